@@ -1,0 +1,33 @@
+"""Cowork for Jupyter: an agent that plans read-only, acts after approval, and can be undone.
+
+Importing this package is cheap on purpose: Jupyter does it at every start, for the
+server extension, the lab extension and the magics. What costs time is imported on use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._version import __version__
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+__all__ = ["__version__", "load_ipython_extension"]
+
+
+def load_ipython_extension(shell: InteractiveShell) -> None:
+    """Register the magics: `%load_ext cowork_jupyter`."""
+    from .kernel.magics import CoworkMagics
+
+    shell.register_magics(CoworkMagics)
+
+
+def _jupyter_labextension_paths() -> list[dict[str, str]]:
+    return [{"src": "labextension", "dest": "cowork-jupyter"}]
+
+
+def _jupyter_server_extension_points() -> list[dict[str, Any]]:
+    from .server.extension import CoworkExtension
+
+    return [{"module": "cowork_jupyter", "app": CoworkExtension}]

@@ -1,0 +1,1 @@
+"""The terminal as host: `jupyter cowork …`."""

@@ -1,0 +1,115 @@
+"""What `jupyter cowork doctor` looks at."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from jupyter_core.paths import jupyter_config_path, jupyter_path
+from traitlets.config import Config
+
+from .._version import __version__
+from ..config import Cowork
+from ..domain.health import Problem
+from ..domain.settings import Settings
+from ..health import folder_problems
+from ..llm.reachable import look
+from ..surroundings import lab_problems, taken_port_problems
+from ..workspace.sandbox import sandbox_kind
+
+_SANDBOXES = {
+    "landlock": "Landlock confines commands",
+    "bubblewrap": "bubblewrap confines commands",
+    "none": "none here: commands cannot be confined, so each one will ask",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at."""
+
+    name: str
+    ok: bool
+    message: str
+
+
+def examine(config: Cowork, jupyter: Config) -> list[Finding]:
+    """Look at everything; what is wrong in one place hides nothing in another."""
+    settings = config.settings(workspace=Path.cwd())
+    return [
+        Finding(
+            "version", True, f"cowork-jupyter {__version__}, Python {platform.python_version()}"
+        ),
+        _judged("jupyterlab", lab_problems(), f"JupyterLab {version('jupyterlab')}"),
+        _lab_extension(),
+        _server_extension(),
+        _model(settings),
+        Finding("sandbox", True, _SANDBOXES[sandbox_kind(settings.sandbox)]),
+        _judged("folders", folder_problems(settings), _folders(settings)),
+        _port(jupyter),
+    ]
+
+
+def print_findings(findings: list[Finding], *, as_json: bool) -> None:
+    """Show them to a person or to a program."""
+    if as_json:
+        ok = all(finding.ok for finding in findings)
+        text = json.dumps({"ok": ok, "checks": [asdict(finding) for finding in findings]}, indent=2)
+    else:
+        width = max(len(finding.name) for finding in findings)
+        text = "\n".join(
+            f"{'✓' if finding.ok else '✗'} {finding.name:<{width}}  {finding.message}"
+            for finding in findings
+        )
+    sys.stdout.write(text + "\n")
+
+
+def _judged(name: str, problems: Iterator[Problem], when_fine: str) -> Finding:
+    found = [problem.message for problem in problems]
+    return Finding(name, not found, " ".join(found) or when_fine)
+
+
+def _folders(settings: Settings) -> str:
+    return f"workspace {settings.workspace}, conversations in {settings.database.parent}"
+
+
+def _lab_extension() -> Finding:
+    for folder in jupyter_path("labextensions", "cowork-jupyter"):
+        if (Path(folder) / "package.json").is_file():
+            return Finding("lab extension", True, f"found in {folder}")
+    return Finding(
+        "lab extension",
+        False,
+        "JupyterLab will not show the panel. Run: pip install --force-reinstall cowork-jupyter",
+    )
+
+
+def _server_extension() -> Finding:
+    from jupyter_server.extension.config import ExtensionConfigManager
+
+    manager = ExtensionConfigManager(read_config_path=jupyter_config_path())
+    if manager.enabled("cowork_jupyter"):
+        return Finding("server extension", True, "enabled")
+    return Finding("server extension", False, "Run: jupyter server extension enable cowork_jupyter")
+
+
+def _model(settings: Settings) -> Finding:
+    state = look(settings)
+    return Finding(
+        "model", state.ready, state.why_not or f"{state.name} answers at {state.base_url}"
+    )
+
+
+def _port(jupyter: Config) -> Finding:
+    from jupyter_server.serverapp import list_running_servers
+
+    port = int(jupyter.ServerApp.get("port", None) or 8888)
+    for server in list_running_servers():
+        if server["port"] == port:
+            return Finding("port", True, f"a Jupyter server runs on port {port}")
+    return _judged("port", taken_port_problems(port), f"port {port} is free")

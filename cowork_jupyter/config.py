@@ -1,0 +1,121 @@
+"""What a user can configure, as traitlets.
+
+The class is called `Cowork` because its name is the name of the section: `c.Cowork.model`
+in a Jupyter config file, `--Cowork.model=…` on a command line. Every host makes one,
+asks it for `settings()` and hands those plain values to the service.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import cast
+
+from jupyter_core.paths import jupyter_data_dir
+from traitlets import Enum, Float, Integer, Unicode, default
+from traitlets.config import Configurable
+
+from .domain.settings import SandboxChoice, Settings, ToolProtocol
+
+OPENAI_URL = "https://api.openai.com/v1"
+OPENAI_DEFAULT_MODEL = "gpt-5-mini"
+
+
+class Cowork(Configurable):
+    """Settings of the Cowork agent."""
+
+    model = Unicode(
+        help="Name of the language model, as its server knows it. Environment: COWORK_MODEL."
+    ).tag(config=True)
+
+    base_url = Unicode(
+        help="Address of any OpenAI-compatible server, usually ending in /v1. "
+        "Environment: COWORK_BASE_URL, else OPENAI_BASE_URL."
+    ).tag(config=True)
+
+    api_key = Unicode(
+        help="Key for that server, if it wants one. Better kept in the environment: "
+        "COWORK_API_KEY, else OPENAI_API_KEY."
+    ).tag(config=True)
+
+    tool_protocol = Enum(
+        ["json", "json_schema", "native"],
+        default_value="json",
+        help="How the model asks for tools: JSON in its text, JSON under a schema that "
+        "the server enforces, or the API's own tool calls.",
+    ).tag(config=True)
+
+    workspace = Unicode(
+        help="Folder the agent works in. Default: the Jupyter server's root folder; "
+        "in a kernel without a server, the current folder."
+    ).tag(config=True)
+
+    db_path = Unicode(
+        help="File that keeps the conversations. Default: one in Jupyter's data directory."
+    ).tag(config=True)
+
+    max_iterations = Integer(30, min=1, help="Model turns for each message or task.").tag(
+        config=True
+    )
+
+    max_seconds = Float(
+        300.0,
+        min=1.0,
+        help="Seconds for each message or task, not counting waits for you or running cells.",
+    ).tag(config=True)
+
+    max_tokens = Integer(
+        0, min=0, help="Tokens for each message or task, as the server counts them; 0: no limit."
+    ).tag(config=True)
+
+    max_parallel = Integer(4, min=1, help="Plan steps that may run side by side.").tag(config=True)
+
+    sandbox = Enum(
+        ["auto", "landlock", "bubblewrap", "none"],
+        default_value="auto",
+        help="What confines commands. 'auto' takes the best this machine has; "
+        "with 'none' every command asks.",
+    ).tag(config=True)
+
+    @default("model")
+    def _model_from_environment(self) -> str:
+        named = os.environ.get("COWORK_MODEL", "")
+        return named or (OPENAI_DEFAULT_MODEL if self.base_url == OPENAI_URL else "")
+
+    @default("base_url")
+    def _base_url_from_environment(self) -> str:
+        if _cowork_names_a_server():
+            return os.environ.get("COWORK_BASE_URL") or OPENAI_URL
+        if os.environ.get("OPENAI_BASE_URL"):
+            return os.environ["OPENAI_BASE_URL"]
+        return OPENAI_URL if os.environ.get("OPENAI_API_KEY") else ""
+
+    @default("api_key")
+    def _api_key_from_environment(self) -> str:
+        if _cowork_names_a_server():
+            return os.environ.get("COWORK_API_KEY", "")
+        # An OpenAI key goes only where OpenAI's own variables point, never to another server.
+        if self.base_url == (os.environ.get("OPENAI_BASE_URL") or OPENAI_URL):
+            return os.environ.get("OPENAI_API_KEY", "")
+        return ""
+
+    def settings(self, *, workspace: str | Path) -> Settings:
+        """Plain values for the service. `workspace` is the host's default folder."""
+        return Settings(
+            workspace=Path(self.workspace or workspace).expanduser().absolute(),
+            data_dir=Path(jupyter_data_dir()) / "cowork",
+            model=self.model,
+            base_url=self.base_url.rstrip("/"),
+            api_key=self.api_key,
+            tool_protocol=cast("ToolProtocol", self.tool_protocol),
+            db_path=Path(self.db_path).expanduser().absolute() if self.db_path else None,
+            max_iterations=self.max_iterations,
+            max_seconds=self.max_seconds,
+            max_tokens=self.max_tokens,
+            max_parallel=self.max_parallel,
+            sandbox=cast("SandboxChoice", self.sandbox),
+        )
+
+
+def _cowork_names_a_server() -> bool:
+    return bool(os.environ.get("COWORK_BASE_URL") or os.environ.get("COWORK_API_KEY"))

@@ -1,0 +1,105 @@
+"""Contexts, jobs and tasks: a conversation, one run in it, one plan step of that run."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+from .identity import new_id, now
+from .roles import DEFAULT_ROLE, AgentRole
+
+
+class JobStatus(StrEnum):
+    """How a job stands."""
+
+    RUNNING = "running"
+    WAITING = "waiting"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    INTERRUPTED = "interrupted"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing more happens by itself."""
+        return self not in (JobStatus.RUNNING, JobStatus.WAITING)
+
+
+class StepStatus(StrEnum):
+    """How a plan step, or the task that carries it out, stands."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    WAITING = "waiting"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    CANCELLED = "cancelled"
+    INTERRUPTED = "interrupted"
+
+
+def _role_of_old_contexts(value: Any) -> Any:
+    return DEFAULT_ROLE if value in (None, "") else value
+
+
+StoredRole = Annotated[AgentRole, BeforeValidator(_role_of_old_contexts)]
+"""A role as stored: contexts from before roles existed are actors."""
+
+
+class Context(BaseModel):
+    """One conversation."""
+
+    id: str = Field(default_factory=lambda: new_id("ctx"))
+    title: str = ""
+    notebook: str | None = None
+    role: StoredRole = DEFAULT_ROLE
+    model: str | None = None
+    system_prompt_id: str = "default"
+    created_at: str = Field(default_factory=now)
+    updated_at: str = Field(default_factory=now)
+
+
+class Usage(BaseModel):
+    """Tokens spent, as the model's server reported them."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    total_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            total_tokens=self.total_tokens + other.total_tokens,
+        )
+
+
+class Task(BaseModel):
+    """One plan step being executed."""
+
+    id: str = Field(default_factory=lambda: new_id("task"))
+    job_id: str
+    context_id: str
+    step_id: str
+    description: str = ""
+    status: StepStatus = StepStatus.PENDING
+    dependencies: list[str] = []
+    result: str | None = None
+    error: str | None = None
+    created_at: str = Field(default_factory=now)
+    completed_at: str | None = None
+
+
+class Job(BaseModel):
+    """One run, started by a user message or by executing a plan."""
+
+    id: str = Field(default_factory=lambda: new_id("job"))
+    context_id: str
+    status: JobStatus = JobStatus.RUNNING
+    error: str | None = None
+    usage: Usage = Usage()
+    tasks: list[Task] = []
+    created_at: str = Field(default_factory=now)
+    completed_at: str | None = None

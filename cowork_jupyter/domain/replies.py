@@ -1,0 +1,79 @@
+"""What the model may write, apart from plain text and a plan."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+from .plan import Plan
+
+
+def _flag(value: Any) -> Any:
+    """`terminate: null` means what leaving it out means."""
+    return False if value is None else value
+
+
+class ToolCall(BaseModel):
+    """The model wants one tool to run."""
+
+    tool: Annotated[str, Field(min_length=1)]
+    parameters: dict[str, Any] = {}
+    terminate: Annotated[bool, BeforeValidator(_flag)] = False
+
+
+class ToolCalls(BaseModel):
+    """The model wants several tools to run; they answer together."""
+
+    tools: Annotated[list[ToolCall], Field(min_length=1, max_length=16)]
+    terminate: Annotated[bool, BeforeValidator(_flag)] = False
+
+
+class Option(BaseModel):
+    """One answer that a question offers."""
+
+    label: str
+    value: str
+    description: str = ""
+
+
+class Question(BaseModel):
+    """The model wants the user to decide."""
+
+    type: Literal["question"] = "question"
+    format_version: str = "1.0"
+    question: Annotated[str, Field(min_length=1)]
+    context: str = ""
+    severity: Literal["critical", "major", "minor"] = "major"
+    options: list[Option] = []
+    default: str | None = None
+    allow_custom: bool = False
+
+    def accepts(self, value: str) -> bool:
+        """Whether this is an answer to it. With no options at all, any text is."""
+        offered = [option.value for option in self.options]
+        return value in offered or self.allow_custom or not offered
+
+
+class Finding(BaseModel):
+    """One remark of a review."""
+
+    file: str = ""
+    line: int | None = None
+    severity: str = "minor"
+    comment: str
+    suggestion: str = ""
+
+
+class Review(BaseModel):
+    """What the reviewer delivers."""
+
+    type: Literal["review"] = "review"
+    format_version: str = "1.0"
+    summary: str
+    verdict: Literal["approve", "request_changes"]
+    findings: list[Finding] = []
+
+
+Structured = ToolCalls | Plan | Question | Review
+"""Every structured reply. A single tool call is a `ToolCalls` of one."""

@@ -1,0 +1,37 @@
+"""A role as the outside sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pydantic import BaseModel
+
+from .roles import AgentRole, Permission
+
+
+class RoleView(BaseModel):
+    """One item of `GET roles`."""
+
+    name: str
+    label: str
+    icon: str
+    colour: str
+    description: str
+    permissions: list[Permission]
+    tools: list[str]
+    delegates_to: list[str]
+
+    @classmethod
+    def of(cls, role: AgentRole, tools: Iterable[str]) -> RoleView:
+        """The view of one role and the tools it may call."""
+        spec = role.spec
+        return cls(
+            name=spec.name,
+            label=spec.label,
+            icon=spec.icon,
+            colour=spec.colour,
+            description=spec.description,
+            permissions=[one for one in Permission if one in spec.permissions],
+            tools=list(tools),
+            delegates_to=list(spec.delegates_to),
+        )

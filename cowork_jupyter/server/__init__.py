@@ -1,0 +1,1 @@
+"""The Jupyter server as host: thin handlers over the service."""

@@ -1,0 +1,51 @@
+"""The server extension: reads the configuration and lays out the routes.
+
+Jupyter imports this at every start, so it imports nothing heavy: the service, its
+models and all they need come with the first request (a test pins this).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jupyter_server.extension.application import ExtensionApp
+
+from .._version import __version__
+from ..config import Cowork
+from .handlers import ROUTES
+
+if TYPE_CHECKING:
+    from ..service import CoworkService
+
+
+class CoworkExtension(ExtensionApp):
+    """Hosts the Cowork service in the Jupyter server."""
+
+    name = "cowork_jupyter"
+    version = __version__
+    description = "Cowork: an agent that plans first and acts after you approved."
+    extension_url = "/lab"
+    load_other_extensions = True
+    classes = [Cowork]
+    handlers = ROUTES
+
+    _service: CoworkService | None = None
+
+    @property
+    def service(self) -> CoworkService:
+        """The one service of this server, made when first needed."""
+        if self._service is None:
+            from ..service import CoworkService
+
+            assert self.serverapp is not None
+            settings = Cowork(parent=self).settings(workspace=self.serverapp.root_dir)
+            self._service = CoworkService(settings)
+        return self._service
+
+    @property
+    def ports(self) -> tuple[int, int]:
+        """The port that was asked for, and the one we got."""
+        assert self.serverapp is not None
+        asked = self.serverapp.config.ServerApp.get("port", None)
+        by_default: Any = self.serverapp.trait_defaults("port")
+        return int(asked or by_default), self.serverapp.port

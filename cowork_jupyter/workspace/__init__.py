@@ -1,0 +1,1 @@
+"""The folder the agent works in."""
