@@ -1,0 +1,30 @@
+import { MenuSvg } from '@jupyterlab/ui-components';
+import type { CommandRegistry } from '@lumino/commands';
+
+import { ROLE_NAMES } from '../shared/roles';
+import { CommandIDs } from './commandIds';
+
+/** Opens beside the pill that was clicked, or near the top of the window when a command asked. */
+export function openRoleMenu(commands: CommandRegistry, anchor: HTMLElement | null): void {
+  const menu = new MenuSvg({ commands });
+  for (const role of ROLE_NAMES) {
+    menu.addItem({ command: CommandIDs.setRole, args: { role } });
+  }
+  // Lumino closes the menu before it runs the chosen command; disposing at once would lose it.
+  menu.aboutToClose.connect(() => {
+    requestAnimationFrame(() => menu.dispose());
+    anchor?.focus();
+  });
+  const { x, y } = placeFor(anchor);
+  menu.open(x, y);
+  menu.activeIndex = menu.items.findIndex(item => item.isToggled);
+}
+
+/** Lumino lets the menu grow upwards from its point when there is no room below: in a status bar it must not hide the pill. */
+function placeFor(anchor: HTMLElement | null): { x: number; y: number } {
+  if (anchor === null) {
+    return { x: window.innerWidth / 2 - 200, y: window.innerHeight / 5 };
+  }
+  const box = anchor.getBoundingClientRect();
+  return { x: box.left, y: box.top > window.innerHeight / 2 ? box.top : box.bottom };
+}

@@ -1,0 +1,15 @@
+import type { VNode } from 'preact';
+
+import type { Health } from './protocol';
+import { t } from './translate';
+
+/** Which model answers, in the corner where cards and panel show it. */
+export function ModelName({ health }: { health: Health | null }): VNode {
+  const name = health?.model.name;
+  const where = health?.model.base_url;
+  return (
+    <span class="cw-dim cw-model" {...(where ? { title: where } : {})}>
+      {name ?? t('no model')}
+    </span>
+  );
+}

@@ -1,0 +1,61 @@
+import type { VNode } from 'preact';
+
+import { Card } from './Card';
+import type { Channel } from './channel';
+import { CheckButton } from './CheckButton';
+import { useConnectionCheck, type Check } from './connectionCheck';
+import { HealthAnswer } from './HealthAnswer';
+import { ModelHelp } from './ModelHelp';
+import { ModelName } from './ModelName';
+import type { Health, StatusCardData } from './protocol';
+import { RolePill } from './RolePill';
+import { roleLook } from './roles';
+import { t } from './translate';
+
+/** Who would answer, whether a model is connected, and how to connect one. */
+export function StatusCard({ card, channel }: { card: StatusCardData; channel: Channel }): VNode {
+  const [check, runCheck] = useConnectionCheck(channel);
+  const health = check.state === 'answered' ? check.health : card.health;
+  const role = card.role === null ? null : roleLook(card.role);
+  return (
+    <Card
+      edge={edgeOf(check, health, role?.colour ?? 'grey')}
+      label={t('Cowork: %1', card.title)}
+      header={
+        <>
+          {role ? <RolePill role={role} /> : <span class="cw-title">{card.title}</span>}
+          {role?.name === 'planner' && <span class="cw-dim">{t('read-only')}</span>}
+        </>
+      }
+      aside={<ModelName health={health} />}
+      footer={
+        <>
+          <CheckButton check={check} onCheck={() => void runCheck()} />
+          <HealthAnswer check={check} />
+        </>
+      }
+    >
+      {role && <div class="cw-title">{card.title}</div>}
+      <p class="cw-text">{stateSentence(health, role !== null)}</p>
+      {card.note && <p class="cw-dim">{card.note}</p>}
+      <ModelHelp health={health} sayWhyNot={check.state !== 'answered'} />
+    </Card>
+  );
+}
+
+function edgeOf(check: Check, health: Health, roleColour: string): string {
+  if (check.state === 'failed') {
+    return 'error';
+  }
+  return health.model.ready && health.problems.length === 0 ? roleColour : 'ask';
+}
+
+/** Somebody who has just run `%%plan` need not be told to. */
+function stateSentence({ model }: Health, hasStarted: boolean): string {
+  if (!model.ready) {
+    return model.name === null ? t('No model is connected yet.') : t('%1 is set up but cannot be used yet.', model.name);
+  }
+  return hasStarted
+    ? t('%1 is ready.', model.name ?? model.provider)
+    : t('Ready. Write %1 in a cell and say what you want; nothing changes until you approve the plan.', '%%plan');
+}

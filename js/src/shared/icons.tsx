@@ -1,0 +1,57 @@
+/** Line drawings on a 16 × 16 grid, in the colour of the text around them. */
+
+import type { ComponentChildren, VNode } from 'preact';
+
+const DRAWINGS: Record<string, () => ComponentChildren> = {
+  search: () => (
+    <>
+      <circle cx="6.75" cy="6.75" r="4.5" />
+      <path d="m10.25 10.25 4 4" />
+    </>
+  ),
+  bolt: () => <path d="M9.25 1.5 3 9.25h4.25L6.5 14.5 13 6.5H8.5z" fill="currentColor" stroke-width="1" />,
+  compass: () => (
+    <>
+      <circle cx="8" cy="8" r="6.25" />
+      <path d="m10.75 5.25-1.6 3.9-3.9 1.6 1.6-3.9z" fill="currentColor" stroke-width="1" />
+    </>
+  ),
+  pencil: () => <path d="m2.5 13.5.75-3.25 7.5-7.5 2.5 2.5-7.5 7.5zM9 4.5 11.5 7" />,
+  eye: () => (
+    <>
+      <path d="M1.25 8C3 5 5.25 3.5 8 3.5S13 5 14.75 8C13 11 10.75 12.5 8 12.5S3 11 1.25 8z" />
+      <circle cx="8" cy="8" r="2" fill="currentColor" stroke="none" />
+    </>
+  ),
+  flask: () => <path d="M5.5 1.75h5M6.5 1.75v4.5l-4 7.25c-.2.4 0 .75.5.75h10c.5 0 .7-.35.5-.75l-4-7.25v-4.5M4.75 10h6.5" />,
+  person: () => (
+    <>
+      <circle cx="8" cy="5" r="2.75" />
+      <path d="M2.75 14c.25-3 2.25-4.75 5.25-4.75S13 11 13.25 14" />
+    </>
+  ),
+  check: () => <path d="m2.75 8.5 3.5 3.5 7-8" />,
+  caret: () => <path d="m4 6.25 4 4 4-4" />,
+  alert: () => <path d="M8 2 1.5 13.5h13zM8 6.5v3.25M8 11.6v.4" />,
+  copy: () => <path d="M5.5 5.5h8v8h-8zM3.5 10.5h-1v-8h8v1" />
+};
+
+/** Decoration only: the words beside it carry the meaning, so screen readers skip it. */
+export function Icon({ name }: { name: string }): VNode {
+  const drawing = DRAWINGS[name] ?? DRAWINGS['person'];
+  return (
+    <svg
+      class="cw-icon"
+      viewBox="0 0 16 16"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="1.75"
+      stroke-linecap="round"
+      stroke-linejoin="round"
+      aria-hidden="true"
+      focusable="false"
+    >
+      {drawing?.()}
+    </svg>
+  );
+}

@@ -1,0 +1,109 @@
+/** The channel to the kernel, over the widget's own messages: for front ends that hide the server. */
+
+import { CoworkError, errorFromBody, type Channel, type Method } from '../shared/channel';
+import { t } from '../shared/translate';
+
+const TIMEOUT_MS = 15_000;
+
+/** The part of anywidget's model that carries messages. */
+export interface MessageModel {
+  send(content: unknown): void;
+  on(event: 'msg:custom', listener: (content: unknown) => void): void;
+  off(event: 'msg:custom', listener: (content: unknown) => void): void;
+}
+
+interface KernelAnswer {
+  id: number;
+  status: number;
+  body: unknown;
+}
+
+interface Waiting {
+  settle(answer: KernelAnswer): void;
+  fail(error: CoworkError): void;
+}
+
+// The kernel's answers reach every tab that shows the notebook: a random start keeps two tabs from
+// taking each other's answers for their own.
+let lastId = Math.floor(Math.random() * 2 ** 40);
+
+export class KernelChannel implements Channel {
+  private readonly waiting = new Map<number, Waiting>();
+  private readonly listener = (content: unknown): void => this.receive(content);
+
+  constructor(private readonly model: MessageModel) {
+    model.on('msg:custom', this.listener);
+  }
+
+  request<Answer>(method: Method, path: string, body: unknown = null): Promise<Answer> {
+    const id = ++lastId;
+    return new Promise<Answer>((resolve, reject) => {
+      const timer = setTimeout(() => this.waiting.get(id)?.fail(noAnswer()), TIMEOUT_MS);
+      const finish = (): void => {
+        clearTimeout(timer);
+        this.waiting.delete(id);
+      };
+      this.waiting.set(id, {
+        settle: answer => {
+          finish();
+          if (answer.status >= 200 && answer.status < 300) {
+            resolve(answer.body as Answer);
+          } else {
+            reject(errorFromBody(answer.status, answer.body) ?? notUnderstood(answer.status));
+          }
+        },
+        fail: error => {
+          finish();
+          reject(error);
+        }
+      });
+      try {
+        this.model.send({ id, method, path, body });
+      } catch {
+        this.waiting.get(id)?.fail(notConnected());
+      }
+    });
+  }
+
+  /** Stop listening; what still waits is told so. */
+  dispose(): void {
+    this.model.off('msg:custom', this.listener);
+    for (const request of [...this.waiting.values()]) {
+      request.fail(notConnected());
+    }
+  }
+
+  private receive(content: unknown): void {
+    if (isAnswer(content)) {
+      this.waiting.get(content.id)?.settle(content);
+    }
+  }
+}
+
+function isAnswer(content: unknown): content is KernelAnswer {
+  const answer = content as Partial<KernelAnswer> | null;
+  return typeof answer === 'object' && typeof answer?.id === 'number' && typeof answer.status === 'number';
+}
+
+function noAnswer(): CoworkError {
+  return new CoworkError({
+    code: 'timeout',
+    message: t('The kernel does not answer; it may be busy running a cell. Wait for it or interrupt it, then try again.'),
+    retryable: true
+  });
+}
+
+function notConnected(): CoworkError {
+  return new CoworkError({
+    code: 'unreachable',
+    message: t('This card is not connected to a kernel. Run its cell again.')
+  });
+}
+
+function notUnderstood(status: number): CoworkError {
+  return new CoworkError({
+    code: 'unexpected_answer',
+    message: t('The kernel answered with an error (%1) that this card does not understand. Restart the kernel, then run the cell again.', String(status)),
+    status
+  });
+}

@@ -1,0 +1,32 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const SRC = join(process.cwd(), 'src');
+
+function imports(folder: string): { file: string; from: string }[] {
+  return readdirSync(join(SRC, folder)).flatMap(name => {
+    const text = readFileSync(join(SRC, folder, name), 'utf8');
+    const found = text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g);
+    return [...found].map(match => ({ file: `${folder}/${name}`, from: match[1] ?? '' }));
+  });
+}
+
+/** Card and panel share components only as long as these stay free of both. */
+describe('who may import whom', () => {
+  it('shared code knows neither Lab nor anywidget', () => {
+    const wrong = imports('shared').filter(({ from }) => !/^(\.\/|preact$|preact\/)/.test(from));
+    expect(wrong).toEqual([]);
+    expect(imports('shared').length).toBeGreaterThan(20);
+  });
+
+  it('widgets do not know Lab, as its packages would end up in every notebook', () => {
+    const wrong = imports('widgets').filter(({ from }) => /^@jupyterlab|^@lumino|\/lab\//.test(from));
+    expect(wrong).toEqual([]);
+  });
+
+  it('Lab plugins do not know the widgets', () => {
+    const wrong = imports('lab').filter(({ from }) => /anywidget|\/widgets\//.test(from));
+    expect(wrong).toEqual([]);
+  });
+});

@@ -1,0 +1,83 @@
+import type { JupyterFrontEnd } from '@jupyterlab/application';
+import type { ICommandPalette } from '@jupyterlab/apputils';
+import { CommandRegistry } from '@lumino/commands';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { CommandIDs } from '../../src/lab/commandIds';
+import { addCommands, addToPalette } from '../../src/lab/commands';
+import { CoworkModel } from '../../src/lab/coworkModel';
+import { READY } from '../samples';
+
+const { insertMagicCell, notifyConnection, openRoleMenu, notebook } = vi.hoisted(() => ({
+  insertMagicCell: vi.fn(),
+  notifyConnection: vi.fn(),
+  openRoleMenu: vi.fn(),
+  notebook: { current: null as { id: string } | null }
+}));
+vi.mock('../../src/lab/magicCell', () => ({ insertMagicCell, notebookForCell: () => notebook.current }));
+vi.mock('../../src/lab/connectionNotification', () => ({ notifyConnection }));
+vi.mock('../../src/lab/roleMenu', () => ({ openRoleMenu }));
+vi.mock('../../src/lab/panel', () => ({ PANEL_ID: 'cowork-panel' }));
+
+describe('commands', () => {
+  let commands: CommandRegistry;
+  let model: CoworkModel;
+  const activateById = vi.fn();
+
+  beforeEach(() => {
+    vi.clearAllMocks();
+    notebook.current = null;
+    commands = new CommandRegistry();
+    model = new CoworkModel({ request: async <A>() => READY as A });
+    addCommands({ commands, shell: { activateById } } as unknown as JupyterFrontEnd, model, null);
+  });
+
+  it('have names that people can look for in the palette', () => {
+    const shown: string[] = [];
+    addToPalette({
+      addItem: ({ command, category }: { command: string; category: string }) => shown.push(`${category}: ${commands.label(command)}`)
+    } as unknown as ICommandPalette);
+    expect(shown).toEqual([
+      'Cowork: Show Cowork Panel',
+      'Cowork: Insert a %%plan Cell',
+      'Cowork: Insert an %%act Cell',
+      'Cowork: Choose Role…',
+      'Cowork: Check Model Connection'
+    ]);
+  });
+
+  it('show the panel', async () => {
+    await commands.execute(CommandIDs.openPanel);
+    expect(activateById).toHaveBeenCalledWith('cowork-panel');
+  });
+
+  it.each([
+    [CommandIDs.insertPlan, '%%plan'],
+    [CommandIDs.insertAct, '%%act']
+  ])('%s puts %s into the open notebook, and is off when none is open', async (command, magic) => {
+    expect(commands.isEnabled(command)).toBe(false);
+    notebook.current = { id: 'nb' };
+    expect(commands.isEnabled(command)).toBe(true);
+    await commands.execute(command);
+    expect(insertMagicCell).toHaveBeenCalledWith(notebook.current, magic, expect.any(Function));
+  });
+
+  it('offer the roles with what they do, and mark the chosen one', async () => {
+    await commands.execute(CommandIDs.setRole, { role: 'reviewer' });
+    expect(model.role).toBe('reviewer');
+    expect(commands.isToggled(CommandIDs.setRole, { role: 'reviewer' })).toBe(true);
+    expect(commands.isToggled(CommandIDs.setRole, { role: 'planner' })).toBe(false);
+    expect(commands.label(CommandIDs.setRole, { role: 'planner' })).toBe('Planner: Reads and plans; changes nothing.');
+  });
+
+  it('open the role menu at the status bar, or without it when there is none', async () => {
+    await commands.execute(CommandIDs.chooseRole);
+    expect(openRoleMenu).toHaveBeenCalledWith(commands, null);
+  });
+
+  it('check the connection and announce the answer', async () => {
+    await commands.execute(CommandIDs.checkConnection);
+    const [check] = notifyConnection.mock.calls[0] as [Promise<unknown>];
+    await expect(check).resolves.toEqual({ state: 'answered', health: READY });
+  });
+});

@@ -1,0 +1,75 @@
+import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import { describe, expect, it, vi } from 'vitest';
+
+import { insertMagicCell, notebookForCell } from '../../src/lab/magicCell';
+
+const { insertBelow, changeCellType } = vi.hoisted(() => ({ insertBelow: vi.fn(), changeCellType: vi.fn() }));
+// The real package needs a whole Lab around it.
+vi.mock('@jupyterlab/notebook', () => ({ NotebookActions: { insertBelow, changeCellType } }));
+
+function notebookWith(cellType: string): {
+  panel: NotebookPanel;
+  steps: string[];
+  content: { mode: string };
+} {
+  const steps: string[] = [];
+  let mode = 'command';
+  const content = {
+    model: { readOnly: false },
+    activeCell: {
+      model: { type: cellType, sharedModel: { setSource: (text: string) => steps.push(`source ${JSON.stringify(text)}`) } },
+      ready: Promise.resolve(),
+      editor: {
+        focus: () => steps.push('focus'),
+        setCursorPosition: ({ line, column }: { line: number; column: number }) => steps.push(`cursor ${line}:${column}`)
+      }
+    },
+    get mode() {
+      return mode;
+    },
+    set mode(next: string) {
+      mode = next;
+      steps.push(`mode ${next}`);
+    }
+  };
+  return { panel: { content } as unknown as NotebookPanel, steps, content };
+}
+
+function trackerOn(panel: unknown): INotebookTracker {
+  return { currentWidget: panel } as INotebookTracker;
+}
+
+describe('notebookForCell', () => {
+  it('is the current notebook', () => {
+    const { panel } = notebookWith('code');
+    expect(notebookForCell(trackerOn(panel))).toBe(panel);
+  });
+  it.each([
+    ['there is no tracker', null],
+    ['no notebook is open', trackerOn(null)],
+    ['the notebook is still loading', trackerOn({ content: { model: null } })],
+    ['the notebook is read-only', trackerOn({ content: { model: { readOnly: true } } })]
+  ])('is none when %s', (_case, tracker) => {
+    expect(notebookForCell(tracker)).toBeNull();
+  });
+});
+
+describe('insertMagicCell', () => {
+  it('leaves the cursor under the magic, in edit mode, after the notebook has been activated', async () => {
+    const { panel, steps, content } = notebookWith('code');
+    await insertMagicCell(panel, '%%plan', () => {
+      // As Lab does: activation arrives late, and ends edit mode.
+      queueMicrotask(() => {
+        content.mode = 'command';
+      });
+    });
+    expect(insertBelow).toHaveBeenCalledWith(panel.content);
+    expect(steps).toEqual(['source "%%plan\\n"', 'mode command', 'mode edit', 'focus', 'cursor 1:0']);
+  });
+
+  it('makes it a code cell for those whose new cells are Markdown', async () => {
+    const { panel } = notebookWith('markdown');
+    await insertMagicCell(panel, '%%act', () => undefined);
+    expect(changeCellType).toHaveBeenCalledWith(panel.content, 'code');
+  });
+});

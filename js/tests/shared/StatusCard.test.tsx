@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+
+import { CoworkError } from '../../src/shared/channel';
+import type { StatusCardData } from '../../src/shared/protocol';
+import { StatusCard } from '../../src/shared/StatusCard';
+import { NOT_READY, READY, statusCard, WITH_PROBLEM } from '../samples';
+import { button, click, draw, ManualChannel, one } from '../screen';
+
+function show(card: StatusCardData): { screen: HTMLElement; channel: ManualChannel } {
+  const channel = new ManualChannel();
+  return { screen: draw(<StatusCard card={card} channel={channel} />), channel };
+}
+
+describe('StatusCard', () => {
+  it('shows who acts, what is asked and which model answers, in the colour of the role', () => {
+    const { screen } = show(statusCard(READY, { note: 'Nothing was sent.' }));
+    expect(one(screen, '.cw-head').textContent).toBe('Plannerread-onlygpt-5-mini');
+    expect(one(screen, '.cw-title').textContent).toBe('Clean sales.csv');
+    expect(screen.textContent).toContain('Nothing was sent.');
+    expect(one(screen, '.cw-card').className).toContain('cw-colour-blue');
+    expect(screen.querySelector('.cw-note, details')).toBeNull();
+  });
+
+  it('calls only the planner read-only', () => {
+    expect(show(statusCard(READY, { role: 'actor' })).screen.textContent).not.toContain('read-only');
+  });
+
+  it('needs no role', () => {
+    const { screen } = show(statusCard(READY, { role: null, title: 'Cowork' }));
+    expect(screen.querySelector('.cw-pill')).toBeNull();
+    expect(one(screen, '.cw-head').textContent).toContain('Cowork');
+    expect(screen.textContent).toContain('Write %%plan in a cell');
+  });
+
+  it('says what is missing, and how to connect a model', () => {
+    const { screen } = show(statusCard(NOT_READY));
+    expect(one(screen, '.cw-model').textContent).toBe('no model');
+    expect(one(screen, '.cw-note').textContent).toBe('Set COWORK_MODEL first.');
+    expect(one(screen, 'summary').textContent).toBe('How to connect a model');
+    expect(one(screen, '.cw-card').className).toContain('cw-colour-ask');
+  });
+
+  it('shows each problem as something to see to, although the model is ready', () => {
+    const { screen } = show(statusCard(WITH_PROBLEM));
+    expect(one(screen, '.cw-note').textContent).toBe('The workspace cannot be written to.');
+    expect(one(screen, '.cw-card').className).toContain('cw-colour-ask');
+  });
+});
+
+describe('Check connection', () => {
+  it('shows that it is busy, keeps the focus, and asks only once', async () => {
+    const { screen, channel } = show(statusCard(READY));
+    const check = button(screen, 'Check connection');
+    check.focus();
+    await click(check);
+    await click(check);
+    expect(check.getAttribute('aria-busy')).toBe('true');
+    expect(check.disabled).toBe(false);
+    expect(document.activeElement).toBe(check);
+    expect(channel.asked).toEqual([['GET', 'health?fresh=true']]);
+  });
+
+  it('announces politely that the model answers, where, and within which walls', async () => {
+    const { screen, channel } = show(statusCard(NOT_READY));
+    await click(button(screen, 'Check connection'));
+    await channel.answer(READY);
+    const answer = one(screen, '[aria-live="polite"]');
+    expect(answer.textContent).toContain('gpt-5-mini answers at https://models.example/v1');
+    expect(answer.textContent).toContain('Sandbox: landlock · Workspace: /home/me/project');
+    expect(button(screen, 'Check connection').getAttribute('aria-busy')).toBe('false');
+    // What the card said before no longer holds.
+    expect(screen.querySelector('.cw-note, details')).toBeNull();
+    expect(one(screen, '.cw-model').textContent).toBe('gpt-5-mini');
+  });
+
+  it('says once, not twice, what is missing', async () => {
+    const { screen, channel } = show(statusCard(NOT_READY));
+    await click(button(screen, 'Check connection'));
+    await channel.answer(NOT_READY);
+    expect(one(screen, '.cw-answer').textContent).toContain('Not ready: Set COWORK_MODEL first.');
+    expect(screen.textContent?.split('Set COWORK_MODEL first.')).toHaveLength(2);
+    expect(screen.querySelector('details')).not.toBeNull();
+  });
+
+  it('says plainly that without a sandbox every command asks', async () => {
+    const { screen, channel } = show(statusCard(READY));
+    await click(button(screen, 'Check connection'));
+    await channel.answer({ ...READY, sandbox: 'none' });
+    expect(one(screen, '.cw-answer').textContent).toContain('Sandbox: none, so every command asks first');
+  });
+
+  it('shows why it failed, and can be tried again', async () => {
+    const { screen, channel } = show(statusCard(READY));
+    await click(button(screen, 'Check connection'));
+    await channel.fail(new CoworkError({ code: 'timeout', message: 'The kernel does not answer.' }));
+    expect(one(screen, '.cw-answer').textContent).toContain('The kernel does not answer.');
+    expect(one(screen, '.cw-card').className).toContain('cw-colour-error');
+    await click(button(screen, 'Check connection'));
+    await channel.answer(READY);
+    expect(one(screen, '.cw-answer').textContent).toContain('gpt-5-mini answers');
+  });
+
+  it('never shows the words of a programming error', async () => {
+    const { screen, channel } = show(statusCard(READY));
+    await click(button(screen, 'Check connection'));
+    await channel.fail(new TypeError('x is not a function'));
+    expect(screen.textContent).not.toContain('not a function');
+    expect(one(screen, '.cw-answer').textContent).toContain('Reload it');
+  });
+});

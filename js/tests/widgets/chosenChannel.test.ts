@@ -1,0 +1,51 @@
+import { describe, expect, it, vi } from 'vitest';
+
+import { CoworkError, type Channel } from '../../src/shared/channel';
+import { ChosenChannel } from '../../src/widgets/chosenChannel';
+
+function channel(answer: () => Promise<unknown>): Channel & { request: ReturnType<typeof vi.fn> } {
+  return { request: vi.fn(answer) } as Channel & { request: ReturnType<typeof vi.fn> };
+}
+
+const kernel = (): ReturnType<typeof channel> => channel(async () => 'kernel');
+const server = (): ReturnType<typeof channel> => channel(async () => 'server');
+const refusing = (status: number): ReturnType<typeof channel> =>
+  channel(async () => {
+    throw new CoworkError({ code: 'x', message: 'x', status });
+  });
+
+describe('ChosenChannel', () => {
+  it('asks nobody before it is asked', () => {
+    const far = server();
+    new ChosenChannel(far, kernel());
+    expect(far.request).not.toHaveBeenCalled();
+  });
+
+  it('takes the server when its health answers, and looks only once', async () => {
+    const far = server();
+    const chosen = new ChosenChannel(far, kernel());
+    await expect(chosen.request('GET', 'roles')).resolves.toBe('server');
+    await chosen.request('GET', 'roles');
+    expect(far.request.mock.calls.map(call => call[1])).toEqual(['health', 'roles', 'roles']);
+  });
+
+  it('takes the kernel on a page that has no server', async () => {
+    await expect(new ChosenChannel(null, kernel()).request('GET', 'health')).resolves.toBe('kernel');
+  });
+
+  it('takes the kernel for good when the server has no cowork_jupyter', async () => {
+    const far = refusing(404);
+    const chosen = new ChosenChannel(far, kernel());
+    await expect(chosen.request('GET', 'health')).resolves.toBe('kernel');
+    await chosen.request('GET', 'health');
+    expect(far.request).toHaveBeenCalledTimes(1);
+  });
+
+  it('tries a server again that was only away for a moment', async () => {
+    const far = refusing(0);
+    const chosen = new ChosenChannel(far, kernel());
+    await expect(chosen.request('GET', 'health')).resolves.toBe('kernel');
+    far.request.mockImplementation(async () => 'server');
+    await expect(chosen.request('GET', 'health')).resolves.toBe('server');
+  });
+});
