@@ -1,0 +1,22 @@
+"""What a measurement is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure beside the one we promised."""
+
+    name: str
+    value: float
+    unit: str
+    limit: float
+    note: str = ""
+    at_least: bool = False
+    """Whether the limit is a floor rather than a ceiling."""
+
+    @property
+    def kept(self) -> bool:
+        return self.value >= self.limit if self.at_least else self.value <= self.limit

@@ -1,0 +1,119 @@
+"""Runs every check and adds up: `python -m tests.checks [lint]`.
+
+Each check runs to its end whatever happened to the others, so that one run tells all
+that is wrong. Unit, server and browser tests get processes of their own, because their
+event loops do not mix. A skipped test counts as failed: it hides, it does not pass.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+BIN = Path(sys.executable).parent
+
+
+@dataclass(frozen=True)
+class Check:
+    name: str
+    command: list[str]
+    report: str = ""
+    """`junit` or `vitest` when the command counts its tests; else it is one check itself."""
+    folder: str = "."
+
+
+@dataclass(frozen=True)
+class Outcome:
+    name: str
+    passed: int
+    failed: int
+    seconds: float
+
+
+def pytest_check(name: str, *arguments: str) -> Check:
+    return Check(name, [sys.executable, "-m", "pytest", "-q", *arguments], report="junit")
+
+
+LINT = [
+    Check("ruff check", [str(BIN / "ruff"), "check", "."]),
+    Check("ruff format", [str(BIN / "ruff"), "format", "--check", "."]),
+    Check("mypy", [str(BIN / "mypy")]),
+    Check("import-linter", [str(BIN / "lint-imports"), "--no-cache"]),
+    Check("tsc", ["npm", "run", "--silent", "lint"], folder="js"),
+]
+
+TESTS = [
+    Check("vitest", ["npm", "run", "--silent", "test", "--"], report="vitest", folder="js"),
+    pytest_check("unit", "tests/unit"),
+    pytest_check("server", "tests/server"),
+    pytest_check("ui", "tests/ui"),
+    pytest_check("notebooks", "--nbval-lax", "notebooks"),
+    pytest_check("packaging", "tests/packaging"),
+]
+
+
+def run(check: Check, report: Path) -> Outcome:
+    print(f"\n=== {check.name}", flush=True)
+    started = time.monotonic()
+    command = [*check.command, *_report_arguments(check.report, report)]
+    exit_code = subprocess.run(command, cwd=ROOT / check.folder, check=False).returncode
+    seconds = time.monotonic() - started
+    passed, failed = _counts(check.report, report, exit_code)
+    return Outcome(check.name, passed, failed, seconds)
+
+
+def _report_arguments(kind: str, report: Path) -> list[str]:
+    if kind == "junit":
+        return [f"--junit-xml={report}"]
+    if kind == "vitest":
+        return ["--reporter=default", "--reporter=json", f"--outputFile.json={report}"]
+    return []
+
+
+def _counts(kind: str, report: Path, exit_code: int) -> tuple[int, int]:
+    """Passed and failed. A run that failed without a failed test (a crash, nothing
+    collected) still counts as one failure."""
+    total = bad = 0
+    if kind == "junit" and report.exists():
+        suite = next(ET.parse(report).getroot().iter("testsuite"))
+        total = int(suite.attrib["tests"])
+        bad = sum(int(suite.attrib[what]) for what in ("failures", "errors", "skipped"))
+    elif kind == "vitest" and report.exists():
+        found = json.loads(report.read_text())
+        total = found["numTotalTests"]
+        bad = total - found["numPassedTests"]
+    elif not kind:
+        total, bad = 1, int(exit_code != 0)
+    if total == 0 or (exit_code != 0 and bad == 0):
+        return total, 1
+    return total - bad, bad
+
+
+def main() -> int:
+    checks = LINT if sys.argv[1:] == ["lint"] else LINT + TESTS
+    with tempfile.TemporaryDirectory() as folder:
+        outcomes = [
+            run(check, Path(folder) / f"report{number}") for number, check in enumerate(checks)
+        ]
+    print()
+    for outcome in outcomes:
+        mark = "✗" if outcome.failed else "✓"
+        print(
+            f"{mark} {outcome.name:<14}{outcome.passed:>6} passed {outcome.failed:>4} failed"
+            f"{outcome.seconds:>8.1f} s"
+        )
+    passed = sum(outcome.passed for outcome in outcomes)
+    failed = sum(outcome.failed for outcome in outcomes)
+    print(f"total: {passed} passed, {failed} failed", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,97 @@
+"""`GET cowork/health` over HTTP."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tornado.httpclient import HTTPClientError
+
+pytestmark = pytest.mark.usefixtures("jp_serverapp")
+
+
+async def health(fetch: Any, **parameters: str) -> Any:
+    answer = await fetch("cowork", "health", params=parameters)
+    assert answer.headers["Content-Type"].startswith("application/json")
+    return json.loads(answer.body)
+
+
+async def test_it_answers_as_the_contract_says(jp_fetch: Any, jp_root_dir: Path) -> None:
+    found = await health(jp_fetch)
+    assert found["version"]
+    assert found["problems"] == []
+    assert {"provider", "name", "ready", "why_not"} <= set(found["model"])
+    assert found["sandbox"] in {"landlock", "bubblewrap", "none"}
+    assert found["workspace"] == str(jp_root_dir)
+
+
+async def test_with_no_model_it_says_what_to_do(jp_fetch: Any) -> None:
+    model = (await health(jp_fetch))["model"]
+    assert model["ready"] is False
+    assert "COWORK_BASE_URL" in model["why_not"]
+
+
+async def test_a_wrong_base_url_is_told(jp_fetch: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COWORK_BASE_URL", "http://127.0.0.1:9/v1")
+    model = (await health(jp_fetch, fresh="true"))["model"]
+    assert "Nothing answers at http://127.0.0.1:9/v1" in model["why_not"]
+
+
+async def test_a_port_that_was_taken_is_told(
+    jp_fetch: Any, jp_serverapp: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(jp_serverapp.config.ServerApp, "port", 4711)
+    (problem,) = (await health(jp_fetch))["problems"]
+    assert problem["code"] == "port_taken"
+    assert (
+        f"Port 4711 was taken, so this server listens on {jp_serverapp.port}" in problem["message"]
+    )
+
+
+class TestWithAWorkspaceNobodyCanWriteTo:
+    @pytest.fixture
+    def jp_argv(self) -> list[str]:
+        return ["--Cowork.workspace=/proc", "--Cowork.model=from-the-command-line"]
+
+    async def test_it_is_told_and_the_server_lives(self, jp_fetch: Any) -> None:
+        found = await health(jp_fetch)
+        assert found["workspace"] == "/proc"
+        assert [problem["code"] for problem in found["problems"]] == ["workspace_not_writable"]
+        assert found["model"]["name"] == "from-the-command-line"
+
+
+async def test_an_unknown_address_gets_the_contracts_error(jp_fetch: Any) -> None:
+    with pytest.raises(HTTPClientError) as refusal:
+        await jp_fetch("cowork", "no", "such", "thing")
+    response = refusal.value.response
+    assert response is not None
+    assert response.code == 404
+    assert json.loads(response.body)["error"]["code"] == "not_found"
+
+
+async def test_a_failure_of_ours_shows_no_traceback(
+    jp_fetch: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cowork_jupyter.service import CoworkService
+
+    def fail(*_args: Any, **_kwargs: Any) -> None:
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr(CoworkService, "health", fail)
+    with pytest.raises(HTTPClientError) as refusal:
+        await jp_fetch("cowork", "health")
+    response = refusal.value.response
+    assert response is not None
+    error = json.loads(response.body)["error"]
+    assert (response.code, error["code"]) == (500, "internal")
+    assert b"secret detail" not in response.body
+
+
+async def test_roles_are_listed_with_their_looks(jp_fetch: Any) -> None:
+    answer = json.loads((await jp_fetch("cowork", "roles")).body)
+    assert answer["next"] is None
+    planner = next(role for role in answer["items"] if role["name"] == "planner")
+    assert (planner["colour"], planner["permissions"]) == ("blue", ["read_files"])
+    assert {"label", "icon", "description", "tools"} <= set(planner)

@@ -1,0 +1,117 @@
+"""A JupyterLab of its own for each test session: own folders, own port, own environment."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+NOTEBOOKS = Path(__file__).parent.parent.parent / "notebooks"
+TOKEN = "test-token"
+START_LIMIT = 60.0
+
+
+class LabServer:
+    """`with LabServer(folder) as lab:` runs JupyterLab on copies of our notebooks."""
+
+    def __init__(self, folder: Path, environment: dict[str, str] | None = None) -> None:
+        self.root = folder / "root"
+        self.port = _free_port()
+        self._folder = folder
+        self._environment = environment or {}
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        shutil.copytree(NOTEBOOKS, self.root)
+        self._silence_the_news()
+        self._log = (self._folder / "lab.log").open("wb")
+        self._process = subprocess.Popen(
+            self._command(),
+            cwd=self.root,
+            env=self._full_environment(),
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+        )
+        self._wait_until_it_answers()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._process:
+            self._process.terminate()
+            try:
+                self._process.wait(20)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        self._log.close()
+
+    def url(self, path: str) -> str:
+        """An address in this Lab, with the token that opens it."""
+        return f"http://127.0.0.1:{self.port}/{path}?token={TOKEN}"
+
+    @property
+    def log(self) -> str:
+        """What the server has written so far."""
+        return (self._folder / "lab.log").read_text()
+
+    def _command(self) -> list[str]:
+        return [
+            *(sys.executable, "-m", "jupyter", "lab", "--no-browser"),
+            *(["--allow-root"] if os.geteuid() == 0 else []),
+            f"--port={self.port}",
+            "--ServerApp.port_retries=0",
+            f"--IdentityProvider.token={TOKEN}",
+            f"--ServerApp.root_dir={self.root}",
+        ]
+
+    def _full_environment(self) -> dict[str, str]:
+        inherited = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("COWORK_", "OPENAI_", "JUPYTER"))
+        }
+        folders = {
+            f"JUPYTER_{what}_DIR": str(self._folder / what)
+            for what in ("CONFIG", "DATA", "RUNTIME")
+        }
+        settings = {"JUPYTERLAB_SETTINGS_DIR": str(self._folder / "settings")}
+        ipython = {"IPYTHONDIR": str(self._folder / "ipython")}
+        return {**inherited, **folders, **settings, **ipython, **self._environment}
+
+    def _silence_the_news(self) -> None:
+        folder = self._folder / "settings" / "@jupyterlab" / "apputils-extension"
+        folder.mkdir(parents=True)
+        (folder / "notification.jupyterlab-settings").write_text(
+            json.dumps({"fetchNews": "false", "checkForUpdates": False})
+        )
+
+    def _wait_until_it_answers(self) -> None:
+        give_up = time.monotonic() + START_LIMIT
+        while time.monotonic() < give_up:
+            try:
+                with urllib.request.urlopen(self.url("api/status"), timeout=2):
+                    return
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.1)
+        raise TimeoutError(f"JupyterLab did not start:\n{self.log}")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

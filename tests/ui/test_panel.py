@@ -1,0 +1,77 @@
+"""The side panel, the status-bar pill and the palette."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from .lab import LabServer
+from .person import choose_in_palette, open_notebook, run_cells, use_dark_theme
+
+Screenshot = Callable[[Page, str], Path]
+
+
+def test_the_panel_says_what_to_do_and_inserts_the_cell(
+    page: Page, lab: LabServer, screenshot: Screenshot
+) -> None:
+    open_notebook(page, lab)
+    choose_in_palette(page, "Show Cowork Panel")
+    panel = page.locator(".cw-panel")
+    expect(panel).to_contain_text("No conversations yet")
+    expect(panel).to_contain_text("nothing changes until you approve it")
+    expect(panel).to_contain_text("No language model is connected")
+    screenshot(page, "panel")
+
+    before = page.locator(".jp-Notebook .jp-Cell").count()
+    panel.get_by_role("button", name="Insert a %%plan cell").click()
+    expect(page.locator(".jp-Notebook .jp-Cell")).to_have_count(before + 1)
+    expect(page.locator(".jp-Notebook .jp-mod-active .cm-content")).to_contain_text("%%plan")
+    page.keyboard.type("tidy up")  # the cursor is where one goes on writing
+    expect(page.locator(".jp-Notebook .jp-mod-active .cm-content")).to_contain_text("tidy up")
+
+
+def test_the_pill_shows_the_role_and_switches_it_by_keyboard(page: Page, lab: LabServer) -> None:
+    open_notebook(page, lab)
+    pill = page.locator("#jp-main-statusbar .cw-status-pill button")
+    expect(pill).to_contain_text("Planner")
+    pill.focus()
+    page.keyboard.press("Enter")
+    menu = page.locator(".lm-Menu")
+    expect(menu.locator(".lm-Menu-item")).to_have_count(6)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(pill).to_contain_text("Actor")
+
+    page.reload()
+    expect(page.locator("#jp-main-statusbar")).to_contain_text("| Idle", timeout=60_000)
+    expect(pill).to_contain_text("Actor")
+    choose_in_palette(page, "Choose Role…")
+    page.locator(".lm-Menu-item", has_text="Planner").click()
+    expect(pill).to_contain_text("Planner")
+
+
+def test_the_palette_checks_the_connection(page: Page, lab: LabServer) -> None:
+    open_notebook(page, lab)
+    choose_in_palette(page, "Check Model Connection")
+    expect(page.locator(".Toastify__toast")).to_contain_text("No language model is connected")
+
+
+@pytest.mark.parametrize("width", [1280, 700])
+def test_dark_theme_and_narrow_windows_look_right(
+    page: Page, lab: LabServer, screenshot: Screenshot, width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    open_notebook(page, lab)
+    use_dark_theme(page)
+    if width < 1000:
+        page.keyboard.press("Control+B")  # a narrow window has no room for the file browser
+    choose_in_palette(page, "Show Cowork Panel")
+    run_cells(page, 5)
+    expect(page.locator(".jp-OutputArea .cw-card").first).to_be_visible()
+    panel = page.locator(".cw-panel")
+    # Nothing may stick out sideways, however narrow it gets.
+    assert panel.evaluate("node => node.scrollWidth <= node.clientWidth")
+    screenshot(page, f"dark-{width}")

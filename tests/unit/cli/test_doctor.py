@@ -1,0 +1,80 @@
+"""`jupyter cowork doctor`."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+
+import pytest
+from traitlets.config import Config
+
+from cowork_jupyter.cli.app import CoworkApp, DoctorApp
+from cowork_jupyter.cli.doctor import examine
+from cowork_jupyter.config import Cowork
+
+
+def findings(tmp_path: Path, **jupyter: object) -> dict[str, tuple[bool, str]]:
+    config = Config({"ServerApp": jupyter})
+    cowork = Cowork(config=Config({"Cowork": {"workspace": str(tmp_path)}}))
+    return {found.name: (found.ok, found.message) for found in examine(cowork, config)}
+
+
+def test_it_looks_at_every_part(tmp_path: Path) -> None:
+    assert list(findings(tmp_path)) == [
+        *("version", "jupyterlab", "lab extension", "server extension"),
+        *("model", "sandbox", "folders", "port"),
+    ]
+
+
+def test_no_model_and_a_taken_port_are_told_with_what_to_do(tmp_path: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        found = findings(tmp_path, port=other.getsockname()[1])
+    assert found["model"][0] is False
+    assert "COWORK_BASE_URL" in found["model"][1]
+    assert found["port"][0] is False
+    assert "jupyter lab --port" in found["port"][1]
+
+
+def test_a_workspace_that_is_gone(tmp_path: Path) -> None:
+    ok, message = findings(tmp_path / "gone")["folders"]
+    assert not ok
+    assert "is not a folder" in message
+
+
+def run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as leaving:
+        CoworkApp.launch_instance(list(arguments))
+    CoworkApp.clear_instance()
+    DoctorApp.clear_instance()
+    return int(leaving.value.code or 0)
+
+
+def test_the_exit_code_tells_and_json_is_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("doctor", "--json") == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["ok"] is False
+    assert {"name", "ok", "message"} == set(answer["checks"][0])
+
+
+def test_lines_are_marked(capsys: pytest.CaptureFixture[str]) -> None:
+    run("doctor", "--Cowork.model=mine")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("✓ version")
+    assert any(line.startswith("✗ model") for line in lines)
+
+
+def test_it_reads_the_servers_configuration_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path))
+    (tmp_path / "jupyter_server_config.py").write_text("c.Cowork.base_url = 'nonsense'")
+    run("doctor")
+    assert "'nonsense' is not a web address" in capsys.readouterr().out
+
+
+def test_without_a_sub_command_there_is_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run() == 2
+    assert "doctor" in capsys.readouterr().out

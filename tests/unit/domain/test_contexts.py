@@ -1,0 +1,40 @@
+"""Contexts, jobs and their statuses."""
+
+from __future__ import annotations
+
+import pytest
+
+from cowork_jupyter.domain.contexts import Context, Job, JobStatus, StepStatus, Usage
+from cowork_jupyter.domain.roles import AgentRole
+
+
+@pytest.mark.parametrize("stored", [{}, {"role": None}, {"role": ""}])
+def test_a_context_from_before_roles_is_an_actor(stored: dict[str, None]) -> None:
+    assert Context.model_validate(stored).role is AgentRole.ACTOR
+
+
+def test_a_context_answers_with_the_fields_of_the_contract() -> None:
+    assert set(Context().model_dump()) == {
+        *("id", "title", "notebook", "role", "model", "system_prompt_id"),
+        *("created_at", "updated_at"),
+    }
+
+
+def test_statuses_are_those_of_the_contract() -> None:
+    steps = "pending running waiting completed failed skipped cancelled interrupted"
+    jobs = "running waiting completed failed cancelled interrupted"
+    assert [str(status) for status in StepStatus] == steps.split()
+    assert [str(status) for status in JobStatus] == jobs.split()
+
+
+def test_a_job_is_over_unless_it_runs_or_waits() -> None:
+    assert {status for status in JobStatus if not status.is_final} == {
+        JobStatus.RUNNING,
+        JobStatus.WAITING,
+    }
+
+
+def test_usage_adds_up() -> None:
+    one = Usage(prompt_tokens=3, completion_tokens=2, total_tokens=5)
+    assert (one + one).total_tokens == 10
+    assert Job(context_id="c").usage == Usage()

@@ -1,0 +1,32 @@
+"""What the model may write."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from cowork_jupyter.domain.replies import Question, Review, ToolCall
+
+
+def test_a_call_needs_a_tool_and_goes_on_unless_told() -> None:
+    call = ToolCall.model_validate({"tool": "read_file", "terminate": None})
+    assert call.parameters == {}
+    assert call.terminate is False
+    with pytest.raises(ValidationError):
+        ToolCall.model_validate({"tool": "", "parameters": {}})
+
+
+def test_an_answer_must_be_an_option_unless_own_words_are_allowed() -> None:
+    raw = {"question": "Which?", "options": [{"label": "A", "value": "a"}]}
+    assert Question.model_validate(raw).accepts("a")
+    assert not Question.model_validate(raw).accepts("b")
+    assert Question.model_validate({**raw, "allow_custom": True}).accepts("b")
+
+
+def test_a_question_without_options_takes_any_text() -> None:
+    assert Question(question="What name?").accepts("anything")
+
+
+def test_a_review_has_a_verdict() -> None:
+    with pytest.raises(ValidationError):
+        Review.model_validate({"summary": "fine", "verdict": "maybe"})

@@ -1,0 +1,152 @@
+"""One look at the model's server, and the sentence for each way it can go wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.llm.reachable import HOW_TO_CONNECT, ModelProbe, look, provider_of
+
+
+def settings(base_url: str, model: str = "m", api_key: str = "") -> Settings:
+    here = Path("/nowhere")
+    return Settings(workspace=here, data_dir=here, base_url=base_url, model=model, api_key=api_key)
+
+
+@contextmanager
+def server(status: int, body: Any) -> Iterator[tuple[str, list[str | None]]]:
+    """A server with one answer; gives its address and the keys it was shown."""
+    keys: list[str | None] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            keys.append(self.headers.get("Authorization"))
+            self.send_response(status if self.path == "/v1/models" else 404)
+            self.end_headers()
+            self.wfile.write(body if isinstance(body, bytes) else json.dumps(body).encode())
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
+        thread = threading.Thread(target=http.serve_forever, args=(0.01,))
+        thread.start()
+        yield f"http://127.0.0.1:{http.server_port}/v1", keys
+        http.shutdown()
+        thread.join()
+
+
+def serving(*names: str) -> dict[str, Any]:
+    return {"object": "list", "data": [{"id": name} for name in names]}
+
+
+def test_no_model_configured_says_how_to_connect_one() -> None:
+    state = look(settings("", ""))
+    assert (state.provider, state.ready, state.why_not) == ("none", False, HOW_TO_CONNECT)
+
+
+def test_a_model_that_is_served_is_ready_and_gets_the_key() -> None:
+    with server(200, serving("m", "n")) as (url, keys):
+        state = look(settings(url, api_key="secret"))
+    assert (state.ready, state.name, state.why_not) == (True, "m", None)
+    assert keys == ["Bearer secret"]
+
+
+def test_ollamas_latest_need_not_be_spelled_out() -> None:
+    with server(200, serving("m:latest")) as (url, _):
+        assert look(settings(url)).ready
+
+
+def test_with_no_name_given_the_only_model_is_taken() -> None:
+    with server(200, serving("only")) as (url, _):
+        state = look(settings(url, model=""))
+    assert (state.ready, state.name) == (True, "only")
+
+
+def test_with_no_name_given_and_several_served_one_must_be_chosen() -> None:
+    with server(200, serving("a", "b")) as (url, _):
+        state = look(settings(url, model=""))
+    assert not state.ready
+    assert state.why_not == "No model is chosen. Set COWORK_MODEL to one of: a, b"
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "sentence"),
+    [
+        (200, serving("other"), "does not serve the model 'm'. Set COWORK_MODEL to one of: other"),
+        (200, serving(), "serves no model"),
+        (401, {}, "refuses the key (401)"),
+        (404, {}, "usually ends in /v1"),
+        (500, {}, "trouble of its own (HTTP 500)"),
+        (200, b"<html>hello</html>", "not like an OpenAI-compatible server"),
+        (200, {"models": []}, "not like an OpenAI-compatible server"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_sentence(status: int, body: Any, sentence: str) -> None:
+    with server(status, body) as (url, _):
+        state = look(settings(url, api_key="secret"))
+    assert not state.ready
+    assert state.why_not is not None
+    assert sentence in state.why_not
+    assert "secret" not in state.why_not
+
+
+def test_nobody_there() -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
+        state = look(settings(url))
+    assert state.why_not is not None
+    assert f"Nothing answers at {url}" in state.why_not
+
+
+@pytest.mark.parametrize("url", ["localhost:11434", "file:///etc/passwd", "gibberish"])
+def test_what_is_no_web_address_is_not_opened(url: str) -> None:
+    state = look(settings(url))
+    assert state.why_not is not None
+    assert "is not a web address" in state.why_not
+
+
+@pytest.mark.parametrize("url", ["http://[broken", "http://localhost:port/v1", "http://a b/v1"])
+def test_a_broken_address_gets_a_sentence_too(url: str) -> None:
+    state = look(settings(url))
+    assert not state.ready
+    assert state.why_not
+
+
+@pytest.mark.parametrize(
+    ("url", "provider"),
+    [
+        ("", "none"),
+        ("https://api.openai.com/v1", "openai"),
+        ("http://localhost:11434/v1", "ollama"),
+        ("http://127.0.0.1:8000/v1", "vllm"),
+        ("http://localhost:8080/v1", "llama.cpp"),
+        ("http://localhost:1234/v1", "lmstudio"),
+        ("https://example.org:8000/v1", "openai-compatible"),
+        ("http://[broken", "openai-compatible"),
+        ("http://localhost:port/v1", "openai-compatible"),
+    ],
+)
+def test_the_provider_is_guessed_from_the_address(url: str, provider: str) -> None:
+    assert provider_of(url) == provider
+
+
+@pytest.mark.asyncio
+async def test_the_probe_remembers_until_a_fresh_look_is_asked_for() -> None:
+    with server(200, serving("m")) as (url, keys):
+        probe = ModelProbe(settings(url))
+        await asyncio.gather(probe.state(), probe.state(), probe.state())
+        assert len(keys) == 1
+        await probe.state(fresh=True)
+        assert len(keys) == 2

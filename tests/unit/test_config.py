@@ -1,0 +1,71 @@
+"""Which model is used, from which of the places one can say it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from traitlets.config import Config
+
+from cowork_jupyter.config import OPENAI_URL, Cowork
+from cowork_jupyter.domain.settings import Settings
+
+
+def settings(config: Config | None = None) -> Settings:
+    return Cowork(config=config or Config()).settings(workspace="/work")
+
+
+def test_nothing_configured_means_no_server() -> None:
+    assert (settings().base_url, settings().model, settings().api_key) == ("", "", "")
+
+
+def test_our_variables_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COWORK_BASE_URL", "http://here/v1/")
+    monkeypatch.setenv("COWORK_MODEL", "mine")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://there/v1")
+    assert (settings().base_url, settings().model) == ("http://here/v1", "mine")
+
+
+def test_openais_variables_are_used_without_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://there/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-openai")
+    assert (settings().base_url, settings().api_key) == ("http://there/v1", "sk-openai")
+
+
+def test_an_openai_key_alone_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-openai")
+    found = settings()
+    assert (found.base_url, found.api_key) == (OPENAI_URL, "sk-openai")
+    assert found.model
+
+
+def test_an_openai_key_never_goes_to_another_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-openai")
+    monkeypatch.setenv("COWORK_BASE_URL", "http://here/v1")
+    assert settings().api_key == ""
+    monkeypatch.delenv("COWORK_BASE_URL")
+    assert settings(Config({"Cowork": {"base_url": "http://configured/v1"}})).api_key == ""
+
+
+def test_configuration_files_and_flags_win_over_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COWORK_MODEL", "from-environment")
+    config = Config({"Cowork": {"model": "from-file", "max_parallel": 2}})
+    assert (settings(config).model, settings(config).max_parallel) == ("from-file", 2)
+
+
+def test_the_defaults_are_those_of_the_contract() -> None:
+    found = settings()
+    assert (found.max_iterations, found.max_seconds, found.max_parallel) == (30, 300, 4)
+    assert (found.tool_protocol, found.sandbox) == ("json", "auto")
+
+
+def test_the_workspace_is_the_hosts_unless_configured() -> None:
+    assert settings().workspace == Path("/work")
+    assert settings(Config({"Cowork": {"workspace": "/else"}})).workspace == Path("/else")
+
+
+def test_the_key_is_not_in_what_gets_printed() -> None:
+    config = Config({"Cowork": {"api_key": "sk-secret"}})
+    assert "sk-secret" not in repr(settings(config))
