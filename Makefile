@@ -109,10 +109,12 @@ $(LABEXTENSION): $(JS_SOURCES) js/node_modules/.package-lock.json
 	@touch $@
 
 # The JavaScript is built above, so the build hook need not do it again. The symbolic link
-# makes JupyterLab load what is in this folder, without installing again after a change.
+# makes JupyterLab load what is in this folder, without installing again after a change; it
+# goes before pip comes, which would write through it.
 $(VENV)/.installed: pyproject.toml install.json $(wildcard cowork_jupyter/server/*.json) \
                     | $(VENV)/.made $(LABEXTENSION)
 	@echo "Installing cowork-jupyter …"
+	@rm -rf $(VENV)/share/jupyter/labextensions/cowork-jupyter
 	@SKIP_JUPYTER_BUILDER=1 $(BIN)/pip install --quiet --editable .
 	@rm -rf $(VENV)/share/jupyter/labextensions/cowork-jupyter
 	@ln -s $(CURDIR)/cowork_jupyter/labextension $(VENV)/share/jupyter/labextensions/cowork-jupyter
