@@ -1,0 +1,1 @@
+"""What is allowed. So far: the ceiling of the roles, which nothing lifts."""

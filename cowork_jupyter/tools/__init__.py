@@ -1,0 +1,15 @@
+"""What the agent can do: each tool a typed function with permissions."""
+
+from .base import Launcher, Parameters, Tool, ToolContext, ToolResult, tool
+from .registry import ToolRegistry, default_tools
+
+__all__ = [
+    "Launcher",
+    "Parameters",
+    "Tool",
+    "ToolContext",
+    "ToolRegistry",
+    "ToolResult",
+    "default_tools",
+    "tool",
+]

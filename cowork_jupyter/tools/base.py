@@ -1,0 +1,94 @@
+"""What a tool is: a typed function with permissions, and what it gives back.
+
+A tool is declared by decorating an async function. Its name is the function's name,
+its description the docstring's first paragraph, its parameters the pydantic model
+that annotates the first argument:
+
+    @tool(category="files", permissions=[Permission.READ_FILES], idempotent=True)
+    async def read_file(parameters: ReadFile, context: ToolContext) -> ToolResult:
+        \"\"\"Read a text file, whole or some lines of it.\"\"\"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, get_type_hints
+
+from pydantic import BaseModel, ConfigDict
+
+from ..domain.roles import AgentRole, Permission
+from ..workspace import Workspace
+
+
+class Parameters(BaseModel):
+    """Base of every tool's parameters: strict about names, so typos reach the model."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+@dataclass
+class ToolContext:
+    """All that a running tool may touch."""
+
+    workspace: Workspace
+    role: AgentRole
+    output: Callable[[str], None] = lambda _text: None
+    """Called with each piece of output as it comes, for tools that run long."""
+    launcher: Launcher | None = None
+    """Wraps commands in the sandbox. Without one, only roles whose commands may write run any."""
+
+
+Launcher = Callable[[list[str], ToolContext], list[str]]
+"""Given a command's arguments and its context, the arguments that run it confined."""
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """What a tool gives back, whole; shortening for the model happens elsewhere."""
+
+    text: str
+    """What the model reads."""
+    summary: str
+    """One line for a person: "read 120 lines of sales.py"."""
+    data: dict[str, Any] = field(default_factory=dict)
+    """Facts for cards, checkpoints and the audit, such as `{"paths": ["sales.py"]}`."""
+
+
+P = TypeVar("P", bound=Parameters)
+ToolFunction = Callable[[P, ToolContext], Awaitable[ToolResult]]
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One declared tool. A failing tool raises `CoworkError`; its code tells the model why."""
+
+    name: str
+    category: str
+    description: str
+    permissions: frozenset[Permission]
+    parameters: type[Parameters]
+    run: Callable[[Any, ToolContext], Awaitable[ToolResult]]
+    idempotent: bool = False
+    """Whether running it again after a crash can do no harm."""
+
+
+def tool(
+    *, category: str, permissions: Iterable[Permission], idempotent: bool = False
+) -> Callable[[ToolFunction[P]], Tool]:
+    """Declare the decorated function as a tool."""
+
+    def declare(function: ToolFunction[P]) -> Tool:
+        parameters = next(iter(get_type_hints(function).values()))
+        description = " ".join((function.__doc__ or "").split("\n\n")[0].split())
+        return Tool(
+            name=function.__name__,
+            category=category,
+            description=description,
+            permissions=frozenset(permissions),
+            parameters=parameters,
+            run=function,
+            idempotent=idempotent,
+        )
+
+    return declare

@@ -1,0 +1,79 @@
+"""What an edit changed, as a unified diff and two counts."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_CONTEXT = 3
+_LARGEST = 10_000_000
+"""Lines times lines beyond which comparing line by line would take too long."""
+
+
+@dataclass(frozen=True)
+class Diff:
+    """A change of one file."""
+
+    text: str
+    added: int
+    removed: int
+
+    @property
+    def counts(self) -> str:
+        """For people: `+3 −1 lines`."""
+        return f"+{self.added} −{self.removed} lines"
+
+
+def diff(path: str, before: str, after: str) -> Diff:
+    """Compare two texts of the file."""
+    old, new = _lines(before), _lines(after)
+    same_head = _common(zip(old, new, strict=False))
+    rest = min(len(old), len(new)) - same_head
+    same_tail = min(_common(zip(reversed(old), reversed(new), strict=False)), rest)
+    is_large = (len(old) - same_head - same_tail) * (len(new) - same_head - same_tail) > _LARGEST
+    context = 0 if is_large else _CONTEXT
+    start = max(same_head - context, 0)
+    old = old[start : len(old) - same_tail + context]
+    new = new[start : len(new) - same_tail + context]
+    lines = _one_hunk(old, new, start) if is_large else _hunks(old, new, start)
+    head = [f"--- a/{path}", f"+++ b/{path}"] if lines else []
+    return Diff(
+        text="".join(f"{line}\n" for line in [*head, *lines]),
+        added=sum(line.startswith("+") for line in lines),
+        removed=sum(line.startswith("-") for line in lines),
+    )
+
+
+def _lines(text: str) -> list[str]:
+    lines = text.split("\n")
+    if lines[-1]:
+        lines[-1] += "\n\\ No newline at end of file"
+    else:
+        lines.pop()
+    return lines
+
+
+def _common(pairs: Iterable[tuple[str, str]]) -> int:
+    count = 0
+    for one, other in pairs:
+        if one != other:
+            break
+        count += 1
+    return count
+
+
+def _one_hunk(old: list[str], new: list[str], start: int) -> list[str]:
+    header = f"@@ -{start + 1},{len(old)} +{start + 1},{len(new)} @@"
+    return [header, *(f"-{line}" for line in old), *(f"+{line}" for line in new)]
+
+
+def _hunks(old: list[str], new: list[str], start: int) -> list[str]:
+    lines = list(difflib.unified_diff(old, new, n=_CONTEXT, lineterm=""))[2:]
+    return [_shifted(line, start) if line.startswith("@@") else line for line in lines]
+
+
+def _shifted(header: str, by: int) -> str:
+    """A hunk header with the line numbers of the whole file."""
+    return re.sub(r"(?<=[-+])\d+", lambda number: str(int(number[0]) + by), header)

@@ -1,0 +1,90 @@
+"""Workspace files as searchable documents: a text file is one, each cell of a notebook is one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from ..domain.errors import CoworkError
+from ..workspace import Workspace
+from .encoding import HEAD, bom_of, decode, is_binary
+from .files import LARGEST_WHOLE
+from .notebooks import Cell, cells_of, is_notebook
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Document:
+    """Something with lines of its own."""
+
+    path: str
+    cell: Cell | None = None
+
+    @property
+    def label(self) -> str:
+        """How results name it: `analysis.ipynb[cell 3 · a1b2]`."""
+        return f"{self.path}[{self.cell.label}]" if self.cell else self.path
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The same for programs."""
+        if self.cell is None:
+            return {"path": self.path}
+        return {"path": self.path, "cell": self.cell.index, "cell_id": self.cell.id}
+
+
+def documents(
+    workspace: Workspace, paths: Iterable[str]
+) -> Iterator[tuple[Document, Iterable[bytes]]]:
+    """The documents in these files and their content, in UTF-8 and with plain line breaks.
+
+    Binary files, and files that are gone or closed to us by now, are passed over.
+    """
+    for path in paths:
+        try:
+            with workspace.locate(path) as place, place.open() as file:
+                head = file.read(HEAD)
+                if not is_binary(head):
+                    yield from _documents_in(path, head, file)
+        except (CoworkError, OSError):
+            continue
+
+
+def _documents_in(
+    path: str, head: bytes, file: BinaryIO
+) -> Iterator[tuple[Document, Iterable[bytes]]]:
+    cells = _cells(head + file.read(LARGEST_WHOLE)) if is_notebook(path) else None
+    if cells is None:
+        yield Document(path), _chunks(head, file)
+        return
+    for cell in cells:
+        yield Document(path, cell), [cell.source.encode("utf-8", "replace")]
+
+
+def _cells(data: bytes) -> list[Cell] | None:
+    try:
+        return cells_of(data)
+    except ValueError:  # a broken notebook is searched as the text it is
+        return None
+
+
+def _chunks(head: bytes, file: BinaryIO) -> Iterator[bytes]:
+    encoding = bom_of(head)
+    if encoding.is_wide:
+        file.seek(0)
+        text, _ = decode(file.read(LARGEST_WHOLE))
+        yield _plain_breaks(text.encode("utf-8", "replace"))
+        return
+    file.seek(len(encoding.bom))
+    while chunk := file.read(_CHUNK):
+        chunk += file.readline(_CHUNK)  # so that no line break is split
+        text_part, nul, _ = chunk.partition(b"\0")
+        yield _plain_breaks(text_part)
+        if nul:  # from here on it is not text
+            return
+
+
+def _plain_breaks(data: bytes) -> bytes:
+    return data.replace(b"\r\n", b"\n")

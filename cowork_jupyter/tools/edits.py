@@ -1,0 +1,190 @@
+"""Tools that create, change and delete files."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from ..domain.errors import Conflict, InvalidInput, NotFound
+from ..domain.roles import Permission
+from ..workspace import Place, Workspace, kind_of
+from .base import Parameters, ToolContext, ToolResult, tool
+from .close_names import not_found
+from .diff import Diff, diff
+from .encoding import HEAD, UTF8, decode, is_binary
+from .files import LARGEST_WHOLE, PathOf
+from .notebooks import is_notebook
+
+
+class CreateFile(Parameters):
+    """Where, and what is in it."""
+
+    path: PathOf
+    content: str = ""
+
+
+class UpdateFile(Parameters):
+    """Either one passage and what replaces it, or the whole new content."""
+
+    path: PathOf
+    old_text: Annotated[
+        str | None,
+        Field(min_length=1, description="Exact text that is in the file once."),
+    ] = None
+    new_text: Annotated[str | None, Field(description="What stands there afterwards.")] = None
+    content: Annotated[str | None, Field(description="The whole new content instead.")] = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        ways = ("old_text", "new_text", "content")
+        given = {way for way in ways if getattr(self, way) is not None}
+        if given not in ({"old_text", "new_text"}, {"content"}):
+            raise ValueError("give either old_text and new_text, or content alone")
+        return self
+
+
+class DeleteFile(Parameters):
+    """Which file or empty folder."""
+
+    path: PathOf
+
+
+@tool(category="files", permissions=[Permission.CREATE_FILES])
+async def create_file(parameters: CreateFile, context: ToolContext) -> ToolResult:
+    """Create a new text file, and its parent folders. Never overwrites."""
+    return await asyncio.to_thread(_create_file, parameters, context.workspace)
+
+
+@tool(category="files", permissions=[Permission.READ_FILES, Permission.WRITE_FILES])
+async def update_file(parameters: UpdateFile, context: ToolContext) -> ToolResult:
+    """Change a text file: replace one exact passage, or give the whole new content.
+
+    Line endings, encoding and rights stay as they were.
+    """
+    return await asyncio.to_thread(_update_file, parameters, context.workspace)
+
+
+@tool(category="files", permissions=[Permission.READ_FILES, Permission.DELETE_FILES])
+async def delete_file(parameters: DeleteFile, context: ToolContext) -> ToolResult:
+    """Delete a file, a symlink (not what it leads to) or an empty folder."""
+    return await asyncio.to_thread(_delete_file, parameters, context.workspace)
+
+
+def _create_file(parameters: CreateFile, workspace: Workspace) -> ToolResult:
+    data = UTF8.encode(parameters.content)
+    with workspace.locate(parameters.path) as place:
+        if place.exists():
+            raise Conflict(
+                f"'{place.path}' exists already, and create_file never overwrites; "
+                "change it with update_file.",
+                code="exists",
+            )
+        place.create(data)
+        change = diff(place.path, "", parameters.content)
+        return _changed(place.path, change, f"created {place.path} ({change.added} lines)")
+
+
+def _update_file(parameters: UpdateFile, workspace: Workspace) -> ToolResult:
+    with workspace.locate(parameters.path) as place:
+        try:
+            raw = _content_to_edit(place)
+        except NotFound:
+            raise not_found(workspace, place.path) from None
+        before, encoding = decode(raw)
+        after = _edited(parameters, before, place.path)
+        if after == before:
+            return ToolResult(
+                f"{place.path} already reads like that; nothing was changed.",
+                f"left {place.path} as it is",
+                {"paths": [], "diff": ""},
+            )
+        place.replace(encoding.encode(after))
+        change = diff(place.path, _plain_breaks(before), _plain_breaks(after))
+        return _changed(place.path, change, f"changed {place.path} ({change.counts})")
+
+
+def _content_to_edit(place: Place) -> bytes:
+    if is_notebook(place.path):
+        raise InvalidInput(
+            f"'{place.path}' is a notebook: change it cell by cell with the notebook tools, so "
+            "that it stays valid and an open tab keeps up.",
+            code="is_notebook",
+        )
+    raw = place.read(LARGEST_WHOLE + 1)
+    if len(raw) > LARGEST_WHOLE:
+        raise InvalidInput(
+            f"'{place.path}' is too large to edit as text; use a command.", code="too_large"
+        )
+    if is_binary(raw[:HEAD]):
+        raise InvalidInput(f"'{place.path}' is not a text file.", code="is_binary")
+    return raw
+
+
+def _edited(parameters: UpdateFile, before: str, path: str) -> str:
+    """The new text, with the file's own line breaks in all that is new."""
+    line_break = "\r\n" if before.count("\r\n") * 2 > before.count("\n") else "\n"
+    if parameters.content is not None:
+        return _plain_breaks(parameters.content).replace("\n", line_break)
+    old, new = parameters.old_text or "", parameters.new_text or ""
+    start, end = _only_match(old, before, path)
+    return before[:start] + _plain_breaks(new).replace("\n", line_break) + before[end:]
+
+
+def _only_match(old: str, text: str, path: str) -> tuple[int, int]:
+    """Where the passage is, whichever line breaks it is written with; it must be there once."""
+    lines = map(re.escape, _plain_breaks(old).split("\n"))
+    passage = r"(?:\r\n|(?<!\r)\n)".join(lines)
+    # A look-ahead, so that matches which overlap are all counted.
+    found = [match.span(1) for match in re.finditer(f"(?=({passage}))", text)]
+    if not found:
+        raise InvalidInput(
+            f"old_text is not in '{path}'.{_hint(old, text)} Nothing was changed.",
+            code="text_not_found",
+        )
+    if len(found) > 1:
+        raise InvalidInput(
+            f"old_text is in '{path}' {len(found)} times; add lines around it so that it fits "
+            "only once. Nothing was changed.",
+            code="text_ambiguous",
+            details={"matches": len(found)},
+        )
+    return found[0]
+
+
+def _hint(old: str, text: str) -> str:
+    words = old.split()
+    loose = words and re.search(r"\s+".join(map(re.escape, words)), text)
+    if not loose:
+        return " Read the file again: it may have changed."
+    line = text.count("\n", 0, loose.start()) + 1
+    return f" From line {line} on it is there with other spaces or line breaks; copy it exactly."
+
+
+def _delete_file(parameters: DeleteFile, workspace: Workspace) -> ToolResult:
+    with workspace.locate(parameters.path, follow=False) as place:
+        try:
+            kind = kind_of(place.stat().st_mode)
+        except NotFound:
+            raise not_found(workspace, place.path) from None
+        place.rmdir() if kind == "folder" else place.unlink()
+    what = {"folder": "empty folder ", "link": "symlink "}.get(kind, "")
+    return ToolResult(
+        f"Deleted {what}{place.path}.", f"deleted {place.path}", {"paths": [place.path]}
+    )
+
+
+def _changed(path: str, change: Diff, summary: str) -> ToolResult:
+    data = {
+        "paths": [path],
+        "diff": change.text,
+        "added": change.added,
+        "removed": change.removed,
+    }
+    return ToolResult(f"{summary[0].upper()}{summary[1:]}.", summary, data)
+
+
+def _plain_breaks(text: str) -> str:
+    return text.replace("\r\n", "\n")

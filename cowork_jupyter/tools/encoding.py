@@ -1,0 +1,115 @@
+"""Bytes and text: which encoding a file has, so that it can be shown and written back the same."""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass
+
+from ..domain.errors import InvalidInput
+
+HEAD = 8192
+"""How much of a file tells whether it is text."""
+
+_BOMS = (  # UTF-32 first: its mark starts like that of UTF-16
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_ODD_BYTES = bytes(range(32)).translate(None, b"\t\n\r\f\b\x1b")
+_ODD_SHARE = 0.05
+
+_MAGIC = {
+    b"\x89PNG": "PNG picture",
+    b"\xff\xd8\xff": "JPEG picture",
+    b"GIF8": "GIF picture",
+    b"%PDF": "PDF document",
+    b"PK\x03\x04": "ZIP archive (or Office, NumPy .npz, wheel)",
+    b"\x1f\x8b": "gzip archive",
+    b"PAR1": "Parquet table",
+    b"ARROW1": "Arrow table",
+    b"\x89HDF": "HDF5 file",
+    b"SQLite format 3": "SQLite database",
+    b"\x93NUMPY": "NumPy array",
+    b"\x80\x03": "pickle",
+    b"\x80\x04": "pickle",
+    b"\x80\x05": "pickle",
+    b"\x7fELF": "program",
+}
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How text is written as bytes in one file."""
+
+    name: str
+    bom: bytes = b""
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether a line break is more than one byte."""
+        return self.name.startswith(("utf-16", "utf-32"))
+
+    @property
+    def label(self) -> str:
+        """What a person calls it."""
+        mark = " with BOM" if self.bom and not self.is_wide else ""
+        return {"utf-8": "UTF-8", "cp1252": "Windows-1252", "latin-1": "Latin-1"}.get(
+            self.name, self.name.upper()
+        ) + mark
+
+    def encode(self, text: str) -> bytes:
+        """The bytes of the whole file, refusing characters that the encoding does not have."""
+        try:
+            return self.bom + text.encode(self.name)
+        except UnicodeEncodeError as error:
+            character = text[error.start]
+            raise InvalidInput(
+                f"{character!r} cannot be written in this file's encoding, {self.label}.",
+                code="bad_character",
+            ) from error
+
+
+UTF8 = Encoding("utf-8")
+
+
+def bom_of(head: bytes) -> Encoding:
+    """The encoding that the file's first bytes announce; UTF-8 if they announce none."""
+    return next((Encoding(name, bom) for bom, name in _BOMS if head.startswith(bom)), UTF8)
+
+
+def is_binary(head: bytes) -> bool:
+    """Whether the first bytes of a file are not text: a NUL, or many control characters."""
+    if bom_of(head).bom:
+        return False
+    head = head[:HEAD]
+    odd = len(head) - len(head.translate(None, _ODD_BYTES))
+    return b"\0" in head or odd > _ODD_SHARE * len(head)
+
+
+def kind_of_binary(head: bytes) -> str:
+    """What a binary file seems to be, by its first bytes."""
+    return next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), "binary file")
+
+
+def decode(data: bytes, announced: Encoding | None = None) -> tuple[str, Encoding]:
+    """The text of these bytes, and the encoding that gives exactly these bytes back.
+
+    `announced` is what the file's beginning said, when `data` is a later part of it.
+    """
+    encoding = announced or bom_of(data)
+    body = data if announced else data[len(encoding.bom) :]
+    try:
+        return body.decode(encoding.name), encoding
+    except UnicodeDecodeError:
+        if encoding.is_wide:
+            raise InvalidInput(
+                f"The file says that it is {encoding.label}, but it is not.", code="bad_encoding"
+            ) from None
+    if encoding.bom and not announced:  # a mark before something that is not UTF-8
+        body = data
+    try:
+        return body.decode("cp1252"), Encoding("cp1252")
+    except UnicodeDecodeError:
+        return body.decode("latin-1"), Encoding("latin-1")

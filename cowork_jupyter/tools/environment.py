@@ -1,0 +1,30 @@
+"""The environment that commands get: what programs need to work, and none of our secrets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+_ALLOWED = re.compile(
+    r"""
+    PATH | HOME | USER | LOGNAME | SHELL | TMPDIR | TZ | LANG | LANGUAGE | LC_[A-Z]+
+  | VIRTUAL_ENV | CONDA_[A-Z_]+ | PYENV_ROOT | UV_CACHE_DIR
+  | PYTHON(PATH|HOME|HASHSEED|UNBUFFERED|IOENCODING|UTF8|DONTWRITEBYTECODE|NOUSERSITE|WARNINGS)
+  | (LD|DYLD)_LIBRARY_PATH | DYLD_FALLBACK_LIBRARY_PATH | PKG_CONFIG_PATH
+  | SSL_CERT_(FILE|DIR) | REQUESTS_CA_BUNDLE | CURL_CA_BUNDLE
+  | (OMP|MKL|OPENBLAS|NUMEXPR)_NUM_THREADS | CUDA_VISIBLE_DEVICES | CUDA_HOME
+  | JAVA_HOME | R_HOME | R_LIBS(_USER)? | SPARK_HOME | JULIA_DEPOT_PATH | MPLBACKEND
+    """,
+    re.VERBOSE,
+)
+_SECRET = re.compile(r"TOKEN|SECRET|PASS|KEY|CRED|AUTH", re.IGNORECASE)
+
+
+def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
+    """Only what is on the list, so that a secret with a name nobody thought of stays out too."""
+    kept = {
+        name: value
+        for name, value in environment.items()
+        if _ALLOWED.fullmatch(name) and not _SECRET.search(name)
+    }
+    return kept | {"TERM": "dumb"}

@@ -1,0 +1,203 @@
+"""Tools that look at files and folders and change nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import stat
+from datetime import UTC, datetime
+from typing import Annotated, Any, BinaryIO, Self
+
+from pydantic import Field, model_validator
+
+from ..domain.errors import Forbidden, InvalidInput, NotFound
+from ..domain.roles import Permission
+from ..workspace import Place, Workspace, kind_of
+from .base import Parameters, ToolContext, ToolResult, tool
+from .close_names import not_found
+from .encoding import HEAD, Encoding, bom_of, decode, is_binary, kind_of_binary
+from .lines import Lines, read_lines
+from .notebooks import cells_of, is_notebook, rendered
+
+DEFAULT_LINES = 2000
+MOST_BYTES = 256 * 1024
+LARGEST_WHOLE = 64 * 1024 * 1024
+"""Largest file we take into memory at once."""
+
+PathOf = Annotated[str, Field(description="Path relative to the workspace.")]
+LineNumber = Annotated[int, Field(ge=1)]
+
+
+class ReadFile(Parameters):
+    """Which file, and which lines of it."""
+
+    path: PathOf
+    start_line: LineNumber | None = None
+    end_line: LineNumber | None = None
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.end_line is not None and self.end_line < (self.start_line or 1):
+            raise ValueError("end_line must not be before start_line")
+        return self
+
+
+class GetFileInfo(Parameters):
+    """Which file or folder."""
+
+    path: PathOf
+
+
+@tool(category="files", permissions=[Permission.READ_FILES], idempotent=True)
+async def read_file(parameters: ReadFile, context: ToolContext) -> ToolResult:
+    """Read a text file, whole or some lines of it (from 1). Notebooks are shown as their cells.
+
+    Long files come in parts; the answer then says how to read on.
+    """
+    return await asyncio.to_thread(_read_file, parameters, context.workspace)
+
+
+@tool(category="files", permissions=[Permission.READ_FILES], idempotent=True)
+async def get_file_info(parameters: GetFileInfo, context: ToolContext) -> ToolResult:
+    """Tell a file's or folder's kind, size, time of change and rights, without its content."""
+    return await asyncio.to_thread(_get_file_info, parameters, context.workspace)
+
+
+def _read_file(parameters: ReadFile, workspace: Workspace) -> ToolResult:
+    with workspace.locate(parameters.path) as place:
+        try:
+            with place.open() as file:
+                return _read_open(parameters, place.path, file)
+        except NotFound:
+            raise not_found(workspace, place.path) from None
+
+
+def _read_open(parameters: ReadFile, path: str, file: BinaryIO) -> ToolResult:
+    head = file.read(HEAD)
+    if is_binary(head):
+        size = file.seek(0, io.SEEK_END)
+        kind = kind_of_binary(head)
+        text = f"{path} is not text but a {kind} of {size_text(size)}; its bytes are not shown."
+        data = {"paths": [path], "binary": True, "size": size, "kind": kind}
+        return ToolResult(text, f"looked at {path} ({kind})", data)
+    notes: list[str] = []
+    encoding, source = _as_lines(path, head, file, notes)
+    start = parameters.start_line or 1
+    end = parameters.end_line or start + DEFAULT_LINES - 1
+    lines = read_lines(source, start, end, MOST_BYTES)
+    if start > max(lines.total, 1):
+        raise InvalidInput(f"'{path}' has only {lines.total} lines.", code="no_such_line")
+    text, encoding = decode(lines.data, encoding)
+    if encoding.name != "utf-8":
+        notes.append(f"read as {encoding.label}")
+    notes.extend(_how_to_read_on(lines))
+    return ToolResult(
+        text=_with_notes(text.replace("\r\n", "\n"), notes),
+        summary=_summary(path, lines),
+        data={
+            "paths": [path],
+            "first_line": lines.first,
+            "last_line": lines.last,
+            "total_lines": lines.total,
+            "encoding": encoding.name,
+        },
+    )
+
+
+def _as_lines(
+    path: str, head: bytes, file: BinaryIO, notes: list[str]
+) -> tuple[Encoding, BinaryIO]:
+    """The file as something with one-byte line breaks, and what encoding that is in."""
+    encoding = bom_of(head)
+    if is_notebook(path):
+        shown = _rendered_notebook(head + file.read(LARGEST_WHOLE))
+        if shown is not None:
+            notes.append("the notebook's cells; their outputs are left out")
+            return bom_of(b""), io.BytesIO(shown.encode("utf-8", "replace"))
+    if encoding.is_wide:
+        notes.append(f"read as {encoding.label}")
+        text, _ = decode(head + file.read(LARGEST_WHOLE))
+        return bom_of(b""), io.BytesIO(text.encode())
+    file.seek(len(encoding.bom))
+    return encoding, file
+
+
+def _rendered_notebook(data: bytes) -> str | None:
+    try:
+        return rendered(cells_of(data))
+    except ValueError:  # broken notebooks are read as the text they are
+        return None
+
+
+def _how_to_read_on(lines: Lines) -> list[str]:
+    notes = []
+    if lines.cut_in_line:
+        notes.append(f"line {lines.last} is very long; only its first {MOST_BYTES:,} bytes")
+    if lines.first > 1 or lines.last < lines.total:
+        notes.append(f"lines {lines.first}–{lines.last} of {lines.total}")
+    if lines.last < lines.total:
+        notes.append(f"read on with start_line={lines.last + 1}")
+    return notes
+
+
+def _with_notes(text: str, notes: list[str]) -> str:
+    if not text and not notes:
+        return "[the file is empty]"
+    separator = "" if text.endswith("\n") or not text else "\n"
+    return f"{text}{separator}[{'; '.join(notes)}]" if notes else text
+
+
+def _summary(path: str, lines: Lines) -> str:
+    if lines.first == 1 and lines.last == lines.total:
+        return f"read {path} ({lines.total} lines)"
+    return f"read lines {lines.first}–{lines.last} of {path}"
+
+
+def _get_file_info(parameters: GetFileInfo, workspace: Workspace) -> ToolResult:
+    with workspace.locate(parameters.path, follow=False) as place:
+        try:
+            info = place.stat()
+        except NotFound:
+            raise not_found(workspace, place.path) from None
+        kind = kind_of(info.st_mode)
+        facts: dict[str, Any] = {
+            "path": place.path,
+            "kind": kind,
+            "size": size_text(info.st_size),
+            "bytes": info.st_size,
+            "modified": datetime.fromtimestamp(info.st_mtime, UTC).isoformat(timespec="seconds"),
+            "rights": stat.filemode(info.st_mode),
+        }
+        facts |= _more_facts(place, kind, workspace, parameters.path)
+    text = "\n".join(f"{name}: {value}" for name, value in facts.items())
+    return ToolResult(text, f"looked at {place.path}", {"paths": [place.path], "info": facts})
+
+
+def _more_facts(place: Place, kind: str, workspace: Workspace, path: str) -> dict[str, Any]:
+    if kind == "folder":
+        return {"entries": len(place.entries())}
+    if kind == "link":
+        return {"leads to": _target(workspace, path)}
+    if kind != "file":
+        return {}
+    head = place.read(HEAD)
+    if is_binary(head):
+        return {"content": kind_of_binary(head)}
+    return {"content": "notebook" if is_notebook(place.path) else "text"}
+
+
+def _target(workspace: Workspace, link: str) -> str:
+    try:
+        with workspace.locate(link) as target:
+            return target.path if target.exists() else f"{target.path} (missing)"
+    except Forbidden:
+        return "somewhere outside the workspace"
+
+
+def size_text(size: float) -> str:
+    """A size for people: `1.2 MB`."""
+    for unit in ("bytes", "KB", "MB", "GB"):
+        if size < 1000 or unit == "GB":
+            break
+        size /= 1000
+    return f"{size:.0f} {unit}" if unit == "bytes" or size >= 100 else f"{size:.1f} {unit}"

@@ -1,0 +1,97 @@
+"""The tool that shows what is in a folder."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Annotated
+
+from pydantic import Field
+
+from ..domain.errors import CoworkError, NotFound
+from ..domain.roles import Permission
+from ..workspace import Entry, IgnoreRules, Workspace
+from .base import Parameters, ToolContext, ToolResult, tool
+from .close_names import not_found
+from .files import size_text
+
+MOST_ENTRIES = 500
+MOST_IN_SUBFOLDER = 100
+
+
+class ListDirectory(Parameters):
+    """Which folder, and how deep to look."""
+
+    path: Annotated[str, Field(description="Folder, relative to the workspace.")] = "."
+    depth: Annotated[int, Field(ge=1, le=3)] = 1
+
+
+@tool(category="files", permissions=[Permission.READ_FILES], idempotent=True)
+async def list_directory(parameters: ListDirectory, context: ToolContext) -> ToolResult:
+    """List a folder with sizes, folders first, up to three levels deep.
+
+    What .gitignore names is marked and not looked into.
+    """
+    return await asyncio.to_thread(_list_directory, parameters, context.workspace)
+
+
+def _list_directory(parameters: ListDirectory, workspace: Workspace) -> ToolResult:
+    with workspace.locate(parameters.path) as place:
+        try:
+            entries = place.entries()
+        except NotFound:
+            raise not_found(workspace, place.path) from None
+    listing = _Listing(workspace)
+    lines = list(listing.lines(place.path, entries, parameters.depth))
+    text = "\n".join(lines) or "[the folder is empty]"
+    data = {"paths": [place.path], "entries": len(entries), "shown": listing.shown}
+    return ToolResult(text, f"listed {place.path} ({len(entries)} entries)", data)
+
+
+class _Listing:
+    """One listing, which stops when it has shown enough."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._rules = IgnoreRules(workspace)
+        self.shown = 0
+
+    def lines(self, folder: str, entries: list[Entry], depth: int, level: int = 0) -> Iterator[str]:
+        """One line for each entry of this folder and, while deep enough, of those in it."""
+        room = MOST_ENTRIES - self.shown
+        shown = _folders_first(entries)[: min(room, MOST_IN_SUBFOLDER) if level else room]
+        self.shown += len(shown)
+        indent = "  " * level
+        for entry in shown:
+            path = entry.name if folder == "." else f"{folder}/{entry.name}"
+            is_folder = entry.kind == "folder"
+            ignored = self._rules.ignores(path, is_folder=is_folder)
+            yield f"{indent}{_described(entry)}{'  (ignored by git)' if ignored else ''}"
+            if is_folder and depth > 1 and not ignored and entry.name != ".git":
+                yield from self.lines(path, self._entries(path), depth - 1, level + 1)
+        if len(shown) < len(entries):
+            more = len(entries) - len(shown)
+            yield f"{indent}[{more:,} more in {folder}, not shown; list a sub-folder or use grep]"
+
+    def _entries(self, folder: str) -> list[Entry]:
+        try:
+            with self._workspace.locate(folder) as place:
+                return place.entries()
+        except CoworkError:  # a folder closed to us is shown without what is in it
+            return []
+
+
+def _folders_first(entries: list[Entry]) -> list[Entry]:
+    return sorted(entries, key=lambda entry: (entry.kind != "folder", entry.name))
+
+
+def _described(entry: Entry) -> str:
+    match entry.kind:
+        case "folder":
+            return f"{entry.name}/"
+        case "file":
+            return f"{entry.name}  {size_text(entry.size)}"
+        case "link":
+            return f"{entry.name}  (symlink)"
+        case _:
+            return f"{entry.name}  (pipe, socket or device)"

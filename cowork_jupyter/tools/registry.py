@@ -1,0 +1,127 @@
+"""All tools by name, and the one door through which they are called."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from ..domain.errors import InvalidInput, NotFound
+from ..domain.roles import AgentRole
+from ..policy.ceiling import check_ceiling
+from . import edits, files, folders, search, shell, symbols
+from .base import Parameters, Tool, ToolContext, ToolResult
+
+
+class ToolRegistry(Mapping[str, Tool]):
+    """Tools by name."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+
+    def __getitem__(self, name: str) -> Tool:
+        return self._tools[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tools)
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def permitted(self, role: AgentRole) -> list[Tool]:
+        """The tools that the role may use: those it holds ALL permissions of."""
+        return [tool for tool in self._tools.values() if role.permits(tool.permissions)]
+
+    def named(self, name: str, role: AgentRole) -> Tool:
+        """The tool, or an error that suggests those of the role's tools with a similar name."""
+        if name in self._tools:
+            return self._tools[name]
+        offered = [tool.name for tool in self.permitted(role)]
+        close = difflib.get_close_matches(name, offered, n=3)
+        hint = (
+            f"Did you mean {' or '.join(close)}?" if close else f"There are: {', '.join(offered)}."
+        )
+        raise NotFound(f"There is no tool '{name}'. {hint}", code="unknown_tool")
+
+    async def call(
+        self, name: str, raw_parameters: dict[str, Any], context: ToolContext
+    ) -> ToolResult:
+        """Run a tool, if the role permits it and the parameters make sense.
+
+        The ceiling is checked here although excluded tools are never offered: a model can
+        name any tool, and nothing before this point is trusted to have looked.
+        """
+        tool = self.named(name, context.role)
+        check_ceiling(context.role, tool.name, tool.permissions)
+        result = await tool.run(validated(tool, raw_parameters), context)
+        return replace(
+            result,
+            text=printable(result.text),
+            summary=printable(result.summary),
+            data=printable(result.data),
+        )
+
+
+def validated(tool: Tool, raw: dict[str, Any]) -> Parameters:
+    """The parameters as the tool's own model, or one error that names each bad field."""
+    try:
+        json.dumps(raw, ensure_ascii=False).encode()
+        return tool.parameters.model_validate(raw)
+    except (UnicodeEncodeError, RecursionError, TypeError) as error:
+        raise InvalidInput(
+            f"{tool.name}: the parameters are no JSON object, or hold broken characters.",
+            code="bad_parameters",
+        ) from error
+    except ValidationError as error:
+        fields = list(tool.parameters.model_fields)
+        problems = [_problem(detail, fields) for detail in error.errors(include_url=False)]
+        raise InvalidInput(
+            f"{tool.name}: {'; '.join(problems)}.",
+            code="bad_parameters",
+            details={"problems": problems},
+        ) from error
+
+
+def _problem(detail: ErrorDetails, fields: list[str]) -> str:
+    place = ".".join(str(part) for part in detail["loc"])
+    if detail["type"] == "missing":
+        return f"'{place}' is missing"
+    if detail["type"] == "extra_forbidden":
+        return f"there is no parameter '{place}' (there are: {', '.join(fields)})"
+    said = detail["msg"].removeprefix("Value error, ")
+    said = said[:1].lower() + said[1:]
+    return f"'{place}': {said}" if place else said
+
+
+def printable(value: Any) -> Any:
+    """The same without halves of characters, which file names may hold and UTF-8 cannot."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {printable(key): printable(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [printable(item) for item in value]
+    return value
+
+
+def default_tools() -> ToolRegistry:
+    """The tools that work on any workspace."""
+    return ToolRegistry(
+        [
+            files.read_file,
+            folders.list_directory,
+            files.get_file_info,
+            search.grep,
+            search.search_code,
+            symbols.search_symbol,
+            edits.create_file,
+            edits.update_file,
+            edits.delete_file,
+            shell.execute_command,
+        ]
+    )

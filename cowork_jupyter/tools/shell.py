@@ -1,0 +1,224 @@
+"""The tool that runs a command in the workspace."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import contextlib
+import os
+import shutil
+import signal
+import time
+from asyncio.subprocess import DEVNULL, STDOUT, Process
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import IO, Annotated
+
+from pydantic import Field
+
+from ..domain.errors import Forbidden
+from ..domain.roles import Permission
+from .base import Parameters, ToolContext, ToolResult, tool
+from .environment import scrubbed
+
+MOST_OUTPUT = 8 * 1024 * 1024
+"""Characters of output that are kept: the first and the last half of them."""
+GRACE = 0.5
+"""Seconds between asking a process group to end and ending it; also for the last output."""
+
+
+class ExecuteCommand(Parameters):
+    """A command line, where to run it, and for how long at most."""
+
+    command: Annotated[
+        str, Field(min_length=1, max_length=100_000, pattern=r"^[^\x00]*$", description="For sh.")
+    ]
+    cwd: Annotated[str, Field(description="Folder to run in, relative to the workspace.")] = "."
+    timeout_seconds: Annotated[float, Field(gt=0, le=3600)] = 120
+
+
+@tool(category="shell", permissions=[Permission.EXECUTE_COMMANDS])
+async def execute_command(parameters: ExecuteCommand, context: ToolContext) -> ToolResult:
+    """Run a shell command in the workspace and give its output and exit code.
+
+    It has no terminal and no input; what it leaves running is ended with it.
+    """
+    started = time.monotonic()
+    output = Output(context.output)
+    timed_out = False
+    async with _started(parameters, context) as (process, reader):
+        try:
+            async with asyncio.timeout(parameters.timeout_seconds):
+                await _follow(process, reader, output)
+        except TimeoutError:
+            timed_out = True
+    output.finish()
+    ending = _ending(process.returncode, parameters.timeout_seconds if timed_out else None)
+    separator = "" if output.text.endswith("\n") or not output.text else "\n"
+    return ToolResult(
+        text=f"{output.text}{separator}[{ending}]",
+        summary=f"ran `{_short(parameters.command)}`: {ending}",
+        data={
+            "command": parameters.command,
+            "exit_code": None if timed_out else process.returncode,
+            "timed_out": timed_out,
+            "seconds": round(time.monotonic() - started, 3),
+            "omitted_characters": output.omitted,
+        },
+    )
+
+
+def command_line(command: str, context: ToolContext) -> list[str]:
+    """The arguments that run a command for this role: the one place where the sandbox comes in."""
+    arguments = [shutil.which("bash") or "/bin/sh", "-c", command]
+    if context.launcher is not None:
+        return context.launcher(arguments, context)
+    if not context.role.spec.commands_may_write:
+        raise Forbidden(
+            f"Commands of the role {context.role} must not change the workspace, and there is no "
+            "sandbox here to make sure of that; so none can be run.",
+            code="sandbox_missing",
+        )
+    return arguments
+
+
+class Output:
+    """Output as it comes: passed on at once, and kept up to a limit."""
+
+    def __init__(self, pass_on: Callable[[str], None], most: int = MOST_OUTPUT) -> None:
+        self._pass_on = pass_on
+        self._half = most // 2
+        # Incremental, because a character's bytes may come in two pieces.
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._head = self._tail = ""
+        self.omitted = 0
+
+    def add(self, data: bytes, *, final: bool = False) -> None:
+        """Take the next piece."""
+        text = self._decoder.decode(data, final)
+        if not text:
+            return
+        if not self.omitted:
+            self._pass_on(text)
+        room = self._half - len(self._head)
+        self._head += text[:room]
+        self._tail += text[room:]
+        if len(self._tail) > 2 * self._half:  # cut seldom, so that it costs little
+            self._cut()
+
+    def finish(self) -> None:
+        """There will be no more."""
+        self.add(b"", final=True)
+        if len(self._tail) > self._half:
+            self._cut()
+
+    def _cut(self) -> None:
+        if not self.omitted:
+            self._pass_on("\n[more output follows, which is not shown live]\n")
+        self.omitted += len(self._tail) - self._half
+        self._tail = self._tail[-self._half :]
+
+    @property
+    def text(self) -> str:
+        """All of it, or its beginning and end."""
+        if not self.omitted:
+            return self._head + self._tail
+        return f"{self._head}\n[… {self.omitted:,} characters left out …]\n{self._tail}"
+
+
+@asynccontextmanager
+async def _started(
+    parameters: ExecuteCommand, context: ToolContext
+) -> AsyncIterator[tuple[Process, asyncio.StreamReader]]:
+    """The running command and its output; whatever happens, its process group ends with it."""
+    arguments = command_line(parameters.command, context)
+    workspace = context.workspace
+    with workspace.locate(parameters.cwd) as place, place.open_folder() as folder:
+        async with _pipe() as (reader, write_end):
+            process = await asyncio.create_subprocess_exec(
+                *arguments,
+                cwd=workspace.process_folder(folder, place.path),
+                env=scrubbed(os.environ),
+                stdin=DEVNULL,
+                stdout=write_end,
+                stderr=STDOUT,
+                start_new_session=True,
+            )
+            try:
+                write_end.close()  # now only the command holds it: its end is our end of file
+                yield process, reader
+            finally:
+                await _end_group(process)
+
+
+@asynccontextmanager
+async def _pipe() -> AsyncIterator[tuple[asyncio.StreamReader, IO[bytes]]]:
+    """A pipe of our own.
+
+    With asyncio's, waiting for the process would wait for everything that holds the pipe
+    open, such as a server that the command left in the background.
+    """
+    read_end, write_end = os.pipe()
+    reader = asyncio.StreamReader()
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(read_end, "rb", buffering=0)
+    )
+    try:
+        with os.fdopen(write_end, "wb", buffering=0) as write_file:
+            yield reader, write_file
+    finally:
+        transport.close()
+
+
+async def _follow(process: Process, reader: asyncio.StreamReader, output: Output) -> None:
+    """Pass output on until the command has ended and, for a moment more, what it left behind."""
+    reading = asyncio.ensure_future(_read(reader, output))
+    try:
+        await process.wait()
+        await asyncio.wait([reading], timeout=GRACE)
+    finally:
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+
+
+async def _read(reader: asyncio.StreamReader, output: Output) -> None:
+    while data := await reader.read(65536):
+        output.add(data)
+
+
+async def _end_group(process: Process) -> None:
+    """Ask the whole group to end; after a moment, end it."""
+    try:
+        if _signal_group(process, signal.SIGTERM):
+            await _until_gone(process)
+    finally:
+        _signal_group(process, signal.SIGKILL)
+    await process.wait()
+
+
+async def _until_gone(process: Process) -> None:
+    for _ in range(25):
+        if not _signal_group(process, 0):
+            return
+        await asyncio.sleep(GRACE / 25)
+
+
+def _signal_group(process: Process, number: int) -> bool:
+    """Whether there was anyone left to signal."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
+        return True
+    return False
+
+
+def _ending(exit_code: int | None, timeout: float | None) -> str:
+    if timeout is not None:
+        return f"stopped after {timeout:g} seconds, its time limit"
+    if exit_code is not None and exit_code < 0:
+        return f"ended by signal {signal.Signals(-exit_code).name}"
+    return f"exit code {exit_code}"
+
+
+def _short(command: str) -> str:
+    first = command.strip().split("\n")[0]
+    return first if len(first) <= 60 else f"{first[:59]}…"

@@ -1,0 +1,102 @@
+"""Path globs as `.gitignore` writes them.
+
+`*` and `?` stay within one name, `**` crosses folders, `[a-z]` is a class, `{a,b}` a choice.
+A glob with a slash is matched from the top, one without matches at any depth.
+Matching takes no longer than the lengths multiplied, whatever the glob: it may come from
+a file we have no reason to trust.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterator, Sequence
+
+_MOST_CHOICES = 64
+_CLASS = re.compile(r"\[[!^]?\]?[^\]]*\]")
+_INNERMOST_CHOICE = re.compile(r"(?<!\\)\{([^{}]*)\}")
+_PIECE = re.compile(rf"\\(?P<escaped>.)|(?P<group>{_CLASS.pattern})|(?P<rest>[^\[\\])", re.DOTALL)
+
+_Names = list[re.Pattern[str] | None]
+"""One pattern for each name of a path; None stands for `**`."""
+
+
+class Glob:
+    """One glob, ready to be matched. ValueError if it is malformed."""
+
+    def __init__(self, glob: str) -> None:
+        anchored = "/" in glob
+        glob = glob.removeprefix("/") if anchored else f"**/{glob}"
+        self._choices = [_names_of(choice) for choice in _choices_of(glob)]
+
+    def matches(self, path: str) -> bool:
+        """Whether the whole relative path fits."""
+        parts = path.split("/")
+        return any(_fits(names, parts) for names in self._choices)
+
+
+def _fits(names: _Names, parts: Sequence[str]) -> bool:
+    """Walk the parts, keeping every position in the glob that they may have led to."""
+    positions = _skipping(names, {0})
+    for part in parts:
+        positions = _skipping(names, set(_after(names, positions, part)))
+    return len(names) in positions
+
+
+def _after(names: _Names, positions: set[int], part: str) -> Iterator[int]:
+    for at in positions - {len(names)}:
+        name = names[at]
+        if name is None:
+            yield from (at, at + 1)
+        elif name.match(part):
+            yield at + 1
+
+
+def _skipping(names: _Names, positions: set[int]) -> set[int]:
+    """A `**` may stand for nothing, except at the end: `data/**` is what is below `data`."""
+    for at in range(len(names) - 1):
+        if at in positions and names[at] is None:
+            positions.add(at + 1)
+    return positions
+
+
+def _names_of(glob: str) -> _Names:
+    return [
+        None if part == "**" else re.compile(fnmatch.translate("".join(_for_fnmatch(part))))
+        for part in glob.split("/")
+    ]
+
+
+def _for_fnmatch(part: str) -> Iterator[str]:
+    """The same in fnmatch's dialect: it has no backslash, and negates a class with `!` only."""
+    position = 0
+    while position < len(part):
+        piece = _PIECE.match(part, position)
+        if piece is None:
+            raise ValueError(f"'{part}' is not a glob: a bracket or backslash is left open")
+        position = piece.end()
+        if piece["escaped"]:
+            yield f"[{piece['escaped']}]" if piece["escaped"] in "*?[" else piece["escaped"]
+        elif piece["group"]:
+            yield piece["group"].replace("[^", "[!", 1)
+        else:
+            yield piece["rest"]
+
+
+def _choices_of(glob: str) -> list[str]:
+    """Every reading of a glob with `{a,b}` in it."""
+    done: list[str] = []
+    todo = [glob]
+    while todo:
+        choice = todo.pop()
+        braces = _INNERMOST_CHOICE.search(choice)
+        if braces is None:
+            done.append(choice)
+            continue
+        before, after = choice[: braces.start()], choice[braces.end() :]
+        todo.extend(f"{before}{option}{after}" for option in braces[1].split(","))
+        if len(todo) + len(done) > _MOST_CHOICES:
+            raise ValueError(f"'{glob}' has too many choices in braces")
+    if any(re.search(r"(?<!\\)[{}]", choice) for choice in done):
+        raise ValueError(f"'{glob}' is not a glob: its braces do not match")
+    return done

@@ -1,0 +1,237 @@
+"""A place in the workspace: a held folder and a name in it, and what can be done there.
+
+The folder is held by its descriptor, not by its path. Whoever renames it or puts a
+symlink in its stead afterwards changes nothing about where these operations land.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import BinaryIO, Literal, Self
+
+from ..domain.errors import Conflict, Forbidden, InvalidInput, NotFound
+from .os_errors import explained
+
+OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_OPEN_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+
+Kind = Literal["file", "folder", "link", "special"]
+
+
+def kind_of(mode: int) -> Kind:
+    """What a mode from `stat` says the thing is."""
+    if stat.S_ISREG(mode):
+        return "file"
+    if stat.S_ISDIR(mode):
+        return "folder"
+    return "link" if stat.S_ISLNK(mode) else "special"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of a folder."""
+
+    name: str
+    kind: Kind
+    size: int
+    modified: float
+
+
+class Place:
+    """Where a path leads, held open until closed. Finding it changed nothing on disk."""
+
+    def __init__(self, folder: int, missing: tuple[str, ...], name: str, path: str) -> None:
+        self._folder = folder
+        self._missing = missing
+        self.name = name
+        """Name in the held folder; `.` is the folder itself."""
+        self.path = path
+        """Relative to the workspace, with `/`; `.` is the workspace itself."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        if self._folder >= 0:
+            os.close(self._folder)
+            self._folder = -1
+
+    # --- looking
+
+    def stat(self) -> os.stat_result:
+        """What is there now, without following a symlink."""
+        if self._missing:
+            raise NotFound(f"There is no '{self.path}' in the workspace.")
+        with explained(self.path):
+            return os.stat(self.name, dir_fd=self._folder, follow_symlinks=False)
+
+    def exists(self) -> bool:
+        """Whether anything is there now."""
+        try:
+            self.stat()
+        except NotFound:
+            return False
+        return True
+
+    @contextmanager
+    def open(self) -> Iterator[BinaryIO]:
+        """Open the regular file for reading; anything else is refused, and never waited for."""
+        self._refuse_unless_file(self.stat())
+        with explained(self.path):
+            descriptor = os.open(self.name, _OPEN_FILE, dir_fd=self._folder)
+        with os.fdopen(descriptor, "rb") as file:
+            self._refuse_unless_file(os.fstat(descriptor))
+            yield file
+
+    def read(self, limit: int | None = None) -> bytes:
+        """The file's bytes, or the first `limit` of them."""
+        with self.open() as file, explained(self.path):
+            return file.read(-1 if limit is None else limit)
+
+    @contextmanager
+    def open_folder(self) -> Iterator[int]:
+        """A descriptor of the folder at this place."""
+        self._refuse_unless_folder(self.stat())
+        with explained(self.path):
+            descriptor = os.open(self.name, OPEN_FOLDER, dir_fd=self._folder)
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def entries(self) -> list[Entry]:
+        """What the folder holds, by name."""
+        with self.open_folder() as folder, explained(self.path), os.scandir(folder) as found:
+            return sorted(_entries(found), key=lambda entry: entry.name)
+
+    # --- changing
+
+    def create(self, data: bytes) -> None:
+        """Make a new file, and its missing parent folders; never touch one that is there."""
+        self.make_parents()
+        with explained(self.path):
+            descriptor = os.open(self.name, _CREATE, 0o666, dir_fd=self._folder)
+            try:
+                _write_all(descriptor, data)
+            except BaseException:
+                os.unlink(self.name, dir_fd=self._folder)
+                raise
+        self._sync_folder()
+
+    def replace(self, data: bytes) -> None:
+        """Give the file new content in one step: readers see the old or the new, never a half."""
+        before = self.stat()
+        self._refuse_unless_file(before)
+        self._refuse_unless_writable(before)
+        temporary = f".cowork-{secrets.token_hex(8)}.tmp"
+        with explained(self.path):
+            descriptor = os.open(temporary, _CREATE, 0o600, dir_fd=self._folder)
+            try:
+                _write_all(descriptor, data, like=before)
+                held = self._folder
+                os.replace(temporary, self.name, src_dir_fd=held, dst_dir_fd=held)
+            except BaseException:
+                os.unlink(temporary, dir_fd=self._folder)
+                raise
+        self._sync_folder()
+
+    def unlink(self) -> None:
+        """Remove the file, or the symlink itself."""
+        if kind_of(self.stat().st_mode) == "folder":
+            raise InvalidInput(f"'{self.path}' is a folder, not a file.", code="is_folder")
+        with explained(self.path):
+            os.unlink(self.name, dir_fd=self._folder)
+
+    def rmdir(self) -> None:
+        """Remove the folder if it is empty."""
+        self._refuse_unless_folder(self.stat())
+        if self.name == ".":
+            raise Forbidden(f"'{self.path}' is where we stand; it cannot be removed that way.")
+        with explained(self.path):
+            os.rmdir(self.name, dir_fd=self._folder)
+
+    def mkdir(self) -> None:
+        """Make the folder, and its missing parents."""
+        self.make_parents()
+        with explained(self.path):
+            os.mkdir(self.name, dir_fd=self._folder)
+
+    def make_parents(self) -> None:
+        """Make the missing folders above this place and step down into the last of them."""
+        while self._missing:
+            name = self._missing[0]
+            with explained(self.path):
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(name, dir_fd=self._folder)
+                below = os.open(name, OPEN_FOLDER, dir_fd=self._folder)
+            os.close(self._folder)
+            self._folder, self._missing = below, self._missing[1:]
+
+    def _sync_folder(self) -> None:
+        with contextlib.suppress(OSError):  # some network filesystems cannot; the file is there
+            os.fsync(self._folder)
+
+    # --- refusing
+
+    def _refuse_unless_file(self, found: os.stat_result) -> None:
+        kind = kind_of(found.st_mode)
+        if kind == "folder":
+            raise InvalidInput(
+                f"'{self.path}' is a folder, not a file; list_directory shows what is in it.",
+                code="is_folder",
+            )
+        if kind == "link":
+            raise Conflict(f"'{self.path}' became a symlink just now; try again.", retryable=True)
+        if kind == "special":
+            raise InvalidInput(
+                f"'{self.path}' is a pipe, socket or device, not a file with content.",
+                code="not_a_file",
+            )
+
+    def _refuse_unless_folder(self, found: os.stat_result) -> None:
+        if kind_of(found.st_mode) != "folder":
+            raise InvalidInput(f"'{self.path}' is not a folder.", code="not_a_folder")
+
+    def _refuse_unless_writable(self, found: os.stat_result) -> None:
+        """Replacing needs no right to the file itself, so a read-only file must be asked about."""
+        if not found.st_mode & 0o222:
+            raise Forbidden(f"'{self.path}' is marked read-only.", code="read_only")
+        with explained(self.path):
+            flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+            os.close(os.open(self.name, flags, dir_fd=self._folder))
+
+
+def _entries(found: Iterator[os.DirEntry[str]]) -> Iterator[Entry]:
+    for entry in found:
+        with contextlib.suppress(FileNotFoundError):  # removed while we look
+            info = entry.stat(follow_symlinks=False)
+            yield Entry(entry.name, kind_of(info.st_mode), info.st_size, info.st_mtime)
+
+
+def _write_all(descriptor: int, data: bytes, like: os.stat_result | None = None) -> None:
+    """Write to the end, onto the disk, and close; belong to whom the file `like` belonged."""
+    with os.fdopen(descriptor, "wb") as file:
+        if like is not None:
+            _keep_owner_and_mode(descriptor, like)
+        file.write(data)
+        file.flush()
+        os.fsync(descriptor)
+
+
+def _keep_owner_and_mode(descriptor: int, before: os.stat_result) -> None:
+    now = os.fstat(descriptor)
+    if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
+        with contextlib.suppress(PermissionError):  # only root may give files away
+            os.fchown(descriptor, before.st_uid, before.st_gid)
+    os.fchmod(descriptor, stat.S_IMODE(before.st_mode))

@@ -1,0 +1,178 @@
+"""The workspace: the one folder the agent may touch, and the walk that finds places in it.
+
+A path is walked component by component through held folder descriptors, never handed to
+the operating system whole. Symlinks are read and followed by us, so each step is checked,
+and a folder swapped for a symlink halfway is not entered.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections import deque
+from pathlib import Path
+
+from ..domain.errors import Forbidden, InvalidInput, NotFound
+from .os_errors import explain, explained
+from .place import OPEN_FOLDER, Place
+
+_MOST_HOPS = 40
+_LONGEST_NAME = 255
+_LONGEST_PATH = 4096
+_DEEPEST = 200
+"""Folders held at once, well below what a process may hold."""
+_HELD_FOLDERS = Path("/proc/self/fd")
+
+
+class Workspace:
+    """A folder that no path leads out of."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = Path(os.path.realpath(root))
+        self._spellings = {_parts(os.path.abspath(root)), _parts(str(self.root))}  # noqa: PTH100
+
+    def locate(self, path: str, *, follow: bool = True) -> Place:
+        """Find where a path leads, and hold it. The place itself need not exist yet.
+
+        `follow` says whether a symlink at the very end is followed; those before it always are.
+        """
+        check_path(path)
+        with _Walk(self, path) as walk:
+            return walk.to_the_end(follow)
+
+    def inside(self, path: str) -> tuple[str, ...] | None:
+        """The parts of an absolute path below the root, or None if it is elsewhere.
+
+        Compared by components: `/data-evil` is not inside `/data`. A spelling of the root
+        through a symlink (`/tmp` on macOS) is looked up once; the walk checks what follows.
+        """
+        for spelling in (path, _with_real_parent(path)):
+            parts = _parts(spelling)
+            for root in self._spellings:
+                if parts[: len(root)] == root:
+                    return parts[len(root) :]
+        return None
+
+    def process_folder(self, descriptor: int, path: str) -> str:
+        """A `cwd` for a child process that is the held folder itself, where the system can."""
+        held = _HELD_FOLDERS / str(descriptor)
+        return str(held) if held.exists() else str(self.root / path)
+
+
+def check_path(path: str) -> None:
+    """Refuse what cannot be a path at all."""
+    if not path or path.isspace():
+        raise InvalidInput("The path is empty; '.' is the workspace itself.", code="bad_path")
+    if "\0" in path:
+        raise InvalidInput("A path cannot hold a NUL character.", code="bad_path")
+    try:
+        encoded = os.fsencode(path)
+    except UnicodeEncodeError as error:
+        raise InvalidInput("The path holds broken characters.", code="bad_path") from error
+    if len(encoded) > _LONGEST_PATH or max(map(len, encoded.split(b"/"))) > _LONGEST_NAME:
+        raise InvalidInput("The path, or a name in it, is too long.", code="bad_path")
+
+
+class _Walk:
+    """One walk from the root down, holding every folder it stands in."""
+
+    def __init__(self, workspace: Workspace, asked: str) -> None:
+        self._workspace = workspace
+        self._asked = asked
+        self._todo: deque[str] = deque()
+        self._names: list[str] = []
+        self._hops = 0
+        with explained(str(workspace.root)):
+            self._held = [os.open(workspace.root, OPEN_FOLDER)]
+
+    def __enter__(self) -> _Walk:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for descriptor in self._held:
+            os.close(descriptor)
+
+    def to_the_end(self, follow: bool) -> Place:
+        """Walk every component; stop at the last, or at the first that is missing."""
+        self._go(self._asked)
+        while self._todo:
+            name = self._todo.popleft()
+            if name == "..":
+                self._up()
+            elif self._todo:
+                if not self._down(name):
+                    return self._place((name, *self._todo))
+            elif not (follow and self._follow(name)):
+                return self._place((name,))
+        return self._place(())
+
+    def _go(self, path: str) -> None:
+        """Put a path, or a symlink's target, in front of what is left to walk."""
+        parts = _parts(path)
+        if path.startswith("/"):
+            inside = self._workspace.inside(path)
+            if inside is None:
+                raise self._outside()
+            self._leave_to(0)
+            parts = inside
+        self._todo.extendleft(reversed(parts))
+
+    def _down(self, name: str) -> bool:
+        """Enter a folder, or follow a symlink in its stead; False if there is nothing."""
+        if len(self._held) > _DEEPEST:
+            raise InvalidInput("The path has too many folders in it.", code="bad_path")
+        try:
+            self._held.append(os.open(name, OPEN_FOLDER, dir_fd=self._held[-1]))
+            self._names.append(name)
+        except OSError as error:
+            if error.errno == errno.ENOENT:
+                return False
+            # Systems disagree on what opening a symlink as a folder is called, so look.
+            if not self._follow(name):
+                raise explain(error, self._asked) from error
+        return True
+
+    def _up(self) -> None:
+        if not self._names:
+            raise self._outside()
+        self._leave_to(len(self._names) - 1)
+
+    def _leave_to(self, depth: int) -> None:
+        while len(self._names) > depth:
+            self._names.pop()
+            os.close(self._held.pop())
+
+    def _follow(self, name: str) -> bool:
+        """If the name is a symlink, walk its target next."""
+        try:
+            target = os.readlink(name, dir_fd=self._held[-1])
+        except OSError:  # not a symlink, or not there: whoever opens it will say
+            return False
+        self._hops += 1
+        if self._hops > _MOST_HOPS:
+            raise InvalidInput(f"The symlinks of '{self._asked}' go in circles.", code="bad_path")
+        self._go(target)
+        return True
+
+    def _place(self, rest: tuple[str, ...]) -> Place:
+        if ".." in rest:
+            raise NotFound(f"There is no '{self._asked}' in the workspace.")
+        *missing, name = rest or (".",)
+        path = "/".join((*self._names, *rest)) or "."
+        return Place(self._held.pop(), tuple(missing), name, path)
+
+    def _outside(self) -> Forbidden:
+        return Forbidden(
+            f"'{self._asked}' leads outside the workspace. Use a path inside it, relative to "
+            "its top folder; ask the user to copy in what you need from elsewhere.",
+            code="outside_workspace",
+        )
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    return tuple(part for part in path.split("/") if part not in ("", "."))
+
+
+def _with_real_parent(path: str) -> str:
+    head, _, tail = path.rstrip("/").rpartition("/")
+    return f"{os.path.realpath(head or '/')}/{tail}"

@@ -1,0 +1,222 @@
+"""The one door to the tools: the role's ceiling, parameters, names."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from cowork_jupyter.domain.errors import CoworkError, Forbidden, InvalidInput, NotFound
+from cowork_jupyter.domain.roles import AgentRole, Permission
+from cowork_jupyter.tools.base import Parameters, Tool, ToolContext, ToolResult
+from cowork_jupyter.tools.registry import ToolRegistry, default_tools, printable
+from cowork_jupyter.workspace import Workspace
+
+from .conftest import Call, write
+
+READING = {
+    "read_file", "list_directory", "get_file_info", "grep", "search_code", "search_symbol",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("role", "more"),
+    [
+        (AgentRole.PLANNER, set()),
+        (AgentRole.REVIEWER, set()),
+        (AgentRole.COMMANDER, set()),
+        (AgentRole.DESIGNER, {"create_file"}),
+        (AgentRole.TESTER, {"execute_command"}),
+        (AgentRole.ACTOR, {"create_file", "update_file", "delete_file", "execute_command"}),
+    ],
+)
+def test_role_is_offered_what_it_holds_all_permissions_of(role: AgentRole, more: set[str]) -> None:
+    assert {tool.name for tool in default_tools().permitted(role)} == READING | more
+
+
+def test_permissions_are_those_of_the_contract() -> None:
+    tools = default_tools()
+    assert len(tools) == 10
+    read, write = Permission.READ_FILES, Permission.WRITE_FILES
+    assert all(tools[name].permissions == {read} for name in READING)
+    assert tools["update_file"].permissions == {read, write}
+    assert tools["create_file"].permissions == {Permission.CREATE_FILES}
+    assert tools["delete_file"].permissions == {read, Permission.DELETE_FILES}
+    assert tools["execute_command"].permissions == {Permission.EXECUTE_COMMANDS}
+
+
+def test_only_reading_is_run_again_after_a_crash() -> None:
+    assert {name for name, tool in default_tools().items() if tool.idempotent} == READING
+
+
+def test_every_tool_says_what_it_does() -> None:
+    for tool in default_tools().values():
+        assert tool.description.endswith(".")
+        assert tool.parameters.model_json_schema()["properties"]
+
+
+@pytest.mark.asyncio
+async def test_forbidden_call_names_role_tool_and_what_is_missing(root: Path, call: Call) -> None:
+    with pytest.raises(Forbidden) as caught:
+        await call("update_file", as_role=AgentRole.PLANNER, path="a", content="x")
+    error = caught.value
+    assert error.code == "not_permitted"
+    assert not error.retryable
+    for word in ("planner", "update_file", "write_files"):
+        assert word in error.message
+    assert error.details["missing"] == ["write_files"]
+
+
+@pytest.mark.asyncio
+async def test_ceiling_is_checked_before_parameters(root: Path, call: Call) -> None:
+    with pytest.raises(Forbidden):
+        await call("delete_file", as_role=AgentRole.REVIEWER, nonsense=1)
+
+
+@pytest.mark.asyncio
+async def test_unknown_tool_suggests_what_the_role_may_use(root: Path, call: Call) -> None:
+    with pytest.raises(NotFound, match="read_file") as caught:
+        await call("reed_file")
+    assert caught.value.code == "unknown_tool"
+    with pytest.raises(NotFound) as caught:
+        await call("updat_file", as_role=AgentRole.PLANNER)
+    assert "update_file" not in caught.value.message
+    with pytest.raises(NotFound, match=r"There are: .*grep"):
+        await call("zzzzzz")
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("raw", "says"),
+    [
+        ({}, "'path' is missing"),
+        ({"path": 3}, "'path': input should be a valid string"),
+        ({"path": "a", "file": "b"}, "no parameter 'file' (there are: path, start_line, end_line)"),
+        ({"path": "a", "start_line": 0}, "'start_line': input should be greater than"),
+        ({"path": "a", "start_line": 3, "end_line": 2}, "end_line must not be before start_line"),
+        ({"path": "\ud800"}, "broken characters"),
+        ({"path": b"a"}, "no JSON object"),
+    ],
+)
+async def test_bad_parameters_are_named(
+    root: Path, call: Call, raw: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        await call("read_file", **raw)
+    assert caught.value.code == "bad_parameters"
+    assert says in caught.value.message
+    assert "\n" not in caught.value.message
+
+
+def test_printable_keeps_all_but_halves_of_characters() -> None:
+    value = {"a": ["x\udcff", 1, None, {"b\ud800": "ü"}]}
+    assert printable(value) == {"a": ["x?", 1, None, {"b?": "ü"}]}
+
+
+def watched(tools: ToolRegistry, ran: list[Tool]) -> ToolRegistry:
+    """The same tools, which note when they really run."""
+
+    def watch(tool: Tool) -> Tool:
+        async def run(parameters: Parameters, context: ToolContext) -> ToolResult:
+            ran.append(tool)
+            return await tool.run(parameters, context)
+
+        return replace(tool, run=run)
+
+    return ToolRegistry(watch(tool) for tool in tools.values())
+
+
+def picture(root: Path) -> dict[str, tuple[int, object]]:
+    """Every byte and mode below the folder."""
+    return {
+        str(path.relative_to(root)): (
+            path.lstat().st_mode,
+            path.readlink() if path.is_symlink() else path.read_bytes() if path.is_file() else None,
+        )
+        for path in sorted(root.rglob("*"))
+    }
+
+
+PATHS = st.sampled_from(["a.py", "sub", "sub/b.txt", "new", "link", "out", "../x", ".", "", "a\0"])
+VALUES = st.one_of(
+    PATHS,
+    st.sampled_from(["old", "rm -rf .", "echo x > a.py", "touch y", "*", "(?=x)", "--pre=rm"]),
+    st.integers(-1, 5),
+    st.none(),
+    st.lists(st.text(max_size=3), max_size=2),
+)
+FIELDS = [
+    "path", "content", "old_text", "new_text", "command", "cwd", "pattern", "text", "name", "glob",
+    "start_line", "depth", "permissions", "role",
+]  # fmt: skip
+CRAFTED = st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=4)
+FULL: dict[str, dict[str, Any]] = {
+    "create_file": {"path": "new", "content": "x"},
+    "update_file": {"path": "a.py", "content": "x"},
+    "delete_file": {"path": "a.py"},
+    "execute_command": {"command": "rm -rf *; touch z"},
+}
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    role=st.sampled_from(list(AgentRole)), name=st.sampled_from(list(default_tools())), raw=CRAFTED
+)
+@example(role=AgentRole.PLANNER, name="execute_command", raw={})
+@example(role=AgentRole.TESTER, name="execute_command", raw={})
+@example(role=AgentRole.DESIGNER, name="update_file", raw={})
+def test_role_is_a_ceiling_whatever_is_sent(
+    role: AgentRole, name: str, raw: dict[str, Any]
+) -> None:
+    ran: list[Tool] = []
+    tools = watched(default_tools(), ran)
+    permitted = {tool.name for tool in tools.permitted(role)}
+    harmless = role in (AgentRole.PLANNER, AgentRole.REVIEWER, AgentRole.COMMANDER)
+    # Those that change nothing are also sent calls that would surely change something.
+    sent = [raw, FULL.get(name, raw)] if role is not AgentRole.ACTOR else [raw]
+    if "execute_command" in (name,) and role is AgentRole.ACTOR:
+        sent = []
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "ws"
+        write(root, {"a.py": "old\n", "sub/b.txt": "old", "../outside": "secret"})
+        (root / "link").symlink_to("a.py")
+        (root / "out").symlink_to("../outside")
+        before = picture(Path(folder))
+        for parameters in sent:
+            with contextlib.suppress(CoworkError):
+                asyncio.run(tools.call(name, parameters, ToolContext(Workspace(root), role)))
+        after = picture(Path(folder))
+    assert {tool.name for tool in ran} <= permitted
+    if harmless or role is AgentRole.TESTER:
+        assert after == before
+    if role is AgentRole.DESIGNER:
+        assert after.items() >= before.items()
+    assert after["outside"] == before["outside"]
+
+
+def test_every_role_and_tool_pair_runs_only_if_permitted(tmp_path: Path) -> None:
+    async def check(role: AgentRole, name: str) -> None:
+        ran: list[Tool] = []
+
+        async def run(_parameters: Parameters, _context: ToolContext) -> ToolResult:
+            ran.append(tool)
+            return ToolResult("", "")
+
+        tool = default_tools()[name]
+        raw = FULL.get(name, {"path": "."} if name != "search_symbol" else {"name": "f"})
+        raw = {"grep": {"pattern": "x"}, "search_code": {"text": "x"}}.get(name, raw)
+        registry = ToolRegistry([replace(tool, run=run)])
+        with contextlib.suppress(Forbidden):
+            await registry.call(name, raw, ToolContext(Workspace(tmp_path), role))
+        assert bool(ran) == role.permits(tool.permissions)
+
+    for role in AgentRole:
+        for name in default_tools():
+            asyncio.run(check(role, name))
