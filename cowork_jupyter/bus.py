@@ -1,0 +1,187 @@
+"""The bus: stored events, brought to everyone who watches, as they come.
+
+The store is the truth and the bus only a short cut. A subscriber takes the next event
+from its small queue if that is the very next one, and else reads on in the store. So it
+sees every event once and in order, however slow it is, whatever order threads publish
+in, and however small its queue.
+
+Events that another process stores in the same file wake nobody here. They are seen, in
+their place, with the next event published here or on the next subscription.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, Protocol
+
+from .domain.events import Event, EventType
+from .domain.messages import Message
+from .store import Store, Transaction
+
+QUEUE_SIZE = 256
+PAGE_SIZE = 256
+
+
+class EventSource(Protocol):
+    """What the bus needs of the store."""
+
+    def events(self, context_id: str, after: int, limit: int) -> list[Event]:
+        """Stored events after a place, oldest first."""
+
+
+class EventBus:
+    """Wakes subscribers when an event was stored."""
+
+    def __init__(self, source: EventSource, queue_size: int = QUEUE_SIZE) -> None:
+        self._source = source
+        self._queue_size = queue_size
+        self._lock = threading.Lock()
+        self._subscribers: dict[str, set[_Subscriber]] = {}
+        self._closed = False
+
+    def publish(self, event: Event) -> None:
+        """Show an event that is stored. From any thread; never waits for a subscriber."""
+        with self._lock:
+            subscribers = tuple(self._subscribers.get(event.context_id, ()))
+        for subscriber in subscribers:
+            subscriber.offer(event)
+
+    async def subscribe(self, context_id: str, after: int = 0) -> AsyncGenerator[Event, None]:
+        """Every event of a context after a place: first those stored, then each as it comes.
+
+        Ends when the bus closes. To leave early, cancel the task or `aclose` the iterator.
+        """
+        subscriber = _Subscriber(self._queue_size)
+        self._add(context_id, subscriber)
+        try:
+            behind = True
+            while not self._closed:
+                if behind:
+                    batch = self._stored(context_id, after, subscriber)
+                    behind = len(batch) == PAGE_SIZE
+                    await asyncio.sleep(0)  # a long past must not hold up everybody else
+                else:
+                    batch, behind = await subscriber.news(after)
+                for event in batch:
+                    after = event.seq
+                    yield event
+        finally:
+            self._remove(context_id, subscriber)
+
+    def close(self) -> None:
+        """End all subscriptions. What they have not seen yet stays in the store."""
+        with self._lock:
+            self._closed = True
+            everybody = [each for group in self._subscribers.values() for each in group]
+        for subscriber in everybody:
+            subscriber.wake()
+
+    def _stored(self, context_id: str, after: int, subscriber: _Subscriber) -> list[Event]:
+        subscriber.take()  # all that is queued is stored already, so the page covers it
+        return self._source.events(context_id, after, PAGE_SIZE)
+
+    def _add(self, context_id: str, subscriber: _Subscriber) -> None:
+        with self._lock:
+            self._subscribers.setdefault(context_id, set()).add(subscriber)
+
+    def _remove(self, context_id: str, subscriber: _Subscriber) -> None:
+        with self._lock:
+            group = self._subscribers[context_id]
+            group.discard(subscriber)
+            if not group:
+                del self._subscribers[context_id]
+
+
+class _Subscriber:
+    """One watcher's queue. Offered to from any thread, taken from in its own event loop."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._queue: list[Event] = []
+        self._overflowed = False
+        self._lock = threading.Lock()
+        self._loop = asyncio.get_running_loop()
+        self._awake = asyncio.Event()
+
+    def offer(self, event: Event) -> None:
+        """Queue an event; when there is no room, forget the queue and remember that."""
+        with self._lock:
+            was_empty = not self._queue and not self._overflowed
+            if len(self._queue) == self._size:
+                self._queue.clear()
+                self._overflowed = True
+            elif not self._overflowed:
+                self._queue.append(event)
+        if was_empty:
+            self.wake()
+
+    def take(self) -> tuple[list[Event], bool]:
+        """All that is queued, and whether something was forgotten."""
+        with self._lock:
+            taken, self._queue = self._queue, []
+            overflowed, self._overflowed = self._overflowed, False
+        return taken, overflowed
+
+    async def news(self, after: int) -> tuple[list[Event], bool]:
+        """Wait for events. Those that follow directly, and whether others are missing."""
+        await self._awake.wait()
+        self._awake.clear()
+        queued, missing = self.take()
+        following: list[Event] = []
+        for event in queued:
+            if event.seq == after + len(following) + 1:
+                following.append(event)
+            elif event.seq > after:
+                missing = True
+        return following, missing
+
+    def wake(self) -> None:
+        """Let the subscriber look again, from whichever thread."""
+        if _running_loop() is self._loop:
+            self._awake.set()
+            return
+        with suppress(RuntimeError):  # its loop is closed: nobody listens any more
+            self._loop.call_soon_threadsafe(self._awake.set)
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+class Journal:
+    """Store, then show: the one way in which something is made known."""
+
+    def __init__(self, store: Store, bus: EventBus) -> None:
+        self.store = store
+        self.bus = bus
+
+    def record(
+        self,
+        context_id: str,
+        type: EventType,  # noqa: A002 (the contract's word)
+        data: dict[str, Any],
+        job_id: str | None = None,
+        task_id: str | None = None,
+    ) -> Event:
+        """Make one event known."""
+        with self.transaction() as tx:
+            return tx.append_event(context_id, type, data, job_id, task_id)
+
+    def record_message(self, message: Message) -> Event:
+        """Make one message known."""
+        with self.transaction() as tx:
+            return tx.append_message(message)
+
+    @contextmanager
+    def transaction(self) -> Iterator[Transaction]:
+        """Change state and append events; once all of it is stored, the events are shown."""
+        with self.store.transaction() as tx:
+            yield tx
+        for event in tx.events_added:
+            self.bus.publish(event)

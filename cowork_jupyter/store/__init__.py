@@ -1,0 +1,20 @@
+"""Everything that happened, in one SQLite file, whole and in order.
+
+State and the events that tell of it change in one transaction, and only then is anything
+shown. Others use what is named here.
+"""
+
+from .errors import StoreError
+from .records import CheckpointRecord, Inquiry, Page, PlanRevision
+from .store import Store
+from .writing import Transaction
+
+__all__ = [
+    "CheckpointRecord",
+    "Inquiry",
+    "Page",
+    "PlanRevision",
+    "Store",
+    "StoreError",
+    "Transaction",
+]

@@ -1,0 +1,123 @@
+"""Opening the database file: private, durable, and shared safely between processes."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from pathlib import Path
+
+from .errors import explain, explained
+
+BUSY_SECONDS = 10.0
+"""How long one process waits for another's commit before giving up."""
+
+_NETWORK = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "lustre", "gpfs", "beegfs", "fuse.sshfs")
+_MOUNTS = Path("/proc/self/mountinfo")
+
+
+def open_database(path: Path) -> sqlite3.Connection:
+    """Open or create the file, with the write-ahead log where the filesystem carries one.
+
+    WAL needs shared memory between the processes, which network filesystems do not give
+    (home folders of a JupyterHub often are on one): those get the rollback journal, and
+    with it a full sync, because without WAL anything less can damage the file.
+    """
+    try:
+        _create_private(path)
+    except OSError as error:
+        raise explain(error, path) from error
+    with explained(path):
+        connection = None if on_network(path) else _with_wal(path)
+        return connection or _with_rollback_journal(path)
+
+
+def _create_private(path: Path) -> None:
+    """Make folder and file readable for their owner only; SQLite's side files follow suit."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    )
+    connection.row_factory = sqlite3.Row
+    connection.execute("PRAGMA foreign_keys=ON")
+    return connection
+
+
+def _with_wal(path: Path) -> sqlite3.Connection | None:
+    """A connection in WAL mode, or nothing where that does not work."""
+    connection = _connect(path)
+    try:
+        if _switch_to_wal(connection):
+            connection.execute("PRAGMA synchronous=NORMAL")
+            # The first read maps the shared memory: if it cannot be, this says so.
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            return connection
+    except sqlite3.Error as error:
+        if not _means_no_wal(error):
+            connection.close()
+            raise
+    connection.close()
+    return None
+
+
+def _switch_to_wal(connection: sqlite3.Connection) -> bool:
+    """Ask for WAL, patiently: SQLite does not wait by itself while another process asks too."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            mode = connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.005)
+        else:
+            return bool(mode == "wal")
+
+
+def _means_no_wal(error: sqlite3.Error) -> bool:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_NOLFS)
+
+
+def _with_rollback_journal(path: Path) -> sqlite3.Connection:
+    connection = _connect(path)
+    try:
+        # A file that was in WAL mode (copied here from a local disk) can only be read
+        # without shared memory while it is held exclusively.
+        connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+        connection.execute("PRAGMA journal_mode=DELETE")
+        connection.execute("PRAGMA locking_mode=NORMAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def on_network(path: Path) -> bool:
+    """Whether Linux says that the file is on a network filesystem. Elsewhere: not known, no."""
+    try:
+        mounts = _MOUNTS.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return filesystem_of(path.resolve(), mounts).startswith(_NETWORK)
+
+
+def filesystem_of(path: Path, mounts: str) -> str:
+    """The type of the filesystem that holds the path, from the text of `mountinfo`."""
+    found, kind = Path(), ""
+    for line in mounts.splitlines():
+        before, _, after = line.partition(" - ")
+        fields = before.split(" ")
+        if len(fields) < 5 or not after:
+            continue
+        point = Path(fields[4].replace("\\040", " "))
+        # Later mounts cover earlier ones at the same place, hence ≥.
+        if path.is_relative_to(point) and len(point.parts) >= len(found.parts):
+            found, kind = point, after.split(" ")[0]
+    return kind

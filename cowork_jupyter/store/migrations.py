@@ -1,0 +1,52 @@
+"""Bringing a database to the newest version, one small step after the other.
+
+`PRAGMA user_version` says how many steps a file has had. All missing steps run in one
+transaction, so a file is never between two versions, and of two processes that open an
+old file at once the second finds the work done. Steps are only ever added.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+from .errors import StoreError
+from .legacy import create_legacy_tables, move_legacy_rows
+
+Migration = Callable[[sqlite3.Connection], None]
+
+MIGRATIONS: tuple[Migration, ...] = (create_legacy_tables, move_legacy_rows)
+
+
+def migrate(connection: sqlite3.Connection, path: Path) -> None:
+    """Run the steps this file has not had."""
+    if _version(connection) == len(MIGRATIONS):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        _run_missing_steps(connection, path)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _run_missing_steps(connection: sqlite3.Connection, path: Path) -> None:
+    version = _version(connection)
+    if version > len(MIGRATIONS):
+        raise StoreError(
+            f"The record at {path} was written by a newer cowork_jupyter (version {version} of its"
+            f" format, this program knows {len(MIGRATIONS)}). Upgrade with"
+            " `pip install -U cowork-jupyter`, or choose another file with Cowork.db_path.",
+            code="store_newer",
+            details={"path": str(path), "version": version, "known": len(MIGRATIONS)},
+        )
+    for step in MIGRATIONS[version:]:
+        step(connection)
+    connection.execute(f"PRAGMA user_version={len(MIGRATIONS)}")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])

@@ -1,0 +1,186 @@
+"""Everything that can be asked of the store."""
+
+from __future__ import annotations
+
+import sqlite3
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+from ..domain.contexts import Context, Job, Task
+from ..domain.errors import NotFound
+from ..domain.events import Event, EventType
+from ..domain.messages import Message
+from .records import PENDING, CheckpointRecord, Inquiry, Page, PlanRevision
+from .rows import decode, event_of, message_of
+
+_FIRST_PAGE = 32
+_LARGEST_PAGE = 512
+_ALL = -1  # SQLite's "no limit"
+_END = 2**62  # behind every place
+
+
+class Reader(ABC):
+    """The questions. Asked of a `Transaction` they see what it has changed so far."""
+
+    @abstractmethod
+    def _rows(self, sql: str, *values: Any) -> list[sqlite3.Row]:
+        """Run one query."""
+
+    def _one(self, what: str, sql: str, key: str) -> dict[str, Any]:
+        for row in self._rows(sql, key):
+            return decode(row)
+        raise NotFound(f"There is no {what} '{key}'.", details={"id": key})
+
+    # Contexts
+
+    def context(self, context_id: str) -> Context:
+        """One context."""
+        sql = "SELECT * FROM contexts WHERE id=?"
+        return Context.model_validate(self._one("context", sql, context_id))
+
+    def contexts(self, after: int | None = None, limit: int = 100) -> Page[Context]:
+        """Contexts, newest first."""
+        sql = "SELECT * FROM contexts WHERE position<? ORDER BY position DESC LIMIT ?"
+        rows = self._rows(sql, _END if after is None else after, limit + 1)
+        items = [Context.model_validate(decode(row)) for row in rows[:limit]]
+        return Page(items, rows[limit - 1]["position"] if len(rows) > limit else None)
+
+    # Events and messages
+
+    def last_seq(self, context_id: str) -> int:
+        """The place of the newest event, 0 if there is none."""
+        sql = "SELECT max(seq) FROM events WHERE context_id=?"
+        return self._rows(sql, context_id)[0][0] or 0
+
+    def events(self, context_id: str, after: int = 0, limit: int = _ALL) -> list[Event]:
+        """Events after a place, oldest first."""
+        sql = "SELECT * FROM events WHERE context_id=? AND seq>? ORDER BY seq LIMIT ?"
+        rows = self._rows(sql, context_id, after, limit)
+        places = [row["seq"] for row in rows if row["type"] == EventType.MESSAGE]
+        messages = self._messages_between(context_id, places[0], places[-1]) if places else {}
+        # A message can only be missing when its context was deleted this very moment.
+        return [
+            event_of(row, messages.get(row["seq"]))
+            for row in rows
+            if row["data"] is not None or row["seq"] in messages
+        ]
+
+    def _messages_between(self, context_id: str, first: int, last: int) -> dict[int, Message]:
+        sql = "SELECT * FROM messages WHERE context_id=? AND seq BETWEEN ? AND ?"
+        return {row["seq"]: message_of(row) for row in self._rows(sql, context_id, first, last)}
+
+    def messages(self, context_id: str, after: int = 0, limit: int = _ALL) -> Page[Message]:
+        """Messages after a place, oldest first. Places are those of their events."""
+        sql = "SELECT * FROM messages WHERE context_id=? AND seq>? ORDER BY seq LIMIT ?"
+        rows = self._rows(sql, context_id, after, limit + 1 if limit > 0 else limit)
+        more = 0 < limit < len(rows)
+        rows = rows[:limit] if more else rows
+        return Page([message_of(row) for row in rows], rows[-1]["seq"] if more else None)
+
+    def newest_messages(self, context_id: str, task_id: str | None = None) -> Iterator[Message]:
+        """Messages newest first, of one task if named, read as they are asked for."""
+        before, size = _END, _FIRST_PAGE
+        by_task = "SELECT * FROM messages WHERE task_id=? AND seq<? ORDER BY seq DESC LIMIT ?"
+        sql = "SELECT * FROM messages WHERE context_id=? AND seq<? ORDER BY seq DESC LIMIT ?"
+        while True:
+            rows = self._rows(by_task if task_id else sql, task_id or context_id, before, size)
+            yield from map(message_of, rows)
+            if len(rows) < size:
+                return
+            before, size = rows[-1]["seq"], min(size * 2, _LARGEST_PAGE)
+
+    def goal(self, context_id: str, job_id: str | None = None) -> Message | None:
+        """What the user asked for first, in the context or in one job."""
+        sql = "SELECT * FROM messages WHERE context_id=? AND role='user' ORDER BY seq LIMIT 1"
+        by_job = "SELECT * FROM messages WHERE job_id=? AND role='user' ORDER BY seq LIMIT 1"
+        rows = self._rows(by_job, job_id) if job_id else self._rows(sql, context_id)
+        return message_of(rows[0]) if rows else None
+
+    def tool_messages(self, job_id: str) -> list[Message]:
+        """The tool calls and tool results of a job, oldest first."""
+        sql = (
+            "SELECT * FROM messages WHERE job_id=? AND message_type IN ('tool_call', 'tool_result')"
+            " ORDER BY seq"
+        )
+        return [message_of(row) for row in self._rows(sql, job_id)]
+
+    def message_count(self, context_id: str) -> int:
+        """How many messages a context has."""
+        sql = "SELECT count(*) FROM messages WHERE context_id=?"
+        return int(self._rows(sql, context_id)[0][0])
+
+    # Jobs and tasks
+
+    def job(self, job_id: str) -> Job:
+        """One job with its tasks."""
+        found = self._one("job", "SELECT * FROM jobs WHERE id=?", job_id)
+        return Job.model_validate({**found, "tasks": self.tasks(job_id)})
+
+    def jobs(self, context_id: str) -> list[Job]:
+        """The jobs of a context with their tasks, oldest first."""
+        sql = "SELECT id FROM jobs WHERE context_id=? ORDER BY rowid"
+        return [self.job(row["id"]) for row in self._rows(sql, context_id)]
+
+    def active_job(self, context_id: str) -> Job | None:
+        """The job that runs or waits in a context."""
+        sql = "SELECT id FROM jobs WHERE context_id=? AND status IN ('running', 'waiting')"
+        rows = self._rows(sql, context_id)
+        return self.job(rows[0]["id"]) if rows else None
+
+    def owners(self) -> dict[str, str | None]:
+        """The mark of the process that runs it, for each job that runs or waits anywhere."""
+        sql = "SELECT id, owner FROM jobs WHERE status IN ('running', 'waiting') ORDER BY rowid"
+        return {row["id"]: row["owner"] for row in self._rows(sql)}
+
+    def task(self, task_id: str) -> Task:
+        """One task."""
+        return Task.model_validate(self._one("task", "SELECT * FROM tasks WHERE id=?", task_id))
+
+    def tasks(self, job_id: str) -> list[Task]:
+        """The tasks of a job, in the order they were made."""
+        rows = self._rows("SELECT * FROM tasks WHERE job_id=? ORDER BY rowid", job_id)
+        return [Task.model_validate(decode(row)) for row in rows]
+
+    # What waits for the user
+
+    def question(self, question_id: str) -> Inquiry:
+        """One question."""
+        sql = "SELECT * FROM questions WHERE id=?"
+        return Inquiry.model_validate(self._one("question", sql, question_id))
+
+    def pending_questions(self, context_id: str) -> list[Inquiry]:
+        """The questions nobody has answered yet, oldest first."""
+        sql = "SELECT * FROM questions WHERE context_id=? AND status=? ORDER BY rowid"
+        return [Inquiry.model_validate(decode(r)) for r in self._rows(sql, context_id, PENDING)]
+
+    def permission(self, request_id: str) -> Inquiry:
+        """One request for permission."""
+        sql = "SELECT * FROM permissions WHERE id=?"
+        return Inquiry.model_validate(self._one("permission request", sql, request_id))
+
+    def pending_permissions(self, context_id: str) -> list[Inquiry]:
+        """The requests for permission nobody has decided yet, oldest first."""
+        sql = "SELECT * FROM permissions WHERE context_id=? AND status=? ORDER BY rowid"
+        return [Inquiry.model_validate(decode(r)) for r in self._rows(sql, context_id, PENDING)]
+
+    # Plans and checkpoints
+
+    def plan(self, context_id: str, revision: int | None = None) -> PlanRevision | None:
+        """One revision of the plan, the newest unless named."""
+        sql = (
+            "SELECT * FROM plans WHERE context_id=? AND (? IS NULL OR revision=?)"
+            " ORDER BY revision DESC LIMIT 1"
+        )
+        rows = self._rows(sql, context_id, revision, revision)
+        return PlanRevision.model_validate(decode(rows[0])) if rows else None
+
+    def checkpoint(self, checkpoint_id: str) -> CheckpointRecord:
+        """One checkpoint."""
+        sql = "SELECT * FROM checkpoints WHERE id=?"
+        return CheckpointRecord.model_validate(self._one("checkpoint", sql, checkpoint_id))
+
+    def checkpoints(self, context_id: str) -> list[CheckpointRecord]:
+        """The checkpoints of a context, oldest first."""
+        rows = self._rows("SELECT * FROM checkpoints WHERE context_id=? ORDER BY rowid", context_id)
+        return [CheckpointRecord.model_validate(decode(row)) for row in rows]

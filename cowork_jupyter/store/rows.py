@@ -1,0 +1,91 @@
+"""Rows and the values they stand for: one rule for every table."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+from ..domain.events import Event, EventType
+from ..domain.messages import Message
+
+JSON_COLUMNS = frozenset(
+    {"content", "data", "dependencies", "usage", "answer", "plan", "files_read"}
+)
+"""Columns that hold JSON, in whichever table they appear."""
+
+
+def to_json(value: Any) -> str:
+    """JSON that SQLite takes, whatever the text: half a surrogate pair is kept as an escape."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text if _is_utf8(text) else json.dumps(value, separators=(",", ":"))
+
+
+def _is_utf8(text: str) -> bool:
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def plain(model: BaseModel) -> dict[str, Any]:
+    """The fields of a model as they are read back. (Pydantic's own JSON mode spoils some keys.)"""
+    fields: dict[str, Any] = json.loads(to_json(model.model_dump()))
+    return fields
+
+
+def encode(values: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Values of a model, in the order given, as SQLite stores them."""
+    return tuple(_encode(name, value) for name, value in values.items())
+
+
+def _encode(name: str, value: Any) -> Any:
+    if value is not None and name in JSON_COLUMNS:
+        return to_json(value)
+    if isinstance(value, str) and not _is_utf8(value):
+        return value.encode(errors="backslashreplace").decode()
+    return value
+
+
+def decode(row: sqlite3.Row) -> dict[str, Any]:
+    """A row as the fields of its model."""
+    return {
+        name: json.loads(row[name]) if name in JSON_COLUMNS and row[name] is not None else row[name]
+        for name in row.keys()  # noqa: SIM118 (iterating a Row gives values)
+    }
+
+
+def insert(table: str, columns: Sequence[str]) -> str:
+    """The statement that adds a row."""
+    marks = ", ".join("?" * len(columns))
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608 (our names)
+
+
+def upsert(table: str, columns: Sequence[str], key: str = "id") -> str:
+    """The statement that adds a row, or changes the one with the same key in place."""
+    changes = ", ".join(f"{name}=excluded.{name}" for name in columns if name not in key.split(","))
+    return f"{insert(table, columns)} ON CONFLICT({key}) DO UPDATE SET {changes}"
+
+
+def message_of(row: sqlite3.Row) -> Message:
+    """The message in a row."""
+    return Message.model_validate(decode(row))
+
+
+def event_of(row: sqlite3.Row, message: Message | None = None) -> Event:
+    """The event in a row; one that announces a message is stored without a second copy of it."""
+    return Event(
+        seq=row["seq"],
+        type=EventType(row["type"]),
+        context_id=row["context_id"],
+        job_id=row["job_id"],
+        task_id=row["task_id"],
+        created_at=row["created_at"],
+        data=plain(message) if message else json.loads(row["data"]),
+    )

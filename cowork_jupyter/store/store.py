@@ -1,0 +1,127 @@
+"""The store: one SQLite file with everything that happened."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from ..domain.contexts import Context
+from ..domain.events import Event, EventType
+from ..domain.messages import Message
+from .connection import open_database
+from .errors import explain, explained
+from .migrations import migrate
+from .owner import Owner
+from .reading import Reader
+from .recovery import interrupt, orphaned_jobs
+from .writing import Transaction
+
+
+class Store(Reader):
+    """One open database.
+
+    Calls are synchronous and short (a commit takes tens of microseconds), so they are made
+    from the event loop directly. Threads may share a store, processes may share its file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = Path(path)
+        self._lock = threading.RLock()
+        self._connection = open_database(self.path)
+        try:
+            with explained(self.path):
+                migrate(self._connection, self.path)
+            self._owner = Owner(self.path)
+        except OSError as error:
+            self._connection.close()
+            raise explain(error, self.path) from error
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def close(self) -> None:
+        """Let go of the file. Closing twice does no harm."""
+        with self._lock:
+            self._owner.close()
+            self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _rows(self, sql: str, *values: Any) -> list[sqlite3.Row]:
+        with self._lock, explained(self.path):
+            return self._connection.execute(sql, values).fetchall()
+
+    @contextmanager
+    def transaction(self) -> Iterator[Transaction]:
+        """Change things together with the events that tell of them: all stored, or nothing.
+
+        Nothing may be awaited inside: other processes wait until the block ends.
+        """
+        with self._lock, explained(self.path):
+            if self._in_transaction():
+                raise RuntimeError("A transaction is open already; use it instead.")
+            try:
+                # Taking the write lock first is what keeps `seq` unique between processes.
+                self._connection.execute("BEGIN IMMEDIATE")
+                yield Transaction(self._connection, self._owner.name)
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._in_transaction():
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def _in_transaction(self) -> bool:
+        return self._connection.in_transaction
+
+    def append_event(
+        self,
+        context_id: str,
+        type: EventType,  # noqa: A002 (the contract's word)
+        data: dict[str, Any],
+        job_id: str | None = None,
+        task_id: str | None = None,
+    ) -> Event:
+        """Store one event in a transaction of its own."""
+        with self.transaction() as tx:
+            return tx.append_event(context_id, type, data, job_id, task_id)
+
+    def append_message(self, message: Message) -> Event:
+        """Store one message and its event in a transaction of their own."""
+        with self.transaction() as tx:
+            return tx.append_message(message)
+
+    def save_context(self, context: Context) -> Context:
+        """Store a new context, or change one."""
+        with self.transaction() as tx:
+            tx.save_context(context)
+        return context
+
+    def delete_context(self, context_id: str) -> None:
+        """Remove a context and everything that belongs to it."""
+        with self.transaction() as tx:
+            tx.delete_context(context_id)
+
+    def recover(self) -> list[Event]:
+        """Close what processes that are gone left open; living ones are left alone.
+
+        Called once by each service when it opens the store. Returns the events that tell of it.
+        """
+        with self.transaction() as tx:
+            for job in orphaned_jobs(tx, self._owner.is_alive):
+                interrupt(tx, job)
+        self._owner.sweep()
+        return tx.events_added

@@ -1,0 +1,162 @@
+"""Everything that can be changed in the store, always inside a transaction."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import Any
+
+from pydantic import BaseModel
+
+from ..domain.contexts import Context, Job, Task
+from ..domain.errors import Conflict, NotFound
+from ..domain.events import Event, EventType
+from ..domain.identity import now
+from ..domain.messages import Message
+from .reading import Reader
+from .records import CheckpointRecord, Inquiry, PlanRevision
+from .rows import encode, insert, plain, to_json, upsert
+
+_SAVE_JOB = upsert("jobs", [*(name for name in Job.model_fields if name != "tasks"), "owner"])
+_SAVE = {
+    "contexts": upsert("contexts", list(Context.model_fields)),
+    "tasks": upsert("tasks", list(Task.model_fields)),
+    "questions": upsert("questions", list(Inquiry.model_fields)),
+    "permissions": upsert("permissions", list(Inquiry.model_fields)),
+    "plans": upsert("plans", list(PlanRevision.model_fields), key="context_id,revision"),
+    "checkpoints": upsert("checkpoints", list(CheckpointRecord.model_fields)),
+}
+_ADD_MESSAGE = insert("messages", [*Message.model_fields, "seq"])
+_ADD_EVENT = insert("events", list(Event.model_fields))
+
+
+class Transaction(Reader):
+    """Changes that are stored together or not at all, with the events that tell of them."""
+
+    def __init__(self, connection: sqlite3.Connection, owner: str) -> None:
+        self._connection = connection
+        self._owner = owner
+        self.events_added: list[Event] = []
+        """To be shown once, and only if, the transaction is stored."""
+
+    def _rows(self, sql: str, *values: Any) -> list[sqlite3.Row]:
+        return self._connection.execute(sql, values).fetchall()
+
+    # The log
+
+    def append_event(
+        self,
+        context_id: str,
+        type: EventType,  # noqa: A002 (the contract's word)
+        data: dict[str, Any],
+        job_id: str | None = None,
+        task_id: str | None = None,
+    ) -> Event:
+        """Store an event at the end of its context's log."""
+        # What is shown is read back from what is stored, so that the two cannot differ.
+        text = to_json(data)
+        event = self._event(context_id, type, json.loads(text), job_id, task_id, now())
+        self._add_event(event, text)
+        return event
+
+    def append_message(self, message: Message) -> Event:
+        """Store a message, whole, and the event that announces it."""
+        data = plain(message)
+        event = self._event(
+            message.context_id,
+            EventType.MESSAGE,
+            data,
+            message.job_id,
+            message.task_id,
+            message.created_at,
+        )
+        self._execute_in(message.context_id, _ADD_MESSAGE, (*encode(data), event.seq))
+        self._add_event(event, None)
+        self._connection.execute(
+            "UPDATE contexts SET updated_at=? WHERE id=?", (now(), message.context_id)
+        )
+        return event
+
+    def _event(
+        self,
+        context_id: str,
+        kind: EventType,
+        data: dict[str, Any],
+        job_id: str | None,
+        task_id: str | None,
+        created_at: str,
+    ) -> Event:
+        return Event(
+            seq=self.last_seq(context_id) + 1,
+            type=kind,
+            context_id=context_id,
+            job_id=job_id,
+            task_id=task_id,
+            created_at=created_at,
+            data=data,
+        )
+
+    def _add_event(self, event: Event, data: str | None) -> None:
+        values = (
+            event.seq,
+            event.type.value,
+            event.context_id,
+            event.job_id,
+            event.task_id,
+            event.created_at,
+            data,
+        )
+        self._execute_in(event.context_id, _ADD_EVENT, values)
+        self.events_added.append(event)
+
+    # The state
+
+    def save_context(self, context: Context) -> None:
+        """Store a new context, or change one."""
+        self._connection.execute(_SAVE["contexts"], encode(plain(context)))
+
+    def delete_context(self, context_id: str) -> None:
+        """Remove a context and everything that belongs to it."""
+        self.context(context_id)
+        self._connection.execute("DELETE FROM contexts WHERE id=?", (context_id,))
+
+    def save_job(self, job: Job) -> None:
+        """Store a job, as run by this process. Its tasks are stored by `save_task`."""
+        fields = plain(job)
+        del fields["tasks"]
+        owner = None if job.status.is_final else self._owner
+        self._execute_in(job.context_id, _SAVE_JOB, (*encode(fields), owner))
+
+    def save_task(self, task: Task) -> None:
+        """Store a task."""
+        self._save("tasks", task.context_id, task)
+
+    def save_question(self, question: Inquiry) -> None:
+        """Store a question, or its answer."""
+        self._save("questions", question.context_id, question)
+
+    def save_permission(self, request: Inquiry) -> None:
+        """Store a request for permission, or its decision."""
+        self._save("permissions", request.context_id, request)
+
+    def save_plan(self, revision: PlanRevision) -> None:
+        """Store a revision of the plan, or the changed statuses of its steps."""
+        self._save("plans", revision.context_id, revision)
+
+    def save_checkpoint(self, checkpoint: CheckpointRecord) -> None:
+        """Store that a checkpoint was taken."""
+        self._save("checkpoints", checkpoint.context_id, checkpoint)
+
+    def _save(self, table: str, context_id: str, record: BaseModel) -> None:
+        self._execute_in(context_id, _SAVE[table], encode(plain(record)))
+
+    def _execute_in(self, context_id: str, sql: str, values: tuple[Any, ...]) -> None:
+        """Run a statement that needs its context to exist still."""
+        try:
+            self._connection.execute(sql, values)
+        except sqlite3.IntegrityError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
+                raise Conflict(f"This is stored already: {error}.") from error
+            raise NotFound(
+                f"There is no context '{context_id}'.", details={"id": context_id}
+            ) from error

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import multiprocessing
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerContext, ForkServerProcess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cowork_jupyter.domain.contexts import Context, JobStatus
+from cowork_jupyter.domain.events import EventType
+from cowork_jupyter.store import Store
+
+from . import test_migrations, writers
+
+
+@pytest.fixture(scope="module")
+def processes() -> ForkServerContext:
+    """Processes that start quickly because one with everything imported is forked."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([writers.__name__])
+    return context
+
+
+@contextmanager
+def started(
+    processes: ForkServerContext, work: Callable[..., None], *values: Any
+) -> Iterator[tuple[ForkServerProcess, Connection]]:
+    """A process at work, with our end of its pipe."""
+    ours, theirs = processes.Pipe()
+    process = processes.Process(target=work, args=(*values, theirs))
+    process.start()
+    theirs.close()
+    try:
+        yield process, ours
+    finally:
+        process.kill()
+        process.join()
+        process.close()
+        ours.close()
+
+
+def test_processes_append_to_one_context_without_gap_or_repetition(
+    store: Store, context: Context, path: Path, processes: ForkServerContext
+) -> None:
+    work = (processes, writers.append_events, path, context.id, 300)
+    with started(*work) as (one, to_one), started(*work) as (two, to_two):
+        to_one.send("go")
+        to_two.send("go")
+        for _ in range(100):
+            store.append_event(context.id, EventType.NOTICE, {})
+        for process in (one, two):
+            process.join(timeout=20)
+            assert process.exitcode == 0
+    assert [event.seq for event in store.events(context.id)] == list(range(1, 701))
+    assert store.message_count(context.id) == 120
+
+
+def test_what_was_committed_survives_a_kill_at_any_moment(
+    path: Path, processes: ForkServerContext
+) -> None:
+    chance = random.Random(4)
+    with Store(path) as store:
+        context = store.save_context(Context())
+    for _ in range(20):
+        with started(processes, writers.append_and_tell, path, context.id) as (process, ours):
+            told = [ours.recv()]
+            ends = time.monotonic() + chance.uniform(0, 0.03)
+            while time.monotonic() < ends:
+                told.append(ours.recv())
+            process.kill()
+            process.join()
+            told += _rest(ours)
+        with Store(path) as store:
+            stored = [event.seq for event in store.events(context.id)]
+            assert stored == list(range(1, len(stored) + 1))
+            assert set(told) <= set(stored)
+
+
+def _rest(pipe: Connection) -> list[int]:
+    """What the process had written to the pipe before it was killed."""
+    found = []
+    try:
+        while pipe.poll():
+            found.append(pipe.recv())
+    except (EOFError, OSError):
+        pass
+    return found
+
+
+def test_a_job_is_left_alone_while_its_process_lives_and_recovered_after_a_kill(
+    store: Store, context: Context, path: Path, processes: ForkServerContext
+) -> None:
+    with started(processes, writers.run_a_job, path, context.id) as (process, ours):
+        ours.recv()
+        assert store.recover() == []
+        process.kill()
+        process.join()
+    assert [event.type for event in store.recover()] == ["job-completed"]
+    assert store.job("job_1").status is JobStatus.INTERRUPTED
+
+
+def test_processes_that_open_an_old_file_at_once_migrate_it_once(
+    path: Path, processes: ForkServerContext
+) -> None:
+    rows = ", ".join(f"('m{n}', 's', 'user', 'text {n}')" for n in range(500))
+    test_migrations.make(
+        path,
+        test_migrations.SEED_MESSAGES,
+        f"INSERT INTO messages (id, session_id, role, content) VALUES {rows}",
+    )
+    work = (processes, writers.open_store, path)
+    with started(*work) as (one, to_one), started(*work) as (two, to_two):
+        to_one.send("go")
+        to_two.send("go")
+        for process in (one, two):
+            process.join(timeout=20)
+            assert process.exitcode == 0
+    with Store(path) as store:
+        assert store.message_count("s") == 500

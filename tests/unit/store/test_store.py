@@ -1,0 +1,404 @@
+from __future__ import annotations
+
+import statistics
+import threading
+import time
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from cowork_jupyter.domain.contexts import Context, Job, JobStatus, StepStatus, Task, Usage
+from cowork_jupyter.domain.errors import Conflict, NotFound
+from cowork_jupyter.domain.events import Event, EventType
+from cowork_jupyter.domain.identity import new_id
+from cowork_jupyter.domain.messages import ImagePart, Message, MessageType, TextPart
+from cowork_jupyter.domain.plan import Plan, PlanStep
+from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.store import CheckpointRecord, Inquiry, PlanRevision, Store
+
+ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=[]), max_size=30)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | ANY_TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(ANY_TEXT, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def say(context: Context, text: str, **fields: Any) -> Message:
+    return Message(context_id=context.id, role="user", content=[TextPart(text=text)], **fields)
+
+
+# Contexts
+
+
+def test_a_context_comes_back_as_it_was_stored(store: Store) -> None:
+    context = Context(title="sales", notebook="a.ipynb", role=AgentRole.PLANNER, model="m")
+    store.save_context(context)
+    assert store.context(context.id) == context
+
+
+def test_saving_a_context_again_changes_it_in_place(store: Store, context: Context) -> None:
+    store.save_context(Context(title="later"))
+    store.save_context(context.model_copy(update={"role": AgentRole.TESTER}))
+    assert store.context(context.id).role is AgentRole.TESTER
+    assert [each.title for each in store.contexts().items] == ["later", "sales"]
+
+
+def test_contexts_are_paged_newest_first_and_stay_put_while_others_are_made(store: Store) -> None:
+    for number in range(5):
+        store.save_context(Context(title=str(number)))
+    first = store.contexts(limit=2)
+    store.save_context(Context(title="new"))
+    second = store.contexts(after=first.next, limit=2)
+    third = store.contexts(after=second.next, limit=2)
+    titles = [each.title for page in (first, second, third) for each in page.items]
+    assert titles == ["4", "3", "2", "1", "0"]
+    assert third.next is None
+
+
+def test_an_unknown_id_is_not_found_in_words(store: Store) -> None:
+    for look_up in (
+        store.context,
+        store.job,
+        store.task,
+        store.question,
+        store.permission,
+        store.checkpoint,
+        store.delete_context,
+    ):
+        with pytest.raises(NotFound, match=r"There is no .* 'nope'"):
+            look_up("nope")
+
+
+def test_a_message_moves_its_context_forward_in_time(store: Store, context: Context) -> None:
+    old = context.model_copy(update={"updated_at": "2020-01-01T00:00:00.000Z"})
+    store.save_context(old)
+    store.append_message(say(context, "hello"))
+    assert store.context(context.id).updated_at > old.updated_at
+
+
+# Messages and events
+
+
+def test_a_message_and_its_event_are_stored_together(store: Store, context: Context) -> None:
+    message = say(context, "hello", job_id="job_1", task_id="task_1", agent_role="planner")
+    event = store.append_message(message)
+    assert event.type is EventType.MESSAGE
+    assert (event.job_id, event.task_id) == ("job_1", "task_1")
+    assert event.data == message.model_dump(mode="json")
+    assert store.events(context.id) == [event]
+    assert store.messages(context.id).items == [message]
+
+
+def test_a_message_that_cannot_be_stored_leaves_no_event(store: Store, context: Context) -> None:
+    message = say(context, "once")
+    store.append_message(message)
+    with store.transaction() as tx:
+        with pytest.raises(Conflict):
+            tx.append_message(message)
+        tx.append_event(context.id, EventType.NOTICE, {})
+    assert [event.type for event in store.events(context.id)] == ["message", "notice"]
+
+
+def test_a_ten_megabyte_message_is_stored_whole(store: Store, context: Context) -> None:
+    text = "0123456789" * 1_000_000
+    image = ImagePart(data="x" * 1000, media_type="image/webp")
+    store.append_message(
+        Message(context_id=context.id, role="tool", content=[TextPart(text=text), image])
+    )
+    (loaded,) = store.messages(context.id).items
+    assert loaded.text == text
+    assert loaded.content[1] == image
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(text=ANY_TEXT, data=st.dictionaries(ANY_TEXT, JSON, max_size=4))
+def test_any_text_and_data_come_back_unchanged(
+    store: Store, context: Context, text: str, data: dict[str, Any]
+) -> None:
+    message = say(context, text, data=data)
+    told = store.append_message(message)
+    event = store.append_event(context.id, EventType.NOTICE, data)
+    assert store.messages(context.id, after=told.seq - 1).items == [message]
+    assert store.events(context.id, after=told.seq - 1) == [told, event]
+    assert event.data == data
+
+
+def test_names_with_bytes_that_are_no_text_are_stored_readably(store: Store) -> None:
+    context = store.save_context(Context(title="caf\udce9"))
+    assert store.context(context.id).title == "caf\\udce9"
+
+
+def test_a_shown_event_does_not_change_with_the_data_it_was_made_from(
+    store: Store, context: Context
+) -> None:
+    data = {"files": ["a.py"]}
+    event = store.append_event(context.id, EventType.NOTICE, data)
+    data["files"].append("b.py")
+    assert event.data == {"files": ["a.py"]}
+
+
+def test_seq_counts_from_one_in_each_context_and_survives_reopening(path: Path) -> None:
+    with Store(path) as store:
+        one, two = store.save_context(Context()), store.save_context(Context())
+        for context in (one, one, two):
+            store.append_event(context.id, EventType.TEXT_DELTA, {"text": "a"})
+    with Store(path) as store:
+        assert store.append_event(one.id, EventType.NOTICE, {}).seq == 3
+        assert store.append_event(two.id, EventType.NOTICE, {}).seq == 2
+        assert store.last_seq("unknown") == 0
+
+
+def test_events_are_read_on_from_any_place(store: Store, context: Context) -> None:
+    for number in range(10):
+        if number % 3:
+            store.append_event(context.id, EventType.TEXT_DELTA, {"text": str(number)})
+        else:
+            store.append_message(say(context, str(number)))
+    assert [event.seq for event in store.events(context.id, after=4, limit=3)] == [5, 6, 7]
+    assert [event.seq for event in store.events(context.id, after=8)] == [9, 10]
+    assert store.events(context.id, after=10) == []
+
+
+def test_messages_are_paged_oldest_first_by_the_place_of_their_event(
+    store: Store, context: Context
+) -> None:
+    for number in range(5):
+        store.append_event(context.id, EventType.TEXT_DELTA, {"text": "…"})
+        store.append_message(say(context, str(number)))
+    first = store.messages(context.id, limit=3)
+    assert [message.text for message in first.items] == ["0", "1", "2"]
+    assert first.next == 6
+    rest = store.messages(context.id, after=first.next, limit=3)
+    assert [message.text for message in rest.items] == ["3", "4"]
+    assert rest.next is None
+    assert store.messages(context.id, limit=5).next is None
+
+
+def test_newest_messages_are_read_only_as_far_as_asked(store: Store, context: Context) -> None:
+    for number in range(200):
+        store.append_message(say(context, str(number), task_id=f"task_{number % 2}"))
+    newest = store.newest_messages(context.id)
+    assert [message.text for message in islice(newest, 3)] == ["199", "198", "197"]
+    store.append_message(say(context, "while reading"))
+    assert [message.text for message in newest] == [str(n) for n in range(196, -1, -1)]
+    of_task = [message.text for message in store.newest_messages(context.id, task_id="task_1")]
+    assert of_task == [str(n) for n in range(199, 0, -2)]
+
+
+def test_the_goal_is_the_first_user_message_of_the_context_or_the_job(
+    store: Store, context: Context
+) -> None:
+    assert store.goal(context.id) is None
+    store.append_message(Message(context_id=context.id, role="system", job_id="job_2"))
+    first, second = say(context, "clean it"), say(context, "plot it", job_id="job_2")
+    for message in (first, second, say(context, "again", job_id="job_2")):
+        store.append_message(message)
+    assert store.goal(context.id) == first
+    assert store.goal(context.id, job_id="job_2") == second
+    assert store.message_count(context.id) == 4
+
+
+# State and its events
+
+
+def test_state_and_event_are_stored_together_or_not_at_all(store: Store, context: Context) -> None:
+    job = Job(context_id=context.id)
+
+    def start_and_fail() -> None:
+        with store.transaction() as tx:
+            tx.save_job(job)
+            tx.append_event(context.id, EventType.JOB_STARTED, {"job_id": job.id}, job.id)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        start_and_fail()
+    assert store.jobs(context.id) == []
+    assert store.events(context.id) == []
+    with store.transaction() as tx:
+        tx.save_job(job)
+        event = tx.append_event(context.id, EventType.JOB_STARTED, {"job_id": job.id}, job.id)
+    assert tx.events_added == [event]
+    assert store.active_job(context.id) == job
+
+
+def test_a_transaction_sees_what_it_changed(store: Store, context: Context) -> None:
+    with store.transaction() as tx:
+        tx.save_job(Job(id="job_1", context_id=context.id))
+        assert tx.job("job_1").status is JobStatus.RUNNING
+
+
+def test_a_transaction_inside_a_transaction_is_refused_and_harms_nothing(
+    store: Store, context: Context
+) -> None:
+    with store.transaction() as tx:
+        tx.append_event(context.id, EventType.NOTICE, {"text": "outer"})
+        with pytest.raises(RuntimeError, match="open already"):
+            store.append_event(context.id, EventType.NOTICE, {"text": "inner"})
+    assert [event.data["text"] for event in store.events(context.id)] == ["outer"]
+
+
+def test_a_job_comes_back_with_its_tasks_in_order(store: Store, context: Context) -> None:
+    job = Job(context_id=context.id, usage=Usage(prompt_tokens=3, total_tokens=3))
+    tasks = [
+        Task(job_id=job.id, context_id=context.id, step_id=str(n), dependencies=["0"])
+        for n in range(3)
+    ]
+    with store.transaction() as tx:
+        tx.save_job(job)
+        for task in tasks:
+            tx.save_task(task)
+    done = tasks[0].model_copy(update={"status": StepStatus.COMPLETED, "result": "r" * 100_000})
+    ended = job.model_copy(update={"status": JobStatus.COMPLETED})
+    with store.transaction() as tx:
+        tx.save_task(done)
+        tx.save_job(ended)
+    assert store.job(job.id) == ended.model_copy(update={"tasks": [done, *tasks[1:]]})
+    assert store.task(done.id) == done
+    assert store.jobs(context.id) == [store.job(job.id)]
+    assert store.active_job(context.id) is None
+
+
+@pytest.mark.parametrize("kind", ["question", "permission"])
+def test_what_waits_for_the_user_is_pending_until_answered(
+    store: Store, context: Context, kind: str
+) -> None:
+    asked = Inquiry(id=new_id(kind), context_id=context.id, data={"tool": "grep", "why": ["a"]})
+    with store.transaction() as tx:
+        getattr(tx, f"save_{kind}")(asked)
+    pending = getattr(store, f"pending_{kind}s")
+    assert pending(context.id) == [asked]
+    answered = asked.model_copy(update={"status": "answered", "answer": {"value": "yes"}})
+    with store.transaction() as tx:
+        getattr(tx, f"save_{kind}")(answered)
+    assert pending(context.id) == []
+    assert getattr(store, kind)(asked.id) == answered
+
+
+def test_the_newest_plan_revision_is_the_plan_and_older_ones_stay(
+    store: Store, context: Context
+) -> None:
+    assert store.plan(context.id) is None
+    plan = Plan(goal="plot", steps=[PlanStep(id="1", step_number=1, action="read")])
+    first = PlanRevision(
+        context_id=context.id, revision=1, plan=plan, files_read={"a.csv": "sha256:1"}
+    )
+    second = first.model_copy(update={"revision": 2, "files_read": {}})
+    with store.transaction() as tx:
+        tx.save_plan(first)
+        tx.save_plan(second)
+        tx.save_plan(second)
+    assert store.plan(context.id) == second
+    assert store.plan(context.id, revision=1) == first
+    assert store.plan(context.id, revision=3) is None
+
+
+def test_checkpoints_are_listed_oldest_first(store: Store, context: Context) -> None:
+    records = [
+        CheckpointRecord(id=f"cp_{n}", context_id=context.id, data={"label": str(n)})
+        for n in range(2)
+    ]
+    with store.transaction() as tx:
+        for record in records:
+            tx.save_checkpoint(record)
+    assert store.checkpoints(context.id) == records
+    assert store.checkpoint("cp_1") == records[1]
+
+
+def test_deleting_a_context_removes_everything_of_it_and_nothing_else(store: Store) -> None:
+    gone, stays = (_full_context(store) for _ in range(2))
+    store.delete_context(gone.id)
+    named = "SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite%'"
+    tables = [row[0] for row in store._rows(named)]
+    assert len(tables) == 9
+    for table in tables:
+        key = "id" if table == "contexts" else "context_id"
+        found = {row[0] for row in store._rows(f"SELECT {key} FROM {table}")}
+        assert found == {stays.id}, table
+
+
+def _full_context(store: Store) -> Context:
+    context = store.save_context(Context())
+    plan = Plan(goal="plot", steps=[PlanStep(id="1", step_number=1, action="read")])
+    with store.transaction() as tx:
+        tx.append_message(say(context, "hello"))
+        job = Job(context_id=context.id)
+        tx.save_job(job)
+        tx.save_task(Task(job_id=job.id, context_id=context.id, step_id="1"))
+        tx.save_question(Inquiry(id=new_id("q"), context_id=context.id))
+        tx.save_permission(Inquiry(id=new_id("p"), context_id=context.id))
+        tx.save_plan(PlanRevision(context_id=context.id, revision=1, plan=plan))
+        tx.save_checkpoint(CheckpointRecord(id=new_id("cp"), context_id=context.id))
+    return context
+
+
+def test_writing_to_a_deleted_context_says_that_it_is_gone(store: Store, context: Context) -> None:
+    store.delete_context(context.id)
+    with pytest.raises(NotFound, match=context.id):
+        store.append_event(context.id, EventType.TEXT_DELTA, {"text": "late"})
+    with pytest.raises(NotFound, match=context.id):
+        store.append_message(say(context, "late"))
+    with pytest.raises(NotFound, match=context.id), store.transaction() as tx:
+        tx.save_job(Job(context_id=context.id))
+
+
+def test_the_type_of_a_message_survives(store: Store, context: Context) -> None:
+    for kind in MessageType:
+        store.append_message(say(context, "x", message_type=kind))
+    assert [message.message_type for message in store.messages(context.id).items] == list(
+        MessageType
+    )
+
+
+@pytest.mark.parametrize(
+    ("table", "model", "beside"),
+    [
+        ("contexts", Context, {"position"}),
+        ("messages", Message, {"seq"}),
+        ("events", Event, set()),
+        ("jobs", Job, {"owner"}),
+        ("tasks", Task, set()),
+        ("questions", Inquiry, set()),
+        ("permissions", Inquiry, set()),
+        ("plans", PlanRevision, set()),
+        ("checkpoints", CheckpointRecord, set()),
+    ],
+)
+def test_each_field_has_its_column_so_a_new_field_needs_a_migration(
+    store: Store, table: str, model: type[BaseModel], beside: set[str]
+) -> None:
+    columns = {row["name"] for row in store._rows(f"PRAGMA table_info({table})")}
+    assert columns - beside == set(model.model_fields) - {"tasks"}
+
+
+# Threads and speed
+
+
+def test_threads_share_a_store(store: Store, context: Context) -> None:
+    def append() -> None:
+        for _ in range(50):
+            store.append_event(context.id, EventType.TEXT_DELTA, {"text": "x"})
+            store.events(context.id, after=store.last_seq(context.id) - 1)
+
+    threads = [threading.Thread(target=append) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [event.seq for event in store.events(context.id)] == list(range(1, 201))
+
+
+def test_storing_a_piece_of_text_takes_microseconds(store: Store, context: Context) -> None:
+    took = []
+    for _ in range(1000):
+        start = time.perf_counter()
+        store.append_event(context.id, EventType.TEXT_DELTA, {"text": "some"}, "job_1", "task_1")
+        took.append(time.perf_counter() - start)
+    assert statistics.median(took) < 150e-6
