@@ -1,0 +1,136 @@
+"""What goes to the model, and the small pieces in which its answer comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..domain.contexts import Usage
+
+
+@dataclass(frozen=True)
+class Request:
+    """One question to the model."""
+
+    messages: list[dict[str, Any]]
+    model: str = ""
+    """Another model on the same server; empty for the configured one."""
+    arguments: dict[str, Any] = field(default_factory=dict)
+    """More arguments of the API, such as those of the tool protocol."""
+
+
+@dataclass(frozen=True)
+class TextChunk:
+    """More text, as the model wrote it."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class ReasoningChunk:
+    """More reasoning, from a field of its own."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class ToolCallChunk:
+    """A fragment of a native tool call; fragments with the same index belong together."""
+
+    index: int
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+
+
+@dataclass(frozen=True)
+class UsageChunk:
+    """The tokens spent, as far as the server told. Later ones replace earlier ones."""
+
+    usage: Usage
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The model has ended its reply: `stop`, `length`, `tool_calls`, `content_filter`."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Restarted:
+    """The attempt failed and will be repeated after the delay: forget all that came before."""
+
+    reason: str
+    attempt: int
+    """The number of the attempt that comes, the first try being 1."""
+    delay: float
+
+
+Chunk = TextChunk | ReasoningChunk | ToolCallChunk | UsageChunk | Finished | Restarted
+
+
+class NotAChunk(ValueError):
+    """The server sent JSON that is no part of a chat completion."""
+
+
+def chunks_of(event: Any) -> Iterator[Chunk]:
+    """Read one event of the stream. Servers differ, so nothing is taken for granted."""
+    choices, usage = _get(event, "choices"), _get(event, "usage")
+    if not isinstance(choices, list) and usage is None:
+        raise NotAChunk
+    for choice in choices or []:
+        yield from _content(_get(choice, "delta"))
+        reason = _get(choice, "finish_reason")
+        if isinstance(reason, str) and reason:
+            yield Finished(reason)
+    if usage is not None:
+        yield UsageChunk(_usage(usage))
+
+
+def _content(delta: Any) -> Iterator[Chunk]:
+    # Some servers send the same reasoning under both names.
+    reasoning = _text(delta, "reasoning_content") or _text(delta, "reasoning")
+    if reasoning:
+        yield ReasoningChunk(reasoning)
+    # What a model says when it refuses is its answer, in the only words there are.
+    text = _text(delta, "content") or _text(delta, "refusal")
+    if text:
+        yield TextChunk(text)
+    calls = _get(delta, "tool_calls")
+    for place, call in enumerate(calls if isinstance(calls, list) else []):
+        yield _fragment(call, place)
+
+
+def _fragment(call: Any, place: int) -> ToolCallChunk:
+    index, function = _get(call, "index"), _get(call, "function")
+    return ToolCallChunk(
+        index=index if isinstance(index, int) else place,
+        id=_text(call, "id"),
+        name=_text(function, "name"),
+        arguments=_text(function, "arguments"),
+    )
+
+
+def _usage(usage: Any) -> Usage:
+    prompt, completion = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+    return Usage(
+        prompt_tokens=prompt,
+        completion_tokens=completion,
+        total_tokens=_count(usage, "total_tokens") or prompt + completion,
+    )
+
+
+def _get(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
+
+
+def _text(value: Any, name: str) -> str:
+    found = _get(value, name)
+    return found if isinstance(found, str) else ""
+
+
+def _count(value: Any, name: str) -> int:
+    found = _get(value, name)
+    return found if isinstance(found, int) else 0

@@ -1,0 +1,199 @@
+"""The model: one question out, its answer streamed back, come what may.
+
+Failures that may pass are tried again here, so that nobody else has to; those that cannot
+are one typed error with one clear sentence.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+from .chunks import Chunk, Finished, Request, Restarted, UsageChunk, chunks_of
+from .failures import Failure, NotAStream, Refused, Witness
+from .pace import Pace
+from .protocols import refused_option
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+_NO_KEY = "no-key"
+"""The client library insists on a key; local servers do not."""
+
+_LAST_WORDS = 5.0
+"""Seconds that a finished reply waits for the usage, at most."""
+
+_NOT_A_STREAM = ("text/html", "application/json")
+
+
+class _Failed(Exception):
+    """One attempt has failed."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__()
+        self.failure = failure
+
+
+class Model:
+    """A language model behind an OpenAI-compatible API. Belongs to one event loop."""
+
+    def __init__(
+        self, *, base_url: str, model: str, api_key: str = "", pace: Pace | None = None
+    ) -> None:
+        self.base_url = base_url
+        self.name = model
+        self._key = api_key.strip()
+        self._pace = pace or Pace()
+        self._client: AsyncOpenAI | None = None
+        self._connecting = asyncio.Lock()
+        self._refused: dict[str, set[str]] = {}
+
+    def __repr__(self) -> str:
+        return f"Model({self.name!r}, {self._witness('').place!r})"
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        if self._client:
+            await self._client.close()
+            self._client = None
+
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        """Ask, and yield the answer as it comes. Raises `ModelError`.
+
+        Cancelling the task that waits for the next chunk closes the connection at once. Who
+        may stop in between should hold the generator in `contextlib.aclosing`.
+        """
+        witness = self._witness(request.model)
+        witness.check()
+        await self._connected()  # Before the clock starts: the first import takes its time.
+        attempt = 1
+        while True:
+            try:
+                async with aclosing(self._attempt(request, witness)) as chunks:
+                    async for chunk in chunks:
+                        yield chunk
+                return
+            except _Failed as failed:
+                failure = failed.failure
+            if self._can_do_without(request, failure, witness.model):
+                continue
+            if not failure.again or attempt >= self._pace.attempts:
+                raise failure.error
+            delay = self._pace.delay(attempt, self._pace.retry_after(failure.headers))
+            attempt += 1
+            yield Restarted(failure.error.message, attempt, delay)
+            await self._pace.sleep(delay)
+
+    async def _attempt(self, request: Request, witness: Witness) -> AsyncGenerator[Chunk, None]:
+        reason, wrote = "", False
+        try:
+            async with (
+                aclosing(self._events(request, witness.model)) as events,
+                aclosing(self._chunks(events, witness)) as chunks,
+            ):
+                async for chunk in chunks:
+                    if isinstance(chunk, Finished):
+                        reason = chunk.reason
+                    wrote = wrote or not isinstance(chunk, (Finished, UsageChunk))
+                    yield chunk
+        except _Failed:
+            # Once the model has ended its reply, whatever breaks after it takes nothing away.
+            if not reason:
+                raise
+        if not reason:
+            # The protocol promises a reason, so a stream without one was cut off.
+            raise _Failed(witness.dropped())
+        if reason == "content_filter" and not wrote:
+            raise _Failed(Failure(Refused("The provider's content filter withheld the answer.")))
+
+    async def _chunks(
+        self, events: AsyncGenerator[Any, None], witness: Witness
+    ) -> AsyncGenerator[Chunk, None]:
+        """Read events under the clock, and turn exceptions into failures."""
+        limit, ended = self._pace.first, False
+        while True:
+            try:
+                async with asyncio.timeout(limit):
+                    event = await anext(events)
+                chunks = list(chunks_of(event))
+            except StopAsyncIteration:
+                return
+            except TimeoutError:
+                raise _Failed(witness.stalled(limit)) from None
+            except Exception as error:
+                failure = witness.explain(error)
+                if failure is None:
+                    raise
+                raise _Failed(failure) from None
+            for chunk in chunks:
+                ended = ended or isinstance(chunk, Finished)
+                limit = min(self._pace.idle, _LAST_WORDS) if ended else self._pace.idle
+                yield chunk
+
+    async def _events(self, request: Request, model: str) -> AsyncGenerator[Any, None]:
+        from openai import AsyncStream
+
+        # Events as plain JSON: making the library's own objects of them costs four times as much.
+        client = await self._connected()
+        stream = await client.post(
+            "/chat/completions",
+            body={
+                "model": model,
+                "messages": _sendable(request.messages),
+                "stream": True,
+                **self._arguments(request, model),
+            },
+            cast_to=object,
+            stream=True,
+            stream_cls=AsyncStream[object],
+        )
+        try:
+            if stream.response.headers.get("content-type", "").startswith(_NOT_A_STREAM):
+                raise NotAStream
+            async for event in stream:
+                yield event
+        finally:
+            await stream.close()
+
+    def _arguments(self, request: Request, model: str) -> dict[str, Any]:
+        arguments = {"stream_options": {"include_usage": True}, **request.arguments}
+        refused = self._refused.get(model, set())
+        return {name: value for name, value in arguments.items() if name not in refused}
+
+    def _can_do_without(self, request: Request, failure: Failure, model: str) -> bool:
+        """Whether the server only minds an option that it can be spared, from now on."""
+        option = refused_option(failure.words, self._arguments(request, model))
+        if option:
+            self._refused.setdefault(model, set()).add(option)
+        return option is not None
+
+    async def _connected(self) -> AsyncOpenAI:
+        """The client, made in a thread: its import takes long enough to be felt."""
+        async with self._connecting:
+            if self._client is None:
+                self._client = await asyncio.to_thread(self._connect)
+            return self._client
+
+    def _connect(self) -> AsyncOpenAI:
+        from openai import AsyncOpenAI, Timeout
+
+        return AsyncOpenAI(
+            base_url=self.base_url,
+            api_key=self._key or _NO_KEY,
+            max_retries=0,
+            timeout=Timeout(None, connect=self._pace.connect),
+        )
+
+    def _witness(self, model: str) -> Witness:
+        return Witness(self.base_url, model or self.name, self._key)
+
+
+def _sendable(value: Any) -> Any:
+    """The same without halves of characters, which no request can carry."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {name: _sendable(item) for name, item in value.items()}
+    return [_sendable(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,271 @@
+"""What can go wrong with a model: one clear sentence each, and whether to try again.
+
+Nothing of the original exception is kept, because its text may repeat the API key.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from ..domain.errors import CoworkError
+
+
+class ModelError(CoworkError):
+    """The model could not answer."""
+
+    code = "model_failed"
+
+
+class WrongKey(ModelError):
+    """The server does not accept the API key."""
+
+    code = "model_auth"
+
+
+class UnknownModel(ModelError):
+    """The server has no such model."""
+
+    code = "model_unknown"
+
+
+class Unreachable(ModelError):
+    """Nobody answers at the base URL."""
+
+    code = "model_unreachable"
+
+
+class ContextOverflow(ModelError):
+    """The conversation is longer than the model can read; shorten it and ask again."""
+
+    code = "context_overflow"
+
+
+class RateLimited(ModelError):
+    """The server lets us ask no more for now."""
+
+    code = "model_rate_limited"
+    retryable = True
+
+
+class Rejected(ModelError):
+    """The server does not take the request as it is."""
+
+    code = "model_rejected"
+
+
+class Refused(ModelError):
+    """The provider's filter withheld the answer."""
+
+    code = "model_refused"
+
+
+class Stalled(ModelError):
+    """The answer stopped coming."""
+
+    code = "model_stalled"
+    retryable = True
+
+
+class Garbled(ModelError):
+    """What came was not a chat completion."""
+
+    code = "model_garbled"
+
+
+class NotAStream(Exception):
+    """The answer is of a type that holds no stream: a web page, most often."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One failed attempt."""
+
+    error: ModelError
+    again: bool = False
+    """Whether the same request may succeed a little later."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    words: str = ""
+    """All that the server said about it, to look for options that it does not know."""
+
+
+_OVERFLOW = re.compile(
+    r"context[_ ](length|size|window|limit)|(prompt|input) is too long|input token count"
+    r"|too many tokens|maximum (prompt|model) length|too large for model|request too large"
+    r"|inputs` (tokens|must have less)|reduce the length",
+    re.IGNORECASE,
+)
+_NO_MODEL = re.compile(
+    r"model_not_found|(unknown|invalid|no such) model|not a valid model"
+    r"|model\b.{0,120}(not found|not exist|not available|no endpoints)",
+    re.IGNORECASE | re.DOTALL,
+)
+_NO_QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing", re.IGNORECASE)
+_FILTERED = re.compile(r"content_filter|content management policy", re.IGNORECASE)
+_LONGEST_QUOTE = 300
+_SHORTEST_SECRET = 4
+"""Made-up keys for local servers can be a letter or two, which words contain as well."""
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Turns exceptions into failures, knowing where we called and what to keep secret."""
+
+    address: str
+    model: str
+    secret: str = field(default="", repr=False)
+
+    def check(self) -> None:
+        """Say what is wrong before anything is sent."""
+        if not self.address:
+            raise Unreachable("No model server is configured: set COWORK_BASE_URL.")
+        if not _is_web_address(self.address):
+            raise Unreachable(
+                f"The base URL '{self.place}' is no web address: "
+                "it should look like http://localhost:8000/v1."
+            )
+        if not self.model:
+            raise self.unknown_model()
+        if not (self.secret.isascii() and self.secret.isprintable()):
+            raise WrongKey("The API key holds characters that no key has: copy it once more.")
+
+    def explain(self, error: Exception) -> Failure | None:
+        """What happened, or nothing if the exception is a mistake of ours."""
+        from openai import APIConnectionError, APIError, APIStatusError
+
+        if isinstance(error, APIStatusError):
+            return self._status(error.status_code, _words(error), error.response.headers)
+        if isinstance(error, APIConnectionError) or _is_transport(error):
+            return self._connection(error.__cause__ or error)
+        if isinstance(error, APIError):
+            # An error in the middle of the stream has a code in its body, or none at all.
+            code = str(error.code)
+            return self._status(int(code) if code.isdecimal() else 500, _words(error), {})
+        if isinstance(error, NotAStream):
+            return self.garbled(again=False)
+        if isinstance(error, (ValueError, RecursionError)):
+            # Nothing but the reading of events can raise these: bytes or JSON out of order.
+            return self.garbled(again=True)
+        return None
+
+    def stalled(self, seconds: float) -> Failure:
+        """Nothing came for too long."""
+        message = f"The model at {self.place} sent nothing for {seconds:g} seconds."
+        return Failure(Stalled(message), again=True)
+
+    def dropped(self) -> Failure:
+        """The answer broke off."""
+        message = f"The connection to the model at {self.place} broke off."
+        return Failure(ModelError(message, retryable=True), again=True)
+
+    def garbled(self, *, again: bool) -> Failure:
+        """The answer made no sense."""
+        message = (
+            f"The server at {self.place} did not answer with a chat completion: "
+            "check that the base URL is that of an OpenAI-compatible API."
+        )
+        return Failure(Garbled(message), again=again)
+
+    @property
+    def place(self) -> str:
+        """The base URL without any credentials in it."""
+        return re.sub(r"//[^/]*@", "//", self.address.partition("?")[0])
+
+    def _status(self, status: int, words: str, headers: Mapping[str, str]) -> Failure:
+        again = status in (408, 429) or status >= 500
+        error = self._by_words(status, words)
+        if error is not None:
+            return Failure(error)
+        if status == 429:
+            said = f"The server at {self.place} is asked too often right now: {self._quote(words)}"
+            return Failure(RateLimited(said), again, headers)
+        said = f"The server at {self.place} answered with error {status}: {self._quote(words)}"
+        known = ModelError(said, retryable=True) if again else Rejected(said)
+        return Failure(known, again, headers, words)
+
+    def _by_words(self, status: int, words: str) -> ModelError | None:
+        """What cannot succeed on a second try. Words say more than the status does."""
+        if status in (401, 403):
+            return self._wrong_key(words)
+        if status == 413 or _OVERFLOW.search(words):
+            return ContextOverflow(
+                f"The conversation is too long for the model: {self._quote(words)}"
+            )
+        if _NO_QUOTA.search(words):
+            return RateLimited(
+                f"The quota of this API key is used up: {self._quote(words)}", retryable=False
+            )
+        if status < 500 and _FILTERED.search(words):
+            return Refused(f"The provider's content filter stopped it: {self._quote(words)}")
+        if status in (400, 404, 422) and _NO_MODEL.search(words):
+            return self.unknown_model()
+        return self._no_api() if status in (404, 405) else None
+
+    def _wrong_key(self, words: str) -> ModelError:
+        return WrongKey(
+            f"The server at {self.place} does not accept the API key "
+            f"(COWORK_API_KEY or Cowork.api_key): {self._quote(words)}"
+        )
+
+    def unknown_model(self) -> ModelError:
+        """There is no such model here."""
+        if not self.model:
+            return UnknownModel("No model is configured: set COWORK_MODEL or Cowork.model.")
+        return UnknownModel(
+            f"The server at {self.place} has no model '{self.model}': check COWORK_MODEL "
+            "or Cowork.model, or list the models with `%cowork models`."
+        )
+
+    def _no_api(self) -> ModelError:
+        return Unreachable(
+            f"There is no chat completions API at {self.place}: "
+            "check the base URL, which often ends in /v1."
+        )
+
+    def _connection(self, cause: BaseException) -> Failure:
+        if type(cause).__name__ not in ("ConnectError", "ConnectTimeout", "UnsupportedProtocol"):
+            return self.dropped()
+        return Failure(self.unreachable(), again=True)
+
+    def unreachable(self) -> ModelError:
+        """Nobody is there."""
+        return Unreachable(
+            f"No model server answers at {self.place}: check that it is running "
+            "and that COWORK_BASE_URL or Cowork.base_url is right.",
+            retryable=True,
+        )
+
+    def _quote(self, words: str) -> str:
+        """The server's words in one line, without the key."""
+        line = " ".join(words.split())
+        if len(self.secret) >= _SHORTEST_SECRET:
+            line = line.replace(self.secret, "…")
+        return (line[:_LONGEST_QUOTE] + "…") if len(line) > _LONGEST_QUOTE else line or "no reason"
+
+
+def _is_web_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        if not text.isprintable() or " " in text:
+            return False
+        host = (parts.hostname or "").encode("idna")
+        return parts.scheme in ("http", "https") and bool(host) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def _words(error: Any) -> str:
+    """What a server said: its message if it has one, else all there is."""
+    body = error.body
+    if isinstance(body, dict):
+        parts = [body.get("message") or body.get("detail") or body, body.get("code")]
+        return " ".join(str(part) for part in parts if part)
+    return str(body or "")
+
+
+def _is_transport(error: Exception) -> bool:
+    """Whether the HTTP library raised it; which library that is depends on openai's version."""
+    return any(base.__name__ == "RequestError" for base in type(error).__mro__)

@@ -1,0 +1,239 @@
+"""What of a long conversation is sent to the model.
+
+The store keeps everything; here the newest is chosen that fits a number of tokens. Pure
+functions: messages come newest first and are read only as far as they fit.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ..domain.messages import ImagePart, Message, MessageType, TextPart
+from .tokens import Count, cut_middle
+
+MESSAGE_TOKENS = 4
+"""What a message costs beside its text: its role and separators."""
+IMAGE_TOKENS = 1_000
+"""What a picture costs, more or less, wherever it is sent."""
+_RESULT_SHARE = 4
+"""No single tool result takes more than one part in this many of the budget."""
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A message, what it costs, and how many newer ones there are."""
+
+    message: Message
+    cost: int
+    place: int = -1
+
+
+_Unit = list[_Piece]
+"""Messages that are kept or left out together, newest first."""
+
+
+def optimize_history_by_tokens(
+    newest_first: Iterable[Message],
+    budget: int,
+    count: Count,
+    *,
+    goal: Message | None = None,
+    plan: str | None = None,
+    total: int | None = None,
+) -> list[Message]:
+    """The newest messages that fit the budget, oldest first, after the goal and the plan.
+
+    A tool call and its result stay together, and so do calls made in one turn; one without
+    the other is left out. Where something is left out a note says so, with the number if
+    `total` (how many messages there are) or the reading told it. What the model reads of a
+    message is its text or, where it has none, its data as JSON; too long a tool result is
+    cut in the middle. If the goal, the plan and the newest alone are too much, they are cut.
+    """
+    reading = _Reading(newest_first, budget // _RESULT_SHARE, count)
+    top = _Top(goal, plan, count)
+    kept = _choose(reading, budget - top.cost, goal)
+    history = _assemble(kept, top, reading, total)
+    while sum(piece.cost for piece in history) > budget and _drop_oldest(kept, goal):
+        history = _assemble(kept, top, reading, total)
+    share = _fair_share([piece.cost for piece in history], budget)
+    return [
+        piece.message if piece.cost <= share else _shorten(piece.message, share, count)
+        for piece in history
+    ]
+
+
+class _Reading:
+    """The messages as they are read: measured, placed, and long results cut."""
+
+    def __init__(self, newest_first: Iterable[Message], result_limit: int, count: Count) -> None:
+        self._messages = newest_first
+        self._result_limit = result_limit
+        self.count = count
+        self.places = 0
+        self.ended = False
+        self.newest: _Piece | None = None
+
+    def __iter__(self) -> Iterator[_Piece]:
+        for message in self._messages:
+            piece = self._measure(message)
+            self.newest = self.newest or piece
+            self.places += 1
+            yield piece
+        self.ended = True
+
+    def _measure(self, message: Message) -> _Piece:
+        cost = cost_of(message, self.count)
+        if message.message_type is MessageType.TOOL_RESULT and cost > self._result_limit:
+            message = _shorten(message, self._result_limit, self.count)
+            cost = cost_of(message, self.count)
+        return _Piece(message, cost, self.places)
+
+
+class _Top:
+    """What is always kept: the goal and the plan."""
+
+    def __init__(self, goal: Message | None, plan: str | None, count: Count) -> None:
+        self.goal = _Piece(goal, cost_of(goal, count)) if goal else None
+        self.plan = None
+        if plan:
+            message = _note("note_plan", plan, goal, MessageType.PLAN)
+            self.plan = _Piece(message, cost_of(message, count))
+
+    @property
+    def cost(self) -> int:
+        """What they cost together."""
+        return sum(piece.cost for piece in (self.goal, self.plan) if piece)
+
+    def above(self, pieces: list[_Piece]) -> list[_Piece]:
+        """Those of them that the pieces do not hold already."""
+        known = {piece.message.id for piece in pieces}
+        return [each for each in (self.goal, self.plan) if each and each.message.id not in known]
+
+
+def _units(pieces: Iterable[_Piece]) -> Iterator[_Unit]:
+    """Group tool results with their calls, and calls that stand together with each other.
+
+    Going back in time a result comes before its call, so it waits until the call is found.
+    """
+    waiting: dict[str, _Piece] = {}
+    turn: _Unit = []
+    for piece in pieces:
+        kind, call_id = piece.message.message_type, str(piece.message.data.get("call_id"))
+        if kind is MessageType.TOOL_CALL:
+            if call_id in waiting:
+                turn += [waiting.pop(call_id), piece]
+            continue
+        if turn:
+            yield sorted(turn, key=lambda each: each.place)
+            turn = []
+        if kind is MessageType.TOOL_RESULT:
+            waiting.setdefault(call_id, piece)
+        else:
+            yield [piece]
+    if turn:
+        yield sorted(turn, key=lambda each: each.place)
+
+
+def _choose(reading: _Reading, room: int, goal: Message | None) -> list[_Unit]:
+    """The newest units that fit, and in any case the very newest and the goal."""
+    kept: list[_Unit] = []
+    full = False
+    for unit in _units(reading):
+        cost = sum(piece.cost for piece in unit if not _is(piece, goal))
+        if unit[0].place == 0 or _is(unit[0], goal) or (not full and cost <= room):
+            kept.append(unit)
+            room -= cost
+        else:
+            full = True
+        # The newest result counts most: its call is looked for even behind what does not fit.
+        if full and not _awaits_call(reading.newest, kept):
+            break
+    return kept
+
+
+def _is(piece: _Piece, message: Message | None) -> bool:
+    return message is not None and piece.message.id == message.id
+
+
+def _awaits_call(newest: _Piece | None, kept: list[_Unit]) -> bool:
+    if newest is None or newest.message.message_type is not MessageType.TOOL_RESULT:
+        return False
+    return all(unit[0].place > 0 for unit in kept)
+
+
+def _drop_oldest(kept: list[_Unit], goal: Message | None) -> bool:
+    """Make room, if anything can go: the newest and the goal cannot."""
+    older = [unit for unit in kept if unit[0].place > 0 and not _is(unit[0], goal)]
+    if older:
+        kept.remove(max(older, key=lambda unit: unit[0].place))
+    return bool(older)
+
+
+def _assemble(kept: list[_Unit], top: _Top, reading: _Reading, total: int | None) -> list[_Piece]:
+    """Everything that is kept, oldest first, with a note at each gap."""
+    pieces = sorted((piece for unit in kept for piece in unit), key=lambda each: -each.place)
+    history = top.above(pieces)
+    known = reading.places if reading.ended else total
+    # The goal stands on top, so it is not missing among the earlier ones.
+    older = None if known is None else known - int(top.goal in history)
+    for piece in pieces:
+        gap = None if older is None else older - piece.place - 1
+        if gap is None or gap > 0:
+            history.append(_left_out(gap, piece, reading))
+        history.append(piece)
+        older = piece.place
+    return history
+
+
+def _left_out(number: int | None, before: _Piece, reading: _Reading) -> _Piece:
+    """The note that stands where messages are missing."""
+    noun = "message" if number == 1 else "messages"
+    text = f"[{number} earlier {noun} left out]" if number else "[earlier messages left out]"
+    note = _note(f"note_{before.message.id}", text, before.message)
+    return _Piece(note, cost_of(note, reading.count))
+
+
+def _note(
+    name: str, text: str, near: Message | None, kind: MessageType = MessageType.TEXT
+) -> Message:
+    """A message that is only sent, never stored. As `user`, which every chat template takes."""
+    return Message(
+        id=name,
+        context_id=near.context_id if near else "",
+        role="user",
+        message_type=kind,
+        content=[TextPart(text=text)],
+        created_at=near.created_at if near else "",
+    )
+
+
+def cost_of(message: Message, count: Count) -> int:
+    """What a message costs in tokens when it is sent."""
+    images = sum(isinstance(part, ImagePart) for part in message.content)
+    return MESSAGE_TOKENS + count(_readable(message)) + images * IMAGE_TOKENS
+
+
+def _readable(message: Message) -> str:
+    if message.text or not message.data:
+        return message.text
+    return json.dumps(message.data, ensure_ascii=False, default=str)
+
+
+def _shorten(message: Message, limit: int, count: Count) -> Message:
+    """The message with its text cut in the middle and without its pictures."""
+    tool = message.data.get("tool")
+    hint = f"To see it, call {tool} again for a smaller part, such as fewer lines." if tool else ""
+    text = cut_middle(_readable(message), limit - MESSAGE_TOKENS, count, hint)
+    return message.model_copy(update={"content": [TextPart(text=text or "…")]})
+
+
+def _fair_share(costs: list[int], budget: int) -> int:
+    """The most that each may cost so that all fit, small ones leaving their rest to the others."""
+    for number, cost in enumerate(sorted(costs)):
+        share = budget // (len(costs) - number)
+        if cost > share:
+            return share
+        budget -= cost
+    return max(costs, default=0)

@@ -1,0 +1,176 @@
+"""Following one `{…}` through the stream: where it ends, and whether it is meant for us.
+
+Only objects that name a tool, or say they are a plan, a question, a review or a text,
+are ours. Everything else is part of the text and should reach the reader without delay,
+so the scanner decides at the first key that tells.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum, auto
+
+KINDS = frozenset({"plan", "question", "review", "text"})
+"""Values of `type` that make an object ours."""
+
+CALLS = frozenset({"tool", "tools"})
+"""Keys that make an object ours."""
+
+_LIKELY = frozenset(
+    {
+        "parameters",
+        "terminate",
+        "format_version",
+        "goal",
+        "steps",
+        "question",
+        "findings",
+        "verdict",
+    }
+)
+"""Keys that say nothing yet, but promise enough to wait however long the value is."""
+
+_HOLD = 2000
+"""Characters after which an object with only unknown keys is no longer waited for."""
+
+_LONGEST_KEY = 40
+_HEAD = 48
+_IN_STRING = re.compile(r'[^"\\]*')
+_OUTSIDE = re.compile(r'[^"{}:,`]*')
+_ALMOST_JSON = re.compile(
+    r"['\"]?(?:tools?['\"]?\s*:|type['\"]?\s*:\s*['\"]?(?:plan|question|review|text)\b)"
+)
+"""How a call or a plan starts that is written as Python or JavaScript."""
+
+
+class Verdict(Enum):
+    """Whose object it is."""
+
+    UNDECIDED = auto()
+    OURS = auto()
+    FOREIGN = auto()
+    PROSE = auto()
+    """Not an object at all, only a brace."""
+
+
+class ObjectScanner:
+    """Reads an object piece by piece, each character once, starting at its `{`.
+
+    Decisions fall at a character, never at the end of a piece, so that it makes
+    no difference how the stream was cut.
+    """
+
+    def __init__(self) -> None:
+        self.verdict = Verdict.UNDECIDED
+        self.ended = False
+        self._depth = 0
+        self._head: str | None = None
+        self._patience: int | None = _HOLD
+        self._in_string = False
+        self._escaped = False
+        self._string = ""
+        self._key = ""
+
+    def scan(self, text: str, start: int) -> int:
+        """Read on from `start`. Returns where it stopped: at a decision, the end, or for more."""
+        before = self.verdict
+        stop = len(text)
+        if before is Verdict.UNDECIDED and self._patience is not None:
+            stop = min(stop, start + self._patience)
+        position = start
+        while position < stop and self.verdict is before and not self.ended:
+            position = self._step(text, position, stop)
+        self._spend(position - start)
+        return position
+
+    def _step(self, text: str, position: int, stop: int) -> int:
+        if self._depth == 0:
+            self._depth, self._head = 1, ""
+            return position + 1
+        if self._head is not None:
+            return self._read_head(text, position)
+        if self._in_string:
+            return self._read_string(text, position, stop)
+        return self._read_outside(text, position, stop)
+
+    def _spend(self, characters: int) -> None:
+        """Lose patience with what gives no sign of being ours."""
+        if self.verdict is not Verdict.UNDECIDED:
+            return
+        if self._patience is not None:
+            self._patience -= characters
+        if self.ended or self._patience == 0:
+            self.verdict = Verdict.FOREIGN
+
+    def _read_head(self, text: str, position: int) -> int:
+        """What follows the opening brace must be a key, or this is a brace in prose."""
+        char, head = text[position], self._head or ""
+        if not head and char.isspace():
+            return position + 1
+        if not head and char == '"':
+            self._head = None
+            return position
+        unlike = not head and char not in "'t"
+        if unlike or char in ",{}\n" or len(head) == _HEAD:
+            self.verdict = Verdict.OURS if _ALMOST_JSON.match(head) else Verdict.PROSE
+            self._head = None
+            return position
+        self._head = head + char
+        return position + 1
+
+    def _read_string(self, text: str, position: int, stop: int) -> int:
+        if self._escaped:
+            self._escaped = False
+            return position + 1
+        match = _IN_STRING.match(text, position, stop)
+        end = match.end() if match else position
+        if len(self._string) <= _LONGEST_KEY:
+            self._string += text[position : min(end, position + _LONGEST_KEY + 1)]
+        if end == stop:
+            return end
+        if text[end] == "\\":
+            self._escaped = True
+        else:
+            self._in_string = False
+            self._see_string()
+        return end + 1
+
+    def _read_outside(self, text: str, position: int, stop: int) -> int:
+        match = _OUTSIDE.match(text, position, stop)
+        position = match.end() if match else position
+        if position == stop:
+            return position
+        char = text[position]
+        if char == "`":
+            # No JSON has one outside a string: a code fence ends, and the object with it.
+            self.ended = True
+            return position
+        self._see_mark(char)
+        return position + 1
+
+    def _see_mark(self, char: str) -> None:
+        if char == '"':
+            self._in_string, self._string = True, ""
+        elif char == "{":
+            self._depth += 1
+        elif char == "}":
+            self._depth -= 1
+            self.ended = self._depth == 0
+        elif self._depth == 1:
+            self._key = self._string if char == ":" else ""
+            if char == ":":
+                self._see_key()
+
+    def _see_key(self) -> None:
+        if self._key in CALLS:
+            self._decide(Verdict.OURS)
+        elif self._key in _LIKELY:
+            self._patience = None
+
+    def _see_string(self) -> None:
+        if self._depth == 1 and self._key == "type" and self._string in KINDS:
+            self._decide(Verdict.OURS)
+
+    def _decide(self, verdict: Verdict) -> None:
+        if self.verdict is Verdict.UNDECIDED:
+            self.verdict = verdict

@@ -1,0 +1,142 @@
+"""The three ways to agree with a server on the form of a reply.
+
+`json`: the prompt alone says it. `json_schema`: a `response_format` also makes the server
+decode under a grammar of exactly the replies allowed now. `native`: tools go as `tools`, and
+calls come back as `tool_calls`. Whatever comes back ends as the same `Reply`.
+
+The history is plain text in all three: the assistant's calls as the JSON it wrote (or would have
+written), tool results as user messages. Every server takes that, it survives a change of
+protocol in the middle of a conversation, and a cut history never leaves a call without its id.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..domain.settings import ToolProtocol
+from .structured import FORMATS
+
+
+class ToolSpec(NamedTuple):
+    """A tool as the model sees it."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+    """The JSON schema of its parameters."""
+
+
+def request_arguments(
+    protocol: ToolProtocol, tools: Sequence[ToolSpec], formats: Iterable[str] = ()
+) -> dict[str, Any]:
+    """What the protocol adds to a request with these tools and these formats allowed."""
+    if protocol == "json_schema":
+        schema = reply_schema(tools, formats)
+        return {
+            "response_format": {
+                "type": "json_schema",
+                "json_schema": {"name": "reply", "schema": schema},
+            }
+        }
+    if protocol == "native" and tools:
+        return {"tools": [{"type": "function", "function": tool._asdict()} for tool in tools]}
+    return {}
+
+
+def reply_schema(tools: Sequence[ToolSpec], formats: Iterable[str] = ()) -> dict[str, Any]:
+    """The JSON schema of exactly the replies allowed now: calls, formats, and text."""
+    shared: dict[str, Any] = {}
+    calls = [_call(tool, shared) for tool in tools]
+    replies = [*calls, *_several(calls), *(_format(name, shared) for name in formats), _TEXT]
+    schema: dict[str, Any] = {"type": "object", "anyOf": replies}
+    return {**schema, "$defs": shared} if shared else schema
+
+
+_FLAG = {"type": "boolean"}
+_OWN_FIELDS = {"PlanStep": "status"}
+"""What we fill in ourselves, so that the model need not."""
+
+
+def _object(properties: dict[str, Any], required: Sequence[str]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+_TEXT = _object({"type": {"const": "text"}, "text": {"type": "string"}}, ["type", "text"])
+
+
+def _call(tool: ToolSpec, shared: dict[str, Any]) -> dict[str, Any]:
+    parameters = _lift(tool.parameters, tool.name, shared)
+    properties = {"tool": {"const": tool.name}, "parameters": parameters, "terminate": _FLAG}
+    # Shared, because each call is allowed alone and among several.
+    shared[f"call.{tool.name}"] = _object(properties, ["tool", "parameters"])
+    return {"$ref": f"#/$defs/call.{tool.name}"}
+
+
+def _several(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    if not calls:
+        return []
+    items = {"type": "array", "items": {"anyOf": calls}, "minItems": 1, "maxItems": 16}
+    return [_object({"tools": items, "terminate": _FLAG}, ["tools"])]
+
+
+def _format(name: str, shared: dict[str, Any]) -> dict[str, Any]:
+    schema = FORMATS[name].model_json_schema()
+    for title, own in _OWN_FIELDS.items():
+        schema.get("$defs", {}).get(title, {}).get("properties", {}).pop(own, None)
+    schema = _lift(schema, name, shared)
+    # Without its type nobody could tell what it is; the model has a default, a reply has not.
+    return {
+        **schema,
+        "required": ["type", *schema.get("required", [])],
+        "additionalProperties": False,
+    }
+
+
+def _lift(schema: dict[str, Any], owner: str, shared: dict[str, Any]) -> dict[str, Any]:
+    """Move a schema's definitions to the shared ones, where references look for them."""
+    own = dict(schema)
+    for name, definition in own.pop("$defs", {}).items():
+        shared[f"{owner}.{name}"] = _renamed(definition, owner)
+    lifted: dict[str, Any] = _renamed(own, owner)
+    return lifted
+
+
+def _renamed(value: Any, owner: str) -> Any:
+    """Point references there, and leave out titles, which only repeat the names."""
+    if isinstance(value, list):
+        return [_renamed(item, owner) for item in value]
+    if not isinstance(value, dict):
+        return value
+    reference = value.get("$ref")
+    if isinstance(reference, str):
+        return {"$ref": reference.replace("#/$defs/", f"#/$defs/{owner}.")}
+    titles = {"title"} if isinstance(value.get("title"), str) else set()
+    return {name: _renamed(item, owner) for name, item in value.items() if name not in titles}
+
+
+_OPTIONAL = {
+    "stream_options": re.compile(r"stream_options|include_usage", re.IGNORECASE),
+    "response_format": re.compile(
+        r"response.?format|json.?schema|grammar|structured.?output|guided", re.IGNORECASE
+    ),
+    "tools": re.compile(
+        r"tool.?choice|tool.?call|(support|unknown|unrecognized|extra|permitted).{0,60}\btools?\b"
+        r"|\btools?\b.{0,60}(support|not permitted|not allowed)",
+        re.IGNORECASE | re.DOTALL,
+    ),
+}
+
+
+def refused_option(words: str, arguments: Mapping[str, Any]) -> str | None:
+    """Which option of a rejected request the server's words are about, if we can go without."""
+    return next(
+        (name for name, known in _OPTIONAL.items() if name in arguments and known.search(words)),
+        None,
+    )

@@ -1,0 +1,138 @@
+"""From JSON text to a structured reply, or to a few words the model can learn from."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from ..domain.plan import Plan
+from ..domain.replies import Question, Review, Structured, ToolCall, ToolCalls
+from .objects import CALLS
+
+FORMATS: dict[str, type[Plan | Question | Review]] = {
+    "plan": Plan,
+    "question": Question,
+    "review": Review,
+}
+"""The structured replies beside tool calls, by the value of their `type`."""
+
+_DEEPEST = 100
+_MOST_LINES = 5
+_SURROGATE = re.compile(r"[\ud800-\udfff]|\\u[dD][89a-fA-F]")
+
+
+class Malformed(ValueError):
+    """Text that is not the JSON it wants to be; the message says where and why."""
+
+
+def load_object(source: str) -> dict[str, Any]:
+    """Read one JSON object. Raw line breaks in strings are fine, anything else wrong is not."""
+    try:
+        value = json.loads(source, strict=False, parse_constant=_refuse, parse_float=_finite)
+    except RecursionError:
+        raise Malformed("The JSON is nested too deeply.") from None
+    except json.JSONDecodeError as error:
+        raise Malformed(_where(error)) from None
+    except ValueError as error:
+        raise Malformed(f"The JSON holds a number that cannot be read: {error}.") from None
+    if not isinstance(value, dict):
+        raise Malformed("The JSON must be an object in curly braces.")
+    if not _is_shallow(value):
+        raise Malformed("The JSON is nested too deeply.")
+    return _without_surrogates(source, value)
+
+
+def settle(found: Sequence[dict[str, Any]]) -> Structured:
+    """Make one structured reply of the objects found. Raises `Malformed` if they are not one."""
+    calls = [value for value in found if not CALLS.isdisjoint(value)]
+    others = [value for value in found if CALLS.isdisjoint(value)]
+    if others and len(found) > 1:
+        names = " and ".join([str(value["type"]) for value in others] + ["tool call"] * bool(calls))
+        raise Malformed(f"One reply may hold one thing only, and this one holds {names}.")
+    try:
+        return _merged(calls) if calls else FORMATS[others[0]["type"]].model_validate(others[0])
+    except ValidationError as error:
+        name = "tool call" if calls else others[0]["type"]
+        raise Malformed(f"The {name} is not valid:\n{_explain(error)}") from None
+
+
+def _merged(values: Sequence[dict[str, Any]]) -> ToolCalls:
+    """Several calls answer together; the last one says whether that was all."""
+    groups = [_calls(value) for value in values]
+    calls = [call for group in groups for call in group.tools]
+    return ToolCalls(tools=calls, terminate=groups[-1].terminate)
+
+
+def _calls(value: dict[str, Any]) -> ToolCalls:
+    if "tool" not in value:
+        several = ToolCalls.model_validate(value)
+        return several.model_copy(
+            update={"terminate": several.terminate or several.tools[-1].terminate}
+        )
+    call = ToolCall.model_validate(value)
+    return ToolCalls(tools=[call], terminate=call.terminate)
+
+
+def _explain(error: ValidationError) -> str:
+    problems = error.errors(include_url=False, include_input=False, include_context=False)
+    lines = [_line(problem["loc"], problem["msg"]) for problem in problems[:_MOST_LINES]]
+    if len(problems) > _MOST_LINES:
+        lines.append(f"and {len(problems) - _MOST_LINES} more")
+    return "\n".join(lines)
+
+
+def _line(place: Sequence[int | str], message: str) -> str:
+    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
+    message = message.removeprefix("Value error, ")
+    return f"{path.removeprefix('.')}: {message}" if path else message
+
+
+def _where(error: json.JSONDecodeError) -> str:
+    around = error.doc[max(0, error.pos - 20) : error.pos + 20]
+    if error.pos >= len(error.doc.rstrip()):
+        return f"The JSON ends before it is complete, after {around!r}."
+    return (
+        f"The JSON is malformed at line {error.lineno}, column {error.colno}: "
+        f"{error.msg}, near {around!r}."
+    )
+
+
+def _refuse(constant: str) -> float:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError(f"{digits[:20]} is too large")
+    return number
+
+
+def _is_shallow(value: Any) -> bool:
+    """Whether nobody who walks it later, by recursion, runs into trouble."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [child for parent in level for child in _children(parent)]
+        if not level:
+            return True
+    return False
+
+
+def _children(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
+
+
+def _without_surrogates(source: str, value: dict[str, Any]) -> dict[str, Any]:
+    """Half of a character pair cannot be stored or sent, so it becomes a replacement mark."""
+    if not _SURROGATE.search(source):
+        return value
+    clean = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+    result: dict[str, Any] = json.loads(clean)
+    return result

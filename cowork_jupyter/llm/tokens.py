@@ -1,0 +1,101 @@
+"""Counting tokens without the model's own tables, which would have to be downloaded.
+
+A rough tokenizer: each match of one pattern is about one token. It leans to counting too
+many, most of all for what tokenizers are bad at (Chinese, base64, digits). What the API
+reports as used then tells how far off that is for the model at hand.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable
+
+Count = Callable[[str], int]
+"""Anything that counts tokens, such as a `TokenCounter`."""
+
+_PIECE = re.compile(
+    r"[a-z]{2}(?=[a-z]{14})"  # no word is that long: a sequence, a hash
+    r"|[A-Z]?[a-z]{1,7}"  # a short word, or part of a long one or of a camelCase name
+    r"|[A-Z]{1,3}"
+    r"|[0-9]{1,2}"  # some models take one digit a token, some three
+    r"|[!-/:-@\[-`{-~]{1,2}"  # ASCII signs: `()` and `):` are often one
+    r"|\n[\n ]{0,15}|\t{1,4}|[ ]{2,16}"  # a line break with the indent; single spaces are free
+    r"|[\u0080-\u07ff]{1,2}"  # accents, Greek, Cyrillic, Arabic
+    r"|[\u0800-\U0010ffff]"  # Thai, Hindi, Chinese, Japanese, Korean, symbols
+    r"|[\x00-\x1f\x7f]"
+)
+_RARE = re.compile(r"[\U00010000-\U0010ffff]")
+"""Emoji and the like: models spell them with two tokens or more."""
+
+_WHOLE = 64_000
+_SAMPLE = 2_000
+_LEAST, _MOST = 0.6, 3.0
+_TOO_SHORT_TO_LEARN = 100
+
+
+def estimate_tokens(text: str) -> int:
+    """About how many tokens a model makes of a text. Long texts are judged by samples."""
+    if len(text) <= _WHOLE:
+        return _pieces(text)
+    step = len(text) // (_WHOLE // _SAMPLE)
+    samples = [text[start : start + _SAMPLE] for start in range(0, len(text), step)]
+    share = sum(map(len, samples)) / len(text)
+    return math.ceil(sum(map(_pieces, samples)) / share)
+
+
+def _pieces(text: str) -> int:
+    rare = 0 if text.isascii() else len(_RARE.findall(text))
+    return len(_PIECE.findall(text)) + rare
+
+
+class TokenCounter:
+    """Estimates that get better with each answer of the model in use."""
+
+    def __init__(self) -> None:
+        self._ratio = 1.0
+
+    @property
+    def ratio(self) -> float:
+        """How many tokens this model makes of one that we estimate."""
+        return self._ratio
+
+    def __call__(self, text: str) -> int:
+        """About how many tokens this text is for the model in use."""
+        return math.ceil(estimate_tokens(text) * self._ratio)
+
+    def learn(self, sent: Iterable[str], reported: int) -> None:
+        """Compare with the `prompt_tokens` that the API reported for a request.
+
+        Too low an estimate makes a request fail, so the ratio rises quickly and falls slowly.
+        It is bounded because some servers report only what they had not cached.
+        """
+        estimate = sum(map(estimate_tokens, sent))
+        if estimate < _TOO_SHORT_TO_LEARN or reported <= 0:
+            return
+        seen = min(max(reported / estimate, _LEAST), _MOST)
+        weight = 0.5 if seen > self._ratio else 0.1
+        self._ratio += weight * (seen - self._ratio)
+
+
+def cut_middle(text: str, limit: int, count: Count, hint: str = "") -> str:
+    """The beginning and the end of a text, saying in between what was cut, within the limit."""
+    cost = count(text)
+    keep = len(text)
+    shorter = text
+    while cost > limit and keep > 0:
+        # A bit less than in proportion, so that two or three rounds do.
+        keep = min(keep - 1, int(keep * max(limit, 0) / cost * 0.95))
+        shorter = _without_middle(text, keep, hint)
+        cost = count(shorter)
+    return shorter if cost <= limit else ""
+
+
+def _without_middle(text: str, keep: int, hint: str) -> str:
+    head, tail = text[: (keep + 1) // 2], text[len(text) - keep // 2 :]
+    cut = text[len(head) : len(text) - len(tail)]
+    first = head.count("\n") + 1
+    lines = f"lines {first}–{first + cut.count(chr(10))} of {text.count(chr(10)) + 1}, "
+    where = lines if "\n" in cut else ""
+    note = f"[cut here: {where}{len(cut):,} of {len(text):,} characters. {hint}".rstrip()
+    return f"{head}\n{note}]\n{tail}"

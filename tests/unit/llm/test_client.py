@@ -1,0 +1,652 @@
+"""The model client, over real HTTP against the scripted server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import subprocess
+import sys
+import time
+import traceback
+import tracemalloc
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from email.utils import formatdate
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from cowork_jupyter.domain.contexts import Usage
+from cowork_jupyter.domain.errors import CoworkError
+from cowork_jupyter.domain.replies import ToolCalls
+from cowork_jupyter.llm.chunks import (
+    Chunk,
+    Finished,
+    NotAChunk,
+    ReasoningChunk,
+    Request,
+    Restarted,
+    TextChunk,
+    ToolCallChunk,
+    UsageChunk,
+    chunks_of,
+)
+from cowork_jupyter.llm.client import Model
+from cowork_jupyter.llm.failures import ModelError, Refused, UnknownModel, Unreachable
+from cowork_jupyter.llm.pace import Pace
+from cowork_jupyter.llm.reader import ReplyReader
+from tests import scripted as play
+from tests.scripted import Scripted, ScriptedServer
+
+pytest_plugins = ("tests.scripted.fixtures",)
+
+KEY = "sk-very-secret-1234"
+ASK = Request([{"role": "user", "content": "Hello"}])
+
+
+class Bench:
+    """A model on the scripted server whose waits are recorded and take no time."""
+
+    def __init__(self, server: ScriptedServer) -> None:
+        self.server = server
+        self.waits: list[float] = []
+        self.model = self.make()
+
+    def make(self, **more: Any) -> Model:
+        pace = Pace(
+            **{"sleep": self._sleep, "random": lambda: 1.0, "idle": 0.2, "first": 5.0, **more}
+        )
+        return Model(base_url=self.server.base_url, model="scripted", api_key=KEY, pace=pace)
+
+    async def _sleep(self, seconds: float) -> None:
+        self.waits.append(seconds)
+
+    async def chunks(self, request: Request = ASK) -> list[Chunk]:
+        return [chunk async for chunk in self.model.stream(request)]
+
+    async def read(self, request: Request = ASK) -> ReplyReader:
+        reader = ReplyReader()
+        for chunk in await self.chunks(request):
+            reader.feed(chunk)
+        reader.finish()
+        return reader
+
+    async def fail(self, *replies: Scripted) -> ModelError:
+        self.server.add(*replies)
+        with pytest.raises(ModelError) as caught:
+            await self.chunks()
+        return caught.value
+
+
+@pytest_asyncio.fixture
+async def bench(scripted: ScriptedServer) -> AsyncIterator[Bench]:
+    bench = Bench(scripted)
+    yield bench
+    await bench.model.aclose()
+
+
+def texts(chunks: list[Chunk]) -> str:
+    return "".join(chunk.text for chunk in chunks if isinstance(chunk, TextChunk))
+
+
+# Answers
+
+
+@pytest.mark.asyncio
+async def test_text_comes_in_small_chunks(bench: Bench) -> None:
+    usage = {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}
+    bench.server.add(Scripted(text="Hello, wörld 🎉", reasoning="Greet them.", usage=usage))
+    assert await bench.chunks() == [
+        ReasoningChunk("Greet"),
+        ReasoningChunk(" them."),
+        TextChunk("Hello,"),
+        TextChunk(" wörld"),
+        TextChunk(" 🎉"),
+        Finished("stop"),
+        UsageChunk(Usage(prompt_tokens=3, completion_tokens=2, total_tokens=5)),
+    ]
+
+
+@pytest.mark.asyncio
+async def test_what_is_sent(bench: Bench) -> None:
+    bench.server.add(play.text("Hi"))
+    await bench.chunks(Request(ASK.messages, model="other", arguments={"temperature": 0.5}))
+    exchange = bench.server.requests[0]
+    assert exchange.body == {
+        "model": "other",
+        "messages": [{"role": "user", "content": "Hello"}],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "temperature": 0.5,
+    }
+    assert exchange.headers["authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.asyncio
+async def test_halves_of_characters_can_be_sent(bench: Bench) -> None:
+    bench.server.add(play.text("Hi"))
+    parts = [{"type": "text", "text": "a\ud83cb"}]
+    await bench.chunks(Request([{"role": "user", "content": parts}]))
+    assert bench.server.requests[0].body["messages"][0]["content"][0]["text"] == "a?b"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+async def test_reasoning_under_either_name(bench: Bench, name: str) -> None:
+    bench.server.add(Scripted(text="Yes", reasoning="Hm hm", reasoning_field=name))
+    reader = await bench.read()
+    assert (reader.reply.reasoning, reader.reply.text) == ("Hm hm", "Yes")
+
+
+@pytest.mark.asyncio
+async def test_native_calls_are_read(bench: Bench) -> None:
+    entries: list[dict[str, Any]] = [
+        {"name": "read_file", "arguments": {"path": "ä.py"}},
+        {"name": "grep", "arguments": '{"pattern": "x"}'},
+    ]
+    bench.server.add(Scripted(text="Reading.", tool_calls=entries))
+    reader = await bench.read()
+    assert reader.finish_reason == "tool_calls"
+    assert reader.reply.text == "Reading."
+    assert isinstance(reader.reply.structured, ToolCalls)
+    assert [(call.tool, call.parameters) for call in reader.reply.structured.tools] == [
+        ("read_file", {"path": "ä.py"}),
+        ("grep", {"pattern": "x"}),
+    ]
+
+
+@pytest.mark.asyncio
+async def test_characters_cut_between_writes(bench: Bench) -> None:
+    bench.server.add(Scripted(text="Grüße, 世界 🎉", write_size=1))
+    assert texts(await bench.chunks()) == "Grüße, 世界 🎉"
+
+
+@pytest.mark.asyncio
+async def test_an_empty_reply_is_no_error(bench: Bench) -> None:
+    bench.server.add(play.empty())
+    reader = await bench.read()
+    assert reader.reply.is_empty
+    assert reader.finish_reason == "stop"
+
+
+@pytest.mark.asyncio
+async def test_a_refusal_is_text(bench: Bench) -> None:
+    bench.server.add(play.refusal("I will not."))
+    assert (await bench.read()).reply.text == "I will not."
+
+
+@pytest.mark.asyncio
+async def test_a_filtered_answer_is_an_error(bench: Bench) -> None:
+    assert isinstance(await bench.fail(play.filtered()), Refused)
+    bench.server.add(Scripted(text="Some", finish="content_filter"))
+    assert (await bench.read()).finish_reason == "content_filter"
+
+
+@pytest.mark.asyncio
+async def test_ten_thousand_tokens(bench: Bench) -> None:
+    bench.server.add(Scripted(tokens=["word "] * 10_000))
+    count = 0
+    async for chunk in bench.model.stream(ASK):
+        count += isinstance(chunk, TextChunk)
+    assert count == 10_000
+
+
+@pytest.mark.asyncio
+async def test_many_at_once(bench: Bench) -> None:
+    bench.server.add(*[Scripted(text="a b c", delay=0.02) for _ in range(20)])
+    started = time.perf_counter()
+    replies = await asyncio.gather(*(bench.chunks() for _ in range(20)))
+    assert {texts(reply) for reply in replies} == {"a b c"}
+    assert time.perf_counter() - started < 3
+
+
+# Trying again
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "fault",
+    [
+        play.rate_limited(),
+        play.server_error(500),
+        play.server_error(503),
+        Scripted(status=408, error={}),
+        play.stall(),
+        play.stall(after=0),
+        play.quiet_end(),
+        play.garbage(),
+        play.stream_error(),
+        play.stream_error(code=502),
+        Scripted(text="Let me", cut_after=0),
+        Scripted(text="Let me see", cut_after=300),
+        play.cut_inside(play.text("Let me see"), "me"),
+        play.cut_inside(play.text("Let 世 see"), "世"),
+        play.cut_inside(play.call("read_file", path="a.py"), "read_file"),
+        play.cut_inside(play.text("Let me see"), '"finish_reason": "stop"'),
+    ],
+)
+async def test_what_may_pass_is_tried_again(bench: Bench, fault: Scripted) -> None:
+    bench.model = bench.make(first=0.3)
+    bench.server.add(fault, play.text("All good."))
+    chunks = await bench.chunks()
+    restarts = [place for place, chunk in enumerate(chunks) if isinstance(chunk, Restarted)]
+    assert len(restarts) == 1
+    assert texts(chunks[restarts[0] :]) == "All good."
+    assert bench.waits == [0.5]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "end",
+    [
+        play.cut_inside(play.text("Let me see"), "[DONE]"),
+        Scripted(text="Let me see", usage={"total_tokens": 1}, stall_after=5),
+        Scripted(text="Let me see", finish="length", usage={}, stall_after=5),
+    ],
+)
+async def test_a_reply_that_has_ended_is_whole_whatever_comes_then(
+    bench: Bench, end: Scripted
+) -> None:
+    bench.server.add(end)
+    chunks = await bench.chunks()
+    assert (texts(chunks), chunks[-1]) == ("Let me see", Finished(end.finish))
+
+
+@pytest.mark.asyncio
+async def test_a_restart_is_told_before_the_wait_and_forgets_what_came(bench: Bench) -> None:
+    bench.server.add(play.quiet_end("Never mind this"), play.text("The answer"))
+    order: list[object] = []
+
+    async def sleep(seconds: float) -> None:
+        order.append(seconds)
+
+    bench.model = bench.make(sleep=sleep)
+    reader = ReplyReader()
+    async for chunk in bench.model.stream(ASK):
+        order.append(type(chunk))
+        reader.feed(chunk)
+    reader.finish()
+    assert order[:3] == [TextChunk, Restarted, 0.5]
+    assert reader.reply.text == "The answer"
+
+
+@pytest.mark.asyncio
+async def test_waits_grow_and_attempts_end(bench: Bench) -> None:
+    error = await bench.fail(*[play.server_error(503)] * 5)
+    assert (error.code, error.retryable) == ("model_failed", True)
+    assert "503" in error.message
+    assert bench.waits == [0.5, 1.0, 2.0]
+    assert len(bench.server.requests) == 4
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("3", 3.0),
+        ("0.25", 0.25),
+        ("0", 0.0),
+        ("-5", 0.0),
+        ("86400", 60.0),
+        ("nan", 0.5),
+        ("soon", 0.5),
+        (formatdate(1_000_000_007, usegmt=True), 7.0),
+        (formatdate(1, usegmt=True), 0.0),
+    ],
+)
+async def test_the_server_says_how_long_to_wait(bench: Bench, value: str, seconds: float) -> None:
+    bench.model = bench.make(clock=lambda: 1_000_000_000.0)
+    bench.server.add(play.rate_limited(value), play.text("Now."))
+    assert texts(await bench.chunks()) == "Now."
+    assert bench.waits == [seconds]
+
+
+def test_milliseconds_and_jitter() -> None:
+    pace = Pace(random=lambda: 0.0)
+    assert pace.retry_after({"retry-after-ms": "250", "retry-after": "9"}) == 0.25
+    assert [pace.delay(attempt, None) for attempt in (1, 2, 20)] == [0.25, 0.5, 30.0]
+
+
+@pytest.mark.asyncio
+async def test_tokens_of_failed_attempts_count(bench: Bench) -> None:
+    reader = ReplyReader()
+    spent = UsageChunk(Usage(prompt_tokens=1, total_tokens=1))
+    for chunk in (spent, spent, Restarted("x", 2, 0.0), spent):
+        reader.feed(chunk)
+    assert reader.usage.total_tokens == 2
+
+
+# Errors
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("fault", "code", "words"),
+    [
+        (play.wrong_key(KEY), "model_auth", "does not accept the API key"),
+        (play.forbidden(), "model_auth", "may not use"),
+        (play.unknown_model("scripted"), "model_unknown", "'scripted'"),
+        (
+            Scripted(status=400, error={"error": {"message": "x is not a valid model ID"}}),
+            "model_unknown",
+            "'scripted'",
+        ),
+        (Scripted(status=404, error={"detail": "Not Found"}), "model_unreachable", "/v1"),
+        (Scripted(status=400, error={"detail": "bad temperature"}), "model_rejected", "bad temp"),
+        (Scripted(status=400, body="", error="oh no"), "model_rejected", "oh no"),
+        (
+            Scripted(status=429, error={"error": {"message": "x", "code": "insufficient_quota"}}),
+            "model_rate_limited",
+            "quota",
+        ),
+        (
+            Scripted(status=400, error={"error": {"message": "x", "code": "content_filter"}}),
+            "model_refused",
+            "filter",
+        ),
+        (Scripted(status=413, error={"error": "too big"}), "context_overflow", "too long"),
+        (play.web_page(), "model_garbled", "OpenAI-compatible"),
+        (play.stream_error("prompt is too long"), "context_overflow", "too long"),
+    ],
+)
+async def test_what_cannot_succeed_is_not_repeated(
+    bench: Bench, fault: Scripted, code: str, words: str
+) -> None:
+    error = await bench.fail(fault, play.text("never asked"))
+    assert (error.code, error.retryable) == (code, False)
+    assert words in error.message
+    assert bench.waits == []
+    assert isinstance(error, CoworkError)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("status", [400, 500])
+async def test_a_long_conversation_is_recognised(bench: Bench, status: int) -> None:
+    codes = {name: (await bench.fail(play.overflow(name, status))).code for name in play.OVERFLOWS}
+    assert codes == dict.fromkeys(play.OVERFLOWS, "context_overflow")
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [
+        (play.rate_limited(), "model_rate_limited"),
+        (play.server_error(), "model_failed"),
+        (play.stall(), "model_stalled"),
+        (play.garbage(), "model_garbled"),
+        (play.quiet_end(), "model_failed"),
+    ],
+)
+async def test_what_does_not_pass_is_told_in_the_end(
+    bench: Bench, fault: Scripted, code: str
+) -> None:
+    bench.model = bench.make(idle=0.05)
+    error = await bench.fail(*[fault] * 4)
+    assert error.code == code
+    assert bench.server.base_url in error.message
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("port", [1, 65000])
+async def test_no_server(port: int) -> None:
+    pace = Pace(backoff=0.01)
+    model = Model(base_url=f"http://user:pw@127.0.0.1:{port}/v1", model="m", pace=pace)
+    with pytest.raises(Unreachable) as caught:
+        async for _ in model.stream(ASK):
+            pass
+    assert f"http://127.0.0.1:{port}/v1" in caught.value.message
+    assert "COWORK_BASE_URL" in caught.value.message
+    assert "pw" not in caught.value.message + repr(model)
+    await model.aclose()
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("base_url", "name", "key", "code"),
+    [
+        ("", "m", "", "model_unreachable"),
+        ("localhost:8000/v1", "m", "", "model_unreachable"),
+        ("http://", "m", "", "model_unreachable"),
+        ("http://[", "m", "", "model_unreachable"),
+        ("http://localhost:port/v1", "m", "", "model_unreachable"),
+        ("http://localhost:99999/v1", "m", "", "model_unreachable"),
+        ("http://local host/v1", "m", "", "model_unreachable"),
+        ("http://xn--ü/v1", "m", "", "model_unreachable"),
+        ("http://localhost/v1", "", "", "model_unknown"),
+        ("http://localhost/v1", "m", "sk-“quoted”", "model_auth"),
+        ("http://localhost/v1", "m", "sk-a\nb", "model_auth"),
+    ],
+)
+async def test_wrong_settings_are_told_before_anything_is_sent(
+    base_url: str, name: str, key: str, code: str
+) -> None:
+    model = Model(base_url=base_url, model=name, api_key=key)
+    with pytest.raises(ModelError) as caught:
+        async for _ in model.stream(ASK):
+            pass
+    assert caught.value.code == code
+    assert not key or key not in str(caught.value)
+
+
+@pytest.mark.asyncio
+async def test_a_model_of_another_name_is_named(bench: Bench) -> None:
+    bench.server.add(play.unknown_model("big"))
+    with pytest.raises(UnknownModel, match="'big'"):
+        await bench.chunks(Request(ASK.messages, model="big"))
+
+
+@pytest.mark.asyncio
+async def test_the_key_shows_nowhere(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    error = await bench.fail(play.wrong_key(KEY))
+    told = "".join(traceback.format_exception(error)) + repr(error) + json.dumps(error.as_dict())
+    assert error.__cause__ is None
+    assert error.__context__ is None
+    assert KEY not in told + caplog.text + repr(bench.model) + str(vars(error))
+
+
+@pytest.mark.asyncio
+async def test_no_key_is_fine_for_a_local_server(scripted: ScriptedServer) -> None:
+    scripted.add(play.text("Hi"))
+    model = Model(base_url=scripted.base_url, model="m")
+    assert texts([chunk async for chunk in model.stream(ASK)]) == "Hi"
+    await model.aclose()
+
+
+@pytest.mark.asyncio
+async def test_mistakes_of_ours_are_not_hidden(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken() -> None:
+        raise TypeError("a bug")
+
+    monkeypatch.setattr(bench.model, "_connect", broken)
+    with pytest.raises(TypeError, match="a bug"):
+        await bench.chunks()
+
+
+# Options that a server does not know
+
+
+@pytest.mark.asyncio
+async def test_a_server_without_usage_is_remembered(bench: Bench) -> None:
+    bench.server.rejects = {"stream_options"}
+    bench.server.add(play.text("One"), play.text("Two"))
+    assert texts(await bench.chunks()) == "One"
+    assert texts(await bench.chunks()) == "Two"
+    sent = ["stream_options" in exchange.body for exchange in bench.server.requests]
+    assert sent == [True, False, False]
+    assert bench.waits == []
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("option", ["response_format", "tools"])
+async def test_a_server_without_the_protocol_is_asked_in_json(bench: Bench, option: str) -> None:
+    bench.server.rejects = {option, "stream_options"}
+    bench.server.add(*[play.text("Yes")] * 3)
+    request = Request(ASK.messages, arguments={option: [{"type": "x"}]})
+    for _ in range(2):
+        assert texts(await bench.chunks(request)) == "Yes"
+    assert [option in exchange.body for exchange in bench.server.requests].count(True) <= 2
+    assert option not in bench.server.requests[-1].body
+    await bench.chunks(Request(ASK.messages, model="another", arguments={}))
+
+
+# Cancelling
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("reply", [Scripted(text="a b c d", delay=0.05), play.stall()])
+async def test_cancelling_closes_the_connection(bench: Bench, reply: Scripted) -> None:
+    bench.model = bench.make(idle=30.0)
+    bench.server.add(reply)
+    seen = asyncio.Event()
+
+    async def consume() -> None:
+        async for _ in bench.model.stream(ASK):
+            seen.set()
+
+    task = asyncio.create_task(consume())
+    await asyncio.wait_for(seen.wait(), 5)
+    cancelled = time.perf_counter()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    exchange = bench.server.requests[0]
+    assert await asyncio.to_thread(exchange.disconnected.wait, 2)
+    assert exchange.disconnected_at is not None
+    assert exchange.disconnected_at - cancelled < 0.2
+
+
+@pytest.mark.asyncio
+async def test_cancelling_before_the_answer_starts(bench: Bench) -> None:
+    bench.server.add(Scripted(text="late", stall_after=0))
+    task = asyncio.create_task(bench.chunks())
+    while not bench.server.requests:
+        await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await asyncio.to_thread(bench.server.requests[0].disconnected.wait, 2)
+
+
+@pytest.mark.asyncio
+async def test_stopping_in_between_closes_the_connection(bench: Bench) -> None:
+    bench.server.add(play.stall())
+    async with aclosing(bench.model.stream(ASK)) as chunks:
+        assert await anext(chunks) == TextChunk("Let")
+    assert await asyncio.to_thread(bench.server.requests[0].disconnected.wait, 2)
+
+
+@pytest.mark.asyncio
+async def test_cancelling_a_wait_between_attempts(bench: Bench) -> None:
+    bench.model = bench.make(sleep=asyncio.sleep)
+    bench.server.add(play.rate_limited("30"), play.text("never"))
+    stream = bench.model.stream(ASK)
+    assert isinstance(await anext(stream), Restarted)
+    task = asyncio.ensure_future(anext(stream))
+    await asyncio.sleep(0.02)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert len(bench.server.requests) == 1
+
+
+# Speed and weight
+
+
+@pytest.mark.asyncio
+async def test_the_first_text_is_there_within_five_milliseconds(bench: Bench) -> None:
+    delays = []
+    for _ in range(20):
+        bench.server.add(Scripted(text="Hi there", delay=0.001))
+        reader = ReplyReader()
+        first = None
+        async for chunk in bench.model.stream(ASK):
+            if reader.feed(chunk) and first is None:
+                first = time.perf_counter()
+        sent = bench.server.requests[-1].first_byte
+        assert first is not None
+        assert sent is not None
+        delays.append(first - sent)
+    # The first event says nothing yet, the first text comes a millisecond after it.
+    assert sorted(delays)[len(delays) // 2] - 0.001 < 0.005
+
+
+@pytest.mark.asyncio
+async def test_nothing_piles_up_while_streaming(bench: Bench) -> None:
+    async def peak(tokens: int) -> int:
+        bench.server.add(Scripted(tokens=["word "] * tokens))
+        tracemalloc.start()
+        async for _ in bench.model.stream(ASK):
+            pass
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return peak
+
+    # A thousand tokens fill the buffers on the way; from there on it must not grow.
+    await peak(10)
+    assert await peak(5000) < await peak(1000) + 400_000
+
+
+def test_the_client_library_is_imported_only_when_needed() -> None:
+    code = (
+        "import sys, cowork_jupyter.llm.client, cowork_jupyter.llm.reader;"
+        "sys.exit('openai' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# Reading events of odd servers
+
+
+@pytest.mark.parametrize(
+    ("event", "expected"),
+    [
+        ({"choices": [{"delta": None, "finish_reason": ""}]}, []),
+        ({"choices": [None]}, []),
+        ({"choices": [{"delta": {"content": ["x"]}}]}, []),
+        (
+            {"choices": [{"delta": {"reasoning": "a", "reasoning_content": "a"}}]},
+            [ReasoningChunk("a")],
+        ),
+        ({"choices": None, "usage": {"prompt_tokens": "x"}}, [UsageChunk(Usage())]),
+        (
+            {"choices": [{"delta": {"tool_calls": [{"function": {"name": "f"}}]}}]},
+            [ToolCallChunk(0, name="f")],
+        ),
+        ({"choices": [{"delta": {"tool_calls": [None, 5]}}]}, [ToolCallChunk(0), ToolCallChunk(1)]),
+        ({"choices": [{"delta": {"tool_calls": "x"}}]}, []),
+    ],
+)
+def test_odd_events_are_read_with_care(event: Any, expected: list[Chunk]) -> None:
+    assert list(chunks_of(event)) == expected
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "data", ["42", "null", "{}", "[" * 5000, "1" * 5000, '{"choices": 5}', "é{", '"\\ud83c"']
+)
+async def test_events_that_are_nonsense_are_garbled(bench: Bench, data: str) -> None:
+    bench.model = bench.make(attempts=1)
+    stream = {"content-type": "text/event-stream"}
+    error = await bench.fail(Scripted(body=f"data: {data}\n\ndata: [DONE]\n\n", headers=stream))
+    assert error.code == "model_garbled"
+
+
+@pytest.mark.parametrize("event", [None, 42, "x", [], {}, {"choices": "x"}])
+def test_what_is_no_chunk_is_noticed(event: Any) -> None:
+    with pytest.raises(NotAChunk):
+        list(chunks_of(event))
+
+
+def test_calls_that_share_an_index_are_told_apart_by_id() -> None:
+    reader = ReplyReader()
+    for number in range(2):
+        reader.feed(ToolCallChunk(0, f"id{number}", f"tool{number}", '{"a"'))
+        reader.feed(ToolCallChunk(0, f"id{number}", "", ": 1}"))
+    reader.finish()
+    assert isinstance(reader.reply.structured, ToolCalls)
+    assert [call.tool for call in reader.reply.structured.tools] == ["tool0", "tool1"]

@@ -1,0 +1,252 @@
+"""The scripted model itself, seen through plain HTTP: tests are only as good as it is."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import scripted as play
+from tests.scripted import Rule, Scripted, ScriptedServer
+from tests.scripted.__main__ import load
+
+pytest_plugins = ("tests.scripted.fixtures",)
+
+
+def ask(server: ScriptedServer, content: str = "Hi", **more: Any) -> tuple[int, bytes, Any]:
+    """Status, body and headers of one request."""
+    messages = [{"role": "system", "content": "Be kind."}, {"role": "user", "content": content}]
+    body = json.dumps({"model": "m", "messages": messages, **more})
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=5)
+    try:
+        connection.request("POST", "/v1/chat/completions", body)
+        response = connection.getresponse()
+        return response.status, response.read(), response.headers
+    finally:
+        connection.close()
+
+
+def said(server: ScriptedServer, content: str = "Hi", **more: Any) -> str:
+    """The text of an answer that does not stream."""
+    status, body, _ = ask(server, content, **more)
+    assert status == 200, body
+    text = json.loads(body)["choices"][0]["message"]["content"]
+    assert isinstance(text, str)
+    return text
+
+
+def streamed(body: bytes) -> list[Any]:
+    lines = [line[6:] for line in body.decode().split("\n\n") if line]
+    assert lines.pop() == "[DONE]"
+    return [json.loads(line) for line in lines]
+
+
+def test_replies_are_used_up_in_order(scripted: ScriptedServer) -> None:
+    scripted.add(play.text("one"), play.text("two"))
+    assert [said(scripted), said(scripted)] == ["one", "two"]
+    status, body, _ = ask(scripted, "three?")
+    assert status == 400
+    assert b"no reply to: three?" in body
+
+
+def test_rules_answer_by_what_was_said() -> None:
+    rules = [
+        Rule(play.text("a plan"), user="plan"),
+        Rule(play.text("kind"), system="kind", user="who"),
+        Rule(play.text("else")),
+    ]
+    with ScriptedServer(rules) as server:
+        answers = [said(server, words) for words in ("a plan?", "who", "a plan?", "what")]
+    assert answers == ["a plan", "kind", "a plan", "else"]
+
+
+def test_a_function_answers() -> None:
+    with ScriptedServer(lambda body: play.text(body["messages"][-1]["content"][::-1])) as server:
+        assert said(server, "abc") == "cba"
+
+
+def test_streaming(scripted: ScriptedServer) -> None:
+    entry = {"name": "read_file", "arguments": {"path": "a.py"}}
+    usage = {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
+    scripted.add(Scripted(text="a b", reasoning="r", tool_calls=[entry], usage=usage))
+    _, body, headers = ask(scripted, stream=True, stream_options={"include_usage": True})
+    assert headers["content-type"] == "text/event-stream"
+    chunks = streamed(body)
+    deltas = [choice["delta"] for chunk in chunks for choice in chunk["choices"]]
+    assert "".join(delta.get("content", "") for delta in deltas) == "a b"
+    calls = [delta["tool_calls"][0]["function"] for delta in deltas if "tool_calls" in delta]
+    assert "".join(call["arguments"] for call in calls) == '{"path": "a.py"}'
+    assert chunks[-2]["choices"][0]["finish_reason"] == "tool_calls"
+    assert chunks[-1]["usage"] == usage
+
+
+def test_usage_is_only_sent_to_those_who_ask(scripted: ScriptedServer) -> None:
+    scripted.add(Scripted(text="a", usage={"total_tokens": 3}))
+    assert not any("usage" in chunk for chunk in streamed(ask(scripted, stream=True)[1]))
+
+
+def test_a_whole_answer(scripted: ScriptedServer) -> None:
+    entry = {"name": "f", "arguments": "{}"}
+    scripted.add(Scripted(text="a", reasoning="r", refusal="no", tool_calls=[entry]))
+    choice = json.loads(ask(scripted)[1])["choices"][0]
+    assert choice["finish_reason"] == "tool_calls"
+    assert choice["message"] == {
+        "role": "assistant",
+        "content": "a",
+        "reasoning_content": "r",
+        "refusal": "no",
+        "tool_calls": [
+            {"id": "call_0", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+        ],
+    }
+
+
+def test_replies_made_of_json(scripted: ScriptedServer) -> None:
+    scripted.add(
+        play.call("read_file", before="Look:", path="a"),
+        play.calls(("grep", {}), ("grep", {"pattern": "x"})),
+        play.plan("Tidy", "Read", {"action": "Write", "files": ["a"]}),
+    )
+    before, value = said(scripted).split("\n")
+    assert (before, json.loads(value)["parameters"]) == ("Look:", {"path": "a"})
+    assert len(json.loads(said(scripted))["tools"]) == 2
+    assert len(json.loads(said(scripted))["steps"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("fault", "status"),
+    [
+        (play.wrong_key(), 401),
+        (play.forbidden(), 403),
+        (play.unknown_model(), 404),
+        (play.rate_limited("7"), 429),
+        (play.server_error(), 500),
+        (play.server_error(503), 503),
+        (play.overflow("vllm"), 400),
+    ],
+)
+def test_errors(scripted: ScriptedServer, fault: Scripted, status: int) -> None:
+    scripted.add(fault)
+    answered, body, headers = ask(scripted, stream=True)
+    assert answered == status
+    assert json.loads(body)["error"]["message"]
+    assert status != 429 or headers["retry-after"] == "7"
+
+
+@pytest.mark.parametrize("option", ["stream_options", "response_format", "tools"])
+def test_options_are_rejected_when_told(scripted: ScriptedServer, option: str) -> None:
+    scripted.rejects = {option}
+    scripted.add(play.text("ok"))
+    more: dict[str, Any] = {option: {}}
+    status, body, _ = ask(scripted, **more)
+    assert status == 400
+    assert option.encode() in body
+    assert said(scripted) == "ok"
+
+
+@pytest.mark.parametrize("cut", [0, 10, 300])
+def test_the_connection_is_cut_after_that_many_bytes(scripted: ScriptedServer, cut: int) -> None:
+    scripted.add(Scripted(text="one two three", cut_after=cut))
+    with pytest.raises((http.client.IncompleteRead, ConnectionResetError)) as caught:
+        ask(scripted, stream=True)
+    if isinstance(caught.value, http.client.IncompleteRead):
+        assert len(caught.value.partial) == cut
+
+
+def test_a_cut_inside_a_character(scripted: ScriptedServer) -> None:
+    scripted.add(play.cut_inside(play.text("a 世"), "世"))
+    with pytest.raises(http.client.IncompleteRead) as caught:
+        ask(scripted, stream=True)
+    with pytest.raises(UnicodeDecodeError):
+        caught.value.partial.decode()
+
+
+def test_ends_that_are_no_ends(scripted: ScriptedServer) -> None:
+    scripted.add(play.quiet_end(), play.garbage(), play.stream_error("Oh no"), play.web_page())
+    assert b"DONE" not in ask(scripted, stream=True)[1]
+    assert b"\xff\xfe" in ask(scripted, stream=True)[1]
+    assert b'{"error": {"message": "Oh no"}}' in ask(scripted, stream=True)[1]
+    assert ask(scripted, stream=True)[2]["content-type"] == "text/html"
+
+
+def test_a_stall_lasts_until_the_client_goes(scripted: ScriptedServer) -> None:
+    scripted.add(play.stall())
+    body = json.dumps({"messages": [], "stream": True}).encode()
+    with socket.create_connection(("127.0.0.1", scripted.port), timeout=5) as connection:
+        head = f"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: {len(body)}\r\n\r\n"
+        connection.sendall(head.encode() + body)
+        received = b""
+        while b"Let" not in received:
+            received += connection.recv(4096)
+        connection.settimeout(0.1)
+        with pytest.raises(TimeoutError):
+            connection.recv(1)
+        assert not scripted.requests[0].disconnected.is_set()
+    assert scripted.requests[0].disconnected.wait(2)
+
+
+def test_many_clients_at_once(scripted: ScriptedServer) -> None:
+    scripted.add(*[Scripted(text="a b c d", delay=0.05) for _ in range(30)])
+    started = time.perf_counter()
+    with ThreadPoolExecutor(30) as pool:
+        answers = list(pool.map(lambda _: ask(scripted, stream=True)[0], range(30)))
+    assert answers == [200] * 30
+    assert time.perf_counter() - started < 3
+    assert len(scripted.requests) == 30
+
+
+def test_models_and_other_paths() -> None:
+    with ScriptedServer(models="big small") as server:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=5)
+        connection.request("GET", "/v1/models")
+        listed = json.loads(connection.getresponse().read())
+        assert [model["id"] for model in listed["data"]] == ["big", "small"]
+        connection.request("GET", "/else")
+        assert connection.getresponse().status == 404
+        connection.close()
+
+
+def test_what_was_asked_is_kept(scripted: ScriptedServer) -> None:
+    scripted.add(play.text("x"))
+    ask(scripted, temperature=0)
+    assert scripted.requests[0].body["temperature"] == 0
+    assert scripted.requests[0].path == "/v1/chat/completions"
+    assert "content-length" in scripted.requests[0].headers
+
+
+def test_a_script_in_json() -> None:
+    script = load(
+        [{"when": "a", "text": "A"}, {"text": "B", "delay": 0}, {"system": "s", "text": "C"}]
+    )
+    assert script == [
+        Rule(Scripted(text="A"), user="a"),
+        Scripted(text="B", delay=0),
+        Rule(Scripted(text="C"), system="s"),
+    ]
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps([{"when": "Hi", "text": "Hello!"}]))
+    command = [sys.executable, "-m", "tests.scripted", str(script)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        yield process
+        process.terminate()
+
+
+def test_it_runs_by_itself(program: subprocess.Popen[str]) -> None:
+    assert program.stdout is not None
+    address = program.stdout.readline().strip()
+    port = int(address.removesuffix("/v1").rpartition(":")[2])
+    outside = ScriptedServer(port=port)
+    assert said(outside) == "Hello!"
