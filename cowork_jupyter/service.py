@@ -2,22 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING
 
+from .domain.contexts import Context, Job
+from .domain.errors import Conflict, Unavailable
+from .domain.events import Event, EventType
 from .domain.health import Health, Problem
+from .domain.identity import now
+from .domain.messages import Message, MessageType, TextPart
 from .domain.role_view import RoleView
-from .domain.roles import AgentRole
+from .domain.roles import DEFAULT_ROLE, AgentRole
 from .domain.settings import Settings
 from .health import describe
 from .llm.reachable import ModelProbe
 
+if TYPE_CHECKING:
+    from .agents.agent import AgentKit
+    from .agents.jobs import Jobs
+    from .agents.loop import Outcome
+    from .agents.user import Inbox
+    from .bus import Journal
+    from .store import Inquiry, PlanRevision
+
 
 class CoworkService:
-    """Wires the parts together for one workspace and one set of settings."""
+    """Wires the parts together for one workspace and one set of settings.
+
+    The parts are made when first needed: asking for health opens no database.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._probe = ModelProbe(settings)
+
+    # What is needed on the way
+
+    @cached_property
+    def journal(self) -> Journal:
+        """The store and the bus, with what an earlier crash left behind put in order."""
+        from .bus import EventBus, Journal
+        from .store import Store
+
+        store = Store(self.settings.database)
+        store.recover()
+        return Journal(store, EventBus(store))
+
+    @cached_property
+    def inbox(self) -> Inbox:
+        """The questions that wait for the user."""
+        from .agents.user import Inbox
+
+        return Inbox(self.journal)
+
+    @cached_property
+    def jobs(self) -> Jobs:
+        """What runs."""
+        from .agents.jobs import Jobs
+
+        return Jobs(self.journal)
+
+    @cached_property
+    def kit(self) -> AgentKit:
+        """What agents work with."""
+        from .agents.agent import AgentKit
+        from .llm.client import Model
+        from .llm.tokens import TokenCounter
+        from .tools.registry import default_tools
+        from .workspace import Workspace
+
+        settings = self.settings
+        return AgentKit(
+            settings=settings,
+            journal=self.journal,
+            workspace=Workspace(settings.workspace),
+            registry=default_tools(),
+            model=Model(base_url=settings.base_url, model=settings.model, api_key=settings.api_key),
+            user=self.inbox,
+            counter=TokenCounter(),
+        )
+
+    async def close(self) -> None:
+        """Stop everything; what ran is stored as interrupted."""
+        if "jobs" in self.__dict__:
+            await self.jobs.close()
+        if "kit" in self.__dict__:
+            await self.kit.model.aclose()
+        if "journal" in self.__dict__:
+            self.journal.bus.close()
+            self.journal.store.close()
+
+    # How things are
 
     async def health(self, problems: Iterable[Problem] = (), *, fresh: bool = False) -> Health:
         """How this installation is doing; `problems` are what only the host can see."""
@@ -25,4 +101,99 @@ class CoworkService:
 
     def roles(self) -> list[RoleView]:
         """Every role, as cards and menus show them."""
-        return [RoleView.of(role, tools=()) for role in AgentRole]
+        from .tools.registry import default_tools
+
+        registry = default_tools()
+        return [
+            RoleView.of(role, (tool.name for tool in registry.permitted(role)))
+            for role in AgentRole
+        ]
+
+    # Conversations
+
+    def create_context(
+        self,
+        *,
+        notebook: str | None = None,
+        title: str = "",
+        role: AgentRole = DEFAULT_ROLE,
+        model: str | None = None,
+        system_prompt_id: str = "default",
+    ) -> Context:
+        """A new conversation."""
+        context = Context(
+            notebook=notebook,
+            title=title,
+            role=role,
+            model=model,
+            system_prompt_id=system_prompt_id,
+        )
+        return self.journal.store.save_context(context)
+
+    def send_message(self, context_id: str, text: str, role: AgentRole | None = None) -> Message:
+        """Say something to the agent; it works on it in a job of its own.
+
+        The stored message carries the job's id.
+        """
+        context = self.journal.store.context(context_id)
+        message = Message(context_id=context_id, role="user", content=[TextPart(text=text)])
+        acting = role or context.role
+
+        async def work(job: Job) -> Outcome:
+            return await self.kit.run(await self._with_model(context), acting, job.id, text)
+
+        job = self.jobs.start(message, work)
+        return message.model_copy(update={"job_id": job.id})
+
+    async def _with_model(self, context: Context) -> Context:
+        """The context with a model to ask: its own, the configured, or the only one served."""
+        if context.model or self.settings.model:
+            return context
+        state = await self._probe.state()
+        if not state.name:
+            raise Unavailable(state.why_not or "No model is connected.", code="no_model")
+        return context.model_copy(update={"model": state.name})
+
+    async def switch_role(
+        self, context_id: str, role: AgentRole, *, confirm: bool = False
+    ) -> Context:
+        """Let the conversation go on in another role, from the next message on."""
+        store = self.journal.store
+        running = store.active_job(context_id)
+        if running and not confirm:
+            raise Conflict(
+                "A job is running; switching the role now would stop it. Confirm to do so.",
+                code="confirmation_required",
+                details={"job_id": running.id},
+            )
+        if running:
+            await self.jobs.cancel(running.id)
+        before = store.context(context_id)
+        after = before.model_copy(update={"role": role, "updated_at": now()})
+        data = {"from": before.role.value, "to": role.value}
+        with self.journal.transaction() as tx:
+            tx.save_context(after)
+            tx.append_message(
+                Message(
+                    context_id=context_id,
+                    role="system",
+                    agent_role=role,
+                    message_type=MessageType.ROLE_CHANGE,
+                    content=[TextPart(text=f"The role is now {role.spec.label}.")],
+                    data=data,
+                )
+            )
+            tx.append_event(context_id, EventType.ROLE_CHANGED, data)
+        return after
+
+    def answer(self, question_id: str, value: str) -> Inquiry:
+        """The user's answer to a question."""
+        return self.inbox.answer(question_id, value)
+
+    def plan(self, context_id: str) -> PlanRevision | None:
+        """The newest plan of a conversation."""
+        return self.journal.store.plan(context_id)
+
+    def events(self, context_id: str, after: int = 0) -> AsyncGenerator[Event, None]:
+        """Everything that happened after a place, then everything as it happens."""
+        return self.journal.bus.subscribe(context_id, after)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Locator, Page, TimeoutError, expect
+from playwright.sync_api import Error, Locator, Page, expect
 
 from .lab import LabServer
 
@@ -46,6 +46,6 @@ def choose_in_palette(page: Page, command: str) -> None:
             palette.locator("input").fill(command, timeout=2_000)
             palette.locator(".lm-CommandPalette-item", has_text=command).first.click(timeout=2_000)
             return
-        except TimeoutError:
+        except Error:
             page.keyboard.press("Escape")
     raise AssertionError(f"the palette does not offer {command}")

@@ -1,0 +1,1 @@
+"""The agents: the loop that asks the model and acts, and the jobs that run it."""

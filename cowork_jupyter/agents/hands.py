@@ -1,0 +1,138 @@
+"""Running the tools that the model asked for, and writing down every call and result."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..domain.errors import CoworkError
+from ..domain.events import EventType
+from ..domain.identity import new_id
+from ..domain.messages import MessageType
+from ..domain.replies import ToolCall
+from ..tools.base import ToolContext, ToolResult
+from ..tools.registry import ToolRegistry
+from ..workspace import Workspace
+from .log import RunLog
+
+MOST_SHOWN_OUTPUT = 64 * 1024
+"""Characters of a call's output that are shown while it runs; the result has all of it."""
+
+_MISUSE = {"unknown_tool", "bad_parameters"}
+
+
+@dataclass(frozen=True)
+class Handled:
+    """One call and what came of it."""
+
+    call: ToolCall
+    error: CoworkError | None = None
+
+    @property
+    def misused(self) -> bool:
+        """Whether the model called something that is not there, or called it wrongly."""
+        return self.error is not None and self.error.code in _MISUSE
+
+
+@dataclass(frozen=True)
+class _Numbered:
+    call: ToolCall
+    id: str
+
+
+@dataclass
+class Hands:
+    """Runs tools on behalf of one run, under its role."""
+
+    registry: ToolRegistry
+    workspace: Workspace
+    log: RunLog
+
+    async def run(self, calls: Sequence[ToolCall]) -> list[Handled]:
+        """Run the calls of one turn: side by side if they only look, else one by one."""
+        numbered = [_Numbered(call, new_id("call")) for call in calls]
+        self._record_calls(numbered)
+        unanswered = {one.id: one for one in numbered}
+        try:
+            if len(numbered) > 1 and all(self._only_looks(one.call) for one in numbered):
+                running = [self._run_one(one, unanswered) for one in numbered]
+                return list(await asyncio.gather(*running))
+            return [await self._run_one(one, unanswered) for one in numbered]
+        except asyncio.CancelledError:
+            stopped = CoworkError("It was cancelled.", code="cancelled")
+            for one in unanswered.values():
+                self._record_failure(one, stopped)
+            raise
+
+    def _only_looks(self, call: ToolCall) -> bool:
+        tool = self.registry.get(call.tool)
+        return tool is not None and tool.idempotent
+
+    async def _run_one(self, one: _Numbered, unanswered: dict[str, _Numbered]) -> Handled:
+        try:
+            result = await self.registry.call(
+                one.call.tool, one.call.parameters, self._context(one)
+            )
+        except CoworkError as error:
+            del unanswered[one.id]
+            self._record_failure(one, error)
+            return Handled(one.call, error)
+        except Exception as error:
+            del unanswered[one.id]
+            failure = CoworkError(f"{one.call.tool} broke: {error}", code="internal")
+            self._record_failure(one, failure)
+            return Handled(one.call, failure)
+        del unanswered[one.id]
+        self._record_result(one, result)
+        return Handled(one.call)
+
+    def _context(self, one: _Numbered) -> ToolContext:
+        shown = 0
+
+        def show(text: str) -> None:
+            nonlocal shown
+            if shown < MOST_SHOWN_OUTPUT:
+                data = {"code": "tool-output", "call_id": one.id, "text": text}
+                self.log.event(EventType.NOTICE, data)
+            shown += len(text)
+
+        return ToolContext(workspace=self.workspace, role=self.log.role, output=show)
+
+    def _record_calls(self, calls: Sequence[_Numbered]) -> None:
+        with self.log.journal.transaction() as tx:
+            for one in calls:
+                facts = {
+                    "call_id": one.id,
+                    "tool": one.call.tool,
+                    "parameters": one.call.parameters,
+                }
+                tx.append_message(self.log.message("assistant", "", MessageType.TOOL_CALL, facts))
+                self.log.append(tx, EventType.TOOL_CALL, facts)
+
+    def _record_result(self, one: _Numbered, result: ToolResult) -> None:
+        self._record(one, result.text, result.summary, None, result.data)
+
+    def _record_failure(self, one: _Numbered, error: CoworkError) -> None:
+        # The message says itself what to do; the flag is for those who count on it.
+        again = "" if error.retryable else " (not retryable)"
+        self._record(one, f"Error: {error.message}{again}", error.message, error, {})
+
+    def _record(
+        self,
+        one: _Numbered,
+        text: str,
+        summary: str,
+        error: CoworkError | None,
+        facts: dict[str, object],
+    ) -> None:
+        outcome = {
+            "call_id": one.id,
+            "ok": error is None,
+            "summary": summary,
+            "error": error.as_dict() if error else None,
+        }
+        stored = {**outcome, "tool": one.call.tool, "facts": facts}
+        with self.log.journal.transaction() as tx:
+            tx.append_message(self.log.message("tool", text, MessageType.TOOL_RESULT, stored))
+            self.log.append(tx, EventType.TOOL_RESULT, outcome)

@@ -1,0 +1,111 @@
+"""Jobs: one run at a time in each context, each ending in exactly one final status."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from ..bus import Journal
+from ..domain.contexts import Job, JobStatus
+from ..domain.errors import Conflict, CoworkError
+from ..domain.events import EventType
+from ..domain.identity import now
+from ..domain.messages import Message, MessageType, TextPart
+from .loop import Outcome
+
+logger = logging.getLogger(__name__)
+
+Work = Callable[[Job], Awaitable[Outcome]]
+
+
+class Jobs:
+    """Starts, cancels and ends jobs."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._closing = False
+
+    def start(self, message: Message, work: Work) -> Job:
+        """Store the message and begin the work it asks for. The message gets the job's id."""
+        context_id = message.context_id
+        with self._journal.transaction() as tx:
+            running = tx.active_job(context_id)
+            if running:
+                raise Conflict(
+                    "A job is running in this conversation. Wait for it, or cancel it.",
+                    code="job_running",
+                    details={"job_id": running.id},
+                )
+            job = Job(context_id=context_id)
+            tx.save_job(job)
+            tx.append_message(message.model_copy(update={"job_id": job.id}))
+            data = {"job_id": job.id, "status": job.status.value, "error": None}
+            tx.append_event(context_id, EventType.JOB_STARTED, data, job.id)
+        task = asyncio.get_running_loop().create_task(self._run(job, work))
+        self._running[job.id] = task
+        task.add_done_callback(lambda _: self._running.pop(job.id, None))
+        return job
+
+    async def cancel(self, job_id: str) -> Job:
+        """Stop a job and wait until it has stopped. One that has ended stays as it ended."""
+        task = self._running.get(job_id)
+        if task:
+            task.cancel()
+            await asyncio.wait([task])
+        return self._journal.store.job(job_id)
+
+    async def wait(self, job_id: str) -> Job:
+        """The job once it has ended."""
+        task = self._running.get(job_id)
+        if task:
+            await asyncio.wait([task])
+        return self._journal.store.job(job_id)
+
+    async def close(self) -> None:
+        """Interrupt everything that runs; it can be resumed later."""
+        self._closing = True
+        tasks = list(self._running.values())
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    async def _run(self, job: Job, work: Work) -> None:
+        try:
+            outcome = await work(job)
+        except asyncio.CancelledError:
+            stopped = JobStatus.INTERRUPTED if self._closing else JobStatus.CANCELLED
+            outcome = Outcome(stopped, "The service was stopped." if self._closing else None)
+        except CoworkError as error:
+            outcome = Outcome(JobStatus.FAILED, error.message)
+        except Exception:
+            logger.exception("Job %s broke", job.id)
+            why = "Something went wrong inside Cowork; its log says more."
+            outcome = Outcome(JobStatus.FAILED, why)
+        self._end(job, outcome)
+
+    def _end(self, job: Job, outcome: Outcome) -> None:
+        with self._journal.transaction() as tx:
+            if outcome.status is JobStatus.FAILED and outcome.error:
+                tx.append_message(_error_message(job, outcome.error))
+                tx.append_event(job.context_id, EventType.ERROR, {"message": outcome.error}, job.id)
+            ended = {
+                "status": outcome.status,
+                "error": outcome.error,
+                "completed_at": now(),
+            }
+            tx.save_job(tx.job(job.id).model_copy(update=ended))
+            data = {"job_id": job.id, "status": outcome.status.value, "error": outcome.error}
+            tx.append_event(job.context_id, EventType.JOB_COMPLETED, data, job.id)
+
+
+def _error_message(job: Job, text: str) -> Message:
+    return Message(
+        context_id=job.context_id,
+        job_id=job.id,
+        role="system",
+        message_type=MessageType.ERROR,
+        content=[TextPart(text=text)],
+    )

@@ -1,0 +1,163 @@
+"""The loop: ask the model, parse, check, run, record, again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..domain.contexts import JobStatus
+from ..domain.events import EventType
+from ..domain.messages import MessageType
+from ..domain.plan import Plan
+from ..domain.replies import Option, Question, Review, ToolCalls
+from ..llm.reply import Reply
+from ..store import PlanRevision
+from .guard import CircleGuard
+from .hands import Hands
+from .limits import LimitReached, Limits
+from .log import RunLog
+from .talk import Talk
+from .user import User
+
+MOST_STRIKES = 3
+"""Unusable replies in a row that end the run."""
+
+_GO_ON, _STOP = "go_on", "stop"
+_EMPTY = "The reply was empty."
+_REPAIR = "Your last reply could not be used. {problem} Reply again, in one of the formats above."
+_NUDGE = (
+    "You are going in circles: {circle}. Look at the results you already have and take another "
+    "way, or say in plain text what keeps you from going on."
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended."""
+
+    status: JobStatus = JobStatus.COMPLETED
+    error: str | None = None
+    text: str = ""
+    """The last words, if any."""
+
+
+@dataclass
+class AgentLoop:
+    """One run of an agent, until it has delivered, given up, or is cancelled."""
+
+    log: RunLog
+    talk: Talk
+    hands: Hands
+    user: User
+    limits: Limits
+    _guard: CircleGuard = field(default_factory=CircleGuard)
+    _strikes: int = 0
+    _nudged: bool = False
+
+    async def run(self) -> Outcome:
+        """Take turns until one of them is the last."""
+        while True:
+            try:
+                self.limits.check()
+                outcome = await self._turn()
+            except LimitReached as limit:
+                outcome = await self._go_on(f"The limit of {limit} is reached.")
+            if outcome:
+                return outcome
+
+    async def _turn(self) -> Outcome | None:
+        reply = await self.talk.ask()
+        match reply.structured:
+            case ToolCalls() as calls:
+                return await self._act(reply, calls)
+            case Question() as question:
+                return await self._ask(reply, question)
+            case Plan() | Review() as delivery:
+                return await self._deliver(reply, delivery)
+        if reply.problem or reply.is_empty:
+            return await self._strike(reply, reply.problem or _EMPTY)
+        self._say(reply)
+        return Outcome(text=reply.text)
+
+    async def _act(self, reply: Reply, calls: ToolCalls) -> Outcome | None:
+        self._say(reply)
+        handled = await self.hands.run(calls.tools)
+        misused = [one for one in handled if one.misused]
+        self._strikes = self._strikes + 1 if len(misused) == len(handled) else 0
+        if self._strikes >= MOST_STRIKES:
+            return self._give_up(str(misused[-1].error))
+        if calls.terminate or any(call.terminate for call in calls.tools):
+            return Outcome(text=reply.text)
+        circle = self._guard.observe(calls.tools)
+        return await self._leave_circle(circle) if circle else None
+
+    async def _ask(self, reply: Reply, question: Question) -> Outcome | None:
+        self._say(reply)
+        self._strikes = 0
+        with self.limits.waiting():
+            answer = await self.user.ask(question, self.log)
+        if answer is None:
+            return Outcome(JobStatus.FAILED, f"Nobody could answer: {question.question}")
+        self.log.say("user", f"Answer to “{question.question}”: {answer}")
+        return None
+
+    async def _deliver(self, reply: Reply, delivery: Plan | Review) -> Outcome | None:
+        kind = delivery.type
+        if kind not in self.log.role.spec.formats:
+            return await self._strike(reply, f"The {self.log.role} role does not deliver a {kind}.")
+        self._say(reply)
+        data = delivery.model_dump(mode="json")
+        message = self.log.message("assistant", "", MessageType(kind), data)
+        with self.log.journal.transaction() as tx:
+            tx.append_message(message)
+            if isinstance(delivery, Plan):
+                last = tx.plan(self.log.context_id)
+                number = last.revision + 1 if last else 1
+                tx.save_plan(
+                    PlanRevision(context_id=self.log.context_id, revision=number, plan=delivery)
+                )
+                self.log.append(tx, EventType.PLAN_UPDATE, {**data, "revision": number})
+        return Outcome(text=reply.text)
+
+    async def _strike(self, reply: Reply, problem: str) -> Outcome | None:
+        """Keep what the model wrote, and tell it what was wrong with it."""
+        self._strikes += 1
+        self.log.say("assistant", reply.raw, data={"problem": problem})
+        if self._strikes >= MOST_STRIKES:
+            return self._give_up(problem)
+        self.log.say("system", _REPAIR.format(problem=problem))
+        circle = self._guard.observe(())
+        return await self._leave_circle(circle) if circle else None
+
+    def _give_up(self, problem: str) -> Outcome:
+        error = f"The model gave {MOST_STRIKES} unusable replies in a row. The last: {problem}"
+        return Outcome(JobStatus.FAILED, error)
+
+    async def _leave_circle(self, circle: str) -> Outcome | None:
+        """Nudge the model once; if that does not help, let the user decide."""
+        if not self._nudged:
+            self._nudged = True
+            self.log.say("system", _NUDGE.format(circle=circle))
+            return None
+        return await self._go_on(f"The agent is going in circles: {circle}.")
+
+    async def _go_on(self, why: str) -> Outcome | None:
+        """Let the user say whether to go on; headless, this is the end."""
+        question = Question(
+            question=f"{why} Go on?",
+            severity="major",
+            options=[Option(label="Go on", value=_GO_ON), Option(label="Stop", value=_STOP)],
+            default=_STOP,
+        )
+        with self.limits.waiting():
+            answer = await self.user.ask(question, self.log)
+        if answer != _GO_ON:
+            return Outcome(JobStatus.FAILED, why)
+        self.limits.extend()
+        self._nudged = False
+        return None
+
+    def _say(self, reply: Reply) -> None:
+        """Store the words around what the model does, and its thoughts with them."""
+        if reply.text or reply.reasoning:
+            thoughts = {"reasoning": reply.reasoning} if reply.reasoning else {}
+            self.log.say("assistant", reply.text, data=thoughts)

@@ -1,0 +1,96 @@
+"""A whole service on a scripted model and a workspace of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from cowork_jupyter.domain.contexts import Context, Job, JobStatus
+from cowork_jupyter.domain.events import Event, EventType
+from cowork_jupyter.domain.messages import Message, MessageType
+from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.llm.pace import Pace
+from cowork_jupyter.service import CoworkService
+from tests.scripted import ScriptedServer
+
+pytest_plugins = ["tests.scripted.fixtures"]
+
+
+class Bench:
+    """A service, a context in it, and the questions that tests ask of them."""
+
+    def __init__(self, service: CoworkService, context: Context, workspace: Path) -> None:
+        self.service = service
+        self.context = context
+        self.workspace = workspace
+
+    async def tell(self, text: str, role: AgentRole = AgentRole.ACTOR) -> Job:
+        """Send a message and wait until its job has ended."""
+        return await self.service.jobs.wait(self.start(text, role))
+
+    def start(self, text: str, role: AgentRole = AgentRole.ACTOR) -> str:
+        """Send a message; gives the job's id."""
+        job_id = self.service.send_message(self.context.id, text, role).job_id
+        assert job_id
+        return job_id
+
+    async def until(self, kind: EventType) -> Event:
+        """The first event of this kind."""
+        async with asyncio.timeout(10):
+            async for event in self.service.events(self.context.id):
+                if event.type is kind:
+                    return event
+        raise AssertionError("the bus was closed")
+
+    def events(self, *kinds: EventType) -> list[Event]:
+        found = self.service.journal.store.events(self.context.id)
+        return [event for event in found if event.type in kinds or not kinds]
+
+    def messages(self, kind: MessageType | None = None) -> list[Message]:
+        found = self.service.journal.store.messages(self.context.id).items
+        return [message for message in found if kind in (None, message.message_type)]
+
+    def results(self) -> list[dict[str, Any]]:
+        return [message.data for message in self.messages(MessageType.TOOL_RESULT)]
+
+    async def answer(self, value: str) -> None:
+        """Answer the next question that comes up."""
+        asked = await self.until(EventType.QUESTION_ASKED)
+        self.service.answer(asked.data["id"], value)
+
+    def job_statuses(self) -> list[JobStatus]:
+        return [job.status for job in self.service.journal.store.jobs(self.context.id)]
+
+
+@pytest.fixture
+def settings(tmp_path: Path, scripted: ScriptedServer) -> Settings:
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    (workspace / "a.py").write_text("answer = 42\n")
+    return Settings(
+        workspace=workspace,
+        data_dir=tmp_path / "data",
+        base_url=scripted.base_url,
+        model="scripted",
+    )
+
+
+@pytest_asyncio.fixture
+async def bench(settings: Settings) -> AsyncIterator[Bench]:
+    async for made in make_bench(settings):
+        yield made
+
+
+async def make_bench(settings: Settings, **changes: Any) -> AsyncIterator[Bench]:
+    service = CoworkService(replace(settings, **changes))
+    service.kit.model._pace = Pace(backoff=0.01, idle=2.0)
+    context = service.create_context()
+    yield Bench(service, context, settings.workspace)
+    await service.close()
