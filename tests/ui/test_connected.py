@@ -1,0 +1,41 @@
+"""With a model connected, everything says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.scripted import ScriptedServer
+
+from .lab import LabServer
+from .person import card, choose_in_palette, open_notebook, run_cells
+
+Screenshot = Callable[[Page, str], Path]
+
+
+@pytest.fixture(scope="module")
+def connected_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
+    """A JupyterLab that was started with a model in its environment."""
+    with ScriptedServer(models="gpt-5-mini") as model:
+        environment = {"COWORK_BASE_URL": model.base_url, "COWORK_MODEL": "gpt-5-mini"}
+        with LabServer(tmp_path_factory.mktemp("connected"), environment) as lab:
+            yield lab
+
+
+def test_card_and_panel_name_the_model_and_say_it_answers(
+    page: Page, connected_lab: LabServer, screenshot: Screenshot
+) -> None:
+    open_notebook(page, connected_lab)
+    choose_in_palette(page, "Show Cowork Panel")
+    panel = page.locator(".cw-panel")
+    expect(panel).to_contain_text("gpt-5-mini is ready")
+    run_cells(page, 7)
+    plan = card(page, "Clean sales.csv")
+    expect(plan).to_contain_text("gpt-5-mini")
+    page.locator(".jp-Notebook .jp-Cell").nth(5).scroll_into_view_if_needed()
+    screenshot(page, "connected")  # the picture in the README
+    plan.get_by_role("button", name="Check connection").click()
+    expect(plan.locator("[aria-live]")).to_contain_text("gpt-5-mini answers at")
