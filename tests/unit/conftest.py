@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.scripted.fixtures import scripted as scripted
+
 
 @pytest.fixture(autouse=True)
 def clean_environment(

@@ -20,8 +20,6 @@ from cowork_jupyter.llm.pace import Pace
 from cowork_jupyter.service import CoworkService
 from tests.scripted import ScriptedServer
 
-pytest_plugins = ["tests.scripted.fixtures"]
-
 
 class Bench:
     """A service, a context in it, and the questions that tests ask of them."""

@@ -19,8 +19,6 @@ from tests import scripted as play
 from tests.scripted import Rule, Scripted, ScriptedServer
 from tests.scripted.__main__ import load
 
-pytest_plugins = ("tests.scripted.fixtures",)
-
 
 def ask(server: ScriptedServer, content: str = "Hi", **more: Any) -> tuple[int, bytes, Any]:
     """Status, body and headers of one request."""
