@@ -26,7 +26,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 lab: install ## start JupyterLab with the quickstart (ARGS="--no-browser --port 9999" are passed on)
-	$(BIN)/jupyter lab $(ALLOW_ROOT) $(ARGS) notebooks/quickstart.ipynb
+	$(BIN)/jupyter lab $(ALLOW_ROOT) --LabApp.default_url=/lab/tree/notebooks/quickstart.ipynb $(ARGS)
 
 install: $(VENV)/.installed $(LABEXTENSION) ## install the package into .venv, with its JavaScript
 

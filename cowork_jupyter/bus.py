@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
@@ -40,7 +40,12 @@ class EventBus:
         self._queue_size = queue_size
         self._lock = threading.Lock()
         self._subscribers: dict[str, set[_Subscriber]] = {}
+        self._observers: list[Callable[[Event], None]] = []
         self._closed = False
+
+    def observe(self, observer: Callable[[Event], None]) -> None:
+        """Call this with every event of every context. It must be quick and must not raise."""
+        self._observers.append(observer)
 
     def publish(self, event: Event) -> None:
         """Show an event that is stored. From any thread; never waits for a subscriber."""
@@ -48,6 +53,8 @@ class EventBus:
             subscribers = tuple(self._subscribers.get(event.context_id, ()))
         for subscriber in subscribers:
             subscriber.offer(event)
+        for observer in self._observers:
+            observer(event)
 
     async def subscribe(self, context_id: str, after: int = 0) -> AsyncGenerator[Event, None]:
         """Every event of a context after a place: first those stored, then each as it comes.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .agents.loop import Outcome
     from .agents.user import Inbox
     from .bus import Journal
-    from .store import Inquiry, PlanRevision
+    from .store import Inquiry, Page, PlanRevision
 
 
 class CoworkService:
@@ -36,6 +36,11 @@ class CoworkService:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._probe = ModelProbe(settings)
+        self._observers: list[Callable[[Event], None]] = []
+
+    def observe(self, observer: Callable[[Event], None]) -> None:
+        """Call this with every event from now on; to be said before the first one."""
+        self._observers.append(observer)
 
     # What is needed on the way
 
@@ -46,8 +51,12 @@ class CoworkService:
         from .store import Store
 
         store = Store(self.settings.database)
-        store.recover()
-        return Journal(store, EventBus(store))
+        bus = EventBus(store)
+        for observer in self._observers:
+            bus.observe(observer)
+        for event in store.recover():
+            bus.publish(event)
+        return Journal(store, bus)
 
     @cached_property
     def inbox(self) -> Inbox:
@@ -130,6 +139,26 @@ class CoworkService:
         )
         return self.journal.store.save_context(context)
 
+    def context(self, context_id: str) -> Context:
+        """One conversation."""
+        return self.journal.store.context(context_id)
+
+    def contexts(self, after: int | None = None, limit: int = 100) -> Page[Context]:
+        """Conversations, newest first."""
+        return self.journal.store.contexts(after, limit)
+
+    async def delete_context(self, context_id: str) -> None:
+        """Remove a conversation; what runs in it is stopped first."""
+        running = self.journal.store.active_job(context_id)
+        if running:
+            await self.jobs.cancel(running.id)
+        self.journal.store.delete_context(context_id)
+
+    def messages(self, context_id: str, after: int = 0, limit: int = 200) -> Page[Message]:
+        """What was said, whole, oldest first."""
+        self.context(context_id)
+        return self.journal.store.messages(context_id, after, limit)
+
     def send_message(self, context_id: str, text: str, role: AgentRole | None = None) -> Message:
         """Say something to the agent; it works on it in a job of its own.
 
@@ -186,13 +215,37 @@ class CoworkService:
             tx.append_event(context_id, EventType.ROLE_CHANGED, data)
         return after
 
+    def list_jobs(self, context_id: str) -> list[Job]:
+        """The jobs of a conversation, oldest first."""
+        self.context(context_id)
+        return self.journal.store.jobs(context_id)
+
+    def job(self, job_id: str) -> Job:
+        """One job with its tasks."""
+        return self.journal.store.job(job_id)
+
+    async def cancel(self, job_id: str) -> Job:
+        """Stop a job."""
+        self.job(job_id)
+        return await self.jobs.cancel(job_id)
+
+    def pending_questions(self, context_id: str) -> list[Inquiry]:
+        """Questions that wait for the user."""
+        self.context(context_id)
+        return self.journal.store.pending_questions(context_id)
+
     def answer(self, question_id: str, value: str) -> Inquiry:
         """The user's answer to a question."""
         return self.inbox.answer(question_id, value)
 
     def plan(self, context_id: str) -> PlanRevision | None:
         """The newest plan of a conversation."""
+        self.context(context_id)
         return self.journal.store.plan(context_id)
+
+    def stored_events(self, context_id: str, after: int, limit: int = 500) -> list[Event]:
+        """What has happened after a place, without waiting."""
+        return self.journal.store.events(context_id, after, limit)
 
     def events(self, context_id: str, after: int = 0) -> AsyncGenerator[Event, None]:
         """Everything that happened after a place, then everything as it happens."""

@@ -12,7 +12,10 @@ from jupyter_server.extension.application import ExtensionApp
 
 from .._version import __version__
 from ..config import Cowork
-from .handlers import ROUTES
+from .handler import ApiHandler
+from .kernel_tokens import KernelTokens
+from .passthrough import PassthroughHandler
+from .socket import EventsSocket
 
 if TYPE_CHECKING:
     from ..service import CoworkService
@@ -27,20 +30,40 @@ class CoworkExtension(ExtensionApp):
     extension_url = "/lab"
     load_other_extensions = True
     classes = [Cowork]
-    handlers = ROUTES
+    handlers = [
+        (r"/cowork/context/([^/]+)/events/ws", EventsSocket),
+        (r"/cowork/v1/(models|chat/completions)", PassthroughHandler),
+        (r"/cowork/.*", ApiHandler),
+    ]
 
+    kernel_tokens: KernelTokens
     _service: CoworkService | None = None
+
+    def initialize_settings(self) -> None:
+        """Give kernels their tokens from the start."""
+        assert self.serverapp is not None
+        self.kernel_tokens = KernelTokens(
+            self.serverapp.kernel_manager, self.serverapp.connection_url
+        )
+        self.kernel_tokens.wrap_kernel_start()
 
     @property
     def service(self) -> CoworkService:
         """The one service of this server, made when first needed."""
         if self._service is None:
             from ..service import CoworkService
+            from .telemetry import Telemetry
 
             assert self.serverapp is not None
             settings = Cowork(parent=self).settings(workspace=self.serverapp.root_dir)
             self._service = CoworkService(settings)
+            self._service.observe(Telemetry(self.serverapp.event_logger))
         return self._service
+
+    async def stop_extension(self) -> None:
+        """Let running jobs be stored as interrupted before the server goes."""
+        if self._service is not None:
+            await self._service.close()
 
     @property
     def ports(self) -> tuple[int, int]:

@@ -7,6 +7,11 @@ from typing import Any
 
 import pytest
 
+from tests.scripted import ScriptedServer
+from tests.scripted.fixtures import scripted as scripted
+
+from .api import Api
+
 pytest_plugins = ["pytest_jupyter.jupyter_server"]
 
 
@@ -25,3 +30,17 @@ def jp_server_config(jp_http_port: int) -> dict[str, Any]:
             "jpserver_extensions": {"cowork_jupyter": True},
         }
     }
+
+
+@pytest.fixture
+def connected(
+    no_model_from_outside: None, monkeypatch: pytest.MonkeyPatch, scripted: ScriptedServer
+) -> None:
+    """A model for the server to talk to."""
+    monkeypatch.setenv("COWORK_BASE_URL", scripted.base_url)
+    monkeypatch.setenv("COWORK_MODEL", "scripted")
+
+
+@pytest.fixture
+def api(jp_serverapp: Any, http_server_client: Any, jp_auth_header: dict[str, str]) -> Api:
+    return Api(http_server_client, jp_serverapp.base_url, jp_auth_header)

@@ -1,0 +1,196 @@
+"""The endpoints, one function for each row of the contract's table."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+
+from pydantic import BaseModel
+
+from ..domain.contexts import Context, Job
+from ..domain.events import Event
+from ..domain.health import Health
+from ..domain.roles import DEFAULT_ROLE, AgentRole
+from ..surroundings import lab_problems, moved_port_problems
+from . import models
+from .calls import Call
+from .openapi import OpenApi, describe_api
+from .routes import table
+
+MODES = {"plan": AgentRole.PLANNER, "act": AgentRole.ACTOR}
+
+
+@table.route("GET", "openapi.json", answer=OpenApi, action="read")
+async def openapi(_call: Call) -> BaseModel:
+    """The description of all routes."""
+    return describe_api(table)
+
+
+@table.route("GET", "health", query=models.HealthQuery, answer=Health, action="read", kernel=True)
+async def health(call: Call) -> BaseModel:
+    """How this installation is doing; `fresh` looks at the model again."""
+    problems = [*lab_problems(), *moved_port_problems(*call.host.ports)]
+    return await call.service.health(problems, fresh=call.query.fresh)
+
+
+@table.route("GET", "roles", answer=models.RoleList, action="read", kernel=True)
+async def roles(call: Call) -> BaseModel:
+    """Each role with its look, permissions and tools."""
+    return models.RoleList(items=call.service.roles())
+
+
+@table.route(
+    "POST",
+    "context",
+    body=models.NewContext,
+    answer=Context,
+    status=201,
+    action="write",
+    kernel=True,
+)
+async def create_context(call: Call) -> BaseModel:
+    """Start a conversation."""
+    fields = call.body.model_dump()
+    fields["role"] = call.body.role or DEFAULT_ROLE
+    return call.service.create_context(**fields)
+
+
+@table.route(
+    "GET", "context", query=models.PageQuery, answer=models.ContextList, action="read", kernel=True
+)
+async def list_contexts(call: Call) -> BaseModel:
+    """All conversations, newest first."""
+    page = call.service.contexts(call.query.after or None, call.query.limit)
+    return models.ContextList(items=page.items, next=page.next)
+
+
+@table.route("GET", "context/{id}", answer=Context, action="read", kernel=True)
+async def get_context(call: Call) -> BaseModel:
+    """One conversation."""
+    return call.service.context(call.path["id"])
+
+
+@table.route("DELETE", "context/{id}", answer=None, status=204, action="write")
+async def delete_context(call: Call) -> None:
+    """Remove a conversation and everything in it."""
+    await call.service.delete_context(call.path["id"])
+
+
+@table.route(
+    "POST",
+    "context/{id}/messages",
+    body=models.NewMessage,
+    answer=models.Accepted,
+    status=202,
+    action="execute",
+    kernel=True,
+)
+async def send_message(call: Call) -> BaseModel:
+    """Say something to the agent; a job works on it."""
+    message = call.service.send_message(call.path["id"], call.body.content, call.body.role)
+    assert message.job_id
+    return models.Accepted(message_id=message.id, job_id=message.job_id)
+
+
+@table.route(
+    "GET",
+    "context/{id}/messages",
+    query=models.PageQuery,
+    answer=models.MessageList,
+    action="read",
+    kernel=True,
+)
+async def list_messages(call: Call) -> BaseModel:
+    """Stored messages, whole, oldest first."""
+    page = call.service.messages(call.path["id"], call.query.after, call.query.limit)
+    return models.MessageList(items=page.items, next=page.next)
+
+
+@table.route(
+    "GET",
+    "context/{id}/events",
+    query=models.EventsQuery,
+    answer=models.EventList,
+    action="read",
+    kernel=True,
+)
+async def poll_events(call: Call) -> BaseModel:
+    """Events after a place; waits for the first one, at most `timeout` seconds."""
+    call.service.context(call.path["id"])
+    found: list[Event] = []
+    async with aclosing(call.service.events(call.path["id"], call.query.after)) as events:
+        try:
+            async with asyncio.timeout(call.query.timeout):
+                found.append(await anext(events))
+        except (TimeoutError, StopAsyncIteration):
+            return models.EventList(events=[])
+    rest = call.service.stored_events(call.path["id"], found[-1].seq)
+    return models.EventList(events=[*found, *rest])
+
+
+@table.route("POST", "context/{id}/role", body=models.RoleChange, answer=Context, action="write")
+async def switch_role(call: Call) -> BaseModel:
+    """Go on in another role."""
+    return await call.service.switch_role(
+        call.path["id"], call.body.role, confirm=call.body.confirm
+    )
+
+
+@table.route("POST", "context/{id}/mode", body=models.ModeChange, answer=Context, action="write")
+async def switch_mode(call: Call) -> BaseModel:
+    """The older name of a role change: plan is the planner, act the actor."""
+    role = MODES[call.body.mode]
+    return await call.service.switch_role(call.path["id"], role, confirm=call.body.confirm)
+
+
+@table.route("GET", "context/{id}/plan", answer=models.PlanAnswer, action="read", kernel=True)
+async def get_plan(call: Call) -> BaseModel:
+    """The conversation's plan."""
+    revision = call.service.plan(call.path["id"])
+    if revision is None:
+        return models.PlanAnswer(plan=None, revision=0, made_at=None, stale=[])
+    return models.PlanAnswer(
+        plan=revision.plan, revision=revision.revision, made_at=revision.made_at, stale=[]
+    )
+
+
+@table.route("GET", "context/{id}/jobs", answer=models.JobList, action="read", kernel=True)
+async def list_jobs(call: Call) -> BaseModel:
+    """The jobs of a conversation, oldest first."""
+    return models.JobList(items=call.service.list_jobs(call.path["id"]))
+
+
+@table.route("GET", "jobs/{id}", answer=Job, action="read", kernel=True)
+async def get_job(call: Call) -> BaseModel:
+    """One job with its tasks."""
+    return call.service.job(call.path["id"])
+
+
+@table.route("POST", "jobs/{id}/cancel", answer=Job, action="execute", kernel=True)
+async def cancel_job(call: Call) -> BaseModel:
+    """Stop a job."""
+    return await call.service.cancel(call.path["id"])
+
+
+@table.route("GET", "context/{id}/questions", answer=models.QuestionList, action="read")
+async def list_questions(call: Call) -> BaseModel:
+    """Questions that wait for the user."""
+    found = call.service.pending_questions(call.path["id"])
+    views = [
+        models.QuestionView.model_validate({**one.data, **one.model_dump(exclude={"data"})})
+        for one in found
+    ]
+    return models.QuestionList(items=views)
+
+
+@table.route(
+    "POST",
+    "questions/{id}/answer",
+    body=models.Answer,
+    answer=models.Answered,
+    action="execute",
+)
+async def answer_question(call: Call) -> BaseModel:
+    """The user's answer."""
+    inquiry = call.service.answer(call.path["id"], call.body.value)
+    return models.Answered(id=inquiry.id, status=inquiry.status, value=call.body.value)

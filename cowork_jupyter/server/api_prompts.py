@@ -1,0 +1,50 @@
+"""The endpoints about system prompts: what the model is told before the conversation."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel
+
+from ..domain.health import Problem
+from ..domain.roles import AgentRole
+from ..llm.base_prompts import BasePrompt
+from . import models
+from .calls import Call
+from .routes import table
+
+
+class PromptList(BaseModel):
+    """All base prompts, and what is wrong with those left out."""
+
+    items: list[BasePrompt]
+    next: None = None
+    problems: list[Problem]
+
+
+class EnhancedPrompt(BaseModel):
+    """A whole system prompt, as the model gets it."""
+
+    id: str
+    role: AgentRole
+    prompt: str
+
+
+@table.route("GET", "v1/system-prompts", answer=PromptList, action="read")
+async def list_prompts(call: Call) -> BaseModel:
+    """The base prompts that a conversation can begin with."""
+    listing = call.service.prompts.listing()
+    return PromptList(items=listing.items, problems=listing.problems)
+
+
+@table.route(
+    "GET",
+    "v1/system-prompts/{id}/enhanced",
+    query=models.PromptQuery,
+    answer=EnhancedPrompt,
+    action="read",
+)
+async def enhanced_prompt(call: Call) -> BaseModel:
+    """Base, role, tools, formats and facts: exactly what a request of a context carries."""
+    prompt_id, role, prompt = call.service.enhanced_prompt(
+        call.path["id"], call.query.role, call.query.context_id
+    )
+    return EnhancedPrompt(id=prompt_id, role=role, prompt=prompt)

@@ -1,0 +1,166 @@
+"""The one HTTP handler: finds the route, asks who is calling, calls, maps typed errors.
+
+It imports nothing heavy: the route table and its models come with the first request.
+"""
+
+from __future__ import annotations
+
+import json
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import unquote
+
+from jupyter_core.utils import ensure_async
+from jupyter_server.auth.decorator import allow_unauthenticated
+from jupyter_server.base.handlers import APIHandler
+from jupyter_server.extension.handler import ExtensionHandlerMixin
+from jupyter_server.utils import url_path_join
+from tornado import web
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from .calls import Caller
+    from .extension import CoworkExtension
+    from .routes import Route
+
+_CODES = {401: "unauthenticated", 403: "forbidden", 404: "not_found", 405: "method_not_allowed"}
+_STATUSES = {
+    "Conflict": 409,
+    "Forbidden": 403,
+    "InvalidInput": 422,
+    "Malformed": 400,
+    "MethodNotAllowed": 405,
+    "NotFound": 404,
+    "TooLarge": 413,
+    "Unavailable": 503,
+}
+
+
+class CallerMixin(ExtensionHandlerMixin):
+    """Knows who is calling: a user of the Jupyter server, or a kernel with a token of ours."""
+
+    kernel_id: str | None = None
+
+    @property
+    def extension(self) -> CoworkExtension:
+        """The extension app that this handler belongs to."""
+        return cast("CoworkExtension", self.extensionapp)
+
+    def recognise_kernel(self) -> bool:
+        """Whether a living kernel's token came with the request."""
+        request: Any = self.request  # type: ignore[attr-defined]
+        token = request.headers.get(KERNEL_TOKEN_HEADER, "")
+        self.kernel_id = self.extension.kernel_tokens.kernel_of(token) if token else None
+        return self.kernel_id is not None
+
+    async def authorize(self, action: str) -> Caller:
+        """Let Jupyter's authorizer decide about a user; a kernel was looked at already."""
+        from .calls import Caller
+
+        handler: Any = self
+        if self.kernel_id:
+            return Caller("", self.kernel_id)
+        user = handler.current_user
+        if user is None:
+            raise web.HTTPError(403, "Log in to this Jupyter server first.")
+        if not await ensure_async(
+            handler.authorizer.is_authorized(handler, user, action, "cowork")
+        ):
+            raise web.HTTPError(403, f"You are not authorized to {action} on cowork.")
+        return Caller(user.username)
+
+
+KERNEL_TOKEN_HEADER = "X-Cowork-Kernel-Token"  # noqa: S105 (the name of a header)
+
+
+class ApiHandler(CallerMixin, APIHandler):
+    """Everything below `cowork/` that is neither a socket nor the passthrough."""
+
+    async def prepare(self) -> None:  # type: ignore[override]
+        """Recognise kernels before Jupyter asks for a user."""
+        self.recognise_kernel()
+        await super().prepare()
+
+    def check_xsrf_cookie(self) -> None:
+        """A kernel's token comes in a header that no foreign page can send."""
+        if not self.kernel_id:
+            super().check_xsrf_cookie()
+
+    @allow_unauthenticated  # asks for itself, because kernels are no users
+    async def dispatch(self, *_: str) -> None:
+        """Answer one request."""
+        from . import api  # noqa: F401 (its endpoints register themselves)
+        from .calls import Call, parse_body, parse_query
+        from .routes import table
+
+        # Who is nobody learns nothing, not even which addresses exist.
+        caller = await self.authorize("read")
+        route, path = table.find(self.request.method or "", self._path())
+        caller = await self._admit(route, caller)
+        call = Call(
+            service=self.extension.service,
+            caller=caller,
+            path={name: unquote(value) for name, value in path.items()},
+            body=parse_body(self.request.body, route.body) if route.body else None,
+            query=parse_query(self.request.query_arguments, route.query),
+            host=self.extension,
+        )
+        self.answer(await route.endpoint(call), route.status)
+
+    get = post = put = delete = patch = head = dispatch
+
+    async def _admit(self, route: Route, caller: Caller) -> Caller:
+        if caller.kernel_id and not route.kernel:
+            raise web.HTTPError(403, "A kernel may not do this; do it in the browser.")
+        return caller if route.action == "read" else await self.authorize(route.action)
+
+    def _path(self) -> str:
+        """The path below `cowork/`, still quoted, so that an id cannot smuggle in a slash."""
+        return self.request.path.removeprefix(url_path_join(self.base_url, "cowork/"))
+
+    def answer(self, model: BaseModel | None, status: int) -> None:
+        """Send a model as JSON, or nothing."""
+        self.set_status(status if model is not None else 204)
+        if model is None:
+            self.finish()
+            return
+        # Not pydantic's own JSON: what models write may hold halves of characters.
+        self.set_header("Content-Type", "application/json")
+        self.finish(json.dumps(model.model_dump(mode="python")))
+
+    def write_error(self, status_code: int, **kwargs: Any) -> None:
+        """Every failure becomes the contract's error object; a traceback never leaves."""
+        error = kwargs.get("exc_info", (None, None))[1]
+        known = getattr(error, "as_dict", None)
+        if known:
+            status_code = status_of(error)
+            self.set_status(status_code)
+        body = known() if known else _error_object(status_code, error)
+        self.set_header("Content-Type", "application/json")
+        self.finish(json.dumps({"error": body}))
+
+    def log_exception(self, typ: Any, value: Any, tb: Any) -> None:
+        """What we can explain to the caller is no news for the log."""
+        if not hasattr(value, "as_dict"):
+            super().log_exception(typ, value, tb)
+
+
+def status_of(error: Any) -> int:
+    """The HTTP status for one of our errors: that of the nearest class in the table."""
+    return next(
+        (_STATUSES[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in _STATUSES),
+        500,
+    )
+
+
+def _error_object(status: int, error: BaseException | None) -> dict[str, Any]:
+    message = "Something went wrong here; the log of the Jupyter server says more."
+    if isinstance(error, web.HTTPError) and status < 500:
+        message = error.log_message or error.reason or HTTPStatus(status).phrase
+    return {
+        "code": _CODES.get(status, "bad_request" if status < 500 else "internal"),
+        "message": message,
+        "retryable": status >= 500,
+        "details": {},
+    }

@@ -1,0 +1,57 @@
+"""Tokens of our own for kernels: no server token, and good for little.
+
+Each kernel gets one in its environment when it starts, keeps it over restarts, and loses it
+when it ends. A process of the same user can find the server's own token anyway, so this is
+hygiene, not a wall.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import Any
+
+TOKEN_VARIABLE = "COWORK_KERNEL_TOKEN"  # noqa: S105 (the name of a variable)
+URL_VARIABLE = "COWORK_SERVER_URL"
+
+
+class KernelTokens:
+    """Which token belongs to which kernel."""
+
+    def __init__(self, kernel_manager: Any, server_url: str) -> None:
+        self._kernel_manager = kernel_manager
+        self._server_url = server_url
+        self._kernels: dict[str, str] = {}
+
+    def wrap_kernel_start(self) -> None:
+        """From now on, give every kernel that starts a token of its own."""
+        start_kernel = self._kernel_manager.start_kernel
+
+        async def start_with_token(*args: Any, **kwargs: Any) -> Any:
+            token = os.urandom(32).hex()
+            ours = {TOKEN_VARIABLE: token, URL_VARIABLE: self._server_url}
+            kwargs["env"] = {**(kwargs.get("env") or {}), **ours}
+            kernel_id = await start_kernel(*args, **kwargs)
+            self._forget_the_dead()
+            self._kernels[_digest(token)] = kernel_id
+            return kernel_id
+
+        self._kernel_manager.start_kernel = start_with_token
+
+    def kernel_of(self, token: str) -> str | None:
+        """The living kernel that holds this token."""
+        kernel_id = self._kernels.get(_digest(token))
+        return kernel_id if kernel_id in self._kernel_manager else None
+
+    def _forget_the_dead(self) -> None:
+        living = {
+            token: kernel
+            for token, kernel in self._kernels.items()
+            if kernel in self._kernel_manager
+        }
+        self._kernels = living
+
+
+def _digest(token: str) -> str:
+    """Kept instead of the token, so that looking one up leaks nothing by its timing."""
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,212 @@
+"""What comes in and what goes out over HTTP, where the domain's own models do not say it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from ..domain.contexts import Context, Job
+from ..domain.events import Event
+from ..domain.messages import Message
+from ..domain.plan import Plan
+from ..domain.role_view import RoleView
+from ..domain.roles import AgentRole
+
+
+def _storable(text: str) -> str:
+    """NUL ends strings in too many places, and half a character fits into no file."""
+    if "\x00" in text:
+        raise ValueError("must not contain NUL characters")
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        raise ValueError("must not contain halves of characters")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_storable), Field(max_length=4_000_000)]
+Name = Annotated[str, AfterValidator(_storable), Field(max_length=1_000)]
+Seq = Annotated[int, Field(ge=0, le=2**62)]
+
+
+class Request(BaseModel):
+    """Base of all that comes in: unknown fields are refused, so that typos are noticed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+# In
+
+
+class NewContext(Request):
+    """`POST context`."""
+
+    notebook: Name | None = None
+    title: Name = ""
+    role: AgentRole | None = None
+    model: Name | None = None
+    system_prompt_id: Name = "default"
+
+
+class NewMessage(Request):
+    """`POST context/{id}/messages`."""
+
+    content: Annotated[Text, Field(min_length=1)]
+    role: AgentRole | None = None
+
+
+class RoleChange(Request):
+    """`POST context/{id}/role`."""
+
+    role: AgentRole
+    confirm: bool = False
+
+
+class ModeChange(Request):
+    """`POST context/{id}/mode`, the older name of a role change."""
+
+    mode: Literal["plan", "act"]
+    confirm: bool = False
+
+
+class PlanEdit(Request):
+    """`PUT context/{id}/plan`."""
+
+    plan: dict[str, Any]
+    revision: Seq
+
+
+class Answer(Request):
+    """`POST questions/{id}/answer`."""
+
+    value: Text
+
+
+class WorkflowRun(Request):
+    """`POST workflows/{name}/run`."""
+
+    parameters: dict[str, Any] = {}
+    context_id: Name | None = None
+
+
+class HealthQuery(Request):
+    """`GET health`."""
+
+    fresh: bool = False
+
+
+class PageQuery(Request):
+    """Part of a list: what comes after the cursor, at most so many."""
+
+    after: Seq = 0
+    limit: Annotated[int, Field(ge=1, le=1000)] = 200
+
+
+class EventsQuery(Request):
+    """`GET context/{id}/events`."""
+
+    after: Seq = 0
+    timeout: Annotated[float, Field(ge=0, le=120)] = 25.0
+
+
+class PromptQuery(Request):
+    """`GET v1/system-prompts/{id}/enhanced`."""
+
+    role: AgentRole | None = None
+    context_id: Name | None = None
+
+
+# Out
+
+
+class ErrorBody(BaseModel):
+    """What went wrong, and what to do about it."""
+
+    code: str
+    message: str
+    retryable: bool
+    details: dict[str, Any]
+
+
+class ErrorAnswer(BaseModel):
+    """Every failure."""
+
+    error: ErrorBody
+
+
+class ContextList(BaseModel):
+    """Conversations, newest first."""
+
+    items: list[Context]
+    next: int | None
+
+
+class MessageList(BaseModel):
+    """Messages, oldest first."""
+
+    items: list[Message]
+    next: int | None
+
+
+class RoleList(BaseModel):
+    """All roles."""
+
+    items: list[RoleView]
+    next: None = None
+
+
+class JobList(BaseModel):
+    """Jobs of a conversation, oldest first."""
+
+    items: list[Job]
+    next: None = None
+
+
+class Accepted(BaseModel):
+    """The message is stored and a job works on it."""
+
+    message_id: str
+    job_id: str
+
+
+class EventList(BaseModel):
+    """What happened."""
+
+    events: list[Event]
+
+
+class PlanAnswer(BaseModel):
+    """The plan of a conversation, if it has one."""
+
+    plan: Plan | None
+    revision: int
+    made_at: str | None
+    stale: list[str]
+    """Files that changed since the plan was made."""
+
+
+class QuestionView(BaseModel):
+    """A question, with its id and how it stands."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: str
+    context_id: str
+    job_id: str | None
+    task_id: str | None
+    status: str
+    question: str
+
+
+class QuestionList(BaseModel):
+    """Questions that wait for an answer."""
+
+    items: list[QuestionView]
+    next: None = None
+
+
+class Answered(BaseModel):
+    """The question is answered and the job goes on."""
+
+    id: str
+    status: str
+    value: str

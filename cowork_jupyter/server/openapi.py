@@ -1,0 +1,93 @@
+"""`openapi.json`, made from the same declarations that validate and answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.json_schema import models_json_schema
+
+from .._version import __version__
+from .models import ErrorAnswer
+from .routes import Route, RouteTable
+
+REFERENCE = "#/components/schemas/{model}"
+
+
+class OpenApi(BaseModel):
+    """An OpenAPI document."""
+
+    model_config = ConfigDict(extra="allow")
+
+    openapi: str
+    info: dict[str, Any]
+    paths: dict[str, Any]
+
+
+def describe_api(table: RouteTable) -> OpenApi:
+    """The whole API."""
+    paths: dict[str, dict[str, Any]] = {}
+    schemas = _schemas(table)
+    for route in table.routes:
+        paths.setdefault(f"/{route.path}", {})[route.method.lower()] = _operation(route, schemas)
+    document = {
+        "openapi": "3.1.0",
+        "info": {"title": "Cowork for Jupyter", "version": __version__},
+        "paths": paths,
+        "components": {"schemas": schemas["$defs"]},
+    }
+    return OpenApi.model_validate(document)
+
+
+def _schemas(table: RouteTable) -> dict[str, Any]:
+    incoming = {(one, "validation") for route in table.routes for one in (route.body, route.query)}
+    outgoing = {(route.answer, "serialization") for route in table.routes}
+    wanted = [pair for pair in incoming | outgoing if pair[0]] + [(ErrorAnswer, "serialization")]
+    references, schema = models_json_schema(
+        sorted(wanted, key=lambda pair: (pair[0].__name__, pair[1])),  # type: ignore[arg-type]
+        ref_template=REFERENCE,
+    )
+    return {"references": references, "$defs": schema.get("$defs", {})}
+
+
+def _operation(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
+    references = schemas["references"]
+    operation: dict[str, Any] = {
+        "operationId": route.endpoint.__name__,
+        "summary": (route.endpoint.__doc__ or "").strip(),
+        "parameters": [*_path_parameters(route), *_query_parameters(route, schemas)],
+        "responses": _responses(route, references),
+    }
+    if route.body:
+        schema = references[(route.body, "validation")]
+        content = {"application/json": {"schema": schema}}
+        operation["requestBody"] = {"required": True, "content": content}
+    return operation
+
+
+def _path_parameters(route: Route) -> list[dict[str, Any]]:
+    return [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        for name in route.parameters
+    ]
+
+
+def _query_parameters(route: Route, schemas: dict[str, Any]) -> list[dict[str, Any]]:
+    if route.query is None:
+        return []
+    reference = schemas["references"][(route.query, "validation")]["$ref"]
+    properties = schemas["$defs"][reference.rsplit("/", 1)[1]]["properties"]
+    return [{"name": name, "in": "query", "schema": of} for name, of in properties.items()]
+
+
+def _responses(route: Route, references: Any) -> dict[str, Any]:
+    failure = {"application/json": {"schema": references[(ErrorAnswer, "serialization")]}}
+    good: dict[str, Any] = {"description": "Done."}
+    if route.answer:
+        schema = references[(route.answer, "serialization")]
+        good["content"] = {"application/json": {"schema": schema}}
+    return {
+        str(route.status): good,
+        "4XX": {"description": "What is wrong with the request.", "content": failure},
+        "5XX": {"description": "What is wrong here.", "content": failure},
+    }

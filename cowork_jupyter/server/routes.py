@@ -1,0 +1,108 @@
+"""The route table: every address of the contract, declared once.
+
+An endpoint is a function with a `@route`. The same declaration validates the request,
+names who may call, shapes the answer and describes it all in `openapi.json`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from pydantic import BaseModel
+
+from ..domain.errors import CoworkError, NotFound
+
+if TYPE_CHECKING:
+    from .calls import Call
+
+Method = Literal["GET", "POST", "PUT", "DELETE"]
+Action = Literal["read", "write", "execute"]
+Endpoint = Callable[["Call"], Awaitable[BaseModel | None]]
+E = TypeVar("E", bound=Endpoint)
+
+_PARAMETER = re.compile(r"\{(\w+)\}")
+
+
+class MethodNotAllowed(CoworkError):
+    """The address exists, but not for this method."""
+
+    code = "method_not_allowed"
+
+
+@dataclass(frozen=True)
+class Route:
+    """One row of the contract's table."""
+
+    method: Method
+    path: str
+    """As in the contract, with `{names}` for what varies."""
+    endpoint: Endpoint
+    answer: type[BaseModel] | None
+    status: int
+    action: Action
+    """What Jupyter's authorizer is asked for, on the resource `cowork`."""
+    body: type[BaseModel] | None = None
+    query: type[BaseModel] | None = None
+    kernel: bool = False
+    """Whether a kernel's own token opens it too."""
+    pattern: re.Pattern[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        regex = _PARAMETER.sub(
+            r"(?P<\1>[^/]+)", re.escape(self.path).replace(r"\{", "{").replace(r"\}", "}")
+        )
+        object.__setattr__(self, "pattern", re.compile(regex))
+
+    @property
+    def parameters(self) -> list[str]:
+        """The names in its path."""
+        return _PARAMETER.findall(self.path)
+
+
+class RouteTable:
+    """All routes, found by method and path."""
+
+    def __init__(self) -> None:
+        self.routes: list[Route] = []
+
+    def route(
+        self,
+        method: Method,
+        path: str,
+        *,
+        answer: type[BaseModel] | None,
+        action: Action,
+        status: int = 200,
+        body: type[BaseModel] | None = None,
+        query: type[BaseModel] | None = None,
+        kernel: bool = False,
+    ) -> Callable[[E], E]:
+        """Declare the decorated function as the endpoint of a route."""
+
+        def declare(endpoint: E) -> E:
+            self.routes.append(
+                Route(method, path, endpoint, answer, status, action, body, query, kernel)
+            )
+            return endpoint
+
+        return declare
+
+    def find(self, method: str, path: str) -> tuple[Route, dict[str, str]]:
+        """The route for a request, and what stands for the names in its path."""
+        allowed = []
+        for route in self.routes:
+            match = route.pattern.fullmatch(path)
+            if match and route.method == method:
+                return route, match.groupdict()
+            if match:
+                allowed.append(route.method)
+        if allowed:
+            raise MethodNotAllowed(f"This address takes {', '.join(sorted(allowed))} only.")
+        raise NotFound("There is nothing at this address.")
+
+
+table = RouteTable()
+"""The table that the endpoints register with."""

@@ -1,0 +1,84 @@
+"""A client for the tests: speaks JSON, checks the contract's envelope."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+from urllib.parse import urlencode
+
+JobRecord = dict[str, Any]
+
+
+class Api:
+    """Calls the API as a logged-in user."""
+
+    def __init__(self, client: Any, base_url: str, headers: dict[str, str]) -> None:
+        self._client = client
+        self._base_url = base_url
+        self._headers = headers
+
+    async def fetch(self, method: str, address: str, body: Any = None) -> Any:
+        """The raw answer."""
+        payload = body if isinstance(body, bytes) or body is None else json.dumps(body)
+        if payload is None and method in ("POST", "PUT"):
+            payload = "{}"
+        return await self._client.fetch(
+            f"{self._base_url}cowork/{address}",
+            method=method,
+            body=payload,
+            headers=self._headers,
+            raise_error=False,
+            request_timeout=30,
+            allow_nonstandard_methods=True,
+        )
+
+    async def call(self, method: str, address: str, body: Any = None, status: int = 200) -> Any:
+        """The answer as JSON, which must have this status."""
+        answer = await self.fetch(method, address, body)
+        assert answer.code == status, (answer.code, answer.body)
+        return json.loads(answer.body) if answer.body else None
+
+    async def get(self, address: str, **query: Any) -> Any:
+        return await self.call("GET", f"{address}?{urlencode(query)}" if query else address)
+
+    async def post(self, address: str, body: Any = None, status: int = 200) -> Any:
+        return await self.call("POST", address, body, status)
+
+    async def delete(self, address: str) -> Any:
+        return await self.call("DELETE", address, status=204)
+
+    async def refused(
+        self, method: str, address: str, body: Any = None, *, status: int, code: str = ""
+    ) -> dict[str, Any]:
+        """The error object of a call that must fail this way."""
+        answer = await self.fetch(method, address, body)
+        assert answer.code == status, (answer.code, answer.body)
+        error: dict[str, Any] = json.loads(answer.body)["error"]
+        assert set(error) == {"code", "message", "retryable", "details"}
+        assert error["code"] == (code or error["code"])
+        assert "Traceback" not in error["message"]
+        return error
+
+    async def new_context(self, **fields: Any) -> str:
+        context = await self.post("context", fields, status=201)
+        return str(context["id"])
+
+    async def ended(self, job_id: str) -> JobRecord:
+        """The job once it is over."""
+        async with asyncio.timeout(20):
+            while True:
+                job: JobRecord = await self.get(f"jobs/{job_id}")
+                if job["status"] not in ("running", "waiting"):
+                    return job
+                await asyncio.sleep(0.02)
+
+    async def first_question(self, context_id: str) -> dict[str, Any]:
+        """The first question that comes up."""
+        async with asyncio.timeout(20):
+            while True:
+                items = (await self.get(f"context/{context_id}/questions"))["items"]
+                if items:
+                    question: dict[str, Any] = items[0]
+                    return question
+                await asyncio.sleep(0.02)

@@ -1,0 +1,139 @@
+"""Who may call: users everything, kernels little, strangers nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from cowork_jupyter.server import api as endpoints
+from cowork_jupyter.server.handler import KERNEL_TOKEN_HEADER
+from cowork_jupyter.server.kernel_tokens import TOKEN_VARIABLE, URL_VARIABLE
+from cowork_jupyter.server.routes import table
+
+from .api import Api
+
+pytestmark = pytest.mark.usefixtures("connected")
+
+assert endpoints  # importing it fills the table
+
+AsKernel = Callable[[], Awaitable[Api]]
+
+
+class FakeKernels(dict[str, dict[str, str]]):
+    """A kernel manager that remembers what environment its kernels got."""
+
+    async def start_kernel(self, *, env: dict[str, str] | None = None) -> str:
+        kernel_id = f"kernel-{len(self)}"
+        self[kernel_id] = env or {}
+        return kernel_id
+
+
+@pytest.fixture
+def kernels(jp_serverapp: Any) -> FakeKernels:
+    """Kernels that get their tokens from the extension under test."""
+    extension = jp_serverapp.extension_manager.extension_apps["cowork_jupyter"].copy().pop()
+    fake = FakeKernels()
+    extension.kernel_tokens._kernel_manager = fake
+    extension.kernel_tokens.wrap_kernel_start()
+    return fake
+
+
+@pytest.fixture
+def as_kernel(jp_serverapp: Any, http_server_client: Any, kernels: FakeKernels) -> AsKernel:
+    """Starts a kernel, and gives the API as it sees it."""
+
+    async def start() -> Api:
+        environment = kernels[await kernels.start_kernel()]
+        assert environment[URL_VARIABLE].endswith(jp_serverapp.base_url)
+        headers = {KERNEL_TOKEN_HEADER: environment[TOKEN_VARIABLE]}
+        return Api(http_server_client, jp_serverapp.base_url, headers)
+
+    return start
+
+
+async def test_a_kernel_may_make_and_read_contexts_and_talk(as_kernel: AsKernel) -> None:
+    kernel = await as_kernel()
+    context = await kernel.new_context()
+    assert (await kernel.get(f"context/{context}"))["id"] == context
+    accepted = await kernel.post(f"context/{context}/messages", {"content": "x"}, status=202)
+    await kernel.post(f"jobs/{accepted['job_id']}/cancel")
+
+
+async def test_a_kernel_may_do_nothing_but_what_the_contract_lists(as_kernel: AsKernel) -> None:
+    kernel = await as_kernel()
+    for route in table.routes:
+        if not route.kernel:
+            address = route.path.replace("{", "").replace("}", "")
+            await kernel.refused(route.method, address, {}, status=403)
+
+
+def test_answers_rules_and_roles_are_not_for_kernels() -> None:
+    for_kernels = {(route.method, route.path) for route in table.routes if route.kernel}
+    assert ("POST", "questions/{id}/answer") not in for_kernels
+    assert ("POST", "context/{id}/role") not in for_kernels
+    assert ("DELETE", "context/{id}") not in for_kernels
+
+
+async def test_the_token_is_gone_with_the_kernel(as_kernel: AsKernel, kernels: FakeKernels) -> None:
+    kernel = await as_kernel()
+    await kernel.get("health")
+    kernels.clear()
+    await kernel.refused("GET", "health", status=403)
+
+
+async def test_each_kernel_gets_a_token_of_its_own(
+    as_kernel: AsKernel, kernels: FakeKernels
+) -> None:
+    await as_kernel()
+    await as_kernel()
+    assert len({environment[TOKEN_VARIABLE] for environment in kernels.values()}) == 2
+
+
+async def test_a_changing_call_with_a_cookie_needs_the_xsrf_token(
+    api: Api, jp_serverapp: Any, http_server_client: Any, jp_auth_header: dict[str, str]
+) -> None:
+    token = jp_auth_header["Authorization"].removeprefix("token ")
+    login = await http_server_client.fetch(
+        f"{jp_serverapp.base_url}lab?token={token}", raise_error=False, follow_redirects=False
+    )
+    cookies = [cookie.split(";")[0] for cookie in login.headers.get_list("Set-Cookie")]
+    xsrf = next(one.split("=", 1)[1] for one in cookies if one.startswith("_xsrf="))
+    visitor = Api(http_server_client, jp_serverapp.base_url, {"Cookie": "; ".join(cookies)})
+    await visitor.get("health")
+    await visitor.refused("POST", "context", {}, status=403)
+    visitor._headers["X-XSRFToken"] = xsrf
+    await visitor.post("context", {}, status=201)
+
+
+async def test_a_page_from_elsewhere_is_refused(api: Api) -> None:
+    api._headers = {**api._headers, "Origin": "http://evil.example"}
+    api._headers.pop("Authorization")
+    answer = await api.fetch("POST", "context", {})
+    assert answer.code in {403, 404}
+    assert "error" in json.loads(answer.body)
+
+
+class TestWithAnAuthorizer:
+    @pytest.fixture
+    def jp_server_config(self, jp_http_port: int) -> dict[str, Any]:
+        from jupyter_server.auth import Authorizer
+
+        class ReadersOnly(Authorizer):
+            def is_authorized(self, handler: Any, user: Any, action: str, resource: str) -> bool:
+                return resource != "cowork" or action == "read"
+
+        return {
+            "ServerApp": {
+                "port": jp_http_port,
+                "jpserver_extensions": {"cowork_jupyter": True},
+                "authorizer_class": ReadersOnly,
+            }
+        }
+
+    async def test_jupyters_authorizer_is_asked_for_each_action(self, api: Api) -> None:
+        await api.get("health")
+        await api.refused("POST", "context", {}, status=403)
+        await api.refused("POST", "context/x/messages", {"content": "x"}, status=403)

@@ -1,0 +1,148 @@
+"""Events over the WebSocket: every one, once, in order, whatever the client does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from tornado.httpclient import HTTPClientError
+from tornado.websocket import WebSocketClientConnection
+
+from tests.scripted import ScriptedServer, text
+
+from .api import Api
+
+pytestmark = pytest.mark.usefixtures("connected")
+
+
+async def read_until_the_end(socket: WebSocketClientConnection) -> list[dict[str, Any]]:
+    seen: list[dict[str, Any]] = []
+    async with asyncio.timeout(20):
+        while not seen or seen[-1]["type"] != "job-completed":
+            frame = await socket.read_message()
+            assert frame is not None, "the socket was closed"
+            seen.append(json.loads(frame))
+    return seen
+
+
+async def test_a_socket_gives_what_was_and_what_comes(
+    api: Api, jp_ws_fetch: Any, scripted: ScriptedServer
+) -> None:
+    scripted.add(text("one two three"), text("four five"))
+    context = await api.new_context()
+    accepted = await api.post(f"context/{context}/messages", {"content": "a"}, status=202)
+    await api.ended(accepted["job_id"])
+    socket = await jp_ws_fetch("cowork", "context", context, "events", "ws")
+    first = await read_until_the_end(socket)
+    await api.post(f"context/{context}/messages", {"content": "b"}, status=202)
+    second = await read_until_the_end(socket)
+    numbers = [event["seq"] for event in first + second]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert set(first[0]) == {
+        *("seq", "type", "context_id", "job_id", "task_id", "created_at", "data"),
+    }
+    socket.close()
+
+
+async def test_a_client_that_drops_a_hundred_times_sees_every_event_once_and_in_order(
+    api: Api, jp_ws_fetch: Any, scripted: ScriptedServer
+) -> None:
+    scripted.add(text(" ".join(f"w{number}" for number in range(600)), delay=0.001))
+    context = await api.new_context()
+    await api.post(f"context/{context}/messages", {"content": "a"}, status=202)
+    seen: list[dict[str, Any]] = []
+    drops = 0
+    async with asyncio.timeout(50):
+        while not seen or seen[-1]["type"] != "job-completed":
+            after = str(seen[-1]["seq"]) if seen else "0"
+            socket = await jp_ws_fetch(
+                "cowork", "context", context, "events", "ws", params={"after": after}
+            )
+            for _ in range(1 + drops % 9):
+                frame = await socket.read_message()
+                seen.append(json.loads(frame))
+                if seen[-1]["type"] == "job-completed":
+                    break
+            socket.close()
+            drops += 1
+    assert drops > 100
+    assert [event["seq"] for event in seen] == list(range(1, len(seen) + 1))
+    shown = "".join(event["data"]["text"] for event in seen if event["type"] == "text-delta")
+    assert shown == " ".join(f"w{number}" for number in range(600))
+
+
+async def test_a_client_that_does_not_read_holds_up_nobody(
+    api: Api, jp_ws_fetch: Any, scripted: ScriptedServer
+) -> None:
+    words = " ".join("x" * 2000 for _ in range(1500))
+    scripted.add(text(words))
+    context = await api.new_context()
+    sleepy = await jp_ws_fetch("cowork", "context", context, "events", "ws")
+    awake = await jp_ws_fetch("cowork", "context", context, "events", "ws")
+    accepted = await api.post(f"context/{context}/messages", {"content": "a"}, status=202)
+    seen = await read_until_the_end(awake)
+    assert (await api.get(f"jobs/{accepted['job_id']}"))["status"] == "completed"
+    late = await read_until_the_end(sleepy)
+    assert [event["seq"] for event in late] == [event["seq"] for event in seen]
+    sleepy.close()
+    awake.close()
+
+
+async def test_a_stranger_gets_no_socket(api: Api, jp_ws_fetch: Any) -> None:
+    context = await api.new_context()
+    with pytest.raises(HTTPClientError) as refusal:
+        await jp_ws_fetch(
+            "cowork", "context", context, "events", "ws", headers={"Authorization": "token no"}
+        )
+    assert refusal.value.code == 403
+
+
+async def test_a_page_from_elsewhere_gets_no_socket(
+    api: Api, jp_ws_fetch: Any, jp_serverapp: Any
+) -> None:
+    from tornado.httpclient import HTTPRequest
+    from tornado.websocket import websocket_connect
+
+    context = await api.new_context()
+    url = f"ws://localhost:{jp_serverapp.port}{jp_serverapp.base_url}cowork/context/{context}"
+    login = {"Cookie": "username=nobody", "Origin": "http://evil.example"}
+    with pytest.raises(HTTPClientError) as refusal:
+        await websocket_connect(HTTPRequest(f"{url}/events/ws", headers=login))
+    assert refusal.value.code == 403
+
+
+async def test_an_unknown_context_closes_the_socket_with_a_reason(
+    api: Api, jp_ws_fetch: Any
+) -> None:
+    socket = await jp_ws_fetch("cowork", "context", "nope", "events", "ws")
+    assert await socket.read_message() is None
+    assert socket.close_code == 4404
+    assert "nope" in socket.close_reason
+    socket.close()
+
+
+async def test_when_the_server_stops_the_job_is_interrupted_and_the_socket_says_why(
+    api: Api, jp_ws_fetch: Any, jp_serverapp: Any, scripted: ScriptedServer
+) -> None:
+    scripted.add(text("slow", first_delay=20))
+    context = await api.new_context()
+    await api.post(f"context/{context}/messages", {"content": "a"}, status=202)
+    socket = await jp_ws_fetch("cowork", "context", context, "events", "ws")
+    extension = jp_serverapp.extension_manager.extension_apps["cowork_jupyter"].copy().pop()
+    database = extension.service.settings.database
+    await extension.stop_extension()
+    frames = []
+    async with asyncio.timeout(5):
+        while (frame := await socket.read_message()) is not None:
+            frames.append(json.loads(frame))
+    assert socket.close_code == 1001
+    assert "shutting down" in socket.close_reason
+    socket.close()
+
+    from cowork_jupyter.store import Store
+
+    with Store(database) as store:
+        (job,) = store.jobs(context)
+    assert job.status == "interrupted"
