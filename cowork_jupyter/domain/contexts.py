@@ -41,7 +41,11 @@ class StepStatus(StrEnum):
 
 
 def _role_of_old_contexts(value: Any) -> Any:
-    return DEFAULT_ROLE if value in (None, "") else value
+    if value in (None, ""):
+        return DEFAULT_ROLE
+    # A role from a newer version: the context opens, with the least rights there are.
+    known = {role.value for role in AgentRole}
+    return value if value in known else AgentRole.PLANNER
 
 
 StoredRole = Annotated[AgentRole, BeforeValidator(_role_of_old_contexts)]

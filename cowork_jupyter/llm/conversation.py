@@ -2,7 +2,8 @@
 
 Plain text in every protocol: calls as the JSON the model wrote, results as user messages.
 Neighbours with the same role become one message, because many chat templates insist on
-turns.
+turns. A message that says nothing is left out: what is noted beside a text, such as the
+model's reasoning, is not sent.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from ..domain.messages import ImagePart, Message, MessageType
@@ -18,14 +20,16 @@ from ..domain.messages import ImagePart, Message, MessageType
 def to_api_messages(system: str, history: Iterable[Message]) -> list[dict[str, Any]]:
     """The request's messages: the system prompt, then the turns."""
     turns: list[dict[str, Any]] = [{"role": "system", "content": system}]
-    for speaker, group in groupby(history, key=_speaker):
-        parts = [part for message in _joined_calls(group) for part in _parts(message)]
-        turns.append({"role": speaker, "content": _joined(parts)})
+    spoken = ((_speaker(one), part) for one in _joined_calls(history) for part in _parts(one))
+    for speaker, group in groupby(spoken, key=itemgetter(0)):
+        turns.append({"role": speaker, "content": _joined([part for _, part in group])})
     return turns
 
 
-def _speaker(message: Message) -> str:
-    return "assistant" if message.role == "assistant" else "user"
+def _speaker(message: Message | list[Message]) -> str:
+    if isinstance(message, list) or message.role == "assistant":
+        return "assistant"
+    return "user"
 
 
 def _joined_calls(messages: Iterable[Message]) -> Iterable[Message | list[Message]]:
@@ -44,7 +48,7 @@ def _is_call(message: Message) -> bool:
 def _parts(message: Message | list[Message]) -> list[dict[str, Any]]:
     if isinstance(message, list):
         return [{"type": "text", "text": _calls_as_json(message)}]
-    parts = [_image(part) for part in message.content if isinstance(part, ImagePart)]
+    parts = [_image(part) for part in message.content if isinstance(part, ImagePart) and part.data]
     text = _text(message)
     return [*([{"type": "text", "text": text}] if text else []), *parts]
 
@@ -59,13 +63,14 @@ def _calls_as_json(calls: list[Message]) -> str:
 
 
 def _text(message: Message) -> str:
-    text = message.text
-    if not text and message.data:
-        text = json.dumps(message.data, ensure_ascii=False, default=str)
     if message.message_type is MessageType.TOOL_RESULT:
         outcome = "" if message.data.get("ok", True) else " (failed)"
-        return f"Result of {message.data.get('tool', 'the tool')}{outcome}:\n{text}"
-    if message.role == "system":
+        tool = message.data.get("tool", "the tool")
+        return f"Result of {tool}{outcome}:\n{message.text or '(nothing)'}"
+    text = message.text
+    if not text and message.data and message.message_type is not MessageType.TEXT:
+        text = json.dumps(message.data, ensure_ascii=False, default=str)
+    if text and message.role == "system":
         return f"[Note from Cowork, not from the user] {text}"
     return text
 

@@ -216,8 +216,8 @@ def cost_of(message: Message, count: Count) -> int:
 
 
 def _readable(message: Message) -> str:
-    if message.text or not message.data:
-        return message.text
+    if message.text or not message.data or message.message_type is MessageType.TEXT:
+        return message.text  # what a plain message keeps beside its text is for us
     return json.dumps(message.data, ensure_ascii=False, default=str)
 
 

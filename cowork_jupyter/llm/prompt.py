@@ -6,22 +6,27 @@ same text goes to the model and to whoever wants to see it.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from ..domain.roles import AgentRole, Permission
 from ..domain.settings import ToolProtocol
 from .protocols import ToolSpec
-from .tokens import estimate_tokens
+from .tokens import Count, estimate_tokens
 
 PROMPTS = Path(__file__).parent / "prompts"
-TOOL_TOKENS = 1_400
-"""What descriptions of tools may take of the prompt; beyond it they are found with `find_tools`."""
+PROMPT_TOKENS, PERMISSION_TOKENS = 1_800, 250
+"""How long the prompt of a role that only reads may be, and what each further permission adds.
+
+Tools that would make it longer are not described; they are found with `find_tools`."""
+MOST_FOUND = 8
+"""Tools that one search gives."""
 
 _ALLOWED = {
     Permission.READ_FILES: "read files, notebooks and variables",
@@ -46,29 +51,38 @@ class PromptParts:
 
     role: AgentRole
     tools: Sequence[DescribedTool]
+    """Those to describe: permitted, and chosen by `choose_tools`."""
+    others: int = 0
+    """How many more there are, to be found with `find_tools`."""
     base: str = ""
     protocol: ToolProtocol = "json"
     facts: dict[str, str] = field(default_factory=dict)
     """What is known of the workspace: its name, the notebook, the date."""
-    request: str = ""
-    """What the user wants, for choosing tools when there are too many to describe."""
 
 
 def render_prompt(parts: PromptParts) -> str:
     """The system prompt, whole."""
     spec = parts.role.spec
-    described, others = choose_tools(parts.tools, parts.request, TOOL_TOKENS)
     role_text = read_prompt("roles", spec.prompt_file)
     sections = [
         parts.base or read_prompt("base", "default.md"),
         f"# Role\n{role_text.replace('{delegates}', ', '.join(spec.delegates_to))}",
         f"# Permissions\n{_permissions(parts.role)}",
-        f"# Tools\n{_tools(described, others)}" if parts.tools else "",
+        f"# Tools\n{_tools(parts)}" if parts.tools else "",
         f"# Replies\n{_formats(parts)}",
         _examples(parts),
         f"# Facts\n{_facts(parts.facts)}" if parts.facts else "",
     ]
     return "\n\n".join(section.strip() for section in sections if section) + "\n"
+
+
+def room_for_tools(frame: PromptParts, count: Count = estimate_tokens) -> int:
+    """What descriptions of tools may cost beside all that is in this frame of a prompt.
+
+    A long base prompt of the user's own takes no room from the tools.
+    """
+    limit = PROMPT_TOKENS + PERMISSION_TOKENS * (len(frame.role.spec.permissions) - 1)
+    return limit - count(render_prompt(replace(frame, base="")))
 
 
 @cache
@@ -79,39 +93,55 @@ def read_prompt(folder: str, name: str) -> str:
 
 
 def choose_tools(
-    tools: Sequence[DescribedTool],
-    request: str,
-    budget: int,
-    count: Callable[[str], int] = estimate_tokens,
+    tools: Sequence[DescribedTool], request: str, budget: int, count: Count = estimate_tokens
 ) -> tuple[list[DescribedTool], int]:
     """Those that fit the budget, the most relevant first to stay, and how many do not.
 
     Our own tools come before foreign ones, then what shares words with the request. The
     order in which they were given is kept, so that the prompt changes as little as possible.
     """
-    words = _words(request)
+    fitness = _fitness(tools, request)
 
-    def relevance(place: int) -> tuple[bool, int, int]:
-        spec = tools[place].spec
-        foreign = spec.name.startswith("mcp__")
-        return foreign, -len(words & _words(f"{spec.name} {spec.description}")), place
+    def rank(place: int) -> tuple[bool, float, int]:
+        return tools[place].spec.name.startswith("mcp__"), -fitness[place], place
 
     chosen: set[int] = set()
-    for place in sorted(range(len(tools)), key=relevance):
-        cost = count(describe_tool(tools[place].spec))
+    headings: set[str] = set()
+    for place in sorted(range(len(tools)), key=rank):
+        tool = tools[place]
+        heading = "" if tool.category in headings else f"{_heading(tool.category)}\n"
+        cost = count(f"{heading}{describe_tool(tool.spec)}\n")
         if cost <= budget:
             chosen.add(place)
+            headings.add(tool.category)
             budget -= cost
     return [tools[place] for place in sorted(chosen)], len(tools) - len(chosen)
 
 
+def search_tools(tools: Sequence[DescribedTool], query: str) -> list[DescribedTool]:
+    """The few that share most with the query, best first."""
+    fitness = _fitness(tools, query)
+    best = sorted(range(len(tools)), key=lambda place: -fitness[place])
+    return [tools[place] for place in best[:MOST_FOUND] if fitness[place]]
+
+
 def describe_tool(tool: ToolSpec) -> str:
     """One line: how it is called and what it does."""
-    return f"- {tool.name}({_signature(tool.parameters)}): {tool.description}"
+    return f"- {tool.name}({_signature(tool.parameters)}): {' '.join(tool.description.split())}"
+
+
+def _fitness(tools: Sequence[DescribedTool], request: str) -> list[float]:
+    """How well each fits a request: by the words they share, rare ones counting most."""
+    wanted = _words(request)
+    shared = [wanted & _words(f"{one.spec.name} {one.spec.description}") for one in tools]
+    spread = Counter(word for words in shared for word in words)
+    return [math.fsum(1 / spread[word] for word in words) for words in shared]
 
 
 def _words(text: str) -> set[str]:
-    return {word for word in re.split(r"[^a-z0-9]+", text.lower()) if len(word) > 2}
+    """The words in text or in names like `create_issue` and `createIssue`, plurals as singulars."""
+    words = re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", text)
+    return {word.lower().rstrip("s") for word in words if len(word) > 2}
 
 
 def _permissions(role: AgentRole) -> str:
@@ -120,13 +150,18 @@ def _permissions(role: AgentRole) -> str:
     return "\n".join(lines)
 
 
-def _tools(described: Iterable[DescribedTool], others: int) -> str:
+def _tools(parts: PromptParts) -> str:
     lines = []
-    for category, group in groupby(described, key=lambda one: one.category):
-        lines += [f"## {category.capitalize()}", *(describe_tool(one.spec) for one in group)]
-    if others:
-        lines.append(f"{others} more can be found with find_tools.")
+    for category in dict.fromkeys(one.category for one in parts.tools):
+        group = [one.spec for one in parts.tools if one.category == category]
+        lines += [_heading(category), *map(describe_tool, group)]
+    if parts.others:
+        lines.append(f"You have {parts.others} more tools. Look for them with find_tools.")
     return "\n".join(lines)
+
+
+def _heading(category: str) -> str:
+    return f"## {category.capitalize()}"
 
 
 def _formats(parts: PromptParts) -> str:

@@ -13,6 +13,10 @@ def test_a_context_from_before_roles_is_an_actor(stored: dict[str, None]) -> Non
     assert Context.model_validate(stored).role is AgentRole.ACTOR
 
 
+def test_a_role_that_this_version_does_not_know_gets_the_least_rights() -> None:
+    assert Context.model_validate({"role": "wizard"}).role is AgentRole.PLANNER
+
+
 def test_a_context_answers_with_the_fields_of_the_contract() -> None:
     assert set(Context().model_dump()) == {
         *("id", "title", "notebook", "role", "model", "system_prompt_id"),

@@ -40,7 +40,6 @@ from cowork_jupyter.llm.reader import ReplyReader
 from tests import scripted as play
 from tests.scripted import Scripted, ScriptedServer
 
-
 KEY = "sk-very-secret-1234"
 ASK = Request([{"role": "user", "content": "Hello"}])
 

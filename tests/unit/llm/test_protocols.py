@@ -24,8 +24,6 @@ from cowork_jupyter.llm.reader import ReplyReader
 from cowork_jupyter.llm.reply import ReplyParser
 from tests.scripted import Scripted, ScriptedServer
 
-pytest_plugins = ("tests.scripted.fixtures",)
-
 
 class Shade(StrEnum):
     LIGHT = "light"

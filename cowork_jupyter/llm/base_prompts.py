@@ -1,0 +1,152 @@
+"""Base prompts: the words that every system prompt begins with, before role and tools.
+
+One comes with the package. Users put more into a folder of theirs, and a workspace into
+`.cowork/prompts`; the latter count only in a workspace that the user trusts, because they
+speak to the model with the user's voice. A prompt is found by its name in the listing; what
+a caller says is never made into a path.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel
+
+from ..domain.errors import CoworkError, InvalidInput, NotFound
+from ..domain.health import Problem
+from ..domain.roles import AgentRole
+from ..workspace import Workspace
+from .prompt import read_prompt
+
+DEFAULT_PROMPT = "default"
+LARGEST = 64 * 1024
+"""Bytes of a prompt file; more would leave a model little room for the conversation."""
+WORKSPACE_FOLDER = ".cowork/prompts"
+
+Source = Literal["package", "user", "workspace"]
+_ID = re.compile(r"\w[\w.-]{0,99}")
+
+
+class BasePrompt(BaseModel):
+    """One base prompt."""
+
+    id: str
+    title: str
+    source: Source
+    text: str
+
+
+@dataclass
+class Listing:
+    """All base prompts, and what is wrong with those left out."""
+
+    items: list[BasePrompt]
+    problems: list[Problem] = field(default_factory=list)
+
+
+@dataclass
+class BasePrompts:
+    """The base prompts as they are on disk now, so that an edit counts from the next message."""
+
+    user: Path | None = None
+    """The user's own folder of prompts."""
+    workspace: Path | None = None
+    """The workspace's top folder."""
+    trusted: bool = False
+    """Whether the user trusts the workspace; until then its prompts are not even read."""
+
+    def listing(self) -> Listing:
+        """Ours first, then the user's, then the workspace's; a name is taken once."""
+        listing = Listing([_of_package()])
+        for source, root, folder in self._folders():
+            try:
+                names = _names(root, folder)
+            except NotFound:
+                continue
+            except CoworkError as error:
+                listing.problems.append(_problem(f"The {source}'s folder of prompts", error))
+                continue
+            for name in names:
+                try:
+                    listing.items.append(_read(source, root, folder, name, listing.items))
+                except CoworkError as error:
+                    listing.problems.append(_problem(f"The {source}'s prompt '{name}'", error))
+        return listing
+
+    def find(self, prompt_id: str) -> BasePrompt | None:
+        """The prompt of that id, if there is one."""
+        if prompt_id == DEFAULT_PROMPT:
+            return _of_package()
+        return next((one for one in self.listing().items if one.id == prompt_id), None)
+
+    def _folders(self) -> Iterator[tuple[Source, Path, str]]:
+        if self.user:
+            yield "user", self.user, "."
+        if self.workspace and self.trusted:
+            yield "workspace", self.workspace, WORKSPACE_FOLDER
+
+
+def role_named(prompt_id: str) -> AgentRole | None:
+    """The role that an id means: a role's name stands for the default prompt in that role."""
+    return next((role for role in AgentRole if role.value == prompt_id), None)
+
+
+def _of_package() -> BasePrompt:
+    text = read_prompt("base", f"{DEFAULT_PROMPT}.md")
+    return BasePrompt(id=DEFAULT_PROMPT, title="Default", source="package", text=text)
+
+
+def _names(root: Path, folder: str) -> list[str]:
+    with Workspace(root).locate(folder) as place:
+        names = [entry.name for entry in place.entries()]
+    return [name for name in names if name.endswith(".md") and not name.startswith(".")]
+
+
+def _read(
+    source: Source, root: Path, folder: str, name: str, known: list[BasePrompt]
+) -> BasePrompt:
+    prompt_id = name.removesuffix(".md")
+    _check_id(prompt_id, known)
+    with Workspace(root).locate(f"{folder}/{name}") as place:
+        text = _text(place.read(LARGEST + 1))
+    return BasePrompt(id=prompt_id, title=_title(prompt_id, text), source=source, text=text)
+
+
+def _check_id(prompt_id: str, known: list[BasePrompt]) -> None:
+    if not _ID.fullmatch(prompt_id):
+        raise InvalidInput("Its name should be of letters, digits, '_', '-' and '.' only.")
+    if role_named(prompt_id):
+        raise InvalidInput("It has the name of a role, which means something else here.")
+    if any(one.id == prompt_id for one in known):
+        raise InvalidInput("There is another of that name already.")
+
+
+def _text(data: bytes) -> str:
+    if len(data) > LARGEST:
+        raise InvalidInput(f"It is larger than {LARGEST // 1024} KiB.")
+    try:
+        text = data.decode("utf-8-sig").strip()
+    except UnicodeDecodeError:
+        raise InvalidInput("It is not UTF-8 text.") from None
+    if not text:
+        raise InvalidInput("It is empty.")
+    return text
+
+
+def _title(prompt_id: str, text: str) -> str:
+    """The heading that the text begins with, else the name."""
+    first = text.partition("\n")[0]
+    if first.startswith("# "):
+        return first[2:].strip()
+    words = re.sub(r"[_-]+", " ", prompt_id).strip()
+    return words[:1].upper() + words[1:]
+
+
+def _problem(what: str, error: CoworkError) -> Problem:
+    # File names may hold halves of characters, which no answer can carry.
+    what = what.encode("utf-8", "replace").decode()
+    return Problem(code="prompt_skipped", message=f"{what} is left out. {error.message}")

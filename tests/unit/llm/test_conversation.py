@@ -1,0 +1,216 @@
+"""Stored messages as a model's API wants them."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cowork_jupyter.domain.messages import (
+    ContentPart,
+    ImagePart,
+    Message,
+    MessageRole,
+    MessageType,
+    TextPart,
+)
+from cowork_jupyter.domain.replies import ToolCalls
+from cowork_jupyter.llm.conversation import to_api_messages
+from cowork_jupyter.llm.reply import ReplyParser
+
+
+def message(
+    role: MessageRole,
+    text: str = "",
+    kind: MessageType = MessageType.TEXT,
+    *images: ImagePart,
+    **data: Any,
+) -> Message:
+    content: list[ContentPart] = [TextPart(text=text)] if text else []
+    return Message(
+        context_id="c", role=role, message_type=kind, content=[*content, *images], data=data
+    )
+
+
+def called(tool: str, **parameters: Any) -> Message:
+    return message("assistant", "", MessageType.TOOL_CALL, tool=tool, parameters=parameters)
+
+
+def result(text: str, *, ok: bool = True, tool: str = "grep") -> Message:
+    return message("tool", text, MessageType.TOOL_RESULT, tool=tool, ok=ok, call_id="1")
+
+
+def turns(*history: Message) -> list[tuple[str, Any]]:
+    """Who says what, after the system prompt."""
+    system, *rest = to_api_messages("be kind", history)
+    assert system == {"role": "system", "content": "be kind"}
+    return [(turn["role"], turn["content"]) for turn in rest]
+
+
+def test_an_empty_history_is_the_system_prompt_alone() -> None:
+    assert to_api_messages("be kind", []) == [{"role": "system", "content": "be kind"}]
+
+
+def test_what_was_said_is_sent_as_it_was_said() -> None:
+    said = turns(message("user", "Hi  \n"), message("assistant", "Hello, **you**"))
+    assert said == [("user", "Hi  \n"), ("assistant", "Hello, **you**")]
+
+
+def test_a_call_is_the_json_that_the_model_would_write() -> None:
+    ((speaker, content),) = turns(called("grep", pattern="größer", path="."))
+    assert speaker == "assistant"
+    assert json.loads(content) == {
+        "tool": "grep",
+        "parameters": {"pattern": "größer", "path": "."},
+        "terminate": False,
+    }
+    assert "größer" in content
+
+
+def test_calls_made_at_once_are_one_object() -> None:
+    ((_, content),) = turns(called("grep", pattern="a"), called("read_file", path="b"))
+    assert json.loads(content) == {
+        "tools": [
+            {"tool": "grep", "parameters": {"pattern": "a"}},
+            {"tool": "read_file", "parameters": {"path": "b"}},
+        ],
+        "terminate": False,
+    }
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_sent_calls_read_back_as_the_same_calls(number: int) -> None:
+    calls = [called("grep", pattern=f'"{place}"\n') for place in range(number)]
+    ((_, content),) = turns(message("assistant", "Let me look."), *calls)
+    parser = ReplyParser()
+    parser.feed(content)
+    parser.finish()
+    structured = parser.reply.structured
+    assert parser.reply.text == "Let me look."
+    assert isinstance(structured, ToolCalls)
+    assert [one.parameters for one in structured.tools] == [one.data["parameters"] for one in calls]
+
+
+def test_a_result_is_told_by_the_user_and_names_its_tool() -> None:
+    assert turns(result("a.py:1")) == [("user", "Result of grep:\na.py:1")]
+
+
+def test_a_failed_result_is_marked() -> None:
+    assert turns(result("Error: no", ok=False)) == [("user", "Result of grep (failed):\nError: no")]
+
+
+def test_a_result_without_words_says_so_rather_than_show_our_notes() -> None:
+    assert turns(result("")) == [("user", "Result of grep:\n(nothing)")]
+
+
+def test_results_of_calls_made_at_once_answer_together() -> None:
+    said = turns(called("grep"), called("read_file"), result("1"), result("2", tool="read_file"))
+    assert [speaker for speaker, _ in said] == ["assistant", "user"]
+    assert said[1][1] == "Result of grep:\n1\n\nResult of read_file:\n2"
+
+
+def test_our_own_notes_are_marked_as_not_from_the_user() -> None:
+    said = turns(message("user", "go"), message("system", "The role is now Planner."))
+    note = "[Note from Cowork, not from the user] The role is now Planner."
+    assert said == [("user", f"go\n\n{note}")]
+
+
+def test_neighbours_of_the_same_speaker_are_one_turn() -> None:
+    said = turns(
+        message("user", "one"),
+        message("user", "two"),
+        message("assistant", "three"),
+        called("grep", pattern="x"),
+    )
+    assert [speaker for speaker, _ in said] == ["user", "assistant"]
+    assert said[0][1] == "one\n\ntwo"
+    assert said[1][1].startswith("three\n\n{")
+
+
+@pytest.mark.parametrize("kind", [MessageType.PLAN, MessageType.REVIEW])
+def test_what_was_delivered_is_sent_as_the_json_it_was(kind: MessageType) -> None:
+    ((_, content),) = turns(message("assistant", "", kind, type=str(kind), goal="größer"))
+    assert json.loads(content) == {"type": str(kind), "goal": "größer"}
+
+
+def test_reasoning_is_never_sent_back() -> None:
+    thought = message("assistant", "", reasoning="hmm, tricky")
+    spoken = message("assistant", "It is 42.", reasoning="hmm, tricky")
+    assert turns(message("user", "go"), thought, spoken) == [
+        ("user", "go"),
+        ("assistant", "It is 42."),
+    ]
+
+
+def test_what_we_note_about_an_empty_reply_is_not_put_into_the_models_mouth() -> None:
+    nothing = message("assistant", "", problem="The reply was empty.")
+    said = turns(message("user", "go"), nothing, message("system", "Your reply was empty."))
+    assert [speaker for speaker, _ in said] == ["user"]
+    assert "problem" not in said[0][1]
+
+
+PICTURE = ImagePart(media_type="image/jpeg", data="aGk=")
+
+
+def test_pictures_go_as_data_urls_beside_the_text() -> None:
+    url = {"url": "data:image/jpeg;base64,aGk="}
+    said = turns(message("user", "see", MessageType.TEXT, PICTURE), message("user", "well?"))
+    assert said == [
+        (
+            "user",
+            [
+                {"type": "text", "text": "see"},
+                {"type": "image_url", "image_url": url},
+                {"type": "text", "text": "well?"},
+            ],
+        )
+    ]
+
+
+def test_a_picture_alone_is_a_message_and_one_without_data_is_not() -> None:
+    assert len(turns(message("user", "", MessageType.TEXT, PICTURE))) == 1
+    assert turns(message("user", "", MessageType.TEXT, ImagePart())) == []
+
+
+def test_text_alone_is_sent_as_plain_text_because_not_every_server_takes_parts() -> None:
+    assert all(isinstance(content, str) for _, content in turns(message("user", "a"), result("b")))
+
+
+@st.composite
+def messages(draw: st.DrawFn) -> Message:
+    kind = draw(st.sampled_from(MessageType))
+    if kind is MessageType.TOOL_CALL:
+        return called(draw(st.text(max_size=5)), path=draw(st.text(max_size=5)))
+    role = draw(st.sampled_from(get_args(MessageRole)))
+    images = [PICTURE] * draw(st.integers(0, 1))
+    data = draw(st.dictionaries(st.sampled_from(["tool", "ok", "goal"]), st.booleans()))
+    return message(role, draw(st.text(max_size=5)), kind, *images, **data)
+
+
+@settings(max_examples=200)
+@given(st.lists(messages(), max_size=12))
+def test_speakers_take_turns_and_never_say_nothing(history: list[Message]) -> None:
+    sent = to_api_messages("be kind", history)
+    assert [turn["role"] for turn in sent].count("system") == 1
+    for before, after in pairwise(sent):
+        assert before["role"] != after["role"]
+    assert all(turn["content"] for turn in sent)
+
+
+@settings(max_examples=200)
+@given(st.lists(messages(), max_size=12))
+def test_every_word_is_sent_in_the_order_it_was_said(history: list[Message]) -> None:
+    sent = "".join(map(words, to_api_messages("", history)))
+    place = 0
+    for one in history:
+        place = sent.index(one.text, place) + len(one.text)
+
+
+def words(turn: dict[str, Any]) -> str:
+    content = turn["content"]
+    parts = [{"text": content}] if isinstance(content, str) else content
+    return "".join(part.get("text", "") for part in parts)
