@@ -1,0 +1,65 @@
+"""The kinds of fields that forms have: what they take, and how they stand in a request."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from pathlib import PurePosixPath
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+_BREAKING = {"Cc", "Cs", "Zl", "Zp"}
+"""Unicode's names for control characters, halves of characters and ends of lines."""
+
+
+def quoted(value: Any) -> str:
+    """A value as JSON on one line, so that whatever it says stays in its place."""
+    text = json.dumps(value, ensure_ascii=False)
+    return "".join(json.dumps(char)[1:-1] if _breaks(char) else char for char in text)
+
+
+def _breaks(char: str) -> bool:
+    return unicodedata.category(char) in _BREAKING
+
+
+def _one_line(text: str) -> str:
+    if any(map(_breaks, text)):
+        raise ValueError("must be one line, without control characters")
+    return text
+
+
+def _inside(path: str) -> str:
+    """What leads elsewhere is refused by the tools anyway; here the user hears of it at once."""
+    pure = PurePosixPath(path)
+    if pure.is_absolute() or ".." in pure.parts:
+        raise ValueError("must be a path inside the workspace, relative to its top folder")
+    return path
+
+
+def _notebook(path: str) -> str:
+    if not path.endswith(".ipynb"):
+        raise ValueError("must be a notebook, so its name ends in .ipynb")
+    return path
+
+
+Line = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, max_length=500),
+    AfterValidator(_one_line),
+]
+"""A few words of the user's own."""
+
+FilePath = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=1000),
+    AfterValidator(_one_line),
+    AfterValidator(_inside),
+    Field(json_schema_extra={"format": "path"}),
+]
+"""A file or folder of the workspace, whether it exists or not."""
+
+NotebookPath = Annotated[
+    FilePath, AfterValidator(_notebook), Field(json_schema_extra={"format": "notebook-path"})
+]
+"""A notebook of the workspace."""

@@ -1,0 +1,66 @@
+"""All workflows by name, and what kept others from being among them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from ..domain.errors import NotFound
+from ..domain.health import Problem
+from .workflow import Workflow
+
+
+@dataclass(frozen=True)
+class Category:
+    """A group of workflows, as menus show them."""
+
+    name: str
+    label: str
+    workflows: list[Workflow]
+
+
+class WorkflowRegistry(Mapping[str, Workflow]):
+    """Workflows in the order they are shown in."""
+
+    def __init__(self, workflows: Iterable[Workflow] = ()) -> None:
+        self._workflows: dict[str, Workflow] = {}
+        self.problems: list[Problem] = []
+        """What is wrong with those that are missing."""
+        for one in workflows:
+            self.add(one)
+
+    def __getitem__(self, name: str) -> Workflow:
+        return self._workflows[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._workflows)
+
+    def __len__(self) -> int:
+        return len(self._workflows)
+
+    def add(self, workflow: Workflow) -> None:
+        """Take in one more. Names are taken once: a plug-in cannot replace what users know."""
+        if workflow.name in self._workflows:
+            raise ValueError(f"there is a workflow '{workflow.name}' already")
+        self._workflows[workflow.name] = workflow
+
+    def named(self, name: str) -> Workflow:
+        """The workflow, or an error that suggests a similar one."""
+        if name in self._workflows:
+            return self._workflows[name]
+        close = difflib.get_close_matches(name, self._workflows, n=1)
+        hint = f" Did you mean '{close[0]}'?" if close else ""
+        raise NotFound(f"There is no workflow '{name}'.{hint}", code="unknown_workflow")
+
+    def categories(self) -> list[Category]:
+        """The workflows in their groups; both in the order in which they were declared."""
+        groups: dict[str, list[Workflow]] = {}
+        for one in self._workflows.values():
+            groups.setdefault(one.category, []).append(one)
+        return [Category(name, _label(name), group) for name, group in groups.items()]
+
+
+def _label(category: str) -> str:
+    words = category.replace("_", " ")
+    return words[:1].upper() + words[1:]

@@ -1,0 +1,230 @@
+"""The workflows that come with Cowork.
+
+None of them runs in a role that may change the workspace. What only needs an answer goes to
+a role that reads; what ends in changed files begins with a plan, which the user approves.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from ..domain.roles import AgentRole
+from .fields import FilePath, Line, NotebookPath
+from .workflow import Parameters, Workflow
+
+
+class ExplainNotebook(Parameters):
+    """What to explain, and to whom."""
+
+    notebook: NotebookPath = Field(title="Notebook")
+    reader: Line = Field(
+        "", title="For whom", description="Who will read it, such as: a new colleague."
+    )
+
+
+class ProfileDataset(Parameters):
+    """Which data, and what for."""
+
+    path: FilePath = Field(title="Dataset", description="A file, or a folder of such files.")
+    purpose: Line = Field("", title="Used for", description="What you want to do with the data.")
+
+
+class CleanNotebook(Parameters):
+    """Which notebook."""
+
+    notebook: NotebookPath = Field(title="Notebook")
+
+
+class WriteTests(Parameters):
+    """For what, and with what."""
+
+    module: FilePath = Field(title="Module", description="A Python file or package.")
+    framework: Literal["pytest", "unittest"] = Field("pytest", title="Framework")
+    focus: Line = Field("", title="Above all", description="What must not break.")
+
+
+class ReviewChanges(Parameters):
+    """What to look at."""
+
+    paths: list[FilePath] = Field(
+        [],
+        title="Files",
+        description="What changed. Left empty: what was changed in this conversation.",
+        max_length=50,
+    )
+    purpose: Line = Field("", title="Meant to", description="What the change is for.")
+
+
+class SetUpProject(Parameters):
+    """What kind of project, where."""
+
+    goal: Line = Field(title="Goal", description="What the project is for.", min_length=1)
+    folder: FilePath = Field(".", title="Folder", description="Where; '.' is the workspace.")
+    kind: Literal["analysis", "package", "application"] = Field("analysis", title="Kind")
+
+
+explain_notebook = Workflow(
+    name="explain_notebook",
+    title="Explain this notebook",
+    description="What the notebook does and shows, for somebody who has not seen it.",
+    category="notebooks",
+    # Reads everything and may ask back. A reviewer would judge instead of explaining.
+    role=AgentRole.PLANNER,
+    parameters=ExplainNotebook,
+    request="""
+    Explain the notebook {notebook} to somebody who opens it for the first time.
+    The reader is: {reader}
+
+    Read all of it first, and the modules and small files it uses. Then answer in plain Markdown;
+    no plan is needed.
+    1. In three sentences: the question it answers, the data it uses, what it finds.
+    2. The way through it: part by part, what goes in, what is done, what comes out.
+    3. What a reader may trip over: cells that were run in another order, results that do not fit
+       the code, paths that exist on one machine only, claims that no cell shows.
+
+    A good explanation names cells and variables, says what the saved outputs really show, and
+    keeps apart what you read from what you conclude. It fits on one page.
+    """,
+)
+
+profile_dataset = Workflow(
+    name="profile_dataset",
+    title="Profile a dataset",
+    description="What the data holds, column by column, and what not to trust in it.",
+    category="data",
+    # Figures need code to be run; the tester runs it while the workspace is read-only.
+    role=AgentRole.TESTER,
+    parameters=ProfileDataset,
+    request="""
+    Profile the dataset {path}, so that whoever uses it knows what is in it and what not to trust.
+    It will be used for: {purpose}
+
+    Compute the figures by running code over all rows, and write nothing into the workspace. If no
+    code can be run, read a part of the data and say on how many rows the figures rest. Report:
+    1. Rows and columns, what one row stands for, and which columns identify it.
+    2. A table of the columns: type, missing, distinct values, range or most frequent values.
+    3. What is suspicious: duplicates, mixed types, impossible values, gaps in time, columns that
+       are constant or say the same. For each, how many rows are concerned.
+    4. The three things to check or to mend first.
+
+    A good profile holds only numbers that your code printed. Where columns seem to be about
+    persons, describe their values instead of showing them.
+    """,
+)
+
+clean_notebook = Workflow(
+    name="clean_notebook",
+    title="Clean a notebook's order of execution",
+    description="A plan after which the notebook runs from top to bottom in a fresh kernel.",
+    category="notebooks",
+    # Cells will move: the user sees the plan before anything does.
+    role=AgentRole.PLANNER,
+    parameters=CleanNotebook,
+    request="""
+    Plan how to make the notebook {notebook} run from top to bottom in a fresh kernel, with the
+    same results as now.
+
+    Read every cell with its execution count and output, and look for:
+    - names that are used before they are defined, or whose definition was deleted;
+    - cells that were run in another order than they stand in;
+    - cells that change what an earlier cell made, so that a second run gives something else;
+    - imports and settings that are spread over the notebook.
+
+    Deliver a plan of the fewest moves and edits that mend this. Each step names its cells and
+    what goes wrong there today. The last step runs the whole notebook in a fresh kernel and
+    compares its results with the saved ones. Text, comments and style stay as they are. If the
+    order is sound already, say so instead of planning.
+    """,
+)
+
+write_tests = Workflow(
+    name="write_tests",
+    title="Write tests for a module",
+    description="A plan of tests, behaviour by behaviour, that ends with running them.",
+    category="code",
+    # Which behaviour counts is the user's call, so they see the list before it is written.
+    role=AgentRole.PLANNER,
+    parameters=WriteTests,
+    request="""
+    Plan tests for {module}, written with {framework}.
+    Above all, make sure of this: {focus}
+
+    Read the code, who uses it and the tests that exist, and follow their places, names and
+    fixtures. Deliver a plan that says:
+    - which test files will be created or extended;
+    - each behaviour to be tested, in one sentence: the usual case, the edges, bad input;
+    - for calculations, an example whose result is known from elsewhere;
+    - what is replaced by a stand-in (network, clock, randomness), and why.
+    The last step runs the new tests and shows what they print.
+
+    A good test fails when the behaviour breaks and only then, needs no network and no other
+    test before it. Leave the code itself as it is: a bug that you find goes into the risks, with
+    a test that shows it.
+    """,
+)
+
+review_changes = Workflow(
+    name="review_changes",
+    title="Review changes",
+    description="A review with a verdict: what is wrong, where, and how to mend it.",
+    category="code",
+    # Delivers a review, which cards show finding by finding, and cannot touch what it judges.
+    role=AgentRole.REVIEWER,
+    parameters=ReviewChanges,
+    request="""
+    Review what changed.
+    The files: {paths}
+    The change is meant to: {purpose}
+
+    If no files are named here, review what was changed earlier in this conversation; if nothing
+    was, ask which files are meant. Read each file whole, and what calls it. Look, in this order,
+    for:
+    1. wrong results: joins that multiply or drop rows, missing values, mixed units, test data
+       that leaks into training, edges of ranges;
+    2. risks: overwritten data, secrets in code, input that is trusted;
+    3. behaviour that changed without a test;
+    4. what the next reader will misunderstand.
+
+    Deliver a review. A good finding names file and line, says which input goes wrong and how, and
+    suggests a fix. Few findings that matter are better than many; if nothing matters, approve.
+    """,
+)
+
+set_up_project = Workflow(
+    name="set_up_project",
+    title="Set up a project",
+    description="A plan for a small project that runs from its first day.",
+    category="projects",
+    # Many files at once: the user approves the list before the first one is made.
+    role=AgentRole.PLANNER,
+    parameters=SetUpProject,
+    request="""
+    Plan a new project in the folder {folder}.
+    Its goal: {goal}
+    Its kind: {kind}
+
+    Look at what the folder holds already; keep that, and build around it. Deliver a plan whose
+    steps name the files they create:
+    - a README: what this is for, and how to run it in three lines;
+    - the dependencies that the goal needs, with versions, and no others;
+    - places for raw data, which nothing changes, and for what is made from it; a .gitignore that
+      keeps data and secrets out;
+    - one small module with a test, and for an analysis a first notebook that uses it.
+    The last step runs the test and the notebook. Installing packages is a step of its own.
+
+    A good start is small: every file is used, and a colleague understands it in five minutes. If
+    something decisive is open, ask one question before you plan.
+    """,
+)
+
+SHIPPED = (
+    explain_notebook,
+    clean_notebook,
+    profile_dataset,
+    write_tests,
+    review_changes,
+    set_up_project,
+)
+"""In the order in which they are shown."""

@@ -1,0 +1,101 @@
+"""What a workflow is: one declaration of a form and of the request that it becomes.
+
+The request is a template with `{names}` of parameters. They are put in as JSON, so that a
+path with quotes or a line that looks like an instruction stays what it is: a value.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from inspect import cleandoc
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails
+
+from ..domain.errors import InvalidInput
+from ..domain.roles import AgentRole
+from .fields import quoted
+
+_PLACE = re.compile(r"\{(\w+)\}")
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_EMPTY: tuple[Any, ...] = (None, "", [])
+_MOST_PROBLEMS = 10
+
+
+class Parameters(BaseModel):
+    """Base of every workflow's parameters: strict about names, so that typos are noticed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True)
+class Workflow:
+    """One action that a user can pick."""
+
+    name: str
+    """What it is called in addresses and magics: small letters, digits and `_`."""
+    title: str
+    description: str
+    """One sentence: what the user gets."""
+    category: str
+    role: AgentRole
+    """Who works on it; what that role may not do, the workflow cannot either."""
+    parameters: type[Parameters]
+    request: str
+    """The template. A line with a parameter that was left empty is left out."""
+
+    def __post_init__(self) -> None:
+        for name in ("name", "title", "description", "category", "request"):
+            if not isinstance(getattr(self, name), str) or not getattr(self, name).strip():
+                raise TypeError(f"its {name} must be a text")
+        if not _NAME.fullmatch(self.name):
+            raise ValueError("its name must be of small letters, digits and _")
+        if not isinstance(self.role, AgentRole):
+            raise TypeError("its role must be an AgentRole")
+        if not (isinstance(self.parameters, type) and issubclass(self.parameters, Parameters)):
+            raise TypeError("its parameters must be a subclass of Parameters")
+        fields, places = set(self.parameters.model_fields), set(_PLACE.findall(self.request))
+        if fields != places:
+            odd = ", ".join(sorted(fields ^ places))
+            raise ValueError(f"its request and its parameters do not both name: {odd}")
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema that a form is made from."""
+        return self.parameters.model_json_schema()
+
+    def validated(self, raw: dict[str, Any]) -> Parameters:
+        """The parameters, or one error that names each bad one and says why."""
+        try:
+            return self.parameters.model_validate(raw)
+        except ValidationError as error:
+            found = error.errors(include_url=False, include_input=False, include_context=False)
+            problems = [self._problem(detail) for detail in found[:_MOST_PROBLEMS]]
+        raise InvalidInput(
+            "; ".join(f"{one['field']}: {one['why']}" for one in problems),
+            code="bad_parameters",
+            details={"problems": problems},
+        )
+
+    def render(self, given: Parameters) -> str:
+        """The request, as the user might have written it."""
+        values = given.model_dump(mode="json")
+
+        def is_said(line: str) -> bool:
+            return all(values[name] not in _EMPTY for name in _PLACE.findall(line))
+
+        template = "\n".join(filter(is_said, cleandoc(self.request).splitlines()))
+        return _PLACE.sub(lambda place: quoted(values[place[1]]), template)
+
+    def _problem(self, detail: ErrorDetails) -> dict[str, str]:
+        why = detail["msg"].removeprefix("Value error, ")
+        if detail["type"] == "missing":
+            why = "is missing"
+        elif detail["type"] == "extra_forbidden":
+            known = ", ".join(self.parameters.model_fields) or "none"
+            why = f"is no parameter of this workflow; there are: {known}"
+        field = ".".join(map(str, detail["loc"]))
+        return {"field": field[:100] or "parameters", "why": why}

@@ -1,0 +1,182 @@
+"""System prompts over HTTP: the base ones, and the whole text as the model gets it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.server.extension import CoworkExtension
+from tests.scripted import ScriptedServer, text
+
+from .api import Api
+
+pytestmark = pytest.mark.usefixtures("connected")
+
+
+@pytest.fixture
+def extension(jp_serverapp: Any) -> CoworkExtension:
+    (found,) = jp_serverapp.extension_manager.extension_apps["cowork_jupyter"]
+    assert isinstance(found, CoworkExtension)
+    return found
+
+
+@pytest.fixture
+def folder(extension: CoworkExtension) -> Path:
+    """The user's folder of prompts."""
+    made = extension.service.settings.data_dir / "prompts"
+    made.mkdir(parents=True)
+    return made
+
+
+@pytest.fixture
+def ada(folder: Path) -> str:
+    (folder / "ada.md").write_text("# Ada\n\nYou are Ada. Größe 📈\n")
+    return "ada"
+
+
+async def sent(api: Api, scripted: ScriptedServer, context: str, words: str = "Hi") -> str:
+    """The system prompt that a message in this context really goes out with."""
+    scripted.add(text("Hello."))
+    accepted = await api.post(f"context/{context}/messages", {"content": words}, status=202)
+    await api.ended(accepted["job_id"])
+    system: str = scripted.requests[-1].body["messages"][0]["content"]
+    return system
+
+
+async def test_the_base_prompts_are_listed(api: Api, ada: str) -> None:
+    answer = await api.get("v1/system-prompts")
+    assert (answer["next"], answer["problems"]) == (None, [])
+    assert [(one["id"], one["source"]) for one in answer["items"]] == [
+        ("default", "package"),
+        ("ada", "user"),
+    ]
+    assert answer["items"][1] == {
+        "id": "ada",
+        "title": "Ada",
+        "source": "user",
+        "text": "# Ada\n\nYou are Ada. Größe 📈",
+    }
+
+
+async def test_files_that_cannot_be_used_are_told(api: Api, folder: Path) -> None:
+    (folder / "bad.md").write_bytes(b"\xff")
+    answer = await api.get("v1/system-prompts")
+    assert [one["id"] for one in answer["items"]] == ["default"]
+    assert answer["problems"][0]["code"] == "prompt_skipped"
+
+
+async def test_prompts_of_a_workspace_count_only_when_it_is_trusted(
+    api: Api, extension: CoworkExtension, jp_root_dir: Path
+) -> None:
+    (jp_root_dir / ".cowork" / "prompts").mkdir(parents=True)
+    (jp_root_dir / ".cowork" / "prompts" / "team.md").write_text("We are a team.")
+    assert len((await api.get("v1/system-prompts"))["items"]) == 1
+    await api.refused("GET", "v1/system-prompts/team/enhanced", status=404)
+    await api.refused("POST", "context", {"system_prompt_id": "team"}, status=422)
+    extension.service.prompts.trusted = True
+    assert (await api.get("v1/system-prompts"))["items"][1]["source"] == "workspace"
+    await api.new_context(system_prompt_id="team")
+
+
+@pytest.mark.parametrize("role", AgentRole)
+@pytest.mark.parametrize("prompt_id", ["default", "ada"])
+async def test_the_enhanced_prompt_is_exactly_what_requests_carry(
+    api: Api, scripted: ScriptedServer, ada: str, prompt_id: str, role: AgentRole
+) -> None:
+    context = await api.new_context(
+        system_prompt_id=prompt_id, role=role, model="scripted", notebook="sales.ipynb"
+    )
+    answer = await api.get(f"v1/system-prompts/{prompt_id}/enhanced", context_id=context)
+    assert (answer["id"], answer["role"]) == (prompt_id, role)
+    assert answer["prompt"] == await sent(api, scripted, context)
+    assert answer == await api.get(f"v1/system-prompts/{prompt_id}/enhanced", context_id=context)
+    assert "notebook: sales.ipynb" in answer["prompt"]
+    assert "mermaid" in answer["prompt"]
+    assert ("You are Ada." in answer["prompt"]) == (prompt_id == "ada")
+
+
+async def test_without_a_context_it_is_that_of_a_new_one(
+    api: Api, scripted: ScriptedServer
+) -> None:
+    answer = await api.get("v1/system-prompts/default/enhanced", role="tester")
+    context = await api.new_context(role="tester")
+    assert answer["prompt"] == await sent(api, scripted, context)
+    unasked = await api.get("v1/system-prompts/default/enhanced")
+    assert unasked["role"] == "actor"
+
+
+async def test_another_role_and_prompt_can_be_tried_in_a_context(api: Api, ada: str) -> None:
+    context = await api.new_context(role="actor", notebook="sales.ipynb")
+    answer = await api.get("v1/system-prompts/ada/enhanced", role="reviewer", context_id=context)
+    assert (answer["id"], answer["role"]) == ("ada", "reviewer")
+    assert answer["prompt"].startswith("# Ada\n\nYou are Ada.")
+    assert "notebook: sales.ipynb" in answer["prompt"]
+
+
+class TestWithMoreToolsThanFit:
+    @pytest.fixture(autouse=True)
+    def little_room(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("cowork_jupyter.agents.agent.room_for_tools", lambda _parts: 120)
+
+    async def test_the_tools_are_those_of_the_newest_request(
+        self, api: Api, scripted: ScriptedServer
+    ) -> None:
+        context = await api.new_context()
+        seen = []
+        for words in ("Delete the file", "Find the symbol", "Run a command"):
+            seen.append(await sent(api, scripted, context, words))
+            answer = await api.get("v1/system-prompts/default/enhanced", context_id=context)
+            assert answer["prompt"] == seen[-1]
+        assert len(set(seen)) > 1
+
+
+async def test_the_name_of_a_role_is_the_default_prompt_in_that_role(api: Api) -> None:
+    for role in AgentRole:
+        answer = await api.get(f"v1/system-prompts/{role}/enhanced")
+        asked = await api.get("v1/system-prompts/default/enhanced", role=role)
+        assert answer == asked
+        assert answer["id"] == "default"
+    await api.get("v1/system-prompts/planner/enhanced", role="planner")
+    await api.refused("GET", "v1/system-prompts/planner/enhanced?role=actor", status=422)
+
+
+@pytest.mark.parametrize(
+    "prompt_id", ["nothing", "../default", "ada.md", "..", "\0", "prompts/ada", "Planner", "é"]
+)
+async def test_unknown_ids_and_path_tricks_are_not_found(
+    api: Api, ada: str, prompt_id: str
+) -> None:
+    address = f"v1/system-prompts/{quote(prompt_id, safe='')}/enhanced"
+    await api.refused("GET", address, status=404, code="not_found")
+
+
+async def test_an_unknown_context_or_role_is_refused(api: Api) -> None:
+    address = "v1/system-prompts/default/enhanced"
+    await api.refused("GET", f"{address}?context_id=ctx_nobody", status=404)
+    await api.refused("GET", f"{address}?role=king", status=422)
+
+
+@pytest.mark.parametrize("prompt_id", ["nothing", "planner", "../ada", ""])
+async def test_a_context_cannot_begin_with_an_unknown_prompt(
+    api: Api, ada: str, prompt_id: str
+) -> None:
+    body = {"system_prompt_id": prompt_id}
+    error = await api.refused("POST", "context", body, status=422, code="unknown_prompt")
+    assert "system_prompt_id" in error["message"]
+
+
+async def test_when_the_file_is_gone_the_conversation_goes_on_and_says_so(
+    api: Api, scripted: ScriptedServer, folder: Path, ada: str
+) -> None:
+    context = await api.new_context(system_prompt_id=ada)
+    (folder / "ada.md").unlink()
+    default = await api.get("v1/system-prompts/default/enhanced", context_id=context)
+    assert await sent(api, scripted, context) == default["prompt"]
+    events = (await api.get(f"context/{context}/events"))["events"]
+    (notice,) = [one["data"] for one in events if one["type"] == "notice"]
+    assert notice["code"] == "prompt_missing"
+    assert "'ada'" in notice["message"]
