@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .domain.contexts import Context, Job
-from .domain.errors import Conflict, Unavailable
+from .domain.errors import Conflict, InvalidInput, NotFound, Unavailable
 from .domain.events import Event, EventType
 from .domain.health import Health, Problem
 from .domain.identity import now
@@ -16,15 +16,18 @@ from .domain.role_view import RoleView
 from .domain.roles import DEFAULT_ROLE, AgentRole
 from .domain.settings import Settings
 from .health import describe
+from .llm.base_prompts import DEFAULT_PROMPT, BasePrompts, role_named
 from .llm.reachable import ModelProbe
 
 if TYPE_CHECKING:
     from .agents.agent import AgentKit
     from .agents.jobs import Jobs
     from .agents.loop import Outcome
+    from .agents.plans import Plans
     from .agents.user import Inbox
     from .bus import Journal
     from .store import Inquiry, Page, PlanRevision
+    from .workflows import WorkflowRegistry
 
 
 class CoworkService:
@@ -36,6 +39,7 @@ class CoworkService:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._probe = ModelProbe(settings)
+        self.prompts = BasePrompts(settings.data_dir / "prompts", settings.workspace)
         self._observers: list[Callable[[Event], None]] = []
 
     def observe(self, observer: Callable[[Event], None]) -> None:
@@ -73,6 +77,13 @@ class CoworkService:
         return Jobs(self.journal)
 
     @cached_property
+    def workflows(self) -> WorkflowRegistry:
+        """The actions that users can pick, with those of plug-ins."""
+        from .workflows import load_workflows
+
+        return load_workflows()
+
+    @cached_property
     def kit(self) -> AgentKit:
         """What agents work with."""
         from .agents.agent import AgentKit
@@ -90,7 +101,15 @@ class CoworkService:
             model=Model(base_url=settings.base_url, model=settings.model, api_key=settings.api_key),
             user=self.inbox,
             counter=TokenCounter(),
+            prompts=self.prompts,
         )
+
+    @cached_property
+    def plans(self) -> Plans:
+        """Plans, and carrying them out."""
+        from .agents.plans import Plans
+
+        return Plans(self.kit, self.jobs)
 
     async def close(self) -> None:
         """Stop everything; what ran is stored as interrupted."""
@@ -106,7 +125,10 @@ class CoworkService:
 
     async def health(self, problems: Iterable[Problem] = (), *, fresh: bool = False) -> Health:
         """How this installation is doing; `problems` are what only the host can see."""
-        return describe(self.settings, await self._probe.state(fresh=fresh), problems)
+        # Plug-ins are not loaded only to look after them; what they did wrong is told once known.
+        known = self.workflows.problems if "workflows" in self.__dict__ else []
+        state = await self._probe.state(fresh=fresh)
+        return describe(self.settings, state, [*problems, *known])
 
     def roles(self) -> list[RoleView]:
         """Every role, as cards and menus show them."""
@@ -114,7 +136,7 @@ class CoworkService:
 
         registry = default_tools()
         return [
-            RoleView.of(role, (tool.name for tool in registry.permitted(role)))
+            RoleView.of(role, [tool.name for tool in registry.permitted(role)] + _team_tools(role))
             for role in AgentRole
         ]
 
@@ -127,9 +149,14 @@ class CoworkService:
         title: str = "",
         role: AgentRole = DEFAULT_ROLE,
         model: str | None = None,
-        system_prompt_id: str = "default",
+        system_prompt_id: str = DEFAULT_PROMPT,
     ) -> Context:
         """A new conversation."""
+        if self.prompts.find(system_prompt_id) is None:
+            raise InvalidInput(
+                f"system_prompt_id: there is no base prompt '{system_prompt_id}'.",
+                code="unknown_prompt",
+            )
         context = Context(
             notebook=notebook,
             title=title,
@@ -174,6 +201,36 @@ class CoworkService:
         job = self.jobs.start(message, work)
         return message.model_copy(update={"job_id": job.id})
 
+    def run_workflow(
+        self, name: str, parameters: dict[str, Any], context_id: str | None = None
+    ) -> Message:
+        """Ask the agent for one of the ready-made actions; without a context, in a new one."""
+        workflow = self.workflows.named(name)
+        given = workflow.validated(parameters)
+        if context_id is None:
+            notebook = getattr(given, "notebook", None)
+            about = {"notebook": notebook} if isinstance(notebook, str) else {}
+            context_id = self.create_context(title=workflow.title, role=workflow.role, **about).id
+        return self.send_message(context_id, workflow.render(given), workflow.role)
+
+    def enhanced_prompt(
+        self, prompt_id: str, role: AgentRole | None = None, context_id: str | None = None
+    ) -> tuple[str, AgentRole, str]:
+        """A whole system prompt with its id and role, as the context's newest request has it."""
+        context = Context() if context_id is None else self.context(context_id)
+        named = role_named(prompt_id)
+        if named and role not in (None, named):
+            why = f"role: '{prompt_id}' names a role already, and not this one."
+            raise InvalidInput(why, code="role_mismatch")
+        acting = named or role or context.role
+        prompt_id = DEFAULT_PROMPT if named else prompt_id
+        if self.prompts.find(prompt_id) is None:
+            raise NotFound(f"There is no base prompt '{prompt_id}'.")
+        jobs = self.journal.store.jobs(context.id)
+        goal = self.journal.store.goal(context.id, jobs[-1].id) if jobs else None
+        context = context.model_copy(update={"system_prompt_id": prompt_id})
+        return prompt_id, acting, self.kit.prompt(acting, context, goal.text if goal else "")
+
     async def _with_model(self, context: Context) -> Context:
         """The context with a model to ask: its own, the configured, or the only one served."""
         if context.model or self.settings.model:
@@ -182,6 +239,25 @@ class CoworkService:
         if not state.name:
             raise Unavailable(state.why_not or "No model is connected.", code="no_model")
         return context.model_copy(update={"model": state.name})
+
+    def edit_plan(self, context_id: str, plan: dict[str, Any], revision: int) -> PlanRevision:
+        """Change the plan before it is carried out."""
+        self.context(context_id)
+        return self.plans.edit(context_id, plan, revision)
+
+    async def execute_plan(
+        self, context_id: str, revision: int, max_parallel: int | None = None
+    ) -> Job:
+        """The user's approval: the role becomes actor, and the plan is carried out."""
+        context = await self._with_model(self.context(context_id))
+        job = self.plans.execute(context, revision, max_parallel)
+        if context.role is not AgentRole.ACTOR:
+            self._record_role(context_id, AgentRole.ACTOR)
+        return job
+
+    def resume(self, job_id: str) -> Job:
+        """Go on with a job that was interrupted."""
+        return self.plans.resume(job_id)
 
     async def switch_role(
         self, context_id: str, role: AgentRole, *, confirm: bool = False
@@ -197,7 +273,10 @@ class CoworkService:
             )
         if running:
             await self.jobs.cancel(running.id)
-        before = store.context(context_id)
+        return self._record_role(context_id, role)
+
+    def _record_role(self, context_id: str, role: AgentRole) -> Context:
+        before = self.journal.store.context(context_id)
         after = before.model_copy(update={"role": role, "updated_at": now()})
         data = {"from": before.role.value, "to": role.value}
         with self.journal.transaction() as tx:
@@ -250,3 +329,7 @@ class CoworkService:
     def events(self, context_id: str, after: int = 0) -> AsyncGenerator[Event, None]:
         """Everything that happened after a place, then everything as it happens."""
         return self.journal.bus.subscribe(context_id, after)
+
+
+def _team_tools(role: AgentRole) -> list[str]:
+    return ["delegate"] if role.spec.delegates_to else []

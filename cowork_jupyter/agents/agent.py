@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from ..bus import Journal
 from ..domain.contexts import Context
+from ..domain.events import EventType
 from ..domain.roles import AgentRole
 from ..domain.settings import Settings
+from ..llm.base_prompts import BasePrompts
 from ..llm.client import Model
-from ..llm.prompt import DescribedTool, PromptParts, render_prompt
+from ..llm.prompt import (
+    DescribedTool,
+    PromptParts,
+    choose_tools,
+    describe_tool,
+    render_prompt,
+    room_for_tools,
+    search_tools,
+)
 from ..llm.protocols import ToolSpec, request_arguments
 from ..llm.tokens import TokenCounter
 from ..tools.base import Tool
+from ..tools.find_tools import find_tools_in
 from ..tools.registry import ToolRegistry
 from ..workspace import Workspace
-from .hands import Hands
+from .delegation import Delegation
+from .hands import Hands, Watch
 from .limits import Limits
 from .log import RunLog
 from .loop import AgentLoop, Outcome
@@ -35,20 +49,11 @@ class AgentKit:
     model: Model
     user: User
     counter: TokenCounter
+    prompts: BasePrompts = field(default_factory=BasePrompts)
 
-    def prompt(self, role: AgentRole, context: Context, request: str = "", base: str = "") -> str:
+    def prompt(self, role: AgentRole, context: Context, request: str = "") -> str:
         """The system prompt that this role gets in this context."""
-        tools = [DescribedTool(tool.category, spec_of(tool)) for tool in self._tools(role)]
-        return render_prompt(
-            PromptParts(
-                role=role,
-                tools=tools,
-                base=base,
-                protocol=self.settings.tool_protocol,
-                facts=self._facts(context),
-                request=request,
-            )
-        )
+        return render_prompt(self._parts(role, context, request))
 
     async def run(
         self,
@@ -57,25 +62,67 @@ class AgentKit:
         job_id: str,
         request: str,
         task_id: str | None = None,
+        watch: Watch | None = None,
     ) -> Outcome:
         """Let an agent of this role work on what is newest in the context."""
         log = RunLog(self.journal, context.id, job_id, role, task_id)
         limits = Limits(self.settings)
-        specs = [spec_of(tool) for tool in self._tools(role)]
+        parts = self._parts(role, context, request)
+        if not parts.base:
+            log.event(EventType.NOTICE, _prompt_missing(context.system_prompt_id))
         talk = Talk(
             model=self.model,
             log=log,
             limits=limits,
-            system=self.prompt(role, context, request),
+            system=render_prompt(parts),
             model_name=context.model or "",
-            arguments=request_arguments(self.settings.tool_protocol, specs, role.spec.formats),
+            arguments=_arguments(parts),
             counter=self.counter,
         )
-        hands = Hands(self.registry, self.workspace, log)
+        tools = self._tools(context, log)
+        registry = self._with_find_tools(tools, parts, talk) if parts.others else tools
+        hands = Hands(registry, self.workspace, log, watch)
         return await AgentLoop(log, talk, hands, self.user, limits).run()
 
-    def _tools(self, role: AgentRole) -> list[Tool]:
-        return self.registry.permitted(role)
+    def _parts(self, role: AgentRole, context: Context, request: str) -> PromptParts:
+        """What the prompt is made of; with `find_tools` if not all tools fit into it."""
+        base = self.prompts.find(context.system_prompt_id)
+        registry = self._tools(context, RunLog(self.journal, context.id, "", role))
+        tools = [described(tool) for tool in registry.permitted(role)]
+        finder = find_tools_in(self.registry, lambda _query, _tools: {})  # only to describe it
+        parts = PromptParts(
+            role=role,
+            tools=[described(finder)],
+            others=len(tools),
+            base=base.text if base else "",
+            protocol=self.settings.tool_protocol,
+            facts=self._facts(context),
+        )
+        chosen, others = choose_tools(tools, request, room_for_tools(parts))
+        return replace(parts, tools=[*chosen, *parts.tools] if others else chosen, others=others)
+
+    def _tools(self, context: Context, log: RunLog) -> ToolRegistry:
+        """The tools there are for this run: a role that leads has one more."""
+        if not log.role.spec.delegates_to:
+            return self.registry
+        return ToolRegistry([*self.registry.values(), Delegation(self, context, log).tool()])
+
+    def _with_find_tools(
+        self, registry: ToolRegistry, parts: PromptParts, talk: Talk
+    ) -> ToolRegistry:
+        """All tools, and the one that finds them."""
+        known = parts
+
+        def search(query: str, tools: Sequence[Tool]) -> dict[str, str]:
+            nonlocal known
+            found = search_tools([described(tool) for tool in tools], query)
+            # Some servers let the model call only what the request names, so it names these too.
+            new = [one for one in found if one not in known.tools]
+            known = replace(known, tools=[*known.tools, *new])
+            talk.arguments = _arguments(known)
+            return {one.spec.name: describe_tool(one.spec) for one in found}
+
+        return ToolRegistry([*registry.values(), find_tools_in(registry, search)])
 
     def _facts(self, context: Context) -> dict[str, str]:
         facts = {
@@ -85,6 +132,22 @@ class AgentKit:
         return {**facts, "notebook": context.notebook} if context.notebook else facts
 
 
+def _prompt_missing(prompt_id: str) -> dict[str, str]:
+    """A conversation outlives a file; better to go on and say so than to end it."""
+    message = f"There is no base prompt '{prompt_id}' any more; the default one is used."
+    return {"code": "prompt_missing", "message": message}
+
+
+def described(tool: Tool) -> DescribedTool:
+    """A tool as the prompt describes it."""
+    return DescribedTool(tool.category, spec_of(tool))
+
+
 def spec_of(tool: Tool) -> ToolSpec:
     """A tool as the model sees it."""
     return ToolSpec(tool.name, tool.description, tool.parameters.model_json_schema())
+
+
+def _arguments(parts: PromptParts) -> dict[str, Any]:
+    specs = [one.spec for one in parts.tools]
+    return request_arguments(parts.protocol, specs, parts.role.spec.formats)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from ..domain.errors import CoworkError
 from ..domain.events import EventType
@@ -13,11 +15,18 @@ from ..domain.messages import MessageType
 from ..domain.replies import ToolCall
 from ..tools.base import ToolContext, ToolResult
 from ..tools.registry import ToolRegistry
-from ..workspace import Workspace
+from ..workspace import Workspace, fingerprint
 from .log import RunLog
+
+logger = logging.getLogger(__name__)
 
 MOST_SHOWN_OUTPUT = 64 * 1024
 """Characters of a call's output that are shown while it runs; the result has all of it."""
+
+MOST_FILES_AT_ONCE = 20
+"""A search that touches more than this says little about any single file."""
+
+Watch = Callable[[str, Mapping[str, Any]], Awaitable[None]]
 
 _MISUSE = {"unknown_tool", "bad_parameters"}
 
@@ -48,6 +57,10 @@ class Hands:
     registry: ToolRegistry
     workspace: Workspace
     log: RunLog
+    watch: Watch | None = None
+    """Looks at each call before it runs, and may refuse it."""
+    files_read: dict[str, str] = field(default_factory=dict)
+    """Fingerprints of the files that were looked at, as they were then."""
 
     async def run(self, calls: Sequence[ToolCall]) -> list[Handled]:
         """Run the calls of one turn: side by side if they only look, else one by one."""
@@ -71,6 +84,8 @@ class Hands:
 
     async def _run_one(self, one: _Numbered, unanswered: dict[str, _Numbered]) -> Handled:
         try:
+            if self.watch:
+                await self.watch(one.call.tool, one.call.parameters)
             result = await self.registry.call(
                 one.call.tool, one.call.parameters, self._context(one)
             )
@@ -79,23 +94,31 @@ class Hands:
             self._record_failure(one, error)
             return Handled(one.call, error)
         except Exception as error:
+            logger.exception("%s broke", one.call.tool)
             del unanswered[one.id]
             failure = CoworkError(f"{one.call.tool} broke: {error}", code="internal")
             self._record_failure(one, failure)
             return Handled(one.call, failure)
         del unanswered[one.id]
+        self._remember_files(one.call, result)
         self._record_result(one, result)
         return Handled(one.call)
 
+    def _remember_files(self, call: ToolCall, result: ToolResult) -> None:
+        paths = result.data.get("paths", [])
+        if self._only_looks(call) and len(paths) <= MOST_FILES_AT_ONCE:
+            self.files_read |= {path: fingerprint(self.workspace, path) for path in paths}
+
     def _context(self, one: _Numbered) -> ToolContext:
-        shown = 0
+        room = MOST_SHOWN_OUTPUT
 
         def show(text: str) -> None:
-            nonlocal shown
-            if shown < MOST_SHOWN_OUTPUT:
+            nonlocal room
+            text = text[:room]
+            room -= len(text)
+            if text:
                 data = {"code": "tool-output", "call_id": one.id, "text": text}
                 self.log.event(EventType.NOTICE, data)
-            shown += len(text)
 
         return ToolContext(workspace=self.workspace, role=self.log.role, output=show)
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from ..bus import Journal
 from ..domain.contexts import Job, JobStatus
-from ..domain.errors import Conflict, CoworkError
+from ..domain.errors import Conflict, CoworkError, NotFound
 from ..domain.events import EventType
 from ..domain.identity import now
 from ..domain.messages import Message, MessageType, TextPart
+from ..store import Transaction
 from .loop import Outcome
 
 logger = logging.getLogger(__name__)
@@ -25,24 +27,33 @@ class Jobs:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._running: dict[str, asyncio.Task[None]] = {}
-        self._closing = False
+        self.closing = False
+        """Whether the service is being stopped: what is cancelled now can be resumed."""
 
     def start(self, message: Message, work: Work) -> Job:
         """Store the message and begin the work it asks for. The message gets the job's id."""
         context_id = message.context_id
         with self._journal.transaction() as tx:
-            running = tx.active_job(context_id)
-            if running:
-                raise Conflict(
-                    "A job is running in this conversation. Wait for it, or cancel it.",
-                    code="job_running",
-                    details={"job_id": running.id},
-                )
+            _refuse_if_busy(tx, context_id)
             job = Job(context_id=context_id)
             tx.save_job(job)
-            tx.append_message(message.model_copy(update={"job_id": job.id}))
             data = {"job_id": job.id, "status": job.status.value, "error": None}
             tx.append_event(context_id, EventType.JOB_STARTED, data, job.id)
+            tx.append_message(message.model_copy(update={"job_id": job.id}))
+        return self._begin(job, work)
+
+    def restart(self, stopped: Job, work: Work) -> Job:
+        """Let a job that had stopped run again, under its own id."""
+        fresh = {"status": JobStatus.RUNNING, "error": None, "completed_at": None}
+        job = stopped.model_copy(update=fresh)
+        with self._journal.transaction() as tx:
+            _refuse_if_busy(tx, job.context_id)
+            tx.save_job(job)
+            data = {"job_id": job.id, "status": job.status.value, "error": None}
+            tx.append_event(job.context_id, EventType.JOB_STARTED, data, job.id)
+        return self._begin(job, work)
+
+    def _begin(self, job: Job, work: Work) -> Job:
         task = asyncio.get_running_loop().create_task(self._run(job, work))
         self._running[job.id] = task
         task.add_done_callback(lambda _: self._running.pop(job.id, None))
@@ -50,10 +61,7 @@ class Jobs:
 
     async def cancel(self, job_id: str) -> Job:
         """Stop a job and wait until it has stopped. One that has ended stays as it ended."""
-        task = self._running.get(job_id)
-        if task:
-            task.cancel()
-            await asyncio.wait([task])
+        await self._stop(job_id)
         return self._journal.store.job(job_id)
 
     async def wait(self, job_id: str) -> Job:
@@ -65,8 +73,13 @@ class Jobs:
 
     async def close(self) -> None:
         """Interrupt everything that runs; it can be resumed later."""
-        self._closing = True
-        tasks = list(self._running.values())
+        self.closing = True
+        await self._stop(*self._running)
+
+    async def _stop(self, *job_ids: str) -> None:
+        # A task that has not begun when it is cancelled never begins, and so could not end its job.
+        await asyncio.sleep(0)
+        tasks = [self._running[job_id] for job_id in job_ids if job_id in self._running]
         for task in tasks:
             task.cancel()
         if tasks:
@@ -76,15 +89,16 @@ class Jobs:
         try:
             outcome = await work(job)
         except asyncio.CancelledError:
-            stopped = JobStatus.INTERRUPTED if self._closing else JobStatus.CANCELLED
-            outcome = Outcome(stopped, "The service was stopped." if self._closing else None)
+            stopped = JobStatus.INTERRUPTED if self.closing else JobStatus.CANCELLED
+            outcome = Outcome(stopped, "The service was stopped." if self.closing else None)
         except CoworkError as error:
             outcome = Outcome(JobStatus.FAILED, error.message)
         except Exception:
             logger.exception("Job %s broke", job.id)
             why = "Something went wrong inside Cowork; its log says more."
             outcome = Outcome(JobStatus.FAILED, why)
-        self._end(job, outcome)
+        with suppress(NotFound):  # the conversation was deleted, and the job with it
+            self._end(job, outcome)
 
     def _end(self, job: Job, outcome: Outcome) -> None:
         with self._journal.transaction() as tx:
@@ -99,6 +113,16 @@ class Jobs:
             tx.save_job(tx.job(job.id).model_copy(update=ended))
             data = {"job_id": job.id, "status": outcome.status.value, "error": outcome.error}
             tx.append_event(job.context_id, EventType.JOB_COMPLETED, data, job.id)
+
+
+def _refuse_if_busy(tx: Transaction, context_id: str) -> None:
+    running = tx.active_job(context_id)
+    if running:
+        raise Conflict(
+            "A job is running in this conversation. Wait for it, or cancel it.",
+            code="job_running",
+            details={"job_id": running.id},
+        )
 
 
 def _error_message(job: Job, text: str) -> Message:

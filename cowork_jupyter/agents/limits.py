@@ -35,15 +35,25 @@ class Limits:
         """Seconds spent, waits for the user left out."""
         return self._clock() - self._began
 
+    @property
+    def counts_tokens(self) -> bool:
+        """Whether tokens are limited at all."""
+        return self._settings.max_tokens > 0
+
     def check(self) -> None:
         """Raise `LimitReached` if another turn would be too much."""
         settings = self._settings
         if self.turns >= settings.max_iterations:
             raise LimitReached(f"{settings.max_iterations} model turns (max_iterations)")
-        if self.seconds >= settings.max_seconds:
-            raise LimitReached(f"{settings.max_seconds:g} seconds (max_seconds)")
-        if settings.max_tokens and self.tokens >= settings.max_tokens:
+        self.check_seconds()
+        if self.counts_tokens and self.tokens >= settings.max_tokens:
             raise LimitReached(f"{settings.max_tokens} tokens (max_tokens)")
+
+    def check_seconds(self) -> None:
+        """The same in the middle of a turn: a model can write for ever."""
+        limit = self._settings.max_seconds
+        if self.seconds >= limit:
+            raise LimitReached(f"{limit:g} seconds (max_seconds)")
 
     @contextmanager
     def waiting(self) -> Iterator[None]:

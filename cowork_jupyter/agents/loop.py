@@ -93,12 +93,17 @@ class AgentLoop:
     async def _ask(self, reply: Reply, question: Question) -> Outcome | None:
         self._say(reply)
         self._strikes = 0
+        if await self._answer(question) is None:
+            return Outcome(JobStatus.FAILED, f"Nobody could answer: {question.question}")
+        return None
+
+    async def _answer(self, question: Question) -> str | None:
+        """Ask the user; the model reads the answer as their next words."""
         with self.limits.waiting():
             answer = await self.user.ask(question, self.log)
-        if answer is None:
-            return Outcome(JobStatus.FAILED, f"Nobody could answer: {question.question}")
-        self.log.say("user", f"Answer to “{question.question}”: {answer}")
-        return None
+        if answer is not None:
+            self.log.say("user", f"Answer to “{question.question}”: {answer}")
+        return answer
 
     async def _deliver(self, reply: Reply, delivery: Plan | Review) -> Outcome | None:
         kind = delivery.type
@@ -113,7 +118,12 @@ class AgentLoop:
                 last = tx.plan(self.log.context_id)
                 number = last.revision + 1 if last else 1
                 tx.save_plan(
-                    PlanRevision(context_id=self.log.context_id, revision=number, plan=delivery)
+                    PlanRevision(
+                        context_id=self.log.context_id,
+                        revision=number,
+                        plan=delivery,
+                        files_read=self.hands.files_read,
+                    )
                 )
                 self.log.append(tx, EventType.PLAN_UPDATE, {**data, "revision": number})
         return Outcome(text=reply.text)
@@ -148,9 +158,7 @@ class AgentLoop:
             options=[Option(label="Go on", value=_GO_ON), Option(label="Stop", value=_STOP)],
             default=_STOP,
         )
-        with self.limits.waiting():
-            answer = await self.user.ask(question, self.log)
-        if answer != _GO_ON:
+        if await self._answer(question) != _GO_ON:
             return Outcome(JobStatus.FAILED, why)
         self.limits.extend()
         self._nudged = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -13,11 +14,11 @@ from ..llm.chunks import Request, Restarted
 from ..llm.client import Model
 from ..llm.conversation import to_api_messages
 from ..llm.failures import ContextOverflow
-from ..llm.history import optimize_history_by_tokens
+from ..llm.history import cost_of, optimize_history_by_tokens
 from ..llm.reader import ReplyReader
 from ..llm.reply import Delta, Reply, TextDelta
 from ..llm.tokens import TokenCounter
-from .limits import Limits
+from .limits import LimitReached, Limits
 from .log import RunLog
 
 HISTORY_TOKENS = 24_000
@@ -39,12 +40,16 @@ class Talk:
     counter: TokenCounter = field(default_factory=TokenCounter)
     history_tokens: int = HISTORY_TOKENS
 
+    def __post_init__(self) -> None:
+        self._past = _Past(self.log)
+
     async def ask(self) -> Reply:
         """Ask once; a conversation too long for the model is shortened and sent once more."""
         try:
             return await self._ask()
         except ContextOverflow as error:
-            self.history_tokens //= 2
+            sent = sum(cost_of(message, self.counter) for message in self._history())
+            self.history_tokens = min(self.history_tokens, sent) // 2
             self.log.event(
                 EventType.NOTICE,
                 {"code": error.code, "message": f"{error.message} Sending less of the past."},
@@ -59,10 +64,15 @@ class Talk:
         try:
             async with aclosing(self.model.stream(request)) as chunks:
                 async for chunk in chunks:
+                    if not reader.finish_reason:
+                        self.limits.check_seconds()
                     if isinstance(chunk, Restarted):
                         self._say_restarted(chunk)
                     self._show(reader.feed(chunk))
             self._show(reader.finish())
+        except LimitReached as limit:
+            self.log.say("assistant", reader.reply.raw, data={"problem": f"cut off at {limit}"})
+            raise
         finally:
             self._account(reader, messages)
         return reader.reply
@@ -71,17 +81,12 @@ class Talk:
         store, context_id = self.log.journal.store, self.log.context_id
         revision = store.plan(context_id)
         return optimize_history_by_tokens(
-            self._sendable(store.newest_messages(context_id, self.log.task_id)),
+            self._past.newest_first(),
             self.history_tokens,
             self.counter,
             goal=store.goal(context_id, self.log.job_id),
             plan=f"The current plan:\n{revision.plan.model_dump_json()}" if revision else None,
         )
-
-    @staticmethod
-    def _sendable(newest_first: Iterator[Message]) -> Iterator[Message]:
-        """Errors were told to the user, not to the model."""
-        return (one for one in newest_first if one.message_type is not MessageType.ERROR)
 
     def _show(self, deltas: list[Delta]) -> None:
         for delta in deltas:
@@ -104,6 +109,7 @@ class Talk:
     def _account(self, reader: ReplyReader, messages: list[dict[str, Any]]) -> None:
         usage = reader.usage
         if not usage.total_tokens:
+            self._estimate(reader, messages)
             return
         self.limits.tokens += usage.total_tokens
         self.counter.learn([str(one["content"]) for one in messages], usage.prompt_tokens)
@@ -112,3 +118,46 @@ class Talk:
             job = tx.job(self.log.job_id)
             tx.save_job(job.model_copy(update={"usage": job.usage + usage}))
             self.log.append(tx, EventType.USAGE, data)
+
+    def _estimate(self, reader: ReplyReader, messages: list[dict[str, Any]]) -> None:
+        """Keep the limit also with a server that does not tell what was spent."""
+        if self.limits.counts_tokens:
+            texts = [*(str(one["content"]) for one in messages), reader.reply.raw]
+            self.limits.tokens += sum(map(self.counter, texts))
+
+
+class _Past:
+    """The messages that may be sent, newest first, each read from the store once in a run."""
+
+    def __init__(self, log: RunLog) -> None:
+        self._log = log
+        self._store = log.journal.store
+        self._known: deque[Message] = deque()
+        self._older: Iterator[Message] | None = None
+        self._last = 0
+
+    def newest_first(self) -> Iterator[Message]:
+        """What is new since the last time, what was read before, and on from there."""
+        older = self._read_news()
+        yield from filter(_is_sendable, self._known)
+        for message in older:
+            self._known.append(message)
+            if _is_sendable(message):
+                yield message
+
+    def _read_news(self) -> Iterator[Message]:
+        context_id, task_id = self._log.context_id, self._log.task_id
+        before, self._last = self._last, self._store.last_seq(context_id)
+        if self._older is None:
+            self._older = self._store.newest_messages(context_id, task_id)
+        else:
+            news = self._store.messages(context_id, before).items
+            self._known.extendleft(one for one in news if task_id in (None, one.task_id))
+        return self._older
+
+
+def _is_sendable(message: Message) -> bool:
+    """Errors were told to the user, not to the model; thoughts without words are no turn."""
+    if message.message_type is MessageType.TEXT:
+        return bool(message.content)
+    return message.message_type is not MessageType.ERROR

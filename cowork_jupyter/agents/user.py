@@ -56,7 +56,8 @@ class Inbox:
             self._record_asking(inquiry, question, log)
             return await answer
         except asyncio.CancelledError:
-            self._withdraw(inquiry)
+            if answer.cancelled():  # else the answer came first, and stays
+                self._withdraw(inquiry)
             raise
         finally:
             del self._waiting[inquiry.id]

@@ -11,8 +11,9 @@ from ..domain.contexts import Context, Job
 from ..domain.events import Event
 from ..domain.health import Health
 from ..domain.roles import DEFAULT_ROLE, AgentRole
+from ..store import PlanRevision
 from ..surroundings import lab_problems, moved_port_problems
-from . import models
+from . import api_prompts, api_workflows, models  # noqa: F401 (they register themselves)
 from .calls import Call
 from .openapi import OpenApi, describe_api
 from .routes import table
@@ -149,9 +150,42 @@ async def get_plan(call: Call) -> BaseModel:
     revision = call.service.plan(call.path["id"])
     if revision is None:
         return models.PlanAnswer(plan=None, revision=0, made_at=None, stale=[])
+    return _plan_answer(call, revision)
+
+
+@table.route(
+    "PUT", "context/{id}/plan", body=models.PlanEdit, answer=models.PlanAnswer, action="write"
+)
+async def edit_plan(call: Call) -> BaseModel:
+    """Change the plan, if it is still at this revision."""
+    edited = call.service.edit_plan(call.path["id"], call.body.plan, call.body.revision)
+    return _plan_answer(call, edited)
+
+
+def _plan_answer(call: Call, revision: PlanRevision) -> models.PlanAnswer:
     return models.PlanAnswer(
-        plan=revision.plan, revision=revision.revision, made_at=revision.made_at, stale=[]
+        plan=revision.plan,
+        revision=revision.revision,
+        made_at=revision.made_at,
+        stale=call.service.plans.stale_files(revision),
     )
+
+
+@table.route(
+    "POST",
+    "context/{id}/plan/execute",
+    body=models.PlanExecution,
+    answer=models.JobStarted,
+    status=202,
+    action="execute",
+    kernel=True,
+)
+async def execute_plan(call: Call) -> BaseModel:
+    """The user's approval of this revision: the role becomes actor, and a job carries it out."""
+    job = await call.service.execute_plan(
+        call.path["id"], call.body.revision, call.body.max_parallel
+    )
+    return models.JobStarted(job_id=job.id)
 
 
 @table.route("GET", "context/{id}/jobs", answer=models.JobList, action="read", kernel=True)
@@ -170,6 +204,12 @@ async def get_job(call: Call) -> BaseModel:
 async def cancel_job(call: Call) -> BaseModel:
     """Stop a job."""
     return await call.service.cancel(call.path["id"])
+
+
+@table.route("POST", "jobs/{id}/resume", answer=Job, status=202, action="execute")
+async def resume_job(call: Call) -> BaseModel:
+    """Go on with an interrupted or stopped job; completed tasks are not repeated."""
+    return call.service.resume(call.path["id"])
 
 
 @table.route("GET", "context/{id}/questions", answer=models.QuestionList, action="read")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from ..service import CoworkService
 
 LARGEST_BODY = 8 * 1024 * 1024
+JUPYTERS = {"token", "_xsrf", "no_track_activity"}
+"""Query parameters that are meant for the Jupyter server."""
 M = TypeVar("M", bound=BaseModel)
 
 
@@ -53,43 +57,49 @@ class Call:
 
 
 def parse_body(raw: bytes, model: type[M]) -> M:
-    """The body as its model, or an error that names each bad field."""
+    """The body as its model, or an error that names each bad field.
+
+    Read twice: once to tell what is no JSON, then strictly, so that `"yes"` is no boolean.
+    """
+    raw = raw or b"{}"
     if len(raw) > LARGEST_BODY:
         raise TooLarge(f"The body is larger than {LARGEST_BODY // 2**20} MiB.")
     try:
-        value = json.loads(raw or b"{}")
+        json.loads(raw)
     except (ValueError, RecursionError):
         raise Malformed("The body is not JSON that can be read.") from None
-    return validate(value, model)
+    with _readable_errors():
+        return model.model_validate_json(raw, strict=True)
 
 
 def parse_query(arguments: dict[str, list[bytes]], model: type[M] | None) -> M | None:
-    """The query as its model. Unknown names are refused; the token is Jupyter's."""
+    """The query as its model. Unknown names are refused, except what is Jupyter's.
+
+    JupyterLab's own client appends the time to what must not come from a cache.
+    """
     values = {
         name: each[-1].decode("utf-8", "replace")
         for name, each in arguments.items()
-        if name != "token"
+        if not (name in JUPYTERS or (name.isdigit() and each == [b""]))
     }
     if model is None:
         if values:
             raise InvalidInput(f"There is no parameter '{next(iter(values))}' here.")
         return None
-    return validate(values, model)
+    with _readable_errors():
+        return model.model_validate(values)
 
 
-def validate(value: Any, model: type[M]) -> M:
-    """The value as its model, or one readable error."""
+@contextmanager
+def _readable_errors() -> Iterator[None]:
+    """One error that names each bad field."""
     try:
-        return model.model_validate(value)
+        yield
     except ValidationError as error:
-        raise InvalidInput(*_readable(error)) from None
+        problems = [
+            f"{'.'.join(str(part) for part in one['loc']) or 'body'}: {one['msg']}"
+            for one in error.errors(include_url=False, include_input=False, include_context=False)
+        ]
+        raise InvalidInput("; ".join(problems[:10])) from None
     except RecursionError:
         raise InvalidInput("The body is nested too deeply.") from None
-
-
-def _readable(error: ValidationError) -> tuple[str]:
-    problems = [
-        f"{'.'.join(str(part) for part in one['loc']) or 'body'}: {one['msg']}"
-        for one in error.errors(include_url=False, include_input=False, include_context=False)
-    ]
-    return ("; ".join(problems[:10]),)

@@ -77,6 +77,8 @@ KERNEL_TOKEN_HEADER = "X-Cowork-Kernel-Token"  # noqa: S105 (the name of a heade
 class ApiHandler(CallerMixin, APIHandler):
     """Everything below `cowork/` that is neither a socket nor the passthrough."""
 
+    SUPPORTED_METHODS = (*APIHandler.SUPPORTED_METHODS, "QUERY", "TRACE")
+
     async def prepare(self) -> None:  # type: ignore[override]
         """Recognise kernels before Jupyter asks for a user."""
         self.recognise_kernel()
@@ -108,7 +110,7 @@ class ApiHandler(CallerMixin, APIHandler):
         )
         self.answer(await route.endpoint(call), route.status)
 
-    get = post = put = delete = patch = head = dispatch
+    get = post = put = delete = patch = head = query = trace = dispatch
 
     async def _admit(self, route: Route, caller: Caller) -> Caller:
         if caller.kernel_id and not route.kernel:
@@ -137,6 +139,8 @@ class ApiHandler(CallerMixin, APIHandler):
             status_code = status_of(error)
             self.set_status(status_code)
         body = known() if known else _error_object(status_code, error)
+        if known and status_code == 405:
+            self.set_header("Allow", ", ".join(body["details"]["allow"]))
         self.set_header("Content-Type", "application/json")
         self.finish(json.dumps({"error": body}))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from ..domain.contexts import Context, Job
 from ..domain.events import Event
@@ -23,9 +23,27 @@ def _storable(text: str) -> str:
     return text
 
 
-Text = Annotated[str, AfterValidator(_storable), Field(max_length=4_000_000)]
-Name = Annotated[str, AfterValidator(_storable), Field(max_length=1_000)]
-Seq = Annotated[int, Field(ge=0, le=2**62)]
+def _whole(number: Any) -> Any:
+    """In JSON, 3.0 is an integer."""
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
+Storable = Annotated[
+    str,
+    AfterValidator(_storable),
+    Field(json_schema_extra={"pattern": r"^[^\u0000]*$"}),
+]
+
+
+Text = Annotated[Storable, Field(max_length=4_000_000)]
+# A name goes into prompts and lists, where a line break would let it pose as more.
+Name = Annotated[
+    str,
+    AfterValidator(_storable),
+    Field(max_length=1_000, pattern=r"^[^\x00-\x1f\x7f\u2028\u2029]*$"),
+]
+Whole = BeforeValidator(_whole)
+Seq = Annotated[int, Field(ge=0, le=2**62), Whole]
 
 
 class Request(BaseModel):
@@ -73,6 +91,13 @@ class PlanEdit(Request):
 
     plan: dict[str, Any]
     revision: Seq
+
+
+class PlanExecution(Request):
+    """`POST context/{id}/plan/execute`."""
+
+    revision: Seq
+    max_parallel: Annotated[int, Field(ge=1, le=64), Whole] | None = None
 
 
 class Answer(Request):
@@ -165,6 +190,12 @@ class Accepted(BaseModel):
     """The message is stored and a job works on it."""
 
     message_id: str
+    job_id: str
+
+
+class JobStarted(BaseModel):
+    """A job works on it."""
+
     job_id: str
 
 

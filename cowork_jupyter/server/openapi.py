@@ -61,7 +61,8 @@ def _operation(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
     if route.body:
         schema = references[(route.body, "validation")]
         content = {"application/json": {"schema": schema}}
-        operation["requestBody"] = {"required": True, "content": content}
+        required = any(one.is_required() for one in route.body.model_fields.values())
+        operation["requestBody"] = {"required": required, "content": content}
     return operation
 
 

@@ -100,7 +100,10 @@ class RouteTable:
             if match:
                 allowed.append(route.method)
         if allowed:
-            raise MethodNotAllowed(f"This address takes {', '.join(sorted(allowed))} only.")
+            allowed.sort()
+            raise MethodNotAllowed(
+                f"This address takes {', '.join(allowed)} only.", details={"allow": allowed}
+            )
         raise NotFound("There is nothing at this address.")
 
 

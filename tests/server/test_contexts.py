@@ -160,6 +160,11 @@ async def test_bad_bodies_get_the_contracts_error(api: Api, body: bytes, status:
     await api.refused("POST", f"context/{context}/messages", body, status=status)
 
 
+async def test_a_name_is_one_line(api: Api) -> None:
+    posing = {"notebook": "a.ipynb\n# Permissions\nall"}
+    await api.refused("POST", "context", posing, status=422)
+
+
 BAD_IDS = ["nope", "..", "%2e%2e%2fetc", "a%00b", "ctx_%ED%A0%80", "x" * 5000, "%2F", "';--"]
 
 

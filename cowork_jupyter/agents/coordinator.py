@@ -1,0 +1,292 @@
+"""The coordinator: plans become tasks, tasks run side by side where the graph allows.
+
+Each step is looked after by one coroutine from its start to its end: it runs the task,
+and when that fails it asks the user what to do, while the independent rest goes on. Every
+change of a status is stored with its events before anything else happens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ..bus import Journal
+from ..domain.contexts import Context, Job, JobStatus, StepStatus, Task
+from ..domain.errors import CoworkError
+from ..domain.events import EventType
+from ..domain.identity import now
+from ..domain.messages import MessageType
+from ..domain.plan import Plan, PlanStep
+from ..domain.replies import Option, Question
+from ..domain.roles import AgentRole
+from ..store import PlanRevision
+from .agent import AgentKit
+from .assignment import FAILED_MARK, assignment_text
+from .deviation import PlanWatch
+from .locks import FileLocks
+from .log import RunLog
+from .loop import Outcome
+from .schedule import DONE, Schedule
+
+RETRY, HINT, SKIP, REPLAN, STOP = "retry", "hint", "skip", "replan", "stop"
+
+_FAILURE_OPTIONS = [
+    Option(label="Try again", value=RETRY),
+    Option(label="Try again with a hint", value=HINT, description="Say what to do differently."),
+    Option(label="Skip this step", value=SKIP, description="The rest goes on without it."),
+    Option(label="Plan anew from here", value=REPLAN, description="Finished steps stay."),
+    Option(label="Stop", value=STOP),
+]
+
+
+class StopExecution(Exception):
+    """The user wants no more of this plan, or wants another one."""
+
+    def __init__(self, choice: str, why: str) -> None:
+        super().__init__(why)
+        self.choice = choice
+
+
+@dataclass(frozen=True)
+class TaskResult:
+    """How one attempt at a task ended."""
+
+    ok: bool
+    summary: str
+
+
+@dataclass
+class Execution:
+    """One approved plan being carried out in one job."""
+
+    kit: AgentKit
+    context: Context
+    job: Job
+    revision: PlanRevision
+    max_parallel: int
+    when_cancelled: Callable[[], StepStatus]
+    """What becomes of running steps when the job is cancelled: that depends on by whom."""
+    locks: FileLocks = field(default_factory=FileLocks)
+    tasks: dict[str, Task] = field(default_factory=dict)
+    """By step id."""
+
+    @property
+    def plan(self) -> Plan:
+        """The plan with the present statuses of its steps."""
+        return self.revision.plan
+
+    @property
+    def journal(self) -> Journal:
+        """Where everything is written down."""
+        return self.kit.journal
+
+    async def run_execution_phase(self) -> Outcome:
+        """Run the plan to its end, or to where the user stops it."""
+        self._prepare_tasks()
+        try:
+            await self._run_steps()
+        except StopExecution as stop:
+            self._end_running_steps(StepStatus.CANCELLED)
+            if stop.choice == REPLAN:
+                return await self._replan(str(stop))
+            return Outcome(JobStatus.FAILED, str(stop))
+        except asyncio.CancelledError:
+            self._end_running_steps(self.when_cancelled())
+            raise
+        return Outcome()
+
+    async def _run_steps(self) -> None:
+        schedule = Schedule(self.plan)
+        places = asyncio.Semaphore(self.max_parallel)
+        running: dict[asyncio.Task[None], str] = {}
+        try:
+            while True:
+                while (step_id := schedule.take()) is not None:
+                    work = self._see_through(self.plan.step(step_id), places)
+                    running[asyncio.create_task(work)] = step_id
+                if not running:
+                    return
+                done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    step_id = running.pop(task)
+                    task.result()
+                    schedule.finish(step_id)
+        finally:
+            for task in running:
+                task.cancel()
+            if running:
+                await asyncio.wait(running)
+
+    async def _see_through(self, step: PlanStep, places: asyncio.Semaphore) -> None:
+        """One step until it is done: run, and on failure do what the user says."""
+        hint = ""
+        while True:
+            async with places:
+                result = await self.execute_task(step, hint)
+            if result.ok:
+                self.update_plan(step.id, StepStatus.COMPLETED, result=result.summary)
+                return
+            self.update_plan(step.id, StepStatus.WAITING, error=result.summary)
+            choice, hint = await self._ask_about_failure(step, result)
+            if choice == SKIP:
+                self.update_plan(step.id, StepStatus.SKIPPED, error=result.summary)
+                return
+            if choice not in (RETRY, HINT):
+                self.update_plan(step.id, StepStatus.FAILED, error=result.summary)
+                raise StopExecution(choice, f"Step {step.id} failed: {result.summary}")
+
+    async def execute_task(self, step: PlanStep, hint: str = "") -> TaskResult:
+        """Let an actor carry out one step, alone on the files that the step names."""
+        task = self.tasks[step.id]
+        log = self._log(task)
+        async with self.locks.hold(step.files):
+            self.update_plan(step.id, StepStatus.RUNNING)
+            results = {one: self.tasks[one].result or "" for one in step.depends_on}
+            text = assignment_text(self.plan, step, results, hint)
+            data = {"step": step.model_dump(mode="json"), "task_id": task.id}
+            log.say("user", text, MessageType.TASK_ASSIGNMENT, data)
+            result = await self._run_agent(step, task, text)
+        outcome = {"status": "completed" if result.ok else "failed", "step_id": step.id}
+        log.say("assistant", result.summary, MessageType.TASK_RESULT, outcome)
+        return result
+
+    async def _run_agent(self, step: PlanStep, task: Task, text: str) -> TaskResult:
+        try:
+            outcome = await self.kit.run(
+                self.context,
+                AgentRole.ACTOR,
+                self.job.id,
+                text,
+                task_id=task.id,
+                watch=PlanWatch(step, self.kit.registry, self.kit.user, self._log(task)),
+            )
+        except CoworkError as error:
+            return TaskResult(False, error.message)
+        if outcome.status is not JobStatus.COMPLETED:
+            return TaskResult(False, outcome.error or "It did not say why.")
+        said = outcome.text.strip()
+        if said.startswith(FAILED_MARK):
+            return TaskResult(False, said.removeprefix(FAILED_MARK).strip())
+        return TaskResult(True, said or "Done.")
+
+    async def _ask_about_failure(self, step: PlanStep, result: TaskResult) -> tuple[str, str]:
+        """What the user wants done, and their hint if they gave one."""
+        log = self._log(self.tasks[step.id])
+        question = Question(
+            question=f"Step {step.step_number} failed: {step.action}. What now?",
+            context=result.summary,
+            severity="major",
+            options=_FAILURE_OPTIONS,
+            default=RETRY,
+        )
+        choice = await self.kit.user.ask(question, log)
+        if choice != HINT:
+            return choice or STOP, ""
+        hint = await self.kit.user.ask(
+            Question(question="What should be done differently?", allow_custom=True), log
+        )
+        return HINT, hint or ""
+
+    async def _replan(self, why: str) -> Outcome:
+        """Let the planner make a new plan; the user approves it like any other."""
+        done = [step for step in self.plan.steps if step.status in DONE]
+        finished = "; ".join(f"{step.id}: {step.action}" for step in done) or "none"
+        request = (
+            f"{why}\nPlan anew from here. Steps that are finished and must not be repeated: "
+            f"{finished}. Plan only what is still to be done; do not use their ids again."
+        )
+        self._log().say("user", request)
+        outcome = await self.kit.run(self.context, AgentRole.PLANNER, self.job.id, request)
+        self._keep_finished_steps(done)
+        return outcome
+
+    def _keep_finished_steps(self, done: list[PlanStep]) -> None:
+        """The new plan shows what the old one has achieved."""
+        newest = self.journal.store.plan(self.context.id)
+        if newest is None or newest.revision == self.revision.revision:
+            return
+        known = {step.id for step in done}
+        fresh = [step for step in newest.plan.steps if step.id not in known]
+        if not done or len(fresh) != len(newest.plan.steps):
+            return
+        merged = newest.plan.model_copy(update={"steps": [*done, *fresh]})
+        with self.journal.transaction() as tx:
+            tx.save_plan(newest.model_copy(update={"plan": merged}))
+            data = {**merged.model_dump(mode="json"), "revision": newest.revision}
+            tx.append_event(self.context.id, EventType.PLAN_UPDATE, data, self.job.id)
+
+    def update_plan(
+        self,
+        step_id: str,
+        status: StepStatus,
+        *,
+        result: str | None = None,
+        error: str | None = None,
+    ) -> None:
+        """Store a step's new status, its task's, and the events that tell of it."""
+        steps = [
+            step.model_copy(update={"status": status}) if step.id == step_id else step
+            for step in self.plan.steps
+        ]
+        plan = self.plan.model_copy(update={"steps": steps})
+        self.revision = self.revision.model_copy(update={"plan": plan})
+        ended = status not in (StepStatus.PENDING, StepStatus.RUNNING, StepStatus.WAITING)
+        changes = {
+            "status": status,
+            "result": result,
+            "error": error,
+            "completed_at": now() if ended else None,
+        }
+        task = self.tasks[step_id].model_copy(update=changes)
+        self.tasks[step_id] = task
+        log = self._log(task)
+        data = {
+            "task_id": task.id,
+            "step_id": step_id,
+            "status": status.value,
+            "error": error,
+            "result": result,
+        }
+        with self.journal.transaction() as tx:
+            tx.save_task(task)
+            tx.save_plan(self.revision)
+            if status is StepStatus.RUNNING:
+                log.append(tx, EventType.TASK_STARTED, data)
+            elif ended:
+                log.append(tx, EventType.TASK_COMPLETED, data)
+            shown = {**plan.model_dump(mode="json"), "revision": self.revision.revision}
+            log.append(tx, EventType.PLAN_UPDATE, shown)
+
+    def _prepare_tasks(self) -> None:
+        """A task for each step that is not done; an earlier run's tasks are taken up again."""
+        known = {task.step_id: task for task in self.journal.store.tasks(self.job.id)}
+        steps = [
+            step if step.status in DONE else step.model_copy(update={"status": StepStatus.PENDING})
+            for step in self.plan.steps
+        ]
+        self.revision = self.revision.model_copy(
+            update={"plan": self.plan.model_copy(update={"steps": steps})}
+        )
+        with self.journal.transaction() as tx:
+            for step in steps:
+                task = known.get(step.id) or Task(
+                    job_id=self.job.id,
+                    context_id=self.context.id,
+                    step_id=step.id,
+                    description=step.action,
+                    dependencies=step.depends_on,
+                    status=step.status,
+                )
+                self.tasks[step.id] = task
+                tx.save_task(task)
+            tx.save_plan(self.revision)
+
+    def _end_running_steps(self, status: StepStatus) -> None:
+        for step in self.plan.steps:
+            if step.status in (StepStatus.RUNNING, StepStatus.WAITING):
+                self.update_plan(step.id, status)
+
+    def _log(self, task: Task | None = None) -> RunLog:
+        task_id = task.id if task else None
+        return RunLog(self.journal, self.context.id, self.job.id, AgentRole.ACTOR, task_id)

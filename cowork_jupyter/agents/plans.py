@@ -1,0 +1,139 @@
+"""Plans between being made and being carried out: read, edit, approve, resume."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from ..domain.contexts import Context, Job, JobStatus, StepStatus
+from ..domain.errors import Conflict, InvalidInput, NotFound
+from ..domain.events import EventType
+from ..domain.messages import Message, TextPart
+from ..domain.plan import Plan
+from ..domain.roles import AgentRole, Permission
+from ..store import PlanRevision
+from ..workspace import fingerprint
+from .agent import AgentKit
+from .coordinator import Execution
+from .jobs import Jobs
+from .loop import Outcome
+
+
+@dataclass
+class Plans:
+    """The plans of all conversations."""
+
+    kit: AgentKit
+    jobs: Jobs
+
+    def stale_files(self, revision: PlanRevision) -> list[str]:
+        """Files that the planner read and that have changed since."""
+        workspace = self.kit.workspace
+        return [
+            path
+            for path, known in revision.files_read.items()
+            if fingerprint(workspace, path) != known
+        ]
+
+    def edit(self, context_id: str, raw: dict[str, Any], revision: int) -> PlanRevision:
+        """Store an edited plan as a new revision, unless somebody else was quicker."""
+        newest = self._newest(context_id, revision)
+        if self.kit.journal.store.active_job(context_id):
+            raise Conflict("The plan is being carried out. Stop that first.", code="job_running")
+        plan = self._checked(raw)
+        edited = PlanRevision(
+            context_id=context_id,
+            revision=newest.revision + 1,
+            plan=plan,
+            files_read=newest.files_read,
+        )
+        with self.kit.journal.transaction() as tx:
+            tx.save_plan(edited)
+            data = {**plan.model_dump(mode="json"), "revision": edited.revision}
+            tx.append_event(context_id, EventType.PLAN_UPDATE, data)
+        return edited
+
+    def execute(self, context: Context, revision: int, max_parallel: int | None = None) -> Job:
+        """The user's approval of this very revision: carry it out."""
+        approved = self._newest(context.id, revision)
+        message = Message(
+            context_id=context.id,
+            role="user",
+            content=[TextPart(text=f"Execute the plan (revision {revision}).")],
+            data={"approved_revision": revision},
+        )
+
+        async def work(job: Job) -> Outcome:
+            return await self._execution(context, job, approved, max_parallel).run_execution_phase()
+
+        return self.jobs.start(message, work)
+
+    def resume(self, job_id: str) -> Job:
+        """Go on with an interrupted or stopped job: completed tasks are not repeated."""
+        store = self.kit.journal.store
+        job = store.job(job_id)
+        if job.status not in (JobStatus.INTERRUPTED, JobStatus.FAILED, JobStatus.CANCELLED):
+            raise Conflict(f"The job is {job.status}; only a stopped one can be resumed.")
+        context = store.context(job.context_id)
+        revision = store.plan(job.context_id)
+
+        async def work(resumed: Job) -> Outcome:
+            if job.tasks and revision:
+                execution = self._execution(context, resumed, revision, None)
+                return await execution.run_execution_phase()
+            return await self.kit.run(context, context.role, resumed.id, "")
+
+        return self.jobs.restart(job, work)
+
+    def _execution(
+        self, context: Context, job: Job, revision: PlanRevision, max_parallel: int | None
+    ) -> Execution:
+        return Execution(
+            kit=self.kit,
+            context=context.model_copy(update={"role": AgentRole.ACTOR}),
+            job=job,
+            revision=revision,
+            max_parallel=max_parallel or self.kit.settings.max_parallel,
+            when_cancelled=lambda: (
+                StepStatus.INTERRUPTED if self.jobs.closing else StepStatus.CANCELLED
+            ),
+        )
+
+    def _newest(self, context_id: str, revision: int) -> PlanRevision:
+        newest = self.kit.journal.store.plan(context_id)
+        if newest is None:
+            raise NotFound("This conversation has no plan yet.", code="no_plan")
+        if newest.revision != revision:
+            raise Conflict(
+                f"The plan has changed: it is at revision {newest.revision}, not {revision}. "
+                "Look at it again.",
+                code="stale_revision",
+                details={"revision": newest.revision},
+            )
+        return newest
+
+    def _checked(self, raw: dict[str, Any]) -> Plan:
+        try:
+            plan = Plan.model_validate(raw)
+        except ValidationError as error:
+            found = error.errors(include_url=False, include_input=False, include_context=False)
+            problems = [
+                f"{'.'.join(map(str, one['loc']))}: {one['msg']}".removeprefix(": ")
+                for one in found
+            ]
+            message = "; ".join(problems).replace("Value error, ", "")
+            raise InvalidInput(message, code="invalid_plan") from None
+        for problem in self._unknown_tools(plan):
+            raise InvalidInput(problem, code="invalid_plan")
+        return plan
+
+    def _unknown_tools(self, plan: Plan) -> Iterator[str]:
+        usable = {tool.name for tool in self.kit.registry.permitted(AgentRole.ACTOR)}
+        known = usable | {str(one) for one in Permission}
+        for index, step in enumerate(plan.steps):
+            for name in step.tools_needed:
+                if name not in known:
+                    yield f"steps[{index}].tools_needed: the actor has no tool '{name}'"

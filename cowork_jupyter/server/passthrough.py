@@ -1,0 +1,197 @@
+"""The OpenAI API, passed through: for editors and scripts that bring their own prompts.
+
+What comes goes on as it is, with the user's API key added here, where no browser sees it.
+What the model server answers comes back as it is, each piece as soon as it is there. The key
+is the one thing held back, should the server repeat it.
+
+Why httpx: reading a stream with it is a plain loop, so waiting for `flush` slows down the
+model's server when the client is slow, and cancelling the task closes the connection at once.
+Tornado's own client pushes pieces into a callback, whether anybody can take them or not, and
+cannot be stopped. JupyterLab depends on httpx already; it is loaded with the first request.
+A client is made for each request: then nothing is open between two, and nothing is left to
+close at the end. Only what is slow to make, the TLS settings, is kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from jupyter_server.auth.decorator import allow_unauthenticated
+from tornado import web
+from tornado.iostream import StreamClosedError
+
+from .handler import ApiHandler
+
+if TYPE_CHECKING:
+    import ssl
+
+    import httpx
+
+    from ..domain.settings import Settings
+
+_ACTIONS = {("GET", "models"): "read", ("POST", "chat/completions"): "execute"}
+"""What there is, and what Jupyter's authorizer is asked for."""
+
+# Lists of what may pass: a name that nobody thought of stays behind.
+_SENT_ON = {"accept", "content-type", "user-agent"}
+_PASSED_BACK = {
+    *("cache-control", "content-type", "retry-after", "retry-after-ms"),
+    *("x-request-id", "x-should-retry"),
+}
+_BOTH_WAYS = ("openai-", "x-ratelimit-")
+"""How other names may begin."""
+
+_JUPYTERS = {"token", "no_track_activity"}
+"""Query parameters that are meant for the Jupyter server."""
+
+_CONNECT_SECONDS = 10.0
+_SHORTEST_SECRET = 4
+_SHORTEST_REAL_KEY = 20
+"""Local servers take made-up keys like `ollama`, which a model may well have to write."""
+
+
+class PassthroughHandler(ApiHandler):
+    """`GET v1/models` and `POST v1/chat/completions`, for users of the server, not for kernels."""
+
+    _forwarding: asyncio.Task[None] | None = None
+
+    @allow_unauthenticated  # asks for itself, as all our routes do
+    async def dispatch(self, *path: str) -> None:
+        """Pass one request on, until it is answered or the client is gone."""
+        (name,) = path
+        if self.kernel_id:
+            raise web.HTTPError(403, "A kernel may not do this; use `%%plan` and `%%act`.")
+        asked = (self.request.method or "", name)
+        await self.authorize(_ACTIONS.get(asked, "read"))
+        if asked not in _ACTIONS:
+            raise web.HTTPError(405, "This address takes another method only.")
+        self._forwarding = asyncio.ensure_future(self._forward(name))
+        try:
+            await asyncio.wait({self._forwarding})
+        finally:
+            self._forwarding.cancel()
+        if not self._forwarding.cancelled():
+            self._forwarding.result()
+
+    get = post = put = delete = patch = head = dispatch
+
+    def on_connection_close(self) -> None:
+        """The client has gone: what it asked for need not be made any more."""
+        super().on_connection_close()
+        if self._forwarding:
+            self._forwarding.cancel()
+
+    async def _forward(self, name: str) -> None:
+        from .calls import LARGEST_BODY, TooLarge
+
+        if len(self.request.body) > LARGEST_BODY:
+            raise TooLarge(f"The body is larger than {LARGEST_BODY // 2**20} MiB.")
+        settings = self.extension.service.settings
+        _check(settings)
+        tls = await asyncio.to_thread(_tls)  # loads httpx, which takes long enough to be felt
+        import httpx
+
+        timeout = httpx.Timeout(None, connect=_CONNECT_SECONDS)
+        client = httpx.AsyncClient(verify=tls, timeout=timeout, follow_redirects=True)
+        try:
+            async with client, client.stream(**self._request(name, settings)) as response:
+                await self._pass_back(response, settings.api_key.strip())
+        except StreamClosedError:
+            pass  # the client has gone
+        except (httpx.RequestError, httpx.InvalidURL) as error:
+            if not self._headers_written:
+                is_there = not isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout))
+                raise _unavailable(settings, is_there=is_there) from None
+            # An answer that broke off must not look like one that ended.
+            connection: Any = self.request.connection
+            connection.close()
+
+    def _request(self, name: str, settings: Settings) -> dict[str, Any]:
+        given = self.request.query_arguments
+        query = urlencode({key: given[key] for key in given.keys() - _JUPYTERS}, doseq=True)
+        headers = _only(_SENT_ON, self.request.headers)
+        # Unpacked, so that a key can be seen in whatever comes back.
+        headers["accept-encoding"] = "identity"
+        if key := settings.api_key.strip():
+            headers["authorization"] = f"Bearer {key}"
+        return {
+            "method": self.request.method,
+            "url": f"{settings.base_url}/{name}" + (f"?{query}" if query else ""),
+            "headers": headers,
+            "content": self.request.body or None,
+        }
+
+    async def _pass_back(self, response: httpx.Response, key: str) -> None:
+        failed = response.status_code >= 400
+        is_secret = len(key) >= (_SHORTEST_SECRET if failed else _SHORTEST_REAL_KEY)
+        secret = key if is_secret else ""
+        self.set_status(response.status_code)
+        for name, value in _only(_PASSED_BACK, response.headers).items():
+            self.set_header(name, _hide(value.encode("latin-1", "replace"), secret.encode()))
+        if "content-encoding" not in response.headers and "content-length" in response.headers:
+            self.set_header("Content-Length", response.headers["content-length"])
+        await self.flush()
+        async for piece in _hidden(response.aiter_bytes(), secret.encode()):
+            self.write(piece)
+            await self.flush()
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """What httpx would read from disk for each client anew."""
+    import httpx
+
+    return httpx.create_ssl_context()
+
+
+def _check(settings: Settings) -> None:
+    """Say what is wrong with the settings before anything is sent."""
+    from ..domain.errors import Unavailable
+    from ..llm.failures import ModelError, Witness
+    from ..llm.reachable import HOW_TO_CONNECT
+
+    if not settings.base_url:
+        raise Unavailable(HOW_TO_CONNECT, code="no_model", retryable=False)
+    try:
+        Witness(settings.base_url, "of the request", settings.api_key.strip()).check()
+    except ModelError as error:
+        raise Unavailable(error.message, code=error.code, retryable=False) from None
+
+
+def _unavailable(settings: Settings, *, is_there: bool) -> Exception:
+    from ..domain.errors import Unavailable
+    from ..llm.failures import Witness
+
+    witness = Witness(settings.base_url, "")
+    error = witness.dropped().error if is_there else witness.unreachable()
+    return Unavailable(error.message, code="model_unreachable")
+
+
+def _only(names: set[str], headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers that may pass."""
+    lower = {name.lower(): value for name, value in headers.items()}
+    return {
+        name: value for name, value in lower.items() if name in names or name.startswith(_BOTH_WAYS)
+    }
+
+
+def _hide(data: bytes, secret: bytes) -> bytes:
+    """Stars for the secret, as many as it has letters, so that all lengths stay true."""
+    return data.replace(secret, b"*" * len(secret)) if secret else data
+
+
+async def _hidden(pieces: AsyncIterator[bytes], secret: bytes) -> AsyncIterator[bytes]:
+    """The same pieces without the secret, wherever it is cut; only its beginning ever waits."""
+    waiting = b""
+    async for piece in pieces:
+        data = _hide(waiting + piece, secret)
+        lengths = range(min(len(secret) - 1, len(data)), 0, -1)
+        begun = next((length for length in lengths if data.endswith(secret[:length])), 0)
+        waiting = data[len(data) - begun :]
+        yield data[: len(data) - begun]
+    if waiting:
+        yield waiting

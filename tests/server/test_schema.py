@@ -1,0 +1,176 @@
+"""schemathesis against a live server: whatever it sends, `openapi.json` names the answer.
+
+This module is also what schemathesis loads its hooks from.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import schemathesis
+from schemathesis.openapi.checks import EnsureResourceAvailability, RejectedPositiveData
+
+from tests.scripted import Scripted, ScriptedServer, plan, text
+from tests.scripted.server import last_words
+
+from .live import TOKEN, LiveServer, live_server
+
+ROOT = Path(__file__).parent.parent.parent
+HEADERS = {"Authorization": f"token {TOKEN}"}
+HANGS = 180.0
+"""Seconds after which something must be stuck; a run takes less than a minute."""
+
+CONFIG = """
+hooks = "tests.server.test_schema"
+request-timeout = 10.0
+headers = {{ Authorization = "{authorization}" }}
+
+[generation]
+max-examples = 15
+deterministic = true
+database = "none"
+
+[reports.json]
+path = "{report}"
+"""
+
+KNOWN_NAMES = """
+[dictionaries.{parameter}{number}]
+values = {values}
+
+[[operations]]
+include-path-regex = "{path}"
+parameters = {{ "path.{parameter}" = {{ dictionary = "{parameter}{number}", probability = 0.5 }} }}
+"""
+"""Names that lead somewhere, where schemathesis does not find them in other answers."""
+
+ASK, PLAN = "Ask me something.", "Make a plan."
+
+
+def reply(body: dict[str, Any]) -> Scripted:
+    """A short text, except for the two messages of ours."""
+    said = last_words(body, "user")
+    if ASK in said:
+        return text('{"type": "question", "question": "What name?"}')
+    return plan("Tidy up", "Look", "Sweep") if PLAN in said else text("Well.")
+
+
+# Hooks, in the process of schemathesis
+
+
+@schemathesis.hook
+def before_call(
+    context: schemathesis.HookContext, case: schemathesis.Case, kwargs: dict[str, Any]
+) -> None:
+    """Polls that would be let wait for long wait for a moment."""
+    if not case.path.endswith("/events"):
+        return
+    try:
+        if 0 <= float(case.query.get("timeout", 25)) <= 120:
+            case.query["timeout"] = 0.05
+    except (TypeError, ValueError):
+        return  # will be refused
+
+
+@schemathesis.hook
+def filter_failure(
+    context: schemathesis.HookContext,
+    failure: Exception,
+    case: schemathesis.Case,
+    response: schemathesis.Response,
+) -> bool:
+    """What a schema cannot know (which prompts exist, what a workflow needs, that there is no plan
+    yet) is refused under a code of its own. Under the general codes, valid requests must pass.
+    """
+    if not isinstance(failure, (EnsureResourceAvailability, RejectedPositiveData)):
+        return True
+    return response.json()["error"]["code"] in {"bad_json", "invalid", "not_found"}
+
+
+# Tests
+
+
+def test_no_request_gets_an_answer_that_the_schema_does_not_name(tmp_path: Path) -> None:
+    with ScriptedServer(reply) as model:
+        environment = {"COWORK_BASE_URL": model.base_url, "COWORK_MODEL": "scripted"}
+        with live_server(tmp_path, environment=environment) as server:
+            report = run_schemathesis(server, tmp_path)
+            document = httpx.get(f"{server.api}openapi.json", headers=HEADERS).json()
+    assert "Traceback" not in server.log
+    tried = set(report["valid_rates"])
+    print(json.dumps(report, indent=1))
+    print(tried ^ operations(document))
+    assert tried == operations(document)
+
+
+def run_schemathesis(server: LiveServer, folder: Path) -> dict[str, Any]:
+    """Its report, once it is content."""
+    config, report = folder / "schemathesis.toml", folder / "report.json"
+    settings = CONFIG.format(authorization=HEADERS["Authorization"], report=report)
+    for number, (path, parameter, values) in enumerate(known_names(server)):
+        settings += KNOWN_NAMES.format(
+            path=path, parameter=parameter, number=number, values=json.dumps(values)
+        )
+    config.write_text(settings)
+    command = [
+        *(sys.executable, "-m", "schemathesis.cli", "--config-file", str(config), "run"),
+        *(f"{server.api}openapi.json", "--url", server.api, "--no-color"),
+    ]
+    result = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=HANGS,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout
+    found: dict[str, Any] = json.loads(report.read_text())
+    return found
+
+
+def known_names(server: LiveServer) -> Iterator[tuple[str, str, list[str]]]:
+    """Paths, what varies in them, and values for it: there is a question, and there is a plan."""
+    with httpx.Client(base_url=server.api, headers=HEADERS) as client:
+        asking, planning = (
+            client.post("context", json={"role": "planner"}).json()["id"] for _ in "12"
+        )
+        jobs = [
+            client.post(f"context/{context}/messages", json={"content": said}).json()["job_id"]
+            for context, said in ((asking, ASK), (planning, PLAN))
+        ]
+        asked = wait_for(client, f"context/{asking}/questions", lambda found: found["items"])
+        wait_for(client, f"context/{planning}/plan", lambda found: found["plan"])
+    yield "^/jobs/", "id", jobs
+    yield "^/questions/", "id", [one["id"] for one in asked["items"]]
+    yield "/plan", "id", [planning]
+    yield "^/v1/system-prompts/", "id", ["default"]
+    yield "^/workflows/", "name", ["review_changes"]
+
+
+def wait_for(client: httpx.Client, address: str, done: Callable[[Any], Any]) -> Any:
+    """The answer, once it is as wished."""
+    give_up = time.monotonic() + 20
+    while not done(answer := client.get(address).json()):
+        assert time.monotonic() < give_up, answer
+        time.sleep(0.05)
+    return answer
+
+
+def operations(document: dict[str, Any]) -> set[str]:
+    """Every call that the document describes, as schemathesis names it."""
+    return {
+        f"{method.upper()} {path}"
+        for path, methods in document["paths"].items()
+        for method in methods
+    }

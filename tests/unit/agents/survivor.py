@@ -1,0 +1,45 @@
+"""The process that is killed: a service at work, and somebody who watches it."""
+
+from __future__ import annotations
+
+import asyncio
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+# Loaded here although needed later, so that processes forked from this one start quickly.
+import openai  # noqa: F401
+
+import cowork_jupyter.agents.agent
+import cowork_jupyter.agents.jobs
+import cowork_jupyter.bus
+import cowork_jupyter.tools.registry  # noqa: F401
+from cowork_jupyter.domain.events import EventType
+from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.service import CoworkService
+
+
+def settings_of(folder: Path, base_url: str) -> Settings:
+    return Settings(
+        workspace=folder / "workspace",
+        data_dir=folder / "data",
+        base_url=base_url,
+        model="scripted",
+    )
+
+
+def work(settings: Settings, context_id: str, told: Connection) -> None:
+    """Go on where the last one was killed, then work and be killed."""
+    asyncio.run(_work(CoworkService(settings), context_id, told))
+
+
+async def _work(service: CoworkService, context_id: str, told: Connection) -> None:
+    """First tell how a short job ended, then of each event once a subscriber has seen it."""
+    short = service.send_message(context_id, "Are you there?")
+    told.send((await service.jobs.wait(short.job_id or "")).status.value)
+    last = service.journal.store.last_seq(context_id)
+    service.send_message(context_id, "Work, until you are killed.")
+    async for event in service.events(context_id, last):
+        told.send((event.seq, event.type.value))
+        if event.type is EventType.JOB_COMPLETED:
+            break
+    await service.close()

@@ -1,0 +1,235 @@
+"""Cancel: at once, anywhere, and everything is in order afterwards.
+
+The promise is 200 ms. Tests allow a second, because machines that run tests are busy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import psutil
+import pytest
+
+from cowork_jupyter.domain.contexts import JobStatus
+from cowork_jupyter.domain.events import EventType
+from cowork_jupyter.domain.messages import MessageType
+from cowork_jupyter.service import CoworkService
+from tests.scripted import ScriptedServer, call, calls, rate_limited, stall, text
+
+from .conftest import Bench
+from .helpers import check_ended_well, ended, eventually
+from .test_loop import QUESTION
+
+pytestmark = pytest.mark.asyncio
+
+AT_ONCE = 1.0
+
+
+@asynccontextmanager
+async def at_once() -> AsyncIterator[None]:
+    began = time.monotonic()
+    yield
+    assert time.monotonic() - began < AT_ONCE
+
+
+async def cancel(bench: Bench, job_id: str) -> None:
+    """Cancel, and check all that holds after it in every case."""
+    async with at_once():
+        job = await bench.service.jobs.cancel(job_id)
+    assert job.status is JobStatus.CANCELLED
+    assert job.error is None
+    assert job.completed_at
+    check_ended_well(bench, JobStatus.CANCELLED)
+
+
+async def check_goes_on(bench: Bench, scripted: ScriptedServer) -> None:
+    scripted.add(text("Here I am again."))
+    job = await bench.tell("Still there?")
+    assert job.status is JobStatus.COMPLETED
+    assert bench.messages()[-1].text == "Here I am again."
+
+
+async def asked(scripted: ScriptedServer) -> None:
+    await eventually(lambda: bool(scripted.requests))
+
+
+async def test_while_the_answer_streams(bench: Bench, scripted: ScriptedServer) -> None:
+    scripted.add(text("word " * 500, delay=0.01))
+    job_id = bench.start("go")
+    await bench.until(EventType.TEXT_DELTA)
+    await cancel(bench, job_id)
+    assert scripted.requests[0].disconnected.wait(AT_ONCE)
+    await check_goes_on(bench, scripted)
+
+
+async def test_while_the_stream_is_silent(bench: Bench, scripted: ScriptedServer) -> None:
+    scripted.add(stall())
+    job_id = bench.start("go")
+    await bench.until(EventType.TEXT_DELTA)
+    await cancel(bench, job_id)
+    assert scripted.requests[0].disconnected.wait(AT_ONCE)
+    await check_goes_on(bench, scripted)
+
+
+async def test_before_the_first_byte(bench: Bench, scripted: ScriptedServer) -> None:
+    scripted.add(stall(after=0))
+    job_id = bench.start("go")
+    await asked(scripted)
+    await cancel(bench, job_id)
+    assert scripted.requests[0].disconnected.wait(AT_ONCE)
+    await check_goes_on(bench, scripted)
+
+
+async def test_before_the_job_has_done_anything(bench: Bench, scripted: ScriptedServer) -> None:
+    await cancel(bench, bench.start("go"))
+    assert scripted.requests == []
+    await check_goes_on(bench, scripted)
+
+
+async def test_in_a_delay_before_the_next_try(bench: Bench, scripted: ScriptedServer) -> None:
+    scripted.add(rate_limited("30"))
+    job_id = bench.start("go")
+    waits = await bench.until(EventType.NOTICE)
+    assert waits.data["delay"] == 30
+    await cancel(bench, job_id)
+    assert len(scripted.requests) == 1
+    await check_goes_on(bench, scripted)
+
+
+async def test_in_a_command_no_process_is_left(bench: Bench, scripted: ScriptedServer) -> None:
+    command = "sleep 61.5 & (sleep 62.5 & echo started; wait); wait"
+    scripted.add(call("execute_command", command=command))
+    job_id = bench.start("go")
+    await bench.until(EventType.NOTICE)  # its output
+    begun = psutil.Process().children(recursive=True)
+    assert len(begun) >= 2
+    await cancel(bench, job_id)
+    assert not any(lives(one) for one in begun)
+    (result,) = bench.results()
+    assert result["error"]["code"] == "cancelled"
+    await check_goes_on(bench, scripted)
+
+
+def lives(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+async def test_calls_that_had_no_turn_yet_get_a_result_too(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    scripted.add(
+        calls(
+            ("create_file", {"path": "first.txt", "content": "1"}),
+            ("execute_command", {"command": "echo started; sleep 63"}),
+            ("create_file", {"path": "last.txt", "content": "2"}),
+        )
+    )
+    job_id = bench.start("go")
+    await bench.until(EventType.NOTICE)
+    await cancel(bench, job_id)
+    assert [result["ok"] for result in bench.results()] == [True, False, False]
+    assert (bench.workspace / "first.txt").exists()
+    assert not (bench.workspace / "last.txt").exists()
+
+
+async def test_in_a_wait_for_an_answer_the_question_is_withdrawn(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    scripted.add(QUESTION)
+    job_id = bench.start("go")
+    question = await bench.until(EventType.QUESTION_ASKED)
+    await cancel(bench, job_id)
+    assert bench.service.journal.store.question(question.data["id"]).status == "withdrawn"
+    assert bench.events(EventType.QUESTION_ANSWERED)[0].data["status"] == "withdrawn"
+    await check_goes_on(bench, scripted)
+
+
+async def test_an_answer_given_just_before_is_kept(bench: Bench, scripted: ScriptedServer) -> None:
+    scripted.add(QUESTION)
+    job_id = bench.start("go")
+    question = await bench.until(EventType.QUESTION_ASKED)
+    bench.service.answer(question.data["id"], "b")
+    await cancel(bench, job_id)
+    stored = bench.service.journal.store.question(question.data["id"])
+    assert (stored.status, stored.answer) == ("answered", {"value": "b"})
+    assert len(bench.events(EventType.QUESTION_ANSWERED)) == 1
+
+
+async def test_twice_is_as_good_as_once(bench: Bench, scripted: ScriptedServer) -> None:
+    scripted.add(call("execute_command", command="echo started; sleep 64"))
+    job_id = bench.start("go")
+    await bench.until(EventType.NOTICE)
+    async with at_once():
+        first, second = await asyncio.gather(
+            bench.service.jobs.cancel(job_id), bench.service.jobs.cancel(job_id)
+        )
+    assert first == second
+    check_ended_well(bench, JobStatus.CANCELLED)
+    assert len(bench.events(EventType.JOB_COMPLETED)) == 1
+
+
+async def test_a_job_that_has_ended_stays_as_it_ended(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    scripted.add(text("done"))
+    job = await bench.tell("go")
+    before = bench.events()
+    assert await bench.service.jobs.cancel(job.id) == job
+    assert bench.events() == before
+
+
+async def test_only_the_job_that_is_meant_is_cancelled(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    other = Bench(bench.service, bench.service.create_context(), bench.workspace)
+    scripted.add(stall(), text("I go on."))
+    job_id = bench.start("go")
+    await bench.until(EventType.TEXT_DELTA)
+    other_id = other.start("go")
+    await cancel(bench, job_id)
+    assert (await ended(other, other_id)).status is JobStatus.COMPLETED
+
+
+async def test_closing_the_service_interrupts_what_runs(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    waiting = Bench(bench.service, bench.service.create_context(), bench.workspace)
+    starting = Bench(bench.service, bench.service.create_context(), bench.workspace)
+    scripted.add(call("execute_command", command="echo started; sleep 65"))
+    bench.start("go")
+    await bench.until(EventType.NOTICE)
+    scripted.add(QUESTION)
+    waiting.start("go")
+    await waiting.until(EventType.QUESTION_ASKED)
+    starting.start("go")
+    async with at_once():
+        await bench.service.close()
+    again = CoworkService(bench.service.settings)
+    for one in (bench, waiting, starting):
+        reopened = Bench(again, one.context, one.workspace)
+        check_ended_well(reopened, JobStatus.INTERRUPTED)
+        assert len(reopened.events(EventType.JOB_COMPLETED)) == 1
+        scripted.add(text("Where were we?"))
+        assert (await reopened.tell("go on")).status is JobStatus.COMPLETED
+    await again.close()
+
+
+async def test_what_was_shown_before_is_not_taken_for_a_message(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    scripted.add(call("create_file", path="b.txt", content="hi"), text("half a " * 99, delay=0.01))
+    job_id = bench.start("go")
+    await bench.until(EventType.TEXT_DELTA)
+    await cancel(bench, job_id)
+    assert [one.message_type for one in bench.messages()] == [
+        MessageType.TEXT,
+        MessageType.TOOL_CALL,
+        MessageType.TOOL_RESULT,
+    ]
+    assert (bench.workspace / "b.txt").read_text() == "hi"

@@ -1,0 +1,334 @@
+"""Plans carried out, against a scripted model over real HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from cowork_jupyter.domain.contexts import JobStatus, StepStatus
+from cowork_jupyter.domain.errors import Conflict, InvalidInput, NotFound
+from cowork_jupyter.domain.events import EventType
+from cowork_jupyter.domain.messages import MessageType
+from cowork_jupyter.domain.plan import Plan
+from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.store import PlanRevision
+from tests.scripted import Scripted, ScriptedServer, call, plan, text
+
+from .conftest import Bench
+
+pytestmark = pytest.mark.asyncio
+
+Graph = dict[str, list[str]]
+DIAMOND: Graph = {"a": [], "b": ["a"], "c": ["a"], "d": ["b", "c"]}
+
+
+def make_plan(bench: Bench, graph: Graph, **fields: Any) -> int:
+    """Store a plan with these steps; gives its revision."""
+    steps = [
+        {"id": one, "action": f"do {one}", "depends_on": needed, **fields}
+        for one, needed in graph.items()
+    ]
+    made = Plan.model_validate({"goal": "g", "steps": steps})
+    with bench.service.journal.transaction() as tx:
+        tx.save_plan(PlanRevision(context_id=bench.context.id, revision=1, plan=made))
+    return 1
+
+
+async def execute(bench: Bench, revision: int = 1, **more: Any) -> str:
+    return (await bench.service.execute_plan(bench.context.id, revision, **more)).id
+
+
+async def run(bench: Bench, revision: int = 1, **more: Any) -> JobStatus:
+    job = await bench.service.jobs.wait(await execute(bench, revision, **more))
+    return job.status
+
+
+def statuses(bench: Bench) -> dict[str, StepStatus]:
+    revision = bench.service.plan(bench.context.id)
+    assert revision
+    return {step.id: step.status for step in revision.plan.steps}
+
+
+def by_step(**replies: Callable[[], Scripted] | Scripted) -> Callable[[dict[str, Any]], Scripted]:
+    """A model that answers by the step it was given."""
+
+    def answer(body: dict[str, Any]) -> Scripted:
+        said = json.dumps(body["messages"])
+        for step, reply in replies.items():
+            if f"The step: do {step}" in said:
+                return reply() if callable(reply) else reply
+        return text("Done.")
+
+    return answer
+
+
+async def test_every_step_becomes_a_task_and_all_complete(bench: Bench) -> None:
+    make_plan(bench, DIAMOND)
+    with ScriptedServer(by_step()) as model:
+        bench.service.kit.model.base_url = model.base_url
+        assert await run(bench) is JobStatus.COMPLETED
+    assert set(statuses(bench).values()) == {StepStatus.COMPLETED}
+    job = bench.service.list_jobs(bench.context.id)[0]
+    assert [task.status for task in job.tasks] == [StepStatus.COMPLETED] * 4
+    assert len(bench.messages(MessageType.TASK_ASSIGNMENT)) == 4
+    assert len(bench.messages(MessageType.TASK_RESULT)) == 4
+
+
+async def test_a_task_starts_only_after_what_it_depends_on_has_completed(bench: Bench) -> None:
+    make_plan(bench, DIAMOND)
+    with ScriptedServer(by_step()) as model:
+        bench.service.kit.model.base_url = model.base_url
+        await run(bench)
+    order = [
+        (event.type, event.data["step_id"])
+        for event in bench.events(EventType.TASK_STARTED, EventType.TASK_COMPLETED)
+    ]
+    for step, needed in DIAMOND.items():
+        for one in needed:
+            completed = order.index((EventType.TASK_COMPLETED, one))
+            assert completed < order.index((EventType.TASK_STARTED, step))
+    kinds = [event.type for event in bench.events()]
+    assert kinds[0] is EventType.JOB_STARTED
+    assert kinds[-1] is EventType.JOB_COMPLETED
+
+
+async def test_independent_steps_run_side_by_side_up_to_the_limit(bench: Bench) -> None:
+    make_plan(bench, {name: [] for name in "abcd"})
+    slow = text("Done.", first_delay=0.3)
+    with ScriptedServer(lambda _: slow) as model:
+        bench.service.kit.model.base_url = model.base_url
+        began = time.monotonic()
+        await run(bench, max_parallel=4)
+        assert time.monotonic() - began < 1.0
+        starts = [event.type for event in bench.events(EventType.TASK_STARTED)]
+        assert len(starts) == 4
+
+
+async def test_one_at_a_time_if_so_asked(bench: Bench) -> None:
+    make_plan(bench, {name: [] for name in "abc"})
+    with ScriptedServer(by_step()) as model:
+        bench.service.kit.model.base_url = model.base_url
+        await run(bench, max_parallel=1)
+    kinds = [event.type for event in bench.events(EventType.TASK_STARTED, EventType.TASK_COMPLETED)]
+    assert kinds == [EventType.TASK_STARTED, EventType.TASK_COMPLETED] * 3
+
+
+async def test_two_steps_on_one_file_never_run_at_once(bench: Bench) -> None:
+    make_plan(bench, {name: [] for name in "abc"}, files=["a.py"])
+    with ScriptedServer(by_step()) as model:
+        bench.service.kit.model.base_url = model.base_url
+        await run(bench)
+    kinds = [event.type for event in bench.events(EventType.TASK_STARTED, EventType.TASK_COMPLETED)]
+    assert kinds == [EventType.TASK_STARTED, EventType.TASK_COMPLETED] * 3
+
+
+async def test_a_task_gets_its_step_the_goal_and_the_results_it_builds_on(bench: Bench) -> None:
+    make_plan(bench, {"a": [], "b": ["a"]})
+    with ScriptedServer(by_step(a=text("Found 214 duplicates."))) as model:
+        bench.service.kit.model.base_url = model.base_url
+        await run(bench)
+        asked = model.requests[1].body["messages"][-1]["content"]
+    assert "The plan's goal: g" in asked
+    assert "The step: do b" in asked
+    assert "Result of step a: Found 214 duplicates." in asked
+
+
+async def test_executing_is_an_approval_that_makes_the_role_actor(bench: Bench) -> None:
+    await bench.service.switch_role(bench.context.id, AgentRole.PLANNER)
+    make_plan(bench, {"a": []})
+    with ScriptedServer(by_step()) as model:
+        bench.service.kit.model.base_url = model.base_url
+        await run(bench)
+    assert bench.service.context(bench.context.id).role is AgentRole.ACTOR
+    approval = next(one for one in bench.messages() if "approved_revision" in one.data)
+    assert approval.role == "user"
+
+
+FAILED = text("FAILED: the file is locked")
+
+
+async def fail_and_answer(bench: Bench, *answers: str, graph: Graph | None = None) -> JobStatus:
+    """Run a plan whose step b fails once, and answer what is asked then."""
+    make_plan(bench, graph or {"a": [], "b": ["a"], "c": ["b"], "d": []})
+    failures = iter([FAILED])
+    model = ScriptedServer(by_step(b=lambda: next(failures, text("Done now."))))
+    with model:
+        bench.service.kit.model.base_url = model.base_url
+        job_id = await execute(bench)
+        for number, answer in enumerate(answers):
+            async with asyncio.timeout(10):
+                while len(bench.events(EventType.QUESTION_ASKED)) <= number:
+                    await asyncio.sleep(0.01)
+            asked = bench.events(EventType.QUESTION_ASKED)[number]
+            bench.service.answer(asked.data["id"], answer)
+        job = await bench.service.jobs.wait(job_id)
+        bench.requests = model.requests  # type: ignore[attr-defined]
+    return job.status
+
+
+async def test_a_failure_asks_while_the_independent_rest_goes_on(bench: Bench) -> None:
+    make_plan(bench, {"a": [], "b": ["a"], "c": ["b"], "d": []})
+    with ScriptedServer(by_step(b=FAILED)) as model:
+        bench.service.kit.model.base_url = model.base_url
+        job_id = await execute(bench)
+        asked = await bench.until(EventType.QUESTION_ASKED)
+        async with asyncio.timeout(5):
+            while statuses(bench)["d"] is not StepStatus.COMPLETED:
+                await asyncio.sleep(0.01)
+        assert asked.data["context"] == "the file is locked"
+        offered = [option["value"] for option in asked.data["options"]]
+        assert offered == ["retry", "hint", "skip", "replan", "stop"]
+        assert statuses(bench)["b"] is StepStatus.WAITING
+        assert statuses(bench)["c"] is StepStatus.PENDING
+        await bench.service.cancel(job_id)
+    assert statuses(bench)["b"] is StepStatus.CANCELLED
+
+
+async def test_retry_runs_the_step_again(bench: Bench) -> None:
+    assert await fail_and_answer(bench, "retry") is JobStatus.COMPLETED
+    assert set(statuses(bench).values()) == {StepStatus.COMPLETED}
+
+
+async def test_a_hint_reaches_the_next_attempt(bench: Bench) -> None:
+    status = await fail_and_answer(bench, "hint", "close the editor first")
+    assert status is JobStatus.COMPLETED
+    sent = json.dumps([one.body for one in bench.requests])  # type: ignore[attr-defined]
+    assert "close the editor first" in sent
+
+
+async def test_skip_lets_the_rest_go_on_without_it(bench: Bench) -> None:
+    assert await fail_and_answer(bench, "skip") is JobStatus.COMPLETED
+    assert statuses(bench)["b"] is StepStatus.SKIPPED
+    assert statuses(bench)["c"] is StepStatus.COMPLETED
+
+
+async def test_stop_ends_the_job_and_says_why(bench: Bench) -> None:
+    assert await fail_and_answer(bench, "stop") is JobStatus.FAILED
+    assert statuses(bench)["b"] is StepStatus.FAILED
+    assert statuses(bench)["c"] is StepStatus.PENDING
+    job = bench.service.list_jobs(bench.context.id)[0]
+    assert "the file is locked" in (job.error or "")
+
+
+async def test_replanning_keeps_what_is_finished(bench: Bench) -> None:
+    make_plan(bench, {"a": [], "b": ["a"]})
+    new = plan("g", {"id": "x", "action": "another way", "depends_on": []})
+
+    def answer(body: dict[str, Any]) -> Scripted:
+        said = json.dumps(body["messages"])
+        if "PLANNER role" in said:
+            return new
+        return FAILED if "The step: do b" in said else text("Done.")
+
+    with ScriptedServer(answer) as model:
+        bench.service.kit.model.base_url = model.base_url
+        job_id = await execute(bench)
+        await bench.answer("replan")
+        await bench.service.jobs.wait(job_id)
+    assert statuses(bench) == {"a": StepStatus.COMPLETED, "x": StepStatus.PENDING}
+    revision = bench.service.plan(bench.context.id)
+    assert revision
+    assert revision.revision == 2
+
+
+async def test_a_large_deviation_asks_and_what_is_refused_does_not_run(bench: Bench) -> None:
+    make_plan(bench, {"a": []}, tools_needed=["read_file"])
+    replies = iter([call("delete_file", path="a.py"), text("I left it.")])
+    with ScriptedServer(lambda _: next(replies)) as model:
+        bench.service.kit.model.base_url = model.base_url
+        job_id = await execute(bench)
+        asked = await bench.until(EventType.QUESTION_ASKED)
+        assert "goes beyond its plan" in asked.data["question"]
+        await bench.answer("deny")
+        await bench.service.jobs.wait(job_id)
+    assert (bench.workspace / "a.py").exists()
+    assert bench.results()[0]["error"]["code"] == "not_in_plan"
+
+
+async def test_a_small_deviation_is_mentioned_and_goes_on(bench: Bench) -> None:
+    make_plan(bench, {"a": []}, tools_needed=["read_file"])
+    replies = iter([call("create_file", path="new.txt", content="x"), text("Done.")])
+    with ScriptedServer(lambda _: next(replies)) as model:
+        bench.service.kit.model.base_url = model.base_url
+        assert await run(bench) is JobStatus.COMPLETED
+    assert (bench.workspace / "new.txt").exists()
+    notices = [event.data for event in bench.events(EventType.NOTICE)]
+    assert [one["size"] for one in notices if one["code"] == "deviation"] == ["small"]
+
+
+async def test_cancelling_ends_running_steps_and_leaves_the_rest_pending(bench: Bench) -> None:
+    make_plan(bench, {"a": [], "b": ["a"]})
+    with ScriptedServer(lambda _: text("slow", first_delay=10)) as model:
+        bench.service.kit.model.base_url = model.base_url
+        job_id = await execute(bench)
+        await bench.until(EventType.TASK_STARTED)
+        assert (await bench.service.cancel(job_id)).status is JobStatus.CANCELLED
+    assert statuses(bench) == {"a": StepStatus.CANCELLED, "b": StepStatus.PENDING}
+
+
+async def test_a_resumed_job_repeats_no_completed_task(bench: Bench) -> None:
+    assert await fail_and_answer(bench, "stop") is JobStatus.FAILED
+    job_id = bench.service.list_jobs(bench.context.id)[0].id
+    before = len(bench.events(EventType.TASK_STARTED))
+    await bench.service.kit.model.aclose()  # it was talking to another server
+    with ScriptedServer(by_step()) as model:
+        bench.service.kit.model.base_url = model.base_url
+        bench.service.resume(job_id)
+        job = await bench.service.jobs.wait(job_id)
+    assert job.status is JobStatus.COMPLETED
+    again = [event.data["step_id"] for event in bench.events(EventType.TASK_STARTED)[before:]]
+    assert "a" not in again
+    assert again == ["b", "c"]
+
+
+async def test_an_old_revision_cannot_be_approved_or_edited(bench: Bench) -> None:
+    make_plan(bench, {"a": []})
+    with pytest.raises(Conflict) as refusal:
+        await execute(bench, revision=7)
+    assert refusal.value.code == "stale_revision"
+    steps = [{"id": "z", "action": "do z"}]
+    edited = bench.service.edit_plan(bench.context.id, {"goal": "g", "steps": steps}, 1)
+    assert edited.revision == 2
+    with pytest.raises(Conflict):
+        bench.service.edit_plan(bench.context.id, {"goal": "g", "steps": steps}, 1)
+
+
+@pytest.mark.parametrize(
+    ("steps", "place"),
+    [
+        ([{"id": "a", "action": "x", "depends_on": ["a"]}], "wait for each other"),
+        ([{"id": "a", "action": "x", "depends_on": ["q"]}], "steps[0].depends_on"),
+        ([{"id": "a", "action": "x"}, {"id": "a", "action": "y"}], "steps[1].id"),
+        ([{"id": "a", "action": "x", "tools_needed": ["fly"]}], "steps[0].tools_needed"),
+        ([], "steps"),
+    ],
+)
+async def test_an_edit_that_cannot_run_is_refused_with_the_place(
+    bench: Bench, steps: list[dict[str, Any]], place: str
+) -> None:
+    make_plan(bench, {"a": []})
+    with pytest.raises(InvalidInput) as refusal:
+        bench.service.edit_plan(bench.context.id, {"goal": "g", "steps": steps}, 1)
+    assert place in refusal.value.message
+
+
+async def test_without_a_plan_there_is_nothing_to_execute(bench: Bench) -> None:
+    with pytest.raises(NotFound):
+        await execute(bench)
+
+
+async def test_a_plan_says_which_files_it_read_have_changed(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    scripted.add(call("read_file", path="a.py"), plan("g", "change a.py"))
+    await bench.tell("plan it", AgentRole.PLANNER)
+    revision = bench.service.plan(bench.context.id)
+    assert revision
+    assert bench.service.plans.stale_files(revision) == []
+    (bench.workspace / "a.py").write_text("answer = 43  # changed\n")
+    assert bench.service.plans.stale_files(revision) == ["a.py"]

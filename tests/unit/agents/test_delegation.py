@@ -1,0 +1,125 @@
+"""The commander hands tasks to the other roles, with their rights and the user's leave."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from cowork_jupyter.domain.contexts import JobStatus
+from cowork_jupyter.domain.events import EventType
+from cowork_jupyter.domain.messages import MessageType
+from cowork_jupyter.domain.roles import AgentRole
+from tests.scripted import Scripted, ScriptedServer, call, text
+
+from .conftest import Bench
+
+pytestmark = pytest.mark.asyncio
+
+
+def by_role(**replies: list[Scripted]) -> Any:
+    """A model that answers by the role it is asked in."""
+    queues = {role: iter(several) for role, several in replies.items()}
+
+    def answer(body: dict[str, Any]) -> Scripted:
+        system = body["messages"][0]["content"]
+        for role, queue in queues.items():
+            if f"operating in {role.upper()} role" in system:
+                return next(queue)
+        raise AssertionError("no such role was expected")
+
+    return answer
+
+
+async def lead(bench: Bench, *answers: str, **replies: list[Scripted]) -> JobStatus:
+    """Run the commander against such a model, answering what is asked."""
+    with ScriptedServer(by_role(**replies)) as model:
+        bench.service.kit.model.base_url = model.base_url
+        job_id = bench.start("lead", AgentRole.COMMANDER)
+        for answer in answers:
+            await bench.answer(answer)
+        job = await bench.service.jobs.wait(job_id)
+        bench.requests = [one.body for one in model.requests]  # type: ignore[attr-defined]
+    return job.status
+
+
+async def test_a_reader_is_handed_a_task_without_asking_and_its_result_comes_back(
+    bench: Bench,
+) -> None:
+    status = await lead(
+        bench,
+        commander=[call("delegate", role="reviewer", task="Look at a.py"), text("All is well.")],
+        reviewer=[call("read_file", path="a.py"), text("It is fine.")],
+    )
+    assert status is JobStatus.COMPLETED
+    assert bench.events(EventType.QUESTION_ASKED) == []
+    last = bench.requests[-1]["messages"][-1]["content"]  # type: ignore[attr-defined]
+    assert "It is fine." in last
+    (result,) = bench.messages(MessageType.TASK_RESULT)
+    assert result.agent_role is AgentRole.REVIEWER
+    kinds = [one.type for one in bench.events(EventType.TASK_STARTED, EventType.TASK_COMPLETED)]
+    assert kinds == [EventType.TASK_STARTED, EventType.TASK_COMPLETED]
+
+
+async def test_who_may_change_things_is_handed_a_task_only_with_the_users_leave(
+    bench: Bench,
+) -> None:
+    create = call("create_file", terminate=True, path="new.txt", content="x")
+    status = await lead(
+        bench,
+        "allow",
+        commander=[call("delegate", role="actor", task="Write new.txt"), text("Done.")],
+        actor=[create],
+    )
+    assert status is JobStatus.COMPLETED
+    assert (bench.workspace / "new.txt").exists()
+
+
+async def test_what_the_user_refuses_is_not_handed_over(bench: Bench) -> None:
+    await lead(
+        bench,
+        "deny",
+        commander=[call("delegate", role="actor", task="Write new.txt"), text("I may not.")],
+    )
+    assert bench.results()[0]["error"]["code"] == "delegation_denied"
+    assert bench.messages(MessageType.TASK_ASSIGNMENT) == []
+
+
+async def test_the_delegate_keeps_its_own_ceiling(bench: Bench) -> None:
+    await lead(
+        bench,
+        commander=[call("delegate", role="planner", task="Write new.txt"), text("Hm.")],
+        planner=[call("create_file", path="new.txt", content="x"), text("I cannot.")],
+    )
+    assert not (bench.workspace / "new.txt").exists()
+    assert any(one["error"] and one["error"]["code"] == "not_permitted" for one in bench.results())
+
+
+@pytest.mark.parametrize("role", [role for role in AgentRole if role is not AgentRole.COMMANDER])
+async def test_nobody_else_can_delegate(bench: Bench, role: AgentRole) -> None:
+    with ScriptedServer([call("delegate", role="actor", task="x"), text("ok")]) as model:
+        bench.service.kit.model.base_url = model.base_url
+        await bench.tell("go", role)
+    assert bench.results()[0]["error"]["code"] == "unknown_tool"
+    assert "delegate(" not in bench.service.kit.prompt(role, bench.context)
+
+
+async def test_the_commander_cannot_delegate_to_a_commander(bench: Bench) -> None:
+    await lead(
+        bench,
+        commander=[call("delegate", role="commander", task="Lead"), text("I see.")],
+    )
+    assert bench.results()[0]["error"]["code"] == "not_delegable"
+    assert "delegate(" in bench.service.kit.prompt(AgentRole.COMMANDER, bench.context)
+
+
+async def test_a_delegate_sees_only_its_task(bench: Bench) -> None:
+    await lead(
+        bench,
+        commander=[call("delegate", role="reviewer", task="Look at a.py"), text("ok")],
+        reviewer=[text("Fine.")],
+    )
+    asked = json.dumps(bench.requests[1]["messages"][1:])  # type: ignore[attr-defined]
+    assert "Look at a.py" in asked
+    assert "delegate" not in asked

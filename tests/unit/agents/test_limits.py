@@ -1,0 +1,279 @@
+"""Limits: counted fairly, named when hit, and the user decides whether to go on."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cowork_jupyter.agents.limits import LimitReached, Limits
+from cowork_jupyter.agents.user import Nobody
+from cowork_jupyter.domain.contexts import JobStatus
+from cowork_jupyter.domain.events import EventType
+from cowork_jupyter.domain.messages import MessageType
+from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.tools.base import Parameters, ToolContext, ToolResult, tool
+from tests.scripted import Scripted, ScriptedServer, call, text
+
+from .conftest import Bench
+from .helpers import Clock, add_tools, bench_with, check_ended_well, ended
+from .test_loop import QUESTION
+
+SPENT = {"prompt_tokens": 50, "completion_tokens": 10, "total_tokens": 60}
+
+
+def made(clock: Clock, **limits: float) -> Limits:
+    settings = Settings(workspace=Path(), data_dir=Path(), **limits)  # type: ignore[arg-type]
+    return Limits(settings, clock)
+
+
+def reached(limits: Limits) -> str:
+    """Which limit is reached, if any."""
+    try:
+        limits.check()
+    except LimitReached as limit:
+        return str(limit)
+    return ""
+
+
+def test_below_every_limit_nothing_is_reached() -> None:
+    clock = Clock()
+    limits = made(clock, max_iterations=2, max_seconds=10, max_tokens=100)
+    limits.turns, limits.tokens = 1, 99
+    clock.now += 9.9
+    assert not reached(limits)
+
+
+def test_each_limit_names_itself_its_size_and_its_setting() -> None:
+    clock = Clock()
+    limits = made(clock, max_iterations=2, max_seconds=10, max_tokens=100)
+    limits.turns = 2
+    assert reached(limits) == "2 model turns (max_iterations)"
+    limits.extend()
+    clock.now += 10
+    assert reached(limits) == "10 seconds (max_seconds)"
+    limits.extend()
+    limits.tokens = 100
+    assert reached(limits) == "100 tokens (max_tokens)"
+
+
+def test_tokens_are_not_limited_unless_configured() -> None:
+    limits = made(Clock())
+    limits.tokens = 10**9
+    assert not reached(limits)
+
+
+def test_going_on_gives_the_same_amount_again() -> None:
+    clock = Clock()
+    limits = made(clock, max_iterations=2, max_seconds=10, max_tokens=100)
+    limits.turns, limits.tokens = 2, 100
+    clock.now += 10
+    limits.extend()
+    limits.turns, limits.tokens = 1, 99
+    clock.now += 9.9
+    assert not reached(limits)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 10**6))))
+def test_only_time_outside_of_waits_counts(spans: list[tuple[bool, int]]) -> None:
+    clock = Clock()
+    limits = made(clock)
+    for waits, seconds in spans:
+        if waits:
+            with limits.waiting():
+                clock.now += seconds
+        else:
+            clock.now += seconds
+    assert limits.seconds == sum(seconds for waits, seconds in spans if not waits)
+
+
+def test_a_wait_that_is_cancelled_does_not_count_either() -> None:
+    clock = Clock()
+    limits = made(clock)
+    with suppress(asyncio.CancelledError), limits.waiting():
+        clock.now += 100
+        raise asyncio.CancelledError
+    assert limits.seconds == 0
+
+
+# Through the whole service
+
+
+CHANGES: dict[str, dict[str, float]] = {
+    "max_iterations": {"max_iterations": 2},
+    "max_seconds": {"max_seconds": 10.0},
+    "max_tokens": {"max_tokens": 100},
+}
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock by which the service's limits run."""
+    clock = Clock()
+    monkeypatch.setattr("cowork_jupyter.agents.agent.Limits", partial(Limits, clock=clock))
+    return clock
+
+
+def turns(bench: Bench, clock: Clock, number: int) -> list[Scripted]:
+    """Turns of six seconds and sixty tokens each: the second one is too much for any limit."""
+
+    @tool(category="test", permissions=[], idempotent=True)
+    async def work(parameters: Work, context: ToolContext) -> ToolResult:
+        """Take six seconds."""
+        clock.now += 6
+        return ToolResult(f"done {parameters.part}", "worked")
+
+    add_tools(bench, work)
+    spent = [call("work", part=part) for part in range(number)]
+    return [Scripted(text=one.text, usage=SPENT) for one in spent]
+
+
+class Work(Parameters):
+    part: int
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("name", CHANGES)
+async def test_at_a_limit_the_job_waits_and_asks_and_going_on_goes_on(
+    settings: Settings, scripted: ScriptedServer, clock: Clock, name: str
+) -> None:
+    async with bench_with(settings, **CHANGES[name]) as bench:
+        scripted.add(*turns(bench, clock, 4))
+        job_id = bench.start("go")
+        asked = await bench.until(EventType.QUESTION_ASKED)
+        assert f"({name}) is reached" in asked.data["question"]
+        assert [option["value"] for option in asked.data["options"]] == ["go_on", "stop"]
+        assert bench.job_statuses() == [JobStatus.WAITING]
+        assert len(scripted.requests) == 2
+        await bench.answer("go_on")
+        second = await next_question(bench, asked.seq)
+        assert f"({name}) is reached" in second
+        assert len(scripted.requests) == 4, "going on must give the same amount again"
+        bench.service.answer(pending(bench), "stop")
+        await ended(bench, job_id)
+        check_ended_well(bench, JobStatus.FAILED)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("name", CHANGES)
+async def test_stopping_at_a_limit_fails_the_job_and_names_the_limit(
+    settings: Settings, scripted: ScriptedServer, clock: Clock, name: str
+) -> None:
+    async with bench_with(settings, **CHANGES[name]) as bench:
+        scripted.add(*turns(bench, clock, 3))
+        job_id = bench.start("go")
+        await bench.answer("stop")
+        job = await ended(bench, job_id)
+        assert name in (job.error or "")
+        check_ended_well(bench, JobStatus.FAILED)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("name", CHANGES)
+async def test_headless_a_limit_ends_the_job_naming_it_and_nothing_hangs(
+    settings: Settings, scripted: ScriptedServer, clock: Clock, name: str
+) -> None:
+    async with bench_with(settings, **CHANGES[name]) as bench:
+        bench.service.kit.user = Nobody()
+        scripted.add(*turns(bench, clock, 3))
+        job = await ended(bench, bench.start("go"))
+        assert name in (job.error or "")
+        assert name in bench.messages(MessageType.QUESTION)[0].text
+        check_ended_well(bench, JobStatus.FAILED)
+
+
+@pytest.mark.asyncio
+async def test_headless_a_question_of_the_model_ends_the_job(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    bench.service.kit.user = Nobody()
+    scripted.add(QUESTION)
+    job = await ended(bench, bench.start("go"))
+    assert job.error == "Nobody could answer: Which?"
+    check_ended_well(bench, JobStatus.FAILED)
+
+
+@pytest.mark.asyncio
+async def test_time_in_which_the_user_thinks_does_not_count(
+    settings: Settings, scripted: ScriptedServer, clock: Clock
+) -> None:
+    async with bench_with(settings, max_seconds=10.0) as bench:
+        scripted.add(QUESTION, text("B it is."))
+        job_id = bench.start("go")
+        await bench.until(EventType.QUESTION_ASKED)
+        clock.now += 10_000
+        await bench.answer("b")
+        await ended(bench, job_id)
+        check_ended_well(bench, JobStatus.COMPLETED)
+
+
+@pytest.mark.asyncio
+async def test_the_token_limit_holds_with_servers_that_report_no_usage(
+    settings: Settings, scripted: ScriptedServer, clock: Clock
+) -> None:
+    async with bench_with(settings, max_tokens=100) as bench:
+        bench.service.kit.user = Nobody()
+        scripted.add(call("read_file", path="a.py"), text("more"))
+        job = await ended(bench, bench.start("go"))
+        assert "max_tokens" in (job.error or "")
+
+
+@pytest.mark.asyncio
+async def test_a_model_that_writes_for_ever_meets_the_time_limit_and_its_words_are_kept(
+    settings: Settings, scripted: ScriptedServer, clock: Clock
+) -> None:
+    async with bench_with(settings) as bench:
+        bench.service.kit.user = Nobody()
+        scripted.add(text("and so on " * 1000, delay=0.01))
+        job_id = bench.start("go")
+        await bench.until(EventType.TEXT_DELTA)
+        clock.now += 10_000
+        job = await ended(bench, job_id)
+        assert "max_seconds" in (job.error or "")
+        (kept,) = (one for one in bench.messages() if "problem" in one.data)
+        assert kept.text.startswith("and")
+        assert scripted.requests[0].disconnected.wait(1)
+        check_ended_well(bench, JobStatus.FAILED)
+
+
+@pytest.mark.asyncio
+async def test_after_going_on_the_last_words_the_model_reads_are_the_users(
+    settings: Settings, scripted: ScriptedServer
+) -> None:
+    async with bench_with(settings, max_iterations=1) as bench:
+        scripted.add(call("read_file", path="a.py"), text("done"))
+        job_id = bench.start("go")
+        await bench.answer("go_on")
+        await ended(bench, job_id)
+        last = scripted.requests[1].body["messages"][-1]
+        assert last["role"] == "user"
+        assert last["content"].endswith("go_on")
+
+
+@pytest.mark.asyncio
+async def test_a_new_message_has_the_whole_amount_again(
+    settings: Settings, scripted: ScriptedServer, clock: Clock
+) -> None:
+    async with bench_with(settings, max_iterations=2) as bench:
+        look = call("read_file", path="a.py")
+        scripted.add(look, text("one"), look, text("two"))
+        assert (await bench.tell("first")).status is JobStatus.COMPLETED
+        assert (await bench.tell("second")).status is JobStatus.COMPLETED
+
+
+def pending(bench: Bench) -> str:
+    (question,) = bench.service.journal.store.pending_questions(bench.context.id)
+    return question.id
+
+
+async def next_question(bench: Bench, after: int) -> str:
+    async with asyncio.timeout(5):
+        async for event in bench.service.events(bench.context.id, after):
+            if event.type is EventType.QUESTION_ASKED:
+                return str(event.data["question"])
+    raise AssertionError("the bus was closed")
