@@ -1,0 +1,89 @@
+"""What the agent itself costs in each turn, the model answering at once."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import statistics
+import tempfile
+import time
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from cowork_jupyter.domain.contexts import JobStatus, Usage
+from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.llm.chunks import Chunk, Finished, Request, TextChunk, UsageChunk
+from cowork_jupyter.llm.client import Model
+from cowork_jupyter.service import CoworkService
+
+from .rows import Row
+
+TURNS = 30
+"""As many as one message may take, unless configured."""
+JOBS = 10
+LONG = 200
+"""Turns that fill the history."""
+WORDS = "Let me look at the next file.\n"
+
+
+class InstantModel(Model):
+    """Reads one file after the other, and notes when it was asked."""
+
+    def __init__(self, turns: int) -> None:
+        super().__init__(base_url="http://localhost/v1", model="instant")
+        self.turns = turns
+        self.asked: list[float] = []
+
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        self.asked.append(time.perf_counter())
+        turn = len(self.asked)
+        call = f'{{"tool": "read_file", "parameters": {{"path": "{turn % 10}.py"}}}}'
+        for piece in re.findall(r"\s*\S+", WORDS + call if turn <= self.turns else "Done."):
+            yield TextChunk(piece)
+        yield Finished("stop")
+        yield UsageChunk(Usage(prompt_tokens=9_000, completion_tokens=20, total_tokens=9_020))
+
+
+def measure() -> Iterator[Row]:
+    turns: list[float] = []
+    for _ in range(JOBS):
+        with tempfile.TemporaryDirectory() as folder:
+            turns += asyncio.run(run(Path(folder), TURNS))
+    with tempfile.TemporaryDirectory() as folder:
+        full = asyncio.run(run(Path(folder), LONG))[-TURNS:]
+    yield Row(
+        "loop overhead per turn, model time excluded",
+        statistics.median(turns) * 1000,
+        "ms",
+        3,
+        f"whole turns with read_file, store, events and a subscriber; median of {len(turns)} in "
+        f"{JOBS} jobs; {statistics.median(full) * 1000:.1f} ms where the history is full",
+    )
+
+
+async def run(folder: Path, turns: int) -> list[float]:
+    """Seconds from each question to the model to the next one."""
+    workspace = folder / "workspace"
+    workspace.mkdir()
+    for number in range(10):
+        lines = [f"value_{line} = {line * number}" for line in range(40)]
+        (workspace / f"{number}.py").write_text("\n".join(lines))
+    settings = Settings(workspace=workspace, data_dir=folder, max_iterations=turns + 1, model="m")
+    service = CoworkService(settings)
+    service.kit.model = model = InstantModel(turns)
+    context = service.create_context()
+    watching = asyncio.create_task(watch(service, context.id))
+    message = service.send_message(context.id, "Read everything.")
+    job = await service.jobs.wait(message.job_id or "")
+    assert job.status is JobStatus.COMPLETED, job.error
+    watching.cancel()
+    with suppress(asyncio.CancelledError):
+        await watching
+    await service.close()
+    return [later - one for one, later in zip(model.asked, model.asked[1:], strict=False)]
+
+
+async def watch(service: CoworkService, context_id: str) -> None:
+    async for _ in service.events(context_id):
+        pass
