@@ -109,7 +109,7 @@ class CoworkService:
         """Plans, and carrying them out."""
         from .agents.plans import Plans
 
-        return Plans(self.kit, self.jobs)
+        return Plans(self.kit, self.jobs, self.inbox)
 
     async def close(self) -> None:
         """Stop everything; what ran is stored as interrupted."""

@@ -121,6 +121,8 @@ class Execution:
     async def _see_through(self, step: PlanStep, places: asyncio.Semaphore) -> None:
         """One step until it is done: run, and on failure do what the user says."""
         hint = ""
+        if await self._give_up_half_done(step):
+            return
         while True:
             async with places:
                 result = await self.execute_task(step, hint)
@@ -187,6 +189,42 @@ class Execution:
             Question(question="What should be done differently?", allow_custom=True), log
         )
         return HINT, hint or ""
+
+    async def _give_up_half_done(self, step: PlanStep) -> bool:
+        """Before a step is run again after a crash: what may have happened already?
+
+        Looking again does no harm. For anything else the user decides; True if to skip it.
+        """
+        tool = self._half_done_tool(self.tasks[step.id])
+        if tool is None:
+            return False
+        question = Question(
+            question=f"Step {step.step_number} was interrupted in the middle of {tool}. "
+            "Run the step again?",
+            context="What it was doing may have happened in part. Have a look before you decide.",
+            severity="major",
+            options=[one for one in _FAILURE_OPTIONS if one.value in (RETRY, SKIP, STOP)],
+            default=STOP,
+        )
+        choice = await self.kit.user.ask(question, self._log(self.tasks[step.id]))
+        if choice == SKIP:
+            self.update_plan(step.id, StepStatus.SKIPPED)
+        elif choice != RETRY:
+            self.update_plan(step.id, StepStatus.FAILED, error=f"Interrupted during {tool}.")
+            raise StopExecution(STOP, f"Step {step.id} was interrupted during {tool}.")
+        return choice == SKIP
+
+    def _half_done_tool(self, task: Task) -> str | None:
+        """The tool that a crash cut off in this task, if running it again could do harm."""
+        mine = [
+            one for one in self.journal.store.tool_messages(self.job.id) if one.task_id == task.id
+        ]
+        error = mine[-1].data.get("error") if mine else None
+        if not isinstance(error, dict) or error.get("code") != "interrupted":
+            return None
+        name = str(mine[-1].data.get("tool"))
+        tool = self.kit.registry.get(name)
+        return None if tool and tool.idempotent else name
 
     async def _replan(self, why: str) -> Outcome:
         """Let the planner make a new plan; the user approves it like any other."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ..domain.contexts import Context, Job, JobStatus, StepStatus
+from ..domain.contexts import Context, Job, JobStatus, StepStatus, Task
 from ..domain.errors import Conflict, InvalidInput, NotFound
 from ..domain.events import EventType
 from ..domain.messages import Message, TextPart
@@ -17,9 +17,11 @@ from ..domain.roles import AgentRole, Permission
 from ..store import PlanRevision
 from ..workspace import fingerprint
 from .agent import AgentKit
-from .coordinator import Execution
+from .coordinator import SKIP, Execution
 from .jobs import Jobs
 from .loop import Outcome
+from .schedule import DONE
+from .user import Inbox
 
 
 @dataclass
@@ -28,6 +30,7 @@ class Plans:
 
     kit: AgentKit
     jobs: Jobs
+    inbox: Inbox
 
     def stale_files(self, revision: PlanRevision) -> list[str]:
         """Files that the planner read and that have changed since."""
@@ -84,9 +87,36 @@ class Plans:
             if job.tasks and revision:
                 execution = self._execution(context, resumed, revision, None)
                 return await execution.run_execution_phase()
-            return await self.kit.run(context, context.role, resumed.id, "")
+            goal = store.goal(context.id, resumed.id)
+            return await self.kit.run(context, context.role, resumed.id, goal.text if goal else "")
 
         return self.jobs.restart(job, work)
+
+    def decide(self, job_id: str, task_id: str, choice: str) -> Job:
+        """Try a failed task again, or skip it: now if its job asks, else by resuming the job."""
+        store = self.kit.journal.store
+        job, task = store.job(job_id), store.task(task_id)
+        if task.job_id != job_id:
+            raise NotFound(f"There is no task '{task_id}' in this job.")
+        for question in store.pending_questions(job.context_id):
+            offered = [option["value"] for option in question.data.get("options", [])]
+            if question.task_id == task_id and choice in offered:
+                self.inbox.answer(question.id, choice)
+                return store.job(job_id)
+        if not job.status.is_final or task.status in DONE:
+            raise Conflict(f"The task is {task.status}; there is nothing to decide.")
+        if choice == SKIP:
+            self._mark_skipped(job, task)
+        return self.resume(job_id)
+
+    def _mark_skipped(self, job: Job, task: Task) -> None:
+        store = self.kit.journal.store
+        revision = store.plan(job.context_id)
+        if revision is None:
+            raise NotFound("This conversation has no plan.", code="no_plan")
+        execution = self._execution(store.context(job.context_id), job, revision, None)
+        execution.tasks[task.step_id] = task
+        execution.update_plan(task.step_id, StepStatus.SKIPPED)
 
     def _execution(
         self, context: Context, job: Job, revision: PlanRevision, max_parallel: int | None

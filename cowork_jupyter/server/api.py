@@ -212,6 +212,18 @@ async def resume_job(call: Call) -> BaseModel:
     return call.service.resume(call.path["id"])
 
 
+@table.route("POST", "jobs/{id}/tasks/{task}/retry", answer=Job, status=202, action="execute")
+async def retry_task(call: Call) -> BaseModel:
+    """Try a failed task again."""
+    return call.service.plans.decide(call.path["id"], call.path["task"], "retry")
+
+
+@table.route("POST", "jobs/{id}/tasks/{task}/skip", answer=Job, status=202, action="execute")
+async def skip_task(call: Call) -> BaseModel:
+    """Go on without a failed task."""
+    return call.service.plans.decide(call.path["id"], call.path["task"], "skip")
+
+
 @table.route("GET", "context/{id}/questions", answer=models.QuestionList, action="read")
 async def list_questions(call: Call) -> BaseModel:
     """Questions that wait for the user."""

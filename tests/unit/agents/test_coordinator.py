@@ -332,3 +332,84 @@ async def test_a_plan_says_which_files_it_read_have_changed(
     assert bench.service.plans.stale_files(revision) == []
     (bench.workspace / "a.py").write_text("answer = 43  # changed\n")
     assert bench.service.plans.stale_files(revision) == ["a.py"]
+
+
+async def crash_in_the_middle_of(bench: Bench, tool: str, **parameters: Any) -> str:
+    """A job whose only step was cut off while this tool ran; gives the job's id."""
+    make_plan(bench, {"a": []}, tools_needed=[tool])
+    with ScriptedServer([call(tool, **parameters), text("slow", first_delay=20)]) as model:
+        bench.service.kit.model.base_url = model.base_url
+        job_id = await execute(bench)
+        await bench.until(EventType.TOOL_RESULT)
+        await bench.service.cancel(job_id)
+    await bench.service.kit.model.aclose()
+    with bench.service.journal.transaction() as tx:
+        task = tx.tasks(job_id)[0]
+        tx.append_message(
+            bench.messages(MessageType.TOOL_RESULT)[-1].model_copy(
+                update={
+                    "id": "msg_cut",
+                    "task_id": task.id,
+                    "data": {"tool": tool, "ok": False, "error": {"code": "interrupted"}},
+                }
+            )
+        )
+    return job_id
+
+
+async def test_a_half_done_change_is_not_repeated_without_asking(bench: Bench) -> None:
+    job_id = await crash_in_the_middle_of(bench, "execute_command", command="true")
+    with ScriptedServer(by_step()) as model:
+        bench.service.kit.model.base_url = model.base_url
+        bench.service.resume(job_id)
+        asked = await bench.until(EventType.QUESTION_ASKED)
+        assert "interrupted in the middle of execute_command" in asked.data["question"]
+        assert model.requests == []
+        await bench.answer("skip")
+        job = await bench.service.jobs.wait(job_id)
+    assert job.status is JobStatus.COMPLETED
+    assert statuses(bench)["a"] is StepStatus.SKIPPED
+
+
+async def test_looking_again_after_a_crash_needs_no_question(bench: Bench) -> None:
+    job_id = await crash_in_the_middle_of(bench, "read_file", path="a.py")
+    with ScriptedServer(by_step()) as model:
+        bench.service.kit.model.base_url = model.base_url
+        bench.service.resume(job_id)
+        job = await bench.service.jobs.wait(job_id)
+    assert job.status is JobStatus.COMPLETED
+    assert bench.events(EventType.QUESTION_ASKED) == []
+
+
+@pytest.mark.parametrize(
+    ("choice", "status"), [("retry", StepStatus.COMPLETED), ("skip", StepStatus.SKIPPED)]
+)
+async def test_a_failed_task_can_be_retried_or_skipped_by_name(
+    bench: Bench, choice: str, status: StepStatus
+) -> None:
+    make_plan(bench, {"b": []})
+    failures = iter([FAILED])
+    with ScriptedServer(by_step(b=lambda: next(failures, text("Done now.")))) as model:
+        bench.service.kit.model.base_url = model.base_url
+        job_id = await execute(bench)
+        asked = await bench.until(EventType.QUESTION_ASKED)
+        assert asked.task_id
+        bench.service.plans.decide(job_id, asked.task_id, choice)
+        await bench.service.jobs.wait(job_id)
+        assert statuses(bench)["b"] is status
+        with pytest.raises(Conflict):
+            bench.service.plans.decide(job_id, asked.task_id, choice)
+
+
+async def test_skipping_a_task_of_a_stopped_job_resumes_it_without_the_task(bench: Bench) -> None:
+    assert await fail_and_answer(bench, "stop") is JobStatus.FAILED
+    job = bench.service.list_jobs(bench.context.id)[0]
+    failed = next(task for task in job.tasks if task.status is StepStatus.FAILED)
+    await bench.service.kit.model.aclose()
+    with ScriptedServer(by_step()) as model:
+        bench.service.kit.model.base_url = model.base_url
+        bench.service.plans.decide(job.id, failed.id, "skip")
+        ended = await bench.service.jobs.wait(job.id)
+    assert ended.status is JobStatus.COMPLETED
+    assert statuses(bench)["b"] is StepStatus.SKIPPED
+    assert statuses(bench)["c"] is StepStatus.COMPLETED

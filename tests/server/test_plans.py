@@ -1,0 +1,72 @@
+"""Plans over HTTP: edit, approve, run, answer, resume."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.scripted import ScriptedServer, plan, text
+
+from .api import Api
+
+pytestmark = pytest.mark.usefixtures("connected")
+
+
+async def planned(api: Api, scripted: ScriptedServer, *actions: Any) -> str:
+    """A context with a plan at revision 1."""
+    scripted.add(plan("Tidy up", *actions))
+    context = await api.new_context(role="planner")
+    accepted = await api.post(f"context/{context}/messages", {"content": "Plan"}, status=202)
+    await api.ended(accepted["job_id"])
+    return context
+
+
+async def test_an_approved_plan_runs_and_makes_the_role_actor(
+    api: Api, scripted: ScriptedServer
+) -> None:
+    context = await planned(api, scripted, "look", "write")
+    scripted.add(text("Looked."), text("Wrote."))
+    started = await api.post(f"context/{context}/plan/execute", {"revision": 1}, status=202)
+    job = await api.ended(started["job_id"])
+    assert job["status"] == "completed"
+    assert [task["status"] for task in job["tasks"]] == ["completed", "completed"]
+    assert (await api.get(f"context/{context}"))["role"] == "actor"
+    shown = await api.get(f"context/{context}/plan")
+    assert [step["status"] for step in shown["plan"]["steps"]] == ["completed", "completed"]
+
+
+async def test_an_edit_is_a_new_revision_and_guards_against_two_editors(
+    api: Api, scripted: ScriptedServer
+) -> None:
+    context = await planned(api, scripted, "look")
+    found = (await api.get(f"context/{context}/plan"))["plan"]
+    found["steps"][0]["action"] = "look closely"
+    edit = {"plan": found, "revision": 1}
+    edited = await api.call("PUT", f"context/{context}/plan", edit)
+    assert (edited["revision"], edited["plan"]["steps"][0]["action"]) == (2, "look closely")
+    stale = {"status": 409, "code": "stale_revision"}
+    await api.refused("PUT", f"context/{context}/plan", edit, **stale)
+    await api.refused("POST", f"context/{context}/plan/execute", {"revision": 1}, **stale)
+
+
+@pytest.mark.parametrize("needed", [["1"], ["nope"]], ids=["cycle", "unknown step"])
+async def test_a_plan_that_cannot_run_is_refused(
+    api: Api, scripted: ScriptedServer, needed: list[str]
+) -> None:
+    context = await planned(api, scripted, "look")
+    steps = [{"id": "1", "action": "x", "depends_on": needed}]
+    edit = {"plan": {"goal": "g", "steps": steps}, "revision": 1}
+    await api.refused("PUT", f"context/{context}/plan", edit, status=422)
+
+
+async def test_a_failed_task_is_retried_over_http(api: Api, scripted: ScriptedServer) -> None:
+    context = await planned(api, scripted, "look")
+    scripted.add(text("FAILED: no luck"), text("Looked."))
+    started = await api.post(f"context/{context}/plan/execute", {"revision": 1}, status=202)
+    question = await api.first_question(context)
+    address = f"jobs/{started['job_id']}/tasks/{question['task_id']}/retry"
+    await api.post(address, status=202)
+    assert (await api.ended(started["job_id"]))["status"] == "completed"
+    await api.refused("POST", address, status=409)
+    await api.refused("POST", f"jobs/{started['job_id']}/resume", status=409)
