@@ -20,7 +20,7 @@ from ..domain.messages import MessageType
 from ..domain.plan import Plan, PlanStep
 from ..domain.replies import Option, Question
 from ..domain.roles import AgentRole
-from ..store import PlanRevision
+from ..store import PlanRevision, Transaction
 from .agent import AgentKit
 from .assignment import FAILED_MARK, assignment_text
 from .deviation import PlanWatch
@@ -28,6 +28,10 @@ from .locks import FileLocks
 from .log import RunLog
 from .loop import Outcome
 from .schedule import DONE, Schedule
+
+LARGE_PLAN = 50
+"""Steps beyond which the whole plan is no longer stored with every change of one of them."""
+PLAN_PAUSE = 0.25
 
 RETRY, HINT, SKIP, REPLAN, STOP = "retry", "hint", "skip", "replan", "stop"
 
@@ -70,6 +74,10 @@ class Execution:
     locks: FileLocks = field(default_factory=FileLocks)
     tasks: dict[str, Task] = field(default_factory=dict)
     """By step id."""
+    _steps: dict[str, PlanStep] = field(default_factory=dict)
+    _taken_up: set[str] = field(default_factory=set)
+    """Steps that an earlier run of this job had begun or ended."""
+    _storing: asyncio.TimerHandle | None = None
 
     @property
     def plan(self) -> Plan:
@@ -84,6 +92,12 @@ class Execution:
     async def run_execution_phase(self) -> Outcome:
         """Run the plan to its end, or to where the user stops it."""
         self._prepare_tasks()
+        try:
+            return await self._run_to_the_end()
+        finally:
+            self._store_later()
+
+    async def _run_to_the_end(self) -> Outcome:
         try:
             await self._run_steps()
         except StopExecution as stop:
@@ -103,7 +117,7 @@ class Execution:
         try:
             while True:
                 while (step_id := schedule.take()) is not None:
-                    work = self._see_through(self.plan.step(step_id), places)
+                    work = self._see_through(self._steps[step_id], places)
                     running[asyncio.create_task(work)] = step_id
                 if not running:
                     return
@@ -216,9 +230,10 @@ class Execution:
 
     def _half_done_tool(self, task: Task) -> str | None:
         """The tool that a crash cut off in this task, if running it again could do harm."""
-        mine = [
-            one for one in self.journal.store.tool_messages(self.job.id) if one.task_id == task.id
-        ]
+        if task.step_id not in self._taken_up:
+            return None
+        calls = self.journal.store.tool_messages(self.job.id)
+        mine = [one for one in calls if one.task_id == task.id]
         error = mine[-1].data.get("error") if mine else None
         if not isinstance(error, dict) or error.get("code") != "interrupted":
             return None
@@ -254,6 +269,13 @@ class Execution:
             data = {**merged.model_dump(mode="json"), "revision": newest.revision}
             tx.append_event(self.context.id, EventType.PLAN_UPDATE, data, self.job.id)
 
+    def skip(self, task: Task) -> None:
+        """Mark a step of a job that has stopped as one to go on without."""
+        self._steps = {step.id: step for step in self.plan.steps}
+        self.tasks[task.step_id] = task
+        self.update_plan(task.step_id, StepStatus.SKIPPED)
+        self._store_later()
+
     def update_plan(
         self,
         step_id: str,
@@ -263,12 +285,7 @@ class Execution:
         error: str | None = None,
     ) -> None:
         """Store a step's new status, its task's, and the events that tell of it."""
-        steps = [
-            step.model_copy(update={"status": status}) if step.id == step_id else step
-            for step in self.plan.steps
-        ]
-        plan = self.plan.model_copy(update={"steps": steps})
-        self.revision = self.revision.model_copy(update={"plan": plan})
+        self._steps[step_id].status = status
         ended = status not in (StepStatus.PENDING, StepStatus.RUNNING, StepStatus.WAITING)
         changes = {
             "status": status,
@@ -288,27 +305,40 @@ class Execution:
         }
         with self.journal.transaction() as tx:
             tx.save_task(task)
-            tx.save_plan(self.revision)
             if status is StepStatus.RUNNING:
                 log.append(tx, EventType.TASK_STARTED, data)
             elif ended:
                 log.append(tx, EventType.TASK_COMPLETED, data)
-            shown = {**plan.model_dump(mode="json"), "revision": self.revision.revision}
-            log.append(tx, EventType.PLAN_UPDATE, shown)
+            if len(self._steps) <= LARGE_PLAN:
+                self._store_plan(tx)
+        if len(self._steps) > LARGE_PLAN and self._storing is None:
+            self._storing = asyncio.get_running_loop().call_later(PLAN_PAUSE, self._store_later)
+
+    def _store_plan(self, tx: Transaction) -> None:
+        """The whole plan as it stands now, and the event that shows it."""
+        tx.save_plan(self.revision)
+        shown = {**self.plan.model_dump(mode="json"), "revision": self.revision.revision}
+        self._log().append(tx, EventType.PLAN_UPDATE, shown)
+
+    def _store_later(self) -> None:
+        """A large plan is stored a few times a second; its tasks are stored at once."""
+        if self._storing is not None:
+            self._storing.cancel()
+            self._storing = None
+            with self.journal.transaction() as tx:
+                self._store_plan(tx)
 
     def _prepare_tasks(self) -> None:
-        """A task for each step that is not done; an earlier run's tasks are taken up again."""
+        """A task for each step; an earlier run's tasks are taken up again as they ended."""
         known = {task.step_id: task for task in self.journal.store.tasks(self.job.id)}
-        steps = [
-            step if step.status in DONE else step.model_copy(update={"status": StepStatus.PENDING})
-            for step in self.plan.steps
-        ]
-        self.revision = self.revision.model_copy(
-            update={"plan": self.plan.model_copy(update={"steps": steps})}
-        )
+        self._taken_up = set(known)
+        self._steps = {step.id: step for step in self.plan.steps}
         with self.journal.transaction() as tx:
-            for step in steps:
-                task = known.get(step.id) or Task(
+            for step in self.plan.steps:
+                earlier = known.get(step.id)
+                reached = earlier.status if earlier else step.status
+                step.status = reached if reached in DONE else StepStatus.PENDING
+                task = earlier or Task(
                     job_id=self.job.id,
                     context_id=self.context.id,
                     step_id=step.id,

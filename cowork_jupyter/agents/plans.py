@@ -115,8 +115,7 @@ class Plans:
         if revision is None:
             raise NotFound("This conversation has no plan.", code="no_plan")
         execution = self._execution(store.context(job.context_id), job, revision, None)
-        execution.tasks[task.step_id] = task
-        execution.update_plan(task.step_id, StepStatus.SKIPPED)
+        execution.skip(task)
 
     def _execution(
         self, context: Context, job: Job, revision: PlanRevision, max_parallel: int | None

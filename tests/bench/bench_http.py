@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
-import os
 import re
 import socket
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,7 +34,7 @@ from tests.scripted.server import last_words
 from .bench_server_start import _command, _environment, _wait_for
 from .rows import Row
 
-ROUNDS = 7
+ROUNDS = 11
 WORDS = 3000
 CONTEXTS = 200
 STAMPS, PAUSE = 240, 0.05
@@ -42,7 +42,8 @@ RAMP = 6.0
 """Seconds over which the contexts begin; each streams for twice as long, so all overlap."""
 IDLE_SECONDS = 5.0
 AUTHORIZATION = {"Authorization": "token t"}
-LOST = 60.0
+GIVE_UP = 60.0
+"""Seconds without an event after which one must have been lost."""
 
 
 class StampedTokens(list[str]):
@@ -91,7 +92,7 @@ class Jupyter:
             method="POST",
             body=json.dumps(body),
             headers=AUTHORIZATION,
-            request_timeout=LOST,
+            request_timeout=GIVE_UP,
         )
         return json.loads(answer.body)
 
@@ -123,9 +124,13 @@ def jupyter_server(model: str, *, extension: bool = True) -> Iterator[Jupyter]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         process = subprocess.Popen(
             _command(port, folder, extension=extension),
-            env={**_environment(Path(folder)), "COWORK_BASE_URL": model, "COWORK_MODEL": "scripted"},
+            env={
+                **_environment(Path(folder)),
+                "COWORK_BASE_URL": model,
+                "COWORK_MODEL": "scripted",
+            },
             stdout=subprocess.DEVNULL,
-            stderr=None if os.environ.get("BENCH_LOG") else subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         try:
             _wait_for(f"http://127.0.0.1:{port}/api/status?token=t", time.perf_counter() + 60)
@@ -158,7 +163,7 @@ class Watcher:
         )
         seq = 0
         while True:
-            message = await asyncio.wait_for(self.socket.read_message(), LOST)
+            message = await asyncio.wait_for(self.socket.read_message(), GIVE_UP)
             now = time.time()
             assert message is not None, "the socket was closed"
             event = json.loads(message)
@@ -279,5 +284,4 @@ def idle_percent(jupyter: Jupyter) -> float:
 if __name__ == "__main__":
     with ScriptedServer(script) as server:
         print(server.base_url, flush=True)
-        sys.stdin.read()
-        time.sleep(3600)
+        threading.Event().wait()
