@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from ..bus import Journal
@@ -25,7 +26,7 @@ from ..llm.prompt import (
 )
 from ..llm.protocols import ToolSpec, request_arguments
 from ..llm.tokens import TokenCounter
-from ..tools.base import Tool
+from ..tools.base import Parameters, Tool
 from ..tools.find_tools import find_tools_in
 from ..tools.registry import ToolRegistry
 from ..workspace import Workspace
@@ -145,7 +146,13 @@ def described(tool: Tool) -> DescribedTool:
 
 def spec_of(tool: Tool) -> ToolSpec:
     """A tool as the model sees it."""
-    return ToolSpec(tool.name, tool.description, tool.parameters.model_json_schema())
+    return ToolSpec(tool.name, tool.description, _schema_of(tool.parameters))
+
+
+@cache
+def _schema_of(parameters: type[Parameters]) -> dict[str, Any]:
+    """Made once, because making it takes milliseconds. Nobody changes it."""
+    return parameters.model_json_schema()
 
 
 def _arguments(parts: PromptParts) -> dict[str, Any]:

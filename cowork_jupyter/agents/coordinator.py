@@ -114,18 +114,20 @@ class Execution:
         schedule = Schedule(self.plan)
         places = asyncio.Semaphore(self.max_parallel)
         running: dict[asyncio.Task[None], str] = {}
+        ended: asyncio.Queue[asyncio.Task[None]] = asyncio.Queue()
         try:
             while True:
                 while (step_id := schedule.take()) is not None:
                     work = self._see_through(self._steps[step_id], places)
-                    running[asyncio.create_task(work)] = step_id
+                    task = asyncio.create_task(work)
+                    task.add_done_callback(ended.put_nowait)
+                    running[task] = step_id
                 if not running:
                     return
-                done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-                for task in done:
-                    step_id = running.pop(task)
-                    task.result()
-                    schedule.finish(step_id)
+                task = await ended.get()
+                step_id = running.pop(task)
+                task.result()
+                schedule.finish(step_id)
         finally:
             for task in running:
                 task.cancel()

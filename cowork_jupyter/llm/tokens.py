@@ -34,8 +34,23 @@ _LEAST, _MOST = 0.6, 3.0
 _TOO_SHORT_TO_LEARN = 100
 
 
+_REMEMBERED = 4_096
+_counts: dict[tuple[int, int], int] = {}
+"""By hash and length: the same history is counted at every turn, and no text is held here."""
+
+
 def estimate_tokens(text: str) -> int:
-    """About how many tokens a model makes of a text. Long texts are judged by samples."""
+    """About how many tokens a model makes of a text."""
+    key = (hash(text), len(text))
+    if key not in _counts:
+        if len(_counts) >= _REMEMBERED:
+            _counts.clear()
+        _counts[key] = _estimate(text)
+    return _counts[key]
+
+
+def _estimate(text: str) -> int:
+    """Count a short text, judge a long one by samples."""
     if len(text) <= _WHOLE:
         return _pieces(text)
     step = len(text) // (_WHOLE // _SAMPLE)

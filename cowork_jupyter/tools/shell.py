@@ -23,8 +23,10 @@ from .environment import scrubbed
 
 MOST_OUTPUT = 8 * 1024 * 1024
 """Characters of output that are kept: the first and the last half of them."""
-GRACE = 0.5
-"""Seconds between asking a process group to end and ending it; also for the last output."""
+LAST_OUTPUT = 0.5
+"""Seconds to wait for output after a command has ended."""
+GRACE = 0.1
+"""Seconds between asking a process group to end and ending it: a cancel must be felt at once."""
 
 
 class ExecuteCommand(Parameters):
@@ -175,7 +177,7 @@ async def _follow(process: Process, reader: asyncio.StreamReader, output: Output
     reading = asyncio.ensure_future(_read(reader, output))
     try:
         await process.wait()
-        await asyncio.wait([reading], timeout=GRACE)
+        await asyncio.wait([reading], timeout=LAST_OUTPUT)
     finally:
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
@@ -197,10 +199,10 @@ async def _end_group(process: Process) -> None:
 
 
 async def _until_gone(process: Process) -> None:
-    for _ in range(25):
+    for _ in range(10):
         if not _signal_group(process, 0):
             return
-        await asyncio.sleep(GRACE / 25)
+        await asyncio.sleep(GRACE / 10)
 
 
 def _signal_group(process: Process, number: int) -> bool:
