@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from .agents.plans import Plans
     from .agents.user import Inbox
     from .bus import Journal
+    from .record import Audit, Export, ExportFormat
     from .store import Inquiry, Page, PlanRevision
     from .workflows import WorkflowRegistry
 
@@ -150,6 +152,7 @@ class CoworkService:
         role: AgentRole = DEFAULT_ROLE,
         model: str | None = None,
         system_prompt_id: str = DEFAULT_PROMPT,
+        owner: str = "",
     ) -> Context:
         """A new conversation."""
         if self.prompts.find(system_prompt_id) is None:
@@ -164,15 +167,25 @@ class CoworkService:
             model=model,
             system_prompt_id=system_prompt_id,
         )
-        return self.journal.store.save_context(context)
+        with self.journal.transaction() as tx:
+            tx.save_context(context)
+            if owner:
+                tx.set_owner(context.id, owner)
+        return context
+
+    def owner(self, context_id: str) -> str:
+        """Who made a conversation; empty if that is not known."""
+        return self.journal.store.owner(context_id)
 
     def context(self, context_id: str) -> Context:
         """One conversation."""
         return self.journal.store.context(context_id)
 
-    def contexts(self, after: int | None = None, limit: int = 100) -> Page[Context]:
-        """Conversations, newest first."""
-        return self.journal.store.contexts(after, limit)
+    def contexts(
+        self, after: int | None = None, limit: int = 100, owner: str | None = None
+    ) -> Page[Context]:
+        """Conversations, newest first; with an owner, only theirs and nobody's."""
+        return self.journal.store.contexts(after, limit, owner)
 
     async def delete_context(self, context_id: str) -> None:
         """Remove a conversation; what runs in it is stopped first."""
@@ -321,6 +334,23 @@ class CoworkService:
         """The newest plan of a conversation."""
         self.context(context_id)
         return self.journal.store.plan(context_id)
+
+    async def audit(self, context_id: str) -> Audit:
+        """The plan that was carried out last, beside what the log says happened."""
+        from .record import audit, facts_of
+
+        store, tools = self.journal.store, self.kit.registry
+        return await asyncio.to_thread(lambda: audit(facts_of(store, context_id), tools))
+
+    async def export(self, context_id: str, kind: ExportFormat) -> Export:
+        """The full record of a conversation, as a file that can be given to others."""
+        from .record import Discretion, export, facts_of
+
+        store, tools = self.journal.store, self.kit.registry
+        discretion = Discretion.of(self.settings)
+        return await asyncio.to_thread(
+            lambda: export(facts_of(store, context_id), kind, tools, discretion)
+        )
 
     def stored_events(self, context_id: str, after: int, limit: int = 500) -> list[Event]:
         """What has happened after a place, without waiting."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from .domain.health import Problem
@@ -13,9 +14,8 @@ OLDEST_LAB = (4, 4)
 
 def lab_problems() -> Iterator[Problem]:
     """A JupyterLab that cannot load our panel."""
-    try:
-        found = version("jupyterlab")
-    except PackageNotFoundError:
+    found = _installed_lab()
+    if found is None:
         return  # a bare server or kernel is a fine host too
     if tuple(int(part) for part in found.split(".")[:2] if part.isdigit()) < OLDEST_LAB:
         wanted = ".".join(map(str, OLDEST_LAB))
@@ -24,6 +24,15 @@ def lab_problems() -> Iterator[Problem]:
             message=f"JupyterLab {found} is too old for the Cowork panel and cards. "
             f'Run: pip install --upgrade "jupyterlab>={wanted}"',
         )
+
+
+@cache
+def _installed_lab() -> str | None:
+    """Looked up once: it takes a millisecond, and a running Lab does not change its version."""
+    try:
+        return version("jupyterlab")
+    except PackageNotFoundError:
+        return None
 
 
 def moved_port_problems(wanted: int, actual: int) -> Iterator[Problem]:

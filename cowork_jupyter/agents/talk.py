@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from ..domain.events import EventType
@@ -42,6 +44,7 @@ class Talk:
 
     def __post_init__(self) -> None:
         self._past = _Past(self.log)
+        self._unshown: list[Delta] = []
 
     async def ask(self) -> Reply:
         """Ask once; a conversation too long for the model is shortened and sent once more."""
@@ -71,9 +74,11 @@ class Talk:
                     self._show(reader.feed(chunk))
             self._show(reader.finish())
         except LimitReached as limit:
+            self._flush()
             self.log.say("assistant", reader.reply.raw, data={"problem": f"cut off at {limit}"})
             raise
         finally:
+            self._flush()
             self._account(reader, messages)
         return reader.reply
 
@@ -89,13 +94,21 @@ class Talk:
         )
 
     def _show(self, deltas: list[Delta]) -> None:
-        for delta in deltas:
-            is_text = isinstance(delta, TextDelta)
-            kind = EventType.TEXT_DELTA if is_text else EventType.REASONING_DELTA
-            self.log.event(kind, {"text": delta.text})
+        """Show soon: what arrived in one piece from the network becomes one event."""
+        if deltas and not self._unshown:
+            asyncio.get_running_loop().call_soon(self._flush)
+        self._unshown += deltas
+
+    def _flush(self) -> None:
+        unshown, self._unshown = self._unshown, []
+        for kind, group in groupby(unshown, key=type):
+            text = "".join(delta.text for delta in group)
+            shown_as = EventType.TEXT_DELTA if kind is TextDelta else EventType.REASONING_DELTA
+            self.log.event(shown_as, {"text": text})
 
     def _say_restarted(self, chunk: Restarted) -> None:
         """What was shown of this reply is void; the card takes it back."""
+        self._flush()
         self.log.event(
             EventType.NOTICE,
             {

@@ -74,7 +74,9 @@ class Inbox:
         question = Question.model_validate(inquiry.data)
         if not question.accepts(value):
             offered = ", ".join(option.value for option in question.options)
-            raise InvalidInput(f"'{value}' is not one of the answers: {offered}.")
+            raise InvalidInput(
+                f"'{value}' is not one of the answers: {offered}.", code="not_an_answer"
+            )
         answered = inquiry.model_copy(
             update={"status": ANSWERED, "answer": {"value": value}, "resolved_at": now()}
         )

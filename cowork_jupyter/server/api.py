@@ -13,8 +13,8 @@ from ..domain.health import Health
 from ..domain.roles import DEFAULT_ROLE, AgentRole
 from ..store import PlanRevision
 from ..surroundings import lab_problems, moved_port_problems
-from . import api_prompts, api_workflows, models  # noqa: F401 (they register themselves)
-from .calls import Call
+from . import api_prompts, api_record, api_workflows, models  # noqa: F401 (register themselves)
+from .calls import Call, check_owner
 from .openapi import OpenApi, describe_api
 from .routes import table
 
@@ -53,7 +53,7 @@ async def create_context(call: Call) -> BaseModel:
     """Start a conversation."""
     fields = call.body.model_dump()
     fields["role"] = call.body.role or DEFAULT_ROLE
-    return call.service.create_context(**fields)
+    return call.service.create_context(**fields, owner=call.caller.name)
 
 
 @table.route(
@@ -61,7 +61,7 @@ async def create_context(call: Call) -> BaseModel:
 )
 async def list_contexts(call: Call) -> BaseModel:
     """All conversations, newest first."""
-    page = call.service.contexts(call.query.after or None, call.query.limit)
+    page = call.service.contexts(call.query.after or None, call.query.limit, call.caller.sees_only)
     return models.ContextList(items=page.items, next=page.next)
 
 
@@ -197,13 +197,19 @@ async def list_jobs(call: Call) -> BaseModel:
 @table.route("GET", "jobs/{id}", answer=Job, action="read", kernel=True)
 async def get_job(call: Call) -> BaseModel:
     """One job with its tasks."""
-    return call.service.job(call.path["id"])
+    return _own_job(call)
+
+
+def _own_job(call: Call) -> Job:
+    job = call.service.job(call.path["id"])
+    check_owner(call.service, call.caller, job.context_id)
+    return job
 
 
 @table.route("POST", "jobs/{id}/cancel", answer=Job, action="execute", kernel=True)
 async def cancel_job(call: Call) -> BaseModel:
     """Stop a job."""
-    return await call.service.cancel(call.path["id"])
+    return await call.service.cancel(_own_job(call).id)
 
 
 @table.route("POST", "jobs/{id}/resume", answer=Job, status=202, action="execute")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ..domain.errors import CoworkError, InvalidInput
+from ..domain.errors import CoworkError, InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from ..service import CoworkService
@@ -40,7 +40,12 @@ class Caller:
     name: str
     """The user's name, as Jupyter's identity provider gives it."""
     kernel_id: str | None = None
-    """Set when a kernel's own token opened the door."""
+    """Set when a kernel's own token opened the door; the name is then of who started it."""
+
+    @property
+    def sees_only(self) -> str | None:
+        """Whose contexts these are the only ones to see; None for a user, who sees all."""
+        return self.name if self.kernel_id else None
 
 
 @dataclass
@@ -54,6 +59,12 @@ class Call:
     query: Any = None
     host: Any = None
     """The extension, for what only the Jupyter server knows."""
+
+
+def check_owner(service: CoworkService, caller: Caller, context_id: str) -> None:
+    """A kernel does not learn whether another user's conversation exists."""
+    if caller.sees_only is not None and service.owner(context_id) not in ("", caller.sees_only):
+        raise NotFound(f"There is no context '{context_id}'.", details={"id": context_id})
 
 
 def parse_body(raw: bytes, model: type[M]) -> M:
@@ -72,16 +83,25 @@ def parse_body(raw: bytes, model: type[M]) -> M:
         return model.model_validate_json(raw, strict=True)
 
 
+def without_jupyters(arguments: dict[str, list[bytes]]) -> dict[str, list[bytes]]:
+    """What of a query is meant for us. Lab's client adds the time, to get past caches."""
+    return {
+        name: each
+        for name, each in arguments.items()
+        if not (name in JUPYTERS or (name.isdigit() and each == [b""]))
+    }
+
+
 def parse_query(arguments: dict[str, list[bytes]], model: type[M] | None) -> M | None:
     """The query as its model. Unknown names are refused, except what is Jupyter's.
 
     JupyterLab's own client appends the time to what must not come from a cache.
     """
-    values = {
-        name: each[-1].decode("utf-8", "replace")
-        for name, each in arguments.items()
-        if not (name in JUPYTERS or (name.isdigit() and each == [b""]))
-    }
+    ours = without_jupyters(arguments)
+    for name, each in ours.items():
+        if len(each) > 1:
+            raise InvalidInput(f"{name}: is given more than once")
+    values = {name: each[0].decode("utf-8", "replace") for name, each in ours.items()}
     if model is None:
         if values:
             raise InvalidInput(f"There is no parameter '{next(iter(values))}' here.")

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from .calls import Caller
     from .extension import CoworkExtension
-    from .routes import Route
+    from .kernel_tokens import Kernel
+    from .routes import Download, Route
 
 _CODES = {401: "unauthenticated", 403: "forbidden", 404: "not_found", 405: "method_not_allowed"}
 _STATUSES = {
@@ -40,7 +41,7 @@ _STATUSES = {
 class CallerMixin(ExtensionHandlerMixin):
     """Knows who is calling: a user of the Jupyter server, or a kernel with a token of ours."""
 
-    kernel_id: str | None = None
+    kernel: Kernel | None = None
 
     @property
     def extension(self) -> CoworkExtension:
@@ -51,16 +52,16 @@ class CallerMixin(ExtensionHandlerMixin):
         """Whether a living kernel's token came with the request."""
         request: Any = self.request  # type: ignore[attr-defined]
         token = request.headers.get(KERNEL_TOKEN_HEADER, "")
-        self.kernel_id = self.extension.kernel_tokens.kernel_of(token) if token else None
-        return self.kernel_id is not None
+        self.kernel = self.extension.kernel_tokens.kernel_of(token) if token else None
+        return self.kernel is not None
 
     async def authorize(self, action: str) -> Caller:
         """Let Jupyter's authorizer decide about a user; a kernel was looked at already."""
         from .calls import Caller
 
         handler: Any = self
-        if self.kernel_id:
-            return Caller("", self.kernel_id)
+        if self.kernel:
+            return Caller(self.kernel.owner, self.kernel.id)
         user = handler.current_user
         if user is None:
             raise web.HTTPError(403, "Log in to this Jupyter server first.")
@@ -86,20 +87,22 @@ class ApiHandler(CallerMixin, APIHandler):
 
     def check_xsrf_cookie(self) -> None:
         """A kernel's token comes in a header that no foreign page can send."""
-        if not self.kernel_id:
+        if not self.kernel:
             super().check_xsrf_cookie()
 
     @allow_unauthenticated  # asks for itself, because kernels are no users
     async def dispatch(self, *_: str) -> None:
         """Answer one request."""
         from . import api  # noqa: F401 (its endpoints register themselves)
-        from .calls import Call, parse_body, parse_query
+        from .calls import Call, check_owner, parse_body, parse_query
         from .routes import table
 
         # Who is nobody learns nothing, not even which addresses exist.
         caller = await self.authorize("read")
         route, path = table.find(self.request.method or "", self._path())
         caller = await self._admit(route, caller)
+        if route.path.startswith("context/{id}"):
+            check_owner(self.extension.service, caller, unquote(path["id"]))
         call = Call(
             service=self.extension.service,
             caller=caller,
@@ -121,11 +124,18 @@ class ApiHandler(CallerMixin, APIHandler):
         """The path below `cowork/`, still quoted, so that an id cannot smuggle in a slash."""
         return self.request.path.removeprefix(url_path_join(self.base_url, "cowork/"))
 
-    def answer(self, model: BaseModel | None, status: int) -> None:
-        """Send a model as JSON, or nothing."""
+    def answer(self, model: BaseModel | Download | None, status: int) -> None:
+        """Send a model as JSON, a file as it is, or nothing."""
+        from .routes import Download
+
         self.set_status(status if model is not None else 204)
         if model is None:
             self.finish()
+            return
+        if isinstance(model, Download):
+            disposition = f'attachment; filename="{model.file_name}"'
+            self.set_header("Content-Disposition", disposition)
+            self.finish(model.body, set_content_type=model.content_type)
             return
         # Not pydantic's own JSON: what models write may hold halves of characters.
         self.set_header("Content-Type", "application/json")

@@ -9,10 +9,19 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import Any
+from typing import Any, NamedTuple
+
+from jupyter_server import CallContext
 
 TOKEN_VARIABLE = "COWORK_KERNEL_TOKEN"  # noqa: S105 (the name of a variable)
 URL_VARIABLE = "COWORK_SERVER_URL"
+
+
+class Kernel(NamedTuple):
+    """A kernel, and who started it."""
+
+    id: str
+    owner: str
 
 
 class KernelTokens:
@@ -21,7 +30,7 @@ class KernelTokens:
     def __init__(self, kernel_manager: Any, server_url: str) -> None:
         self._kernel_manager = kernel_manager
         self._server_url = server_url
-        self._kernels: dict[str, str] = {}
+        self._kernels: dict[str, Kernel] = {}
 
     def wrap_kernel_start(self) -> None:
         """From now on, give every kernel that starts a token of its own."""
@@ -33,21 +42,21 @@ class KernelTokens:
             kwargs["env"] = {**(kwargs.get("env") or {}), **ours}
             kernel_id = await start_kernel(*args, **kwargs)
             self._forget_the_dead()
-            self._kernels[_digest(token)] = kernel_id
+            self._kernels[_digest(token)] = Kernel(kernel_id, _who_asks())
             return kernel_id
 
         self._kernel_manager.start_kernel = start_with_token
 
-    def kernel_of(self, token: str) -> str | None:
+    def kernel_of(self, token: str) -> Kernel | None:
         """The living kernel that holds this token."""
-        kernel_id = self._kernels.get(_digest(token))
-        return kernel_id if kernel_id in self._kernel_manager else None
+        kernel = self._kernels.get(_digest(token))
+        return kernel if kernel and kernel.id in self._kernel_manager else None
 
     def _forget_the_dead(self) -> None:
         living = {
             token: kernel
             for token, kernel in self._kernels.items()
-            if kernel in self._kernel_manager
+            if kernel.id in self._kernel_manager
         }
         self._kernels = living
 
@@ -55,3 +64,10 @@ class KernelTokens:
 def _digest(token: str) -> str:
     """Kept instead of the token, so that looking one up leaks nothing by its timing."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+def _who_asks() -> str:
+    """The user whose request is being answered; nobody when Jupyter starts a kernel by itself."""
+    handler = CallContext.get(CallContext.JUPYTER_HANDLER)
+    user = getattr(handler, "current_user", None)
+    return str(getattr(user, "username", "") or "")

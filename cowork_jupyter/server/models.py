@@ -28,19 +28,17 @@ def _whole(number: Any) -> Any:
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
-Storable = Annotated[
+# What a `Field` says comes first: after a validator, some of it would be left out of the schema.
+Text = Annotated[
     str,
+    Field(max_length=4_000_000, json_schema_extra={"pattern": r"^[^\u0000]*$"}),
     AfterValidator(_storable),
-    Field(json_schema_extra={"pattern": r"^[^\u0000]*$"}),
 ]
-
-
-Text = Annotated[Storable, Field(max_length=4_000_000)]
 # A name goes into prompts and lists, where a line break would let it pose as more.
 Name = Annotated[
     str,
-    AfterValidator(_storable),
     Field(max_length=1_000, pattern=r"^[^\x00-\x1f\x7f\u2028\u2029]*$"),
+    AfterValidator(_storable),
 ]
 Whole = BeforeValidator(_whole)
 Seq = Annotated[int, Field(ge=0, le=2**62), Whole]

@@ -11,6 +11,34 @@ from .._version import __version__
 from .models import ErrorAnswer
 from .routes import Route, RouteTable
 
+_AS_UPSTREAM = {
+    "default": {
+        "description": "What the model's own server answered, unchanged.",
+        "content": {"application/json": {}, "text/event-stream": {}},
+    }
+}
+_PASSED_THROUGH: dict[str, Any] = {
+    "/v1/models": {
+        "get": {
+            "operationId": "upstream_models",
+            "summary": "The OpenAI API's list of models, passed through.",
+            "responses": _AS_UPSTREAM,
+        }
+    },
+    "/v1/chat/completions": {
+        "post": {
+            "operationId": "upstream_chat_completions",
+            "summary": "The OpenAI API's chat completions, passed through, streaming included.",
+            "requestBody": {
+                "required": True,
+                "content": {"application/json": {"schema": {"type": "object"}}},
+            },
+            "responses": _AS_UPSTREAM,
+        }
+    },
+}
+"""Handled apart from the table: bytes go through as they are."""
+
 REFERENCE = "#/components/schemas/{model}"
 
 
@@ -28,6 +56,7 @@ def describe_api(table: RouteTable) -> OpenApi:
     """The whole API."""
     paths: dict[str, dict[str, Any]] = {}
     schemas = _schemas(table)
+    paths.update(_PASSED_THROUGH)
     for route in table.routes:
         paths.setdefault(f"/{route.path}", {})[route.method.lower()] = _operation(route, schemas)
     document = {
@@ -87,6 +116,8 @@ def _responses(route: Route, references: Any) -> dict[str, Any]:
     if route.answer:
         schema = references[(route.answer, "serialization")]
         good["content"] = {"application/json": {"schema": schema}}
+    if route.downloads:
+        good["content"] = {one.partition(";")[0]: {} for one in route.downloads}
     return {
         str(route.status): good,
         "4XX": {"description": "What is wrong with the request.", "content": failure},

@@ -45,9 +45,6 @@ _PASSED_BACK = {
 _BOTH_WAYS = ("openai-", "x-ratelimit-")
 """How other names may begin."""
 
-_JUPYTERS = {"token", "no_track_activity"}
-"""Query parameters that are meant for the Jupyter server."""
-
 _CONNECT_SECONDS = 10.0
 _SHORTEST_SECRET = 4
 _SHORTEST_REAL_KEY = 20
@@ -63,7 +60,7 @@ class PassthroughHandler(ApiHandler):
     async def dispatch(self, *path: str) -> None:
         """Pass one request on, until it is answered or the client is gone."""
         (name,) = path
-        if self.kernel_id:
+        if self.kernel:
             raise web.HTTPError(403, "A kernel may not do this; use `%%plan` and `%%act`.")
         asked = (self.request.method or "", name)
         await self.authorize(_ACTIONS.get(asked, "read"))
@@ -111,8 +108,9 @@ class PassthroughHandler(ApiHandler):
             connection.close()
 
     def _request(self, name: str, settings: Settings) -> dict[str, Any]:
-        given = self.request.query_arguments
-        query = urlencode({key: given[key] for key in given.keys() - _JUPYTERS}, doseq=True)
+        from .calls import without_jupyters
+
+        query = urlencode(without_jupyters(self.request.query_arguments), doseq=True)
         headers = _only(_SENT_ON, self.request.headers)
         # Unpacked, so that a key can be seen in whatever comes back.
         headers["accept-encoding"] = "identity"

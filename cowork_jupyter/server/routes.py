@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Method = Literal["GET", "POST", "PUT", "DELETE"]
 Action = Literal["read", "write", "execute"]
-Endpoint = Callable[["Call"], Awaitable[BaseModel | None]]
+Endpoint = Callable[["Call"], Awaitable["BaseModel | Download | None"]]
 E = TypeVar("E", bound=Endpoint)
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
@@ -30,6 +30,16 @@ class MethodNotAllowed(CoworkError):
     """The address exists, but not for this method."""
 
     code = "method_not_allowed"
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file as an answer, where all others are JSON."""
+
+    content_type: str
+    file_name: str
+    """In letters that a header takes as they are."""
+    body: bytes
 
 
 @dataclass(frozen=True)
@@ -48,6 +58,8 @@ class Route:
     query: type[BaseModel] | None = None
     kernel: bool = False
     """Whether a kernel's own token opens it too."""
+    downloads: tuple[str, ...] = ()
+    """The content types that a `Download` of it can have."""
     pattern: re.Pattern[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -79,12 +91,15 @@ class RouteTable:
         body: type[BaseModel] | None = None,
         query: type[BaseModel] | None = None,
         kernel: bool = False,
+        downloads: tuple[str, ...] = (),
     ) -> Callable[[E], E]:
         """Declare the decorated function as the endpoint of a route."""
 
         def declare(endpoint: E) -> E:
             self.routes.append(
-                Route(method, path, endpoint, answer, status, action, body, query, kernel)
+                Route(
+                    method, path, endpoint, answer, status, action, body, query, kernel, downloads
+                )
             )
             return endpoint
 

@@ -27,7 +27,7 @@ class EventsSocket(CallerMixin, WebSocketMixin, WebSocketHandler, JupyterHandler
         """Recognise kernels before Jupyter asks for a user, and refuse everybody else."""
         self.recognise_kernel()
         await super().prepare()
-        await self.authorize("read")
+        self._caller = await self.authorize("read")
 
     @allow_unauthenticated  # `prepare` has asked
     async def get(self, *args: Any, **kwargs: Any) -> None:
@@ -57,10 +57,12 @@ class EventsSocket(CallerMixin, WebSocketMixin, WebSocketHandler, JupyterHandler
         itself: what it misses meanwhile stays in the store.
         """
         from ..domain.errors import NotFound
+        from .calls import check_owner
 
         service = self.extension.service
         try:
             service.context(context_id)
+            check_owner(service, self._caller, context_id)
             async with aclosing(service.events(context_id, after)) as events:
                 async for event in events:
                     await self.write_message(json.dumps(event.model_dump(mode="python")))

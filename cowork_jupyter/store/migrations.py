@@ -16,7 +16,16 @@ from .legacy import create_legacy_tables, move_legacy_rows
 
 Migration = Callable[[sqlite3.Connection], None]
 
-MIGRATIONS: tuple[Migration, ...] = (create_legacy_tables, move_legacy_rows)
+
+def add_owners(connection: sqlite3.Connection) -> None:
+    """Whose a context is, for those who may not see everybody's. Older ones are nobody's."""
+    connection.execute(
+        "CREATE TABLE owners (context_id TEXT NOT NULL PRIMARY KEY"
+        " REFERENCES contexts(id) ON DELETE CASCADE, owner TEXT NOT NULL)"
+    )
+
+
+MIGRATIONS: tuple[Migration, ...] = (create_legacy_tables, move_legacy_rows, add_owners)
 
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:

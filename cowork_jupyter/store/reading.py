@@ -39,10 +39,21 @@ class Reader(ABC):
         sql = "SELECT * FROM contexts WHERE id=?"
         return Context.model_validate(self._one("context", sql, context_id))
 
-    def contexts(self, after: int | None = None, limit: int = 100) -> Page[Context]:
-        """Contexts, newest first."""
-        sql = "SELECT * FROM contexts WHERE position<? ORDER BY position DESC LIMIT ?"
-        rows = self._rows(sql, _END if after is None else after, limit + 1)
+    def owner(self, context_id: str) -> str:
+        """Whose a context is; empty if nobody's in particular."""
+        rows = self._rows("SELECT owner FROM owners WHERE context_id=?", context_id)
+        return str(rows[0]["owner"]) if rows else ""
+
+    def contexts(
+        self, after: int | None = None, limit: int = 100, owner: str | None = None
+    ) -> Page[Context]:
+        """Contexts, newest first; with an owner, only theirs and nobody's."""
+        sql = (
+            "SELECT contexts.* FROM contexts LEFT JOIN owners ON owners.context_id=contexts.id"
+            " WHERE position<?1 AND (?2 IS NULL OR COALESCE(owner, '') IN ('', ?2))"
+            " ORDER BY position DESC LIMIT ?3"
+        )
+        rows = self._rows(sql, _END if after is None else after, owner, limit + 1)
         items = [Context.model_validate(decode(row)) for row in rows[:limit]]
         return Page(items, rows[limit - 1]["position"] if len(rows) > limit else None)
 

@@ -115,6 +115,11 @@ class Transaction(Reader):
         """Store a new context, or change one."""
         self._connection.execute(_SAVE["contexts"], encode(plain(context)))
 
+    def set_owner(self, context_id: str, owner: str) -> None:
+        """Say whose a context is."""
+        sql = "INSERT OR REPLACE INTO owners (context_id, owner) VALUES (?, ?)"
+        self._execute_in(context_id, sql, (context_id, owner))
+
     def delete_context(self, context_id: str) -> None:
         """Remove a context and everything that belongs to it."""
         self.context(context_id)

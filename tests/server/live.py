@@ -42,6 +42,7 @@ def live_server(
     folder: Path,
     *arguments: str,
     base_url: str = "/",
+    token: str = TOKEN,
     environment: dict[str, str] | None = None,
 ) -> Iterator[LiveServer]:
     """`with live_server(tmp_path) as server:` runs one with folders of its own."""
@@ -54,7 +55,7 @@ def live_server(
         "--ServerApp.port_retries=0",
         f"--ServerApp.base_url={base_url}",
         f"--ServerApp.root_dir={root}",
-        f"--IdentityProvider.token={TOKEN}",
+        f"--IdentityProvider.token={token}",
         *arguments,
     ]
     with (

@@ -77,6 +77,20 @@ def test_answers_rules_and_roles_are_not_for_kernels() -> None:
     assert ("DELETE", "context/{id}") not in for_kernels
 
 
+async def test_a_kernel_sees_no_other_users_contexts(
+    api: Api, as_kernel: AsKernel, jp_serverapp: Any
+) -> None:
+    mine = await (await as_kernel()).new_context()
+    extension = jp_serverapp.extension_manager.extension_apps["cowork_jupyter"].copy().pop()
+    other = extension.service.create_context(owner="somebody else").id
+    kernel = await as_kernel()
+    assert [one["id"] for one in (await kernel.get("context"))["items"]] == [mine]
+    for address in (f"context/{other}", f"context/{other}/messages", f"context/{other}/events"):
+        await kernel.refused("GET", address, status=404)
+    await kernel.refused("POST", f"context/{other}/messages", {"content": "x"}, status=404)
+    assert (await api.get(f"context/{other}"))["id"] == other
+
+
 async def test_the_token_is_gone_with_the_kernel(as_kernel: AsKernel, kernels: FakeKernels) -> None:
     kernel = await as_kernel()
     await kernel.get("health")

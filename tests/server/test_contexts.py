@@ -133,7 +133,7 @@ async def test_a_question_is_listed_and_answered(api: Api, scripted: ScriptedSer
     accepted = await api.post(f"context/{context}/messages", {"content": "Hi"}, status=202)
     question = await api.first_question(context)
     address = f"questions/{question['id']}/answer"
-    await api.refused("POST", address, {"value": "z"}, status=422, code="invalid")
+    await api.refused("POST", address, {"value": "z"}, status=422, code="not_an_answer")
     await api.post(address, {"value": "a"})
     assert (await api.ended(accepted["job_id"]))["status"] == "completed"
     await api.refused("POST", address, {"value": "a"}, status=409, code="not_waiting")

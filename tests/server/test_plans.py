@@ -45,9 +45,11 @@ async def test_an_edit_is_a_new_revision_and_guards_against_two_editors(
     edit = {"plan": found, "revision": 1}
     edited = await api.call("PUT", f"context/{context}/plan", edit)
     assert (edited["revision"], edited["plan"]["steps"][0]["action"]) == (2, "look closely")
-    stale = {"status": 409, "code": "stale_revision"}
-    await api.refused("PUT", f"context/{context}/plan", edit, **stale)
-    await api.refused("POST", f"context/{context}/plan/execute", {"revision": 1}, **stale)
+    for method, address, body in (
+        ("PUT", f"context/{context}/plan", edit),
+        ("POST", f"context/{context}/plan/execute", {"revision": 1}),
+    ):
+        await api.refused(method, address, body, status=409, code="stale_revision")
 
 
 @pytest.mark.parametrize("needed", [["1"], ["nope"]], ids=["cycle", "unknown step"])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -25,7 +26,7 @@ from .live import TOKEN, LiveServer, live_server
 
 ROOT = Path(__file__).parent.parent.parent
 HEADERS = {"Authorization": f"token {TOKEN}"}
-HANGS = 180.0
+HANGS = 150.0
 """Seconds after which something must be stuck; a run takes less than a minute."""
 
 CONFIG = """
@@ -52,6 +53,9 @@ parameters = {{ "path.{parameter}" = {{ dictionary = "{parameter}{number}", prob
 """
 """Names that lead somewhere, where schemathesis does not find them in other answers."""
 
+PASSED_THROUGH = "/v1/(models|chat/completions)$"
+"""What is answered there is the upstream's business; tests of its own hold it to be unchanged."""
+
 ASK, PLAN = "Ask me something.", "Make a plan."
 
 
@@ -68,7 +72,7 @@ def reply(body: dict[str, Any]) -> Scripted:
 
 @schemathesis.hook
 def before_call(
-    context: schemathesis.HookContext, case: schemathesis.Case, kwargs: dict[str, Any]
+    context: schemathesis.HookContext, case: schemathesis.Case[Any], kwargs: dict[str, Any]
 ) -> None:
     """Polls that would be let wait for long wait for a moment."""
     if not case.path.endswith("/events"):
@@ -84,7 +88,7 @@ def before_call(
 def filter_failure(
     context: schemathesis.HookContext,
     failure: Exception,
-    case: schemathesis.Case,
+    case: schemathesis.Case[Any],
     response: schemathesis.Response,
 ) -> bool:
     """What a schema cannot know (which prompts exist, what a workflow needs, that there is no plan
@@ -105,10 +109,9 @@ def test_no_request_gets_an_answer_that_the_schema_does_not_name(tmp_path: Path)
             report = run_schemathesis(server, tmp_path)
             document = httpx.get(f"{server.api}openapi.json", headers=HEADERS).json()
     assert "Traceback" not in server.log
-    tried = set(report["valid_rates"])
-    print(json.dumps(report, indent=1))
-    print(tried ^ operations(document))
-    assert tried == operations(document)
+    # Of all documented calls, schemathesis leaves out the one that it got the document from.
+    ours = {one for one in operations(document) if not re.search(PASSED_THROUGH, one)}
+    assert {*report["valid_rates"], "GET /openapi.json"} == ours
 
 
 def run_schemathesis(server: LiveServer, folder: Path) -> dict[str, Any]:
@@ -123,6 +126,7 @@ def run_schemathesis(server: LiveServer, folder: Path) -> dict[str, Any]:
     command = [
         *(sys.executable, "-m", "schemathesis.cli", "--config-file", str(config), "run"),
         *(f"{server.api}openapi.json", "--url", server.api, "--no-color"),
+        *("--exclude-path-regex", PASSED_THROUGH),
     ]
     result = subprocess.run(
         command,

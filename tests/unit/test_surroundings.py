@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version
 
 import pytest
 
@@ -12,12 +12,11 @@ from cowork_jupyter.surroundings import lab_problems, moved_port_problems, taken
 
 
 def pretend_lab_is(monkeypatch: pytest.MonkeyPatch, found: str | None) -> None:
-    def version(_name: str) -> str:
-        if found is None:
-            raise PackageNotFoundError
-        return found
+    monkeypatch.setattr(surroundings, "_installed_lab", lambda: found)
 
-    monkeypatch.setattr(surroundings, "version", version)
+
+def test_the_lab_that_is_really_here_is_found() -> None:
+    assert surroundings._installed_lab() == version("jupyterlab")
 
 
 @pytest.mark.parametrize("found", ["4.4.0", "4.6.6", "5.0.0a1", None])

@@ -142,9 +142,15 @@ def test_every_older_version_opens(
             migrations.migrate(database, path)
             if version == 1:
                 database.execute("INSERT INTO contexts (id, title) VALUES ('s', 'kept')")
+            if version == 2:
+                fields = "id, title, system_prompt_id, created_at, updated_at"
+                database.execute(
+                    f"INSERT INTO contexts ({fields}) VALUES ('s', 'kept', 'default', '', '')"
+                )
     with Store(path) as store:
         assert store._rows("PRAGMA user_version")[0][0] == len(MIGRATIONS)
-        assert [each.title for each in store.contexts().items] == ["kept"] * version
+        assert [each.title for each in store.contexts().items] == ["kept"] * bool(version)
+        assert store.owner("s") == ""
         store.save_context(Context())
 
 

@@ -36,6 +36,18 @@ def say(context: Context, text: str, **fields: Any) -> Message:
 # Contexts
 
 
+def test_with_an_owner_only_theirs_and_nobodys_contexts_are_listed(store: Store) -> None:
+    mine, theirs, nobodys = (store.save_context(Context()) for _ in range(3))
+    with store.transaction() as tx:
+        tx.set_owner(mine.id, "ada")
+        tx.set_owner(theirs.id, "bob")
+    assert {one.id for one in store.contexts(owner="ada").items} == {mine.id, nobodys.id}
+    assert {mine.id, theirs.id, nobodys.id} <= {one.id for one in store.contexts().items}
+    assert (store.owner(theirs.id), store.owner(nobodys.id)) == ("bob", "")
+    store.delete_context(theirs.id)
+    assert store.owner(theirs.id) == ""
+
+
 def test_a_context_comes_back_as_it_was_stored(store: Store) -> None:
     context = Context(title="sales", notebook="a.ipynb", role=AgentRole.PLANNER, model="m")
     store.save_context(context)
@@ -317,7 +329,7 @@ def test_deleting_a_context_removes_everything_of_it_and_nothing_else(store: Sto
     store.delete_context(gone.id)
     named = "SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite%'"
     tables = [row[0] for row in store._rows(named)]
-    assert len(tables) == 9
+    assert len(tables) == 10
     for table in tables:
         key = "id" if table == "contexts" else "context_id"
         found = {row[0] for row in store._rows(f"SELECT {key} FROM {table}")}
@@ -328,6 +340,7 @@ def _full_context(store: Store) -> Context:
     context = store.save_context(Context())
     plan = Plan(goal="plot", steps=[PlanStep(id="1", step_number=1, action="read")])
     with store.transaction() as tx:
+        tx.set_owner(context.id, "ada")
         tx.append_message(say(context, "hello"))
         job = Job(context_id=context.id)
         tx.save_job(job)
