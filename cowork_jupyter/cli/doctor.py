@@ -20,13 +20,9 @@ from ..domain.settings import Settings
 from ..health import folder_problems
 from ..llm.reachable import look
 from ..surroundings import lab_problems, taken_port_problems
-from ..workspace.sandbox import sandbox_kind
+from ..workspace.sandbox import available_sandbox
 
-_SANDBOXES = {
-    "landlock": "Landlock confines commands",
-    "bubblewrap": "bubblewrap confines commands",
-    "none": "none here: commands cannot be confined, so each one will ask",
-}
+_NOT_CONFINED = "commands are not confined in this version; this machine has {what} for it"
 
 
 @dataclass(frozen=True)
@@ -49,7 +45,7 @@ def examine(config: Cowork, jupyter: Config) -> list[Finding]:
         _lab_extension(),
         _server_extension(),
         _model(settings),
-        Finding("sandbox", True, _SANDBOXES[sandbox_kind(settings.sandbox)]),
+        Finding("sandbox", True, _NOT_CONFINED.format(what=_sandbox(settings))),
         _judged("folders", folder_problems(settings), _folders(settings)),
         _port(jupyter),
     ]
@@ -96,6 +92,11 @@ def _server_extension() -> Finding:
     if manager.enabled("cowork_jupyter"):
         return Finding("server extension", True, "enabled")
     return Finding("server extension", False, "Run: jupyter server extension enable cowork_jupyter")
+
+
+def _sandbox(settings: Settings) -> str:
+    found = available_sandbox(settings.sandbox)
+    return "nothing" if found == "none" else found
 
 
 def _model(settings: Settings) -> Finding:

@@ -1,4 +1,4 @@
-"""What this machine has to confine commands with."""
+"""What this machine has to confine commands with. Nothing uses it yet, and health says so."""
 
 from __future__ import annotations
 
@@ -24,8 +24,12 @@ def landlock_version() -> int:
     return max(int(answer), 0)
 
 
-def sandbox_kind(choice: SandboxChoice) -> str:
-    """The sandbox that commands get here: what was chosen if it exists, else none."""
+IN_USE = "none"
+"""What confines commands in this version. Roles whose commands may not write get none at all."""
+
+
+def available_sandbox(choice: SandboxChoice) -> str:
+    """What commands could be confined with here: what was chosen if it exists, else none."""
     available = {
         "landlock": landlock_version() > 0,
         "bubblewrap": shutil.which("bwrap") is not None,

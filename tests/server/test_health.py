@@ -23,7 +23,7 @@ async def test_it_answers_as_the_contract_says(jp_fetch: Any, jp_root_dir: Path)
     assert found["version"]
     assert found["problems"] == []
     assert {"provider", "name", "ready", "why_not"} <= set(found["model"])
-    assert found["sandbox"] in {"landlock", "bubblewrap", "none"}
+    assert found["sandbox"] == "none"  # nothing confines commands yet, and that is said
     assert found["workspace"] == str(jp_root_dir)
 
 
