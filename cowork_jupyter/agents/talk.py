@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
+from ..domain.errors import CoworkError
 from ..domain.events import EventType
 from ..domain.messages import Message, MessageType
 from ..llm.chunks import Request, Restarted
@@ -45,6 +46,7 @@ class Talk:
     def __post_init__(self) -> None:
         self._past = _Past(self.log)
         self._unshown: list[Delta] = []
+        self._failure: CoworkError | None = None
 
     async def ask(self) -> Reply:
         """Ask once; a conversation too long for the model is shortened and sent once more."""
@@ -95,9 +97,18 @@ class Talk:
 
     def _show(self, deltas: list[Delta]) -> None:
         """Show soon: what arrived in one piece from the network becomes one event."""
+        if self._failure:
+            raise self._failure
         if deltas and not self._unshown:
-            asyncio.get_running_loop().call_soon(self._flush)
+            asyncio.get_running_loop().call_soon(self._flush_soon)
         self._unshown += deltas
+
+    def _flush_soon(self) -> None:
+        """Nobody catches what the event loop's callbacks raise, so the next piece raises it."""
+        try:
+            self._flush()
+        except CoworkError as error:
+            self._failure = error
 
     def _flush(self) -> None:
         unshown, self._unshown = self._unshown, []
