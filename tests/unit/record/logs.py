@@ -120,9 +120,13 @@ class Log:
         )
         return [one.id for one in shown]
 
+    def start_job(self) -> None:
+        self.event(EventType.PLAN_UPDATE, revision=self.revision)
+        self.event(EventType.JOB_STARTED)
+
     def begin(self, step: str) -> Message:
         self.event(EventType.TASK_STARTED, step, step_id=step, status="running")
-        self.event(EventType.PLAN_UPDATE, step, revision=self.revision)
+        self.event(EventType.PLAN_UPDATE, revision=self.revision)
         data: dict[str, Any] = {"step": {"action": "do it"}}
         return self.say("Do it.", MessageType.TASK_ASSIGNMENT, step, role="user", **data)
 

@@ -221,6 +221,15 @@ def test_while_the_job_runs_a_pending_step_does_not_deviate() -> None:
     assert (found.ended_at, found.seconds) == (None, 2.0)
 
 
+def test_a_task_may_know_more_than_a_large_plan() -> None:
+    log = Log(step("a"))
+    log.begin("a")
+    log.end("a")
+    log.statuses["a"] = StepStatus.RUNNING
+    log.tasks["a"] = log.tasks["a"].model_copy(update={"status": StepStatus.COMPLETED})
+    assert log.audited("a").status is StepStatus.COMPLETED
+
+
 def test_a_step_begun_before_what_it_needs_was_done_is_out_of_order() -> None:
     log = Log(step("a"), step("b", depends_on=["a"]), step("c", depends_on=["b"]))
     log.begin("a")
@@ -283,6 +292,7 @@ def test_what_happened_outside_any_step_is_told_by_job_and_role() -> None:
 def test_the_work_of_an_earlier_revision_is_not_this_ones() -> None:
     log = Log(step("a"), revision=2)
     log.revision = 1
+    log.start_job()
     log.begin("a")
     log.use("delete_file", "x", step="a")
     log.revision = 2
@@ -295,6 +305,7 @@ def test_the_work_of_an_earlier_revision_is_not_this_ones() -> None:
 def test_a_finished_step_that_a_new_revision_keeps_brings_its_work_along() -> None:
     log = Log(step("a", "update_file"), revision=2)
     log.revision = 1
+    log.start_job()
     log.begin("a")
     log.use("update_file", "x", step="a")
     log.end("a")

@@ -1,0 +1,204 @@
+"""Plan versus actual: what every step was meant to do, beside what the log says it did.
+
+Computed anew each time from what is stored, so that it can never disagree with the log.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from pydantic import BaseModel
+
+from ..domain.contexts import StepStatus
+from ..domain.plan import PlanStep
+from ..domain.roles import AgentRole
+from ..tools.base import Tool
+from .deviations import Course, Deviation, Judge, only_looks
+from .facts import Facts
+from .steps import Trace, traces_of
+from .trail import Use, seconds_in, tool_uses, work_by_task
+
+
+class ToolCount(BaseModel):
+    """How often a tool was called, and how often that came to nothing."""
+
+    tool: str
+    calls: int
+    failed: int = 0
+
+
+class Planned(BaseModel):
+    """What the plan says of a step."""
+
+    tools: list[str]
+    """Tools, or permissions that stand for all tools which need just those."""
+    files: list[str]
+    order: int
+    depends_on: list[str]
+    time: str
+
+
+class Work(BaseModel):
+    """What was done with tools."""
+
+    tools: list[ToolCount]
+    files: list[str]
+    """Files that were changed, as far as the tools tell; a command does not."""
+    files_read: list[str]
+    """Files that were only looked at."""
+
+
+class Actual(Work):
+    """What the log says of a step."""
+
+    order: int | None
+    """Its place among the steps by when they were begun; None if it was not."""
+    started_at: str | None
+    ended_at: str | None
+    seconds: float
+    """Time spent on it, waits for the user left out."""
+    attempts: int
+
+
+class StepAudit(BaseModel):
+    """One step, planned and actual."""
+
+    id: str
+    number: int
+    action: str
+    status: StepStatus
+    planned: Planned
+    actual: Actual
+    deviations: list[Deviation]
+    """Empty if all went as planned."""
+    checkpoint_ids: list[str]
+
+
+class Outside(Work):
+    """What one job did outside every step of the plan."""
+
+    job_id: str | None
+    role: AgentRole | None
+    message_ids: list[str]
+
+
+class Totals(BaseModel):
+    """The whole in numbers."""
+
+    steps: int = 0
+    completed: int = 0
+    deviations: int = 0
+    tool_calls: int = 0
+    seconds: float = 0.0
+    """Time in which at least one step was worked on."""
+    tokens: int = 0
+    """Of the whole conversation, planning included."""
+
+
+class Audit(BaseModel):
+    """The answer of `GET context/{id}/audit`."""
+
+    context_id: str
+    revision: int = 0
+    goal: str = ""
+    made_at: str | None = None
+    planned_time: str = ""
+    steps: list[StepAudit] = []
+    outside: list[Outside] = []
+    totals: Totals = Totals()
+
+
+def audit(facts: Facts, tools: Mapping[str, Tool]) -> Audit:
+    """Hold the plan that was carried out last against the log. `tools` says what each may do."""
+    uses = tool_uses(facts.messages)
+    traces = traces_of(facts, uses, work_by_task(facts.events))
+    judge = Judge(facts, tools, Course(traces))
+    order = _order_of_start(traces)
+    steps = [
+        _step_audit(trace, place, order.get(trace.step.id), judge)
+        for place, trace in enumerate(traces.values(), start=1)
+    ]
+    inside = {id(use) for trace in traces.values() for use in trace.uses}
+    revision = facts.revision
+    return Audit(
+        context_id=facts.context.id,
+        revision=revision.revision if revision else 0,
+        goal=revision.plan.goal if revision else "",
+        made_at=revision.made_at if revision else None,
+        planned_time=revision.plan.estimated_total_time if revision else "",
+        steps=steps,
+        outside=_outside([use for use in uses if id(use) not in inside], tools),
+        totals=Totals(
+            steps=len(steps),
+            completed=sum(step.status is StepStatus.COMPLETED for step in steps),
+            deviations=sum(len(step.deviations) for step in steps),
+            tool_calls=len(uses),
+            seconds=seconds_in(span for trace in traces.values() for span in trace.spans),
+            tokens=sum(job.usage.total_tokens for job in facts.jobs),
+        ),
+    )
+
+
+def _step_audit(trace: Trace, place: int, order: int | None, judge: Judge) -> StepAudit:
+    step = trace.step
+    return StepAudit(
+        id=step.id,
+        number=step.step_number,
+        action=step.action,
+        status=step.status,
+        planned=_planned(step, place),
+        actual=Actual(
+            **_work(trace.uses, judge.tools).model_dump(),
+            order=order,
+            started_at=trace.started.created_at if trace.started else None,
+            ended_at=trace.ended.created_at if trace.ended else None,
+            seconds=seconds_in(trace.spans),
+            attempts=trace.attempts,
+        ),
+        deviations=list(judge.deviations(trace)),
+        checkpoint_ids=[one.id for one in judge.checkpoints(trace)],
+    )
+
+
+def _planned(step: PlanStep, place: int) -> Planned:
+    return Planned(
+        tools=step.tools_needed,
+        files=step.files,
+        order=place,
+        depends_on=step.depends_on,
+        time=step.estimated_time,
+    )
+
+
+def _order_of_start(traces: Mapping[str, Trace]) -> dict[str, int]:
+    begun = [(trace.started.seq, key) for key, trace in traces.items() if trace.started]
+    return {key: place for place, (_, key) in enumerate(sorted(begun), start=1)}
+
+
+def _outside(uses: Iterable[Use], tools: Mapping[str, Tool]) -> list[Outside]:
+    """By job and role, in the order in which they began."""
+    groups: dict[tuple[str | None, AgentRole | None], list[Use]] = {}
+    for use in uses:
+        groups.setdefault((use.call.job_id, use.call.agent_role), []).append(use)
+    return [
+        Outside(
+            **_work(group, tools).model_dump(),
+            job_id=job_id,
+            role=role,
+            message_ids=[one for use in group for one in use.message_ids],
+        )
+        for (job_id, role), group in groups.items()
+    ]
+
+
+def _work(uses: list[Use], tools: Mapping[str, Tool]) -> Work:
+    calls = Counter(use.tool for use in uses)
+    failed = Counter(use.tool for use in uses if not use.ok)
+    changed = [path for use in uses if not only_looks(use, tools) for path in use.paths]
+    seen = [path for use in uses if only_looks(use, tools) for path in use.paths]
+    return Work(
+        tools=[ToolCount(tool=name, calls=n, failed=failed[name]) for name, n in calls.items()],
+        files=list(dict.fromkeys(changed)),
+        files_read=[path for path in dict.fromkeys(seen) if path not in set(changed)],
+    )

@@ -1,0 +1,240 @@
+"""Where a step's course differs from its plan, and what shows it.
+
+What counts as planned is decided where the calls are watched (`agents/deviation.py`), so
+that an audit and the notices given at the time agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from graphlib import TopologicalSorter
+
+from pydantic import BaseModel
+
+from ..agents.deviation import is_planned
+from ..agents.schedule import DONE
+from ..domain.contexts import StepStatus
+from ..domain.messages import MessageType
+from ..domain.plan import PlanStep
+from ..domain.roles import Permission
+from ..store import CheckpointRecord
+from ..tools.base import Tool
+from .facts import Facts
+from .steps import Trace
+from .trail import Use, texts
+
+_MADE_FOR_EACH_RUN = "find_tools"
+"""The one tool that no shared registry holds."""
+
+
+class DeviationKind(StrEnum):
+    """In which way a step went differently."""
+
+    EXTRA_TOOL = "extra_tool"
+    EXTRA_FILE = "extra_file"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+    OUT_OF_ORDER = "out_of_order"
+    NOT_RUN = "not_run"
+
+
+class Deviation(BaseModel):
+    """One difference between plan and actual, and the messages and checkpoints that show it."""
+
+    kind: DeviationKind
+    what: str
+    message_ids: list[str]
+    checkpoint_ids: list[str] = []
+
+
+def only_looks(use: Use, tools: Mapping[str, Tool]) -> bool:
+    """Whether the tool changes nothing. Of one that is gone by now, nobody can say so."""
+    if use.tool == _MADE_FOR_EACH_RUN:
+        return True
+    tool = tools.get(use.tool)
+    return tool is not None and not tool.permissions - {Permission.READ_FILES}
+
+
+@dataclass
+class Course:
+    """The steps, and what each of them had to wait for, directly or not."""
+
+    traces: Mapping[str, Trace]
+    needed: dict[str, set[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        graph = {key: trace.step.depends_on for key, trace in self.traces.items()}
+        for key in TopologicalSorter(graph).static_order():
+            direct = graph.get(key, [])
+            self.needed[key] = set(direct).union(*(self.needed[one] for one in direct))
+
+    def overtaken(self, trace: Trace) -> list[Trace]:
+        """What should have been done when the step was begun, and was not."""
+        started = trace.started
+        if started is None:
+            return []
+        return [
+            one
+            for one in self._before(trace)
+            if (one.done.seq > started.seq if one.done else not one.is_done)
+        ]
+
+    def open_before(self, trace: Trace) -> list[Trace]:
+        """What the step waits for to this day."""
+        return [one for one in self._before(trace) if not one.is_done]
+
+    def _before(self, trace: Trace) -> list[Trace]:
+        needed = self.needed[trace.step.id]
+        return [one for key, one in self.traces.items() if key in needed]
+
+
+@dataclass
+class Judge:
+    """Finds the deviations of every step."""
+
+    facts: Facts
+    tools: Mapping[str, Tool]
+    course: Course
+
+    def __post_init__(self) -> None:
+        jobs = {task.job_id for trace in self.course.traces.values() for task in trace.tasks}
+        ended = [job.status.is_final for job in self.facts.jobs if job.id in jobs]
+        self._is_over = bool(ended) and all(ended)
+
+    def deviations(self, trace: Trace) -> Iterator[Deviation]:
+        """All deviations of one step."""
+        yield from self._extra_tools(trace)
+        yield from self._extra_files(trace)
+        yield from self._out_of_order(trace)
+        yield from _failed(trace)
+        yield from _skipped(trace)
+        yield from self._not_run(trace)
+
+    def checkpoints(self, trace: Trace) -> list[CheckpointRecord]:
+        """The checkpoints that were taken during a step."""
+        tasks = {task.id for task in trace.tasks}
+        return [one for one in self.facts.checkpoints if one.task_id in tasks]
+
+    def _extra_tools(self, trace: Trace) -> Iterator[Deviation]:
+        for name, uses in _grouped(
+            (use.tool, use)
+            for use in trace.uses
+            if not (use.did_nothing or only_looks(use, self.tools))
+        ).items():
+            tool = self.tools.get(name)
+            if is_planned(trace.step, tool) if tool else name in trace.step.tools_needed:
+                continue
+            taken = [one.id for one in self.checkpoints(trace) if one.data.get("tool") == name]
+            yield _shown_by(uses, DeviationKind.EXTRA_TOOL, _extra_tool_text(name, uses), taken)
+
+    def _extra_files(self, trace: Trace) -> Iterator[Deviation]:
+        planned = _plain_paths(trace.step)
+        changes = [use for use in trace.uses if not only_looks(use, self.tools)]
+        for path, uses in _grouped((path, use) for use in changes for path in use.paths).items():
+            if not planned or _plain(path) in planned:
+                continue
+            taken = [one.id for one in self.checkpoints(trace) if path in _files_of(one)]
+            what = f"also changed {path}"
+            yield _shown_by(uses, DeviationKind.EXTRA_FILE, what, taken)
+
+    def _out_of_order(self, trace: Trace) -> Iterator[Deviation]:
+        overtaken = self.course.overtaken(trace)
+        if overtaken:
+            results = [one for each in overtaken for one in each.of_type(MessageType.TASK_RESULT)]
+            shown = [*trace.of_type(MessageType.TASK_ASSIGNMENT)[:1], *results]
+            yield Deviation(
+                kind=DeviationKind.OUT_OF_ORDER,
+                what=f"begun before it should: it needs {_numbers(overtaken)}",
+                message_ids=[one.id for one in shown],
+            )
+
+    def _not_run(self, trace: Trace) -> Iterator[Deviation]:
+        status = trace.step.status
+        if not self._is_over or status in DONE or status is StepStatus.FAILED:
+            return
+        begun = trace.of_type(MessageType.TASK_ASSIGNMENT)
+        waits_for = self.course.open_before(trace)
+        why = f"waits for {_numbers(waits_for)}" if waits_for else "not begun"
+        shown = begun or [failure for one in waits_for for failure in one.failures]
+        yield Deviation(
+            kind=DeviationKind.NOT_RUN,
+            what=f"begun, but not finished ({status})" if begun or trace.started else why,
+            message_ids=[one.id for one in shown],
+        )
+
+
+def _failed(trace: Trace) -> Iterator[Deviation]:
+    failures = trace.failures
+    if not failures and trace.step.status is not StepStatus.FAILED:
+        return
+    errors = [failures[-1].text] if failures else [one.error for one in trace.tasks if one.error]
+    times = "" if len(failures) < 2 else f" {len(failures)} times"
+    in_the_end = " before it was done" if trace.step.status is StepStatus.COMPLETED else ""
+    why = f": {_line(errors[-1])}" if errors else ""
+    yield Deviation(
+        kind=DeviationKind.FAILED,
+        what=f"failed{times}{in_the_end}{why}",
+        message_ids=[one.id for one in failures],
+    )
+
+
+def _skipped(trace: Trace) -> Iterator[Deviation]:
+    if trace.step.status is not StepStatus.SKIPPED:
+        return
+    last = trace.failures[-1:]
+    after = trace.messages[trace.messages.index(last[0]) :] if last else trace.messages
+    questions = [one for one in after if one.message_type is MessageType.QUESTION]
+    shown = [*last, *questions]
+    yield Deviation(
+        kind=DeviationKind.SKIPPED,
+        what="skipped, as you decided" if questions else "skipped",
+        message_ids=[one.id for one in shown],
+    )
+
+
+def _extra_tool_text(tool: str, uses: list[Use]) -> str:
+    ran = [use for use in uses if use.ok]
+    if not ran:
+        return f"tried {tool}: {uses[-1].summary or 'it gave no result'}"
+    times = "" if len(ran) < 2 else f" {len(ran)} times"
+    allowed = " (allowed by you)" if all(use.asked for use in ran) else ""
+    said = f": {ran[0].summary}" if ran[0].summary else ""
+    return f"also used {tool}{times}{said}{allowed}"
+
+
+def _shown_by(uses: list[Use], kind: DeviationKind, what: str, taken: list[str]) -> Deviation:
+    shown = list(dict.fromkeys(one for use in uses for one in use.message_ids))
+    return Deviation(kind=kind, what=what, message_ids=shown, checkpoint_ids=taken)
+
+
+def _grouped(pairs: Iterable[tuple[str, Use]]) -> dict[str, list[Use]]:
+    groups: dict[str, list[Use]] = {}
+    for key, use in pairs:
+        groups.setdefault(key, []).append(use)
+    return groups
+
+
+def _files_of(checkpoint: CheckpointRecord) -> list[str]:
+    """A checkpoint's files, whether it names them or describes them."""
+    files = checkpoint.data.get("files")
+    listed = files if isinstance(files, list) else []
+    return texts([one.get("path") if isinstance(one, dict) else one for one in listed])
+
+
+def _plain_paths(step: PlanStep) -> set[str]:
+    return {_plain(path) for path in step.files}
+
+
+def _plain(path: str) -> str:
+    return path.removeprefix("./").strip("/")
+
+
+def _numbers(traces: list[Trace]) -> str:
+    numbers = ", ".join(str(one.step.step_number) for one in traces)
+    return f"step {numbers}" if len(traces) == 1 else f"steps {numbers}"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,125 @@
+"""What stays out of a file that is given to others: keys, and where somebody's home is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ..domain.events import Event, EventType
+from ..domain.settings import Settings
+
+HIDDEN = "[hidden]"
+_SHORTEST_SECRET = 8
+_DEEPEST = 200
+
+_SECRETS = (
+    r"\bsk-[\w-]{8,}",
+    r"(?<=[Bb]earer )(?:(?=\S*\d)[\w.~+/=-]{8,}|[\w.~+/=-]{20,})",
+    r"\bgh[pousr]_\w{20,}",
+    r"\bgithub_pat_\w{20,}",
+    r"\bhf_[A-Za-z0-9]{20,}",
+    r"\bxox[abeoprs]-[\w-]{10,}",
+    r"\bAKIA[0-9A-Z]{16}\b",
+)
+_BEGIN, _END = r"(?<![\w.~-])", r"(?![\w-]|\.\w)"
+_HOMES = re.compile(_BEGIN + r"(?:(?:/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s'\"`:]+|/root(?=/))")
+_IN_PIECES = (EventType.TEXT_DELTA, EventType.REASONING_DELTA, EventType.NOTICE)
+
+
+@dataclass(frozen=True)
+class Discretion:
+    """Knows what to hide."""
+
+    keys: Sequence[str] = ()
+    """Keys of ours, whatever they look like."""
+    workspace: Path | None = None
+    home: Path | None = None
+
+    @cached_property
+    def _secret(self) -> re.Pattern[str]:
+        own = (re.escape(key) for key in self.keys if len(key) >= _SHORTEST_SECRET)
+        return re.compile("|".join([*own, *_SECRETS]))
+
+    @classmethod
+    def of(cls, settings: Settings) -> Discretion:
+        """What to hide of a service with these settings."""
+        try:
+            home = Path.home()
+        except RuntimeError:  # some users have none
+            home = None
+        return cls([settings.api_key], settings.workspace, home)
+
+    def mask(self, text: str) -> str:
+        """The text without what looks like a key."""
+        return self._mask_pieces([text])[0]
+
+    def clean(self, text: str) -> str:
+        """The text without keys, with paths that mean something elsewhere too."""
+        text = self.mask(text)
+        if self.workspace and len(self.workspace.parts) > 1:
+            text = re.sub(
+                rf"{_BEGIN}{re.escape(str(self.workspace))}(?:([/\\])(?=[\w.])|{_END})",
+                lambda match: "" if match[1] else ".",
+                text,
+            )
+        if self.home and len(self.home.parts) > 1:
+            text = re.sub(rf"{_BEGIN}{re.escape(str(self.home))}{_END}", "~", text)
+        return _HOMES.sub("~", text)
+
+    def mask_value(self, value: Any, room: int = _DEEPEST) -> Any:
+        """The same for whatever JSON can hold."""
+        if isinstance(value, str):
+            return self.mask(value)
+        if not room:
+            return "[nested too deeply to be shown]"
+        if isinstance(value, Mapping):
+            return {
+                self.mask(str(key)): self.mask_value(one, room - 1) for key, one in value.items()
+            }
+        return (
+            [self.mask_value(one, room - 1) for one in value] if isinstance(value, list) else value
+        )
+
+    def mask_events(self, events: Iterable[Event]) -> Iterator[dict[str, Any]]:
+        """The events as plain values. A key is found also where a stream has cut it in pieces."""
+        known = list(events)
+        streams: dict[tuple[Any, ...], list[Event]] = {}
+        for event in known:
+            if event.type in _IN_PIECES and isinstance(event.data.get("text"), str):
+                whose = (event.type, event.job_id, event.task_id, str(event.data.get("call_id")))
+                streams.setdefault(whose, []).append(event)
+        masked: dict[int, str] = {}
+        for pieces in streams.values():
+            cleaned = self._mask_pieces([event.data["text"] for event in pieces])
+            masked |= zip((event.seq for event in pieces), cleaned, strict=True)
+        for event in known:
+            shown = self.mask_value(event.model_dump())
+            if event.seq in masked:
+                shown["data"]["text"] = masked[event.seq]
+            yield shown
+
+    def _mask_pieces(self, pieces: Sequence[str]) -> list[str]:
+        """Hide what is secret in the whole; each piece keeps its own part of the rest."""
+        spans = [match.span() for match in self._secret.finditer("".join(pieces))]
+        if not spans:
+            return list(pieces)
+        cleaned, at = [], 0
+        for piece in pieces:
+            cleaned.append(_without(piece, at, spans))
+            at += len(piece)
+        return cleaned
+
+
+def _without(piece: str, at: int, spans: list[tuple[int, int]]) -> str:
+    """A piece that begins at a place, without what the spans cover; a mark where one begins."""
+    kept, here, end = "", at, at + len(piece)
+    for first, last in spans:
+        if last <= at or first >= end:
+            continue
+        kept += piece[here - at : max(first, at) - at] + (HIDDEN if first >= at else "")
+        here = min(last, end)
+    return kept + piece[here - at :]

@@ -1,0 +1,95 @@
+"""The full record of a conversation as a file: JSONL, Markdown, or a notebook."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ..tools.base import Tool
+from .audit import audit
+from .discretion import Discretion
+from .facts import Facts
+from .report import report, title_of
+
+
+class ExportFormat(StrEnum):
+    """What a conversation can be taken along as; also the ending of the file's name."""
+
+    JSONL = "jsonl"
+    MARKDOWN = "md"
+    NOTEBOOK = "ipynb"
+
+    @property
+    def content_type(self) -> str:
+        """Its media type."""
+        return _CONTENT_TYPES[self]
+
+
+_CONTENT_TYPES = {
+    ExportFormat.JSONL: "application/jsonl",
+    ExportFormat.MARKDOWN: "text/markdown; charset=utf-8",
+    ExportFormat.NOTEBOOK: "application/x-ipynb+json",
+}
+
+
+@dataclass(frozen=True)
+class Export:
+    """A file to take along."""
+
+    content_type: str
+    file_name: str
+    body: bytes
+
+
+def export(
+    facts: Facts, kind: ExportFormat, tools: Mapping[str, Tool], discretion: Discretion
+) -> Export:
+    """The conversation in one of the formats."""
+    match kind:
+        case ExportFormat.JSONL:
+            text = "".join(f"{one}\n" for one in _lines(facts, discretion))
+        case ExportFormat.MARKDOWN:
+            sections = report(facts, audit(facts, tools), discretion)
+            text = "\n\n".join(sections) + "\n"
+        case ExportFormat.NOTEBOOK:
+            sections = report(facts, audit(facts, tools), discretion)
+            text = _notebook(facts.context.id, sections)
+    return Export(kind.content_type, _file_name(facts, kind, discretion), text.encode())
+
+
+def _lines(facts: Facts, discretion: Discretion) -> Iterator[str]:
+    """The context, then every event in order. A message is what its event carries, whole.
+
+    In ASCII, so that no odd character in some text ends a line or cannot be written.
+    """
+    context = {"type": "context", "data": discretion.mask_value(facts.context.model_dump())}
+    yield json.dumps(context)
+    for event in discretion.mask_events(facts.events):
+        yield json.dumps(event)
+
+
+def _notebook(context_id: str, sections: list[str]) -> str:
+    """A notebook that is only read: what was run is shown, and nothing in it can be run again."""
+    cells = [
+        {
+            "id": f"part-{number}",
+            "cell_type": "markdown",
+            "metadata": {},
+            "source": section.splitlines(keepends=True),
+        }
+        for number, section in enumerate(sections, start=1)
+    ]
+    metadata = {"cowork": {"context_id": context_id}}
+    notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": cells}
+    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+
+
+def _file_name(facts: Facts, kind: ExportFormat, discretion: Discretion) -> str:
+    """A name that any system and any header takes."""
+    words = re.findall(r"[a-z0-9]+", discretion.clean(title_of(facts)).lower())
+    title = "-".join(words)[:40].strip("-") or "conversation"
+    day = re.match(r"\d{4}-\d\d-\d\d", facts.context.created_at)
+    return "-".join(one for one in ("cowork", day[0] if day else "", title) if one) + f".{kind}"

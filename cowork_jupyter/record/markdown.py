@@ -1,0 +1,95 @@
+"""Markdown around words that others wrote: they read well, and nothing in them loads or runs.
+
+A report is opened long after, in viewers that fetch pictures and show HTML. So both are
+kept from being what they are, outside of code; and code stands in fences that we write.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)?")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_FENCE = re.compile(r" {0,3}(?:(`{3,})(?=[^`]*$)|(~{3,}))[ \t]*([\w+#.-]*).*")
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+
+
+def plain(text: str) -> str:
+    """Text without colours, control characters and halves of characters."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = _CONTROLS.sub("", _ESCAPES.sub("", text))
+    return text.encode("utf-8", "replace").decode()
+
+
+def line(text: str) -> str:
+    """Somebody's words in one line of ours."""
+    return _dead(" ".join(plain(text).split()))
+
+
+def code(text: str) -> str:
+    """A name or a path."""
+    return f"`{line(text).replace('`', chr(39)) or ' '}`"
+
+
+def cell(text: str) -> str:
+    """What stands in one cell of a table."""
+    return text.replace("|", "&#124;")
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A table; the cells are Markdown already."""
+    titles = list(head)
+    lines = [titles, ["---"] * len(titles), *(map(cell, row) for row in rows)]
+    return "\n".join(f"| {' | '.join(one)} |" for one in lines)
+
+
+def fenced(text: str, language: str = "") -> str:
+    """A block of code, in a fence that nothing inside can close."""
+    runs = re.findall(r"`{3,}", text)
+    fence = "`" * (max(map(len, runs), default=2) + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def quote(text: str) -> str:
+    """Somebody's words, set apart from ours."""
+    return "\n".join(f"> {one}".rstrip() for one in readable(text).split("\n"))
+
+
+def readable(text: str) -> str:
+    """Somebody's Markdown, with its code in fences of ours."""
+    parts: list[str] = []
+    block: list[str] = []
+    fence = language = ""
+    for one in plain(text).strip("\n").split("\n"):
+        if fence and _closes(one, fence):
+            parts.append(fenced("\n".join(block), language))
+            fence, block = "", []
+        elif fence:
+            block.append(one)
+        elif opening := _FENCE.fullmatch(one):
+            fence, language = opening[1] or opening[2], opening[3]
+        else:
+            parts.append(_dead(one))
+    if fence:
+        parts.append(fenced("\n".join(block), language))
+    return "\n".join(parts)
+
+
+def cut(text: str, most_lines: int, most_characters: int) -> str:
+    """The beginning of a long text, and how much more there was."""
+    lines = text.strip("\n").split("\n")
+    kept = "\n".join(lines[:most_lines])[:most_characters]
+    if len(kept) == len("\n".join(lines)):
+        return kept
+    return f"{kept}\n[… cut here; it has {len(lines)} lines, {len(text)} characters in all]"
+
+
+def _closes(text: str, fence: str) -> bool:
+    stripped = text.strip()
+    return len(stripped) >= len(fence) and set(stripped) == {fence[0]}
+
+
+def _dead(text: str) -> str:
+    """Without pictures and tags. The mark goes where no backslash before it can undo it."""
+    return _TAG.sub("&lt;", text.replace("![", "!\\["))

@@ -1,0 +1,170 @@
+"""The report of a conversation, as pieces of Markdown: what was wanted, planned, done and said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from ..domain.contexts import StepStatus
+from ..domain.events import EventType
+from .audit import Audit, Outside, StepAudit, Work
+from .discretion import Discretion
+from .facts import Facts
+from .markdown import code, line, quote, table
+from .talk import said
+from .trail import moment
+
+_MARKS = {
+    StepStatus.COMPLETED: "✓",
+    StepStatus.FAILED: "✗",
+    StepStatus.SKIPPED: "–",
+}
+_MOST_NAMES = 12
+"""Files named in one cell of a table."""
+
+
+def report(facts: Facts, audit: Audit, discretion: Discretion) -> list[str]:
+    """The sections, each of which can stand alone: a Markdown file, or cells of a notebook."""
+    sections = [
+        *_heading(facts),
+        *_goal(facts, audit),
+        *_plan(audit),
+        *_deviations(audit),
+        *_outside(audit),
+        *_talk(facts, discretion),
+    ]
+    return [discretion.clean(section) for section in sections]
+
+
+def _heading(facts: Facts) -> Iterator[str]:
+    context = facts.context
+    acted = dict.fromkeys(one.agent_role for one in facts.messages if one.agent_role)
+    models = [event.data.get("model") for event in facts.events if event.type is EventType.USAGE]
+    names = dict.fromkeys(one for one in (context.model, *models) if isinstance(one, str) and one)
+    about = [
+        _day(context.created_at),
+        " and ".join(map(code, names)),
+        ", ".join(role.spec.label for role in acted or [context.role]),
+        code(context.notebook) if context.notebook else "",
+    ]
+    yield f"# {line(title_of(facts))}\n\n{' · '.join(one for one in about if one)}"
+
+
+def title_of(facts: Facts) -> str:
+    """The conversation's title, or the first words in it."""
+    first = next((one.text for one in facts.messages if one.role == "user"), "")
+    words = " ".join(first.split())
+    shortened = words if len(words) <= 60 else f"{words[:59]}…"
+    return facts.context.title or shortened or "Conversation"
+
+
+def _goal(facts: Facts, audit: Audit) -> Iterator[str]:
+    asked = next((one.text for one in facts.messages if one.role == "user"), "")
+    goal = audit.goal or asked
+    if goal.strip():
+        yield f"## Goal\n\n{quote(goal)}"
+
+
+def _plan(audit: Audit) -> Iterator[str]:
+    if not audit.steps:
+        return
+    totals = audit.totals
+    planned = f" (planned: {line(audit.planned_time)})" if audit.planned_time else ""
+    summary = [
+        f"Revision {audit.revision}",
+        f"{totals.completed} of {totals.steps} steps completed",
+        duration(totals.seconds) + planned,
+        f"{totals.tokens:,} tokens" if totals.tokens else "",
+    ]
+    rows = [
+        [
+            f"{_MARKS.get(step.status, '·')} {step.number}",
+            line(step.action),
+            _planned_cell(step),
+            _actual_cell(step),
+            _verdict(step),
+        ]
+        for step in audit.steps
+    ]
+    head = ["", "Step", "Planned", "What happened", "Different from the plan"]
+    about = " · ".join(one for one in summary if one)
+    yield f"## The plan, and what came of it\n\n{about}\n\n{table(head, rows)}"
+
+
+def _planned_cell(step: StepAudit) -> str:
+    planned = step.planned
+    after = f"after {line(', '.join(planned.depends_on))}" if planned.depends_on else ""
+    parts = [_names(planned.tools), _names(planned.files), line(planned.time), after]
+    return ", ".join(part for part in parts if part) or "nothing named"
+
+
+def _actual_cell(step: StepAudit) -> str:
+    actual = step.actual
+    if actual.order is None and not actual.tools:
+        return line(step.status)
+    moved = actual.order not in (None, step.planned.order)
+    begun = f"begun as number {actual.order}" if moved else ""
+    parts = [_work(actual), duration(actual.seconds), begun]
+    return ", ".join(part for part in parts if part)
+
+
+def _verdict(step: StepAudit) -> str:
+    kinds = dict.fromkeys(one.kind.replace("_", " ") for one in step.deviations)
+    as_planned = "as planned" if step.status is StepStatus.COMPLETED else ""
+    return ", ".join(kinds) or as_planned
+
+
+def _work(work: Work) -> str:
+    tools = [code(one.tool) + (f" ×{one.calls}" if one.calls > 1 else "") for one in work.tools]
+    read = f"read {_names(work.files_read)}" if work.files_read else ""
+    changed = f"changed {_names(work.files)}" if work.files else ""
+    return ", ".join(part for part in (" ".join(tools), changed, read) if part)
+
+
+def _names(names: list[str]) -> str:
+    more = len(names) - _MOST_NAMES
+    shown = " ".join(code(name) for name in names[:_MOST_NAMES])
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _deviations(audit: Audit) -> Iterator[str]:
+    lines = [
+        f"- Step {step.number}: {line(one.what)}" for step in audit.steps for one in step.deviations
+    ]
+    if lines:
+        yield "## Where it went differently\n\n" + "\n".join(lines)
+
+
+def _outside(audit: Audit) -> Iterator[str]:
+    lines = [f"- {_who(one)}: {_work(one)}" for one in audit.outside]
+    if lines:
+        title = "Outside the plan" if audit.steps else "What was done"
+        yield f"## {title}\n\n" + "\n".join(lines)
+
+
+def _who(outside: Outside) -> str:
+    return outside.role.spec.label if outside.role else "Somebody"
+
+
+def _talk(facts: Facts, discretion: Discretion) -> Iterator[str]:
+    parts = list(said(facts, discretion))
+    if parts:
+        yield f"## What was said\n\n{parts[0]}"
+        yield from parts[1:]
+
+
+def duration(seconds: float) -> str:
+    """A time for people: `4.8 s`, `2 min 5 s`."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def _day(time: str) -> str:
+    at = moment(time)
+    if at is None:
+        return line(time)
+    day = datetime.fromtimestamp(at, UTC)
+    return f"{day.day} {day:%B %Y, %H:%M} UTC"

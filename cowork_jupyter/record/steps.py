@@ -1,0 +1,130 @@
+"""The steps of a plan, each with what the log holds about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ..agents.schedule import DONE
+from ..domain.contexts import StepStatus, Task
+from ..domain.events import Event
+from ..domain.messages import Message, MessageType
+from ..domain.plan import PlanStep
+from .facts import Facts
+from .trail import Span, Use, Work, approvals
+
+_OPEN = (StepStatus.PENDING, StepStatus.RUNNING, StepStatus.WAITING)
+
+
+@dataclass
+class Trace:
+    """One step, with the tasks that carried it out and what they left in the log."""
+
+    step: PlanStep
+    tasks: list[Task]
+    uses: list[Use] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)
+    work: list[Work] = field(default_factory=list)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nobody needs to wait for it any more."""
+        return self.step.status in DONE
+
+    @cached_property
+    def started(self) -> Event | None:
+        """What says that it was begun."""
+        starts = [event for work in self.work for event in work.starts]
+        return min(starts, key=lambda event: event.seq, default=None)
+
+    @property
+    def ended(self) -> Event | None:
+        """What says that it has ended; None while it goes on."""
+        ends = [work.end for work in self.work if work.end]
+        going_on = any(work.starts and not work.end for work in self.work)
+        return None if going_on else max(ends, key=lambda event: event.seq, default=None)
+
+    @cached_property
+    def done(self) -> Event | None:
+        """What says that it was completed, or skipped."""
+        return min(
+            (work.done for work in self.work if work.done), key=lambda one: one.seq, default=None
+        )
+
+    @property
+    def attempts(self) -> int:
+        """How often it was begun."""
+        return sum(len(work.starts) for work in self.work)
+
+    @property
+    def spans(self) -> list[Span]:
+        """When it was worked on."""
+        return [span for work in self.work for span in work.spans]
+
+    @property
+    def failures(self) -> list[Message]:
+        """The results of attempts that failed."""
+        return [
+            one
+            for one in self.of_type(MessageType.TASK_RESULT)
+            if one.data.get("status") == "failed"
+        ]
+
+    def of_type(self, kind: MessageType) -> list[Message]:
+        """Its messages of one type."""
+        return [one for one in self.messages if one.message_type is kind]
+
+
+def traces_of(facts: Facts, uses: Iterable[Use], work: Mapping[str, Work]) -> dict[str, Trace]:
+    """The steps of the plan by id, in the plan's order."""
+    if facts.revision is None:
+        return {}
+    said = {message.task_id for message in facts.messages if message.task_id}
+    begun = said | {task_id for task_id, one in work.items() if one.starts}
+    own: dict[str, list[Task]] = {}
+    for task in _tasks_of_revision(facts, facts.revision.revision, work):
+        own.setdefault(task.step_id, []).append(task)
+    traces = {}
+    for step in facts.revision.plan.steps:
+        tasks = own.get(step.id, [])
+        if step.status in DONE and not any(task.id in begun for task in tasks):
+            tasks = _carried_over(step, [task for task in facts.tasks if task.id in begun])
+        done = [work[task.id] for task in tasks if task.id in work]
+        traces[step.id] = Trace(_as_it_stands(step, tasks), tasks, work=done)
+    _hand_out(facts, uses, traces)
+    return traces
+
+
+def _as_it_stands(step: PlanStep, tasks: list[Task]) -> PlanStep:
+    """A large plan is stored less often than its tasks, so these know sooner how a step ended."""
+    if step.status not in _OPEN or not tasks or tasks[-1].status in _OPEN:
+        return step
+    return step.model_copy(update={"status": tasks[-1].status})
+
+
+def _tasks_of_revision(facts: Facts, revision: int, work: Mapping[str, Work]) -> list[Task]:
+    """Tasks that carried out this revision: step ids come again in later plans."""
+    approved = approvals(facts.messages)
+
+    def revisions(task: Task) -> set[int]:
+        worked_for = work[task.id].revisions if task.id in work else set()
+        return worked_for or approved.get(task.job_id) or {revision}
+
+    return [task for task in facts.tasks if revision in revisions(task)]
+
+
+def _carried_over(step: PlanStep, begun: list[Task]) -> list[Task]:
+    """What carried out a step that an earlier revision had, word for word, and finished."""
+    return [one for one in begun if (one.step_id, one.description) == (step.id, step.action)][-1:]
+
+
+def _hand_out(facts: Facts, uses: Iterable[Use], traces: Mapping[str, Trace]) -> None:
+    """Give every trace the messages and calls of its tasks."""
+    by_task = {task.id: trace for trace in traces.values() for task in trace.tasks}
+    for message in facts.messages:
+        if message.task_id in by_task:
+            by_task[message.task_id].messages.append(message)
+    for use in uses:
+        if use.call.task_id in by_task:
+            by_task[use.call.task_id].uses.append(use)

@@ -1,0 +1,179 @@
+"""What was said in a conversation, retold: words in full, tool calls in a line each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from ..domain.events import EventType
+from ..domain.messages import ImagePart, Message, MessageType
+from .discretion import Discretion
+from .facts import Facts
+from .markdown import code, cut, fenced, line, plain, quote
+from .trail import Use, moment, tool_uses
+
+_RUN_CODE = {"command": "bash", "code": "python"}
+"""Parameters that hold what a tool was told to run, and the language to show it in."""
+_MOST_OUTPUT = (12, 1_000)
+_MOST_CODE = (60, 4_000)
+_PICTURE = "*(a picture, left out here)*"
+
+
+def said(facts: Facts, discretion: Discretion) -> Iterator[str]:
+    """The conversation in sections; tool calls that follow each other share one."""
+    teller = _Teller(facts, discretion)
+    calls: list[str] = []
+    for message in facts.messages:
+        if message.id in teller.uses:
+            calls.append(teller.call(teller.uses[message.id]))
+        elif message.message_type is not MessageType.TOOL_RESULT:
+            if calls:
+                yield "\n".join(calls).rstrip()
+                calls = []
+            if told := teller.tell(message):
+                yield told
+    if calls:
+        yield "\n".join(calls).rstrip()
+
+
+class _Teller:
+    """Knows what is needed to retell one message."""
+
+    def __init__(self, facts: Facts, discretion: Discretion) -> None:
+        self.uses = {use.call.id: use for use in tool_uses(facts.messages)}
+        self._discretion = discretion
+        steps = facts.revision.plan.steps if facts.revision else []
+        numbers = {step.id: str(step.step_number) for step in steps}
+        self._steps = {one.id: numbers.get(one.step_id, one.step_id) for one in facts.tasks}
+        self._answers = {
+            str(event.data.get("id")): str(event.data["value"])
+            for event in facts.events
+            if event.type is EventType.QUESTION_ANSWERED and event.data.get("value") is not None
+        }
+        self._told_last: dict[str | None, str] = {}
+        """The last words of each task, so that they are not repeated as its result."""
+        self._told_as_answers: set[str] = set()
+        """What the model was told of answers that stand below their questions."""
+
+    def call(self, use: Use) -> str:
+        """One line, with the code that was run and the beginning of what it printed."""
+        step = self._step(use.call)
+        came = f": {line(use.summary)}" if use.ok else f" failed: {line(use.summary)}"
+        if use.result is None:
+            came = " gave no result"
+        told = f"- {f'{step}, ' if step else ''}{code(use.tool)}{came}"
+        blocks = self._blocks(use)
+        return "\n\n".join([told, *blocks]) + ("\n" if blocks else "")
+
+    def _blocks(self, use: Use) -> list[str]:
+        parameters = use.call.data.get("parameters")
+        given = parameters if isinstance(parameters, dict) else {}
+        blocks = [
+            self._cut(given[name], _MOST_CODE, language)
+            for name, language in _RUN_CODE.items()
+            if isinstance(given.get(name), str)
+        ]
+        if blocks and use.result and use.result.text:
+            blocks.append(self._cut(use.result.text, _MOST_OUTPUT, "text"))
+        facts = use.result.data.get("facts") if use.result else None
+        diff = facts.get("diff") if isinstance(facts, dict) else None
+        if isinstance(diff, str) and diff:
+            blocks.append(self._cut(diff, _MOST_CODE, "diff"))
+        return blocks
+
+    def _cut(self, text: str, most: tuple[int, int], language: str) -> str:
+        """The beginning, cleaned before it is cut: half a key is no key to a pattern."""
+        return fenced(cut(self._discretion.clean(plain(text)), *most), language)
+
+    def tell(self, message: Message) -> str:
+        """One message, as its kind is told; nothing for one without words."""
+        match message.message_type:
+            case MessageType.PLAN:
+                return self._plan(message)
+            case MessageType.QUESTION:
+                return self._question(message)
+            case MessageType.REVIEW:
+                return self._review(message)
+            case MessageType.TASK_ASSIGNMENT:
+                step = message.data.get("step")
+                action = step.get("action") if isinstance(step, dict) else ""
+                return f"**{self._step(message)}** begins: {line(str(action))}"
+            case MessageType.TASK_RESULT:
+                return self._task_result(message)
+            case MessageType.ROLE_CHANGE:
+                return f"*{line(message.text)}*"
+            case MessageType.ERROR:
+                return f"**Error:** {line(message.text)}"
+        return self._text(message)
+
+    def _text(self, message: Message) -> str:
+        self._told_last[message.task_id] = message.text.strip()
+        pictures = [_PICTURE for part in message.content if isinstance(part, ImagePart)]
+        words = [quote(message.text)] if message.text.strip() else []
+        if not (pictures or words) or message.text in self._told_as_answers:
+            return ""
+        problem = message.data.get("problem")
+        note = f" (could not be used: {line(str(problem))})" if problem else ""
+        return "\n\n".join([f"**{self._speaker(message)}**{note}", *words, *pictures])
+
+    def _plan(self, message: Message) -> str:
+        steps = message.data.get("steps")
+        actions = [one.get("action", "") for one in _objects(steps)]
+        listed = "\n".join(f"{n}. {line(str(one))}" for n, one in enumerate(actions, start=1))
+        goal = line(str(message.data.get("goal", "")))
+        return f"**{self._speaker(message)}** proposes a plan: {goal}\n\n{listed}"
+
+    def _question(self, message: Message) -> str:
+        answer = self._answers.get(str(message.data.get("id")))
+        self._told_as_answers.add(f"Answer to “{message.text}”: {answer}")
+        labels = {
+            str(one.get("value")): str(one.get("label"))
+            for one in _objects(message.data.get("options"))
+        }
+        context = str(message.data.get("context") or "")
+        parts = [
+            f"**{self._speaker(message)}** asks: {line(message.text)}",
+            quote(context) if context else "",
+            "*Not answered.*" if answer is None else f"**You:** {line(labels.get(answer, answer))}",
+        ]
+        return "\n\n".join(part for part in parts if part)
+
+    def _review(self, message: Message) -> str:
+        data = message.data
+        verdict = str(data.get("verdict", "")).replace("_", " ")
+        findings = [
+            f"- {line(str(one.get('severity', '')))}, {code(str(one.get('file', '')))}: "
+            f"{line(str(one.get('comment', '')))}"
+            for one in _objects(data.get("findings"))
+        ]
+        head = f"**{self._speaker(message)}** reviewed it: {line(verdict)}"
+        summary = quote(str(data.get("summary", "")))
+        return "\n\n".join(one for one in (head, summary, "\n".join(findings)) if one)
+
+    def _task_result(self, message: Message) -> str:
+        status = line(str(message.data.get("status", "ended")))
+        head = f"**{self._step(message)}** {status}."
+        told_before = self._told_last.get(message.task_id) == message.text.strip()
+        return head if told_before else f"{head}\n\n{quote(message.text)}"
+
+    def _speaker(self, message: Message) -> str:
+        at = moment(message.created_at)
+        time = f", {datetime.fromtimestamp(at, UTC):%H:%M}" if at is not None else ""
+        return self._name(message) + time
+
+    def _name(self, message: Message) -> str:
+        if message.role == "user":
+            return "You"
+        name = message.agent_role.spec.label if message.agent_role else "Agent"
+        step = self._step(message)
+        whose = "Cowork" if message.role == "system" else name
+        return f"{whose}, {step.lower()}" if step else whose
+
+    def _step(self, message: Message) -> str:
+        number = self._steps.get(message.task_id or "")
+        return f"Step {line(number)}" if number else ""
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

@@ -1,0 +1,37 @@
+"""The endpoints about the record: plan versus actual, and the conversation as a file."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel
+
+from ..record import Audit, ExportFormat
+from .calls import Call
+from .models import Request
+from .routes import Download, table
+
+
+class ExportQuery(Request):
+    """`GET context/{id}/export`."""
+
+    format: ExportFormat = ExportFormat.JSONL
+
+
+@table.route("GET", "context/{id}/audit", answer=Audit, action="read", kernel=True)
+async def audit(call: Call) -> BaseModel:
+    """Each step: planned tools, files, order and time beside the actual ones."""
+    return await call.service.audit(call.path["id"])
+
+
+@table.route(
+    "GET",
+    "context/{id}/export",
+    query=ExportQuery,
+    answer=None,
+    downloads=tuple(one.content_type for one in ExportFormat),
+    action="read",
+    kernel=True,
+)
+async def export(call: Call) -> Download:
+    """The full record of a conversation, as a file."""
+    made = await call.service.export(call.path["id"], call.query.format)
+    return Download(made.content_type, made.file_name, made.body)
