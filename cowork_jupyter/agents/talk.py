@@ -27,6 +27,9 @@ from .log import RunLog
 HISTORY_TOKENS = 24_000
 """What of the conversation is sent, unless the model turns out to read less."""
 
+_LESSONS = (1, 2, 4, 8, 16, 32)
+"""Turns after which the counter compares: what it can learn, it has learnt soon."""
+
 
 @dataclass
 class Talk:
@@ -136,7 +139,8 @@ class Talk:
             self._estimate(reader, messages)
             return
         self.limits.tokens += usage.total_tokens
-        self.counter.learn([str(one["content"]) for one in messages], usage.prompt_tokens)
+        if self.limits.turns in _LESSONS:
+            self.counter.learn([str(one["content"]) for one in messages], usage.prompt_tokens)
         data = {**usage.model_dump(), "model": self.model_name or self.model.name}
         with self.log.journal.transaction() as tx:
             job = tx.job(self.log.job_id)
