@@ -86,7 +86,7 @@ $(VENV)/.made:
 # System node when it is new enough, else the one that PyPI carries.
 $(VENV)/.node: | $(VENV)/.made
 	@if command -v npm >/dev/null && \
-	    node -e 'process.exit(parseInt(process.versions.node) < 20)' 2>/dev/null; then \
+	    node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null; then \
 	  echo "Using node $$(node --version)"; \
 	else \
 	  echo "No node 20 or newer here: installing one into $(VENV) …"; \
