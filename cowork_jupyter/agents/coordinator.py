@@ -18,11 +18,11 @@ from ..domain.events import EventType
 from ..domain.identity import now
 from ..domain.messages import MessageType
 from ..domain.plan import Plan, PlanStep
-from ..domain.replies import Option, Question
 from ..domain.roles import AgentRole
 from ..store import PlanRevision, Transaction
 from .agent import AgentKit
 from .assignment import FAILED_MARK, assignment_text
+from .choices import ABOUT_HINT, HINT, REPLAN, RETRY, SKIP, STOP, about_failure, about_half_done
 from .deviation import PlanWatch
 from .locks import FileLocks
 from .log import RunLog
@@ -32,16 +32,6 @@ from .schedule import DONE, Schedule
 LARGE_PLAN = 50
 """Steps beyond which the whole plan is no longer stored with every change of one of them."""
 PLAN_PAUSE = 0.25
-
-RETRY, HINT, SKIP, REPLAN, STOP = "retry", "hint", "skip", "replan", "stop"
-
-_FAILURE_OPTIONS = [
-    Option(label="Try again", value=RETRY),
-    Option(label="Try again with a hint", value=HINT, description="Say what to do differently."),
-    Option(label="Skip this step", value=SKIP, description="The rest goes on without it."),
-    Option(label="Plan anew from here", value=REPLAN, description="Finished steps stay."),
-    Option(label="Stop", value=STOP),
-]
 
 
 class StopExecution(Exception):
@@ -191,20 +181,10 @@ class Execution:
     async def _ask_about_failure(self, step: PlanStep, result: TaskResult) -> tuple[str, str]:
         """What the user wants done, and their hint if they gave one."""
         log = self._log(self.tasks[step.id])
-        question = Question(
-            question=f"Step {step.step_number} failed: {step.action}. What now?",
-            context=result.summary,
-            severity="major",
-            options=_FAILURE_OPTIONS,
-            default=RETRY,
-        )
-        choice = await self.kit.user.ask(question, log)
+        choice = await self.kit.user.ask(about_failure(step, result.summary), log)
         if choice != HINT:
             return choice or STOP, ""
-        hint = await self.kit.user.ask(
-            Question(question="What should be done differently?", allow_custom=True), log
-        )
-        return HINT, hint or ""
+        return HINT, await self.kit.user.ask(ABOUT_HINT, log) or ""
 
     async def _give_up_half_done(self, step: PlanStep) -> bool:
         """Before a step is run again after a crash: what may have happened already?
@@ -214,14 +194,7 @@ class Execution:
         tool = self._half_done_tool(self.tasks[step.id])
         if tool is None:
             return False
-        question = Question(
-            question=f"Step {step.step_number} was interrupted in the middle of {tool}. "
-            "Run the step again?",
-            context="What it was doing may have happened in part. Have a look before you decide.",
-            severity="major",
-            options=[one for one in _FAILURE_OPTIONS if one.value in (RETRY, SKIP, STOP)],
-            default=STOP,
-        )
+        question = about_half_done(step, tool)
         choice = await self.kit.user.ask(question, self._log(self.tasks[step.id]))
         if choice == SKIP:
             self.update_plan(step.id, StepStatus.SKIPPED)

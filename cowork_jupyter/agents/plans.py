@@ -17,7 +17,8 @@ from ..domain.roles import AgentRole, Permission
 from ..store import PlanRevision
 from ..workspace import fingerprint
 from .agent import AgentKit
-from .coordinator import SKIP, Execution
+from .choices import SKIP
+from .coordinator import Execution
 from .jobs import Jobs
 from .loop import Outcome
 from .schedule import DONE

@@ -1,0 +1,41 @@
+"""What the user is asked about a step, and what they can choose."""
+
+from __future__ import annotations
+
+from ..domain.plan import PlanStep
+from ..domain.replies import Option, Question
+
+RETRY, HINT, SKIP, REPLAN, STOP = "retry", "hint", "skip", "replan", "stop"
+
+_OPTIONS = [
+    Option(label="Try again", value=RETRY),
+    Option(label="Try again with a hint", value=HINT, description="Say what to do differently."),
+    Option(label="Skip this step", value=SKIP, description="The rest goes on without it."),
+    Option(label="Plan anew from here", value=REPLAN, description="Finished steps stay."),
+    Option(label="Stop", value=STOP),
+]
+
+ABOUT_HINT = Question(question="What should be done differently?", allow_custom=True)
+
+
+def about_failure(step: PlanStep, why: str) -> Question:
+    """A step has failed."""
+    return Question(
+        question=f"Step {step.step_number} failed: {step.action}. What now?",
+        context=why,
+        severity="major",
+        options=_OPTIONS,
+        default=RETRY,
+    )
+
+
+def about_half_done(step: PlanStep, tool: str) -> Question:
+    """A crash has cut off a step while it was changing something."""
+    return Question(
+        question=f"Step {step.step_number} was interrupted in the middle of {tool}. "
+        "Run the step again?",
+        context="What it was doing may have happened in part. Have a look before you decide.",
+        severity="major",
+        options=[one for one in _OPTIONS if one.value in (RETRY, SKIP, STOP)],
+        default=STOP,
+    )
