@@ -25,6 +25,7 @@ class LiveServer:
     url: str
     """With the base URL, and a slash at its end."""
     log_file: Path
+    process_id: int
 
     @property
     def api(self) -> str:
@@ -47,7 +48,7 @@ def live_server(
 ) -> Iterator[LiveServer]:
     """`with live_server(tmp_path) as server:` runs one with folders of its own."""
     port, root, log_file = _free_port(), folder / "root", folder / "server.log"
-    root.mkdir()
+    root.mkdir(exist_ok=True)  # a server that was killed may be started again
     command = [
         *(sys.executable, "-m", "jupyter_server", "--no-browser"),
         *(["--allow-root"] if os.geteuid() == 0 else []),
@@ -68,7 +69,7 @@ def live_server(
             stderr=subprocess.STDOUT,
         ) as process,
     ):
-        server = LiveServer(f"http://127.0.0.1:{port}{base_url}", log_file)
+        server = LiveServer(f"http://127.0.0.1:{port}{base_url}", log_file, process.pid)
         try:
             _wait_until_it_answers(server, process)
             yield server

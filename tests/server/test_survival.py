@@ -1,0 +1,101 @@
+"""kill -9 of the whole Jupyter server in the middle of a plan, then on from there."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.scripted import Scripted, ScriptedServer, call, plan, text
+
+from .live import TOKEN, LiveServer, live_server
+
+STEPS = [
+    {"id": name, "action": f"do {name}", "depends_on": needed, "tools_needed": ["create_file"]}
+    for name, needed in {"a": [], "b": ["a"], "c": ["a"], "d": ["b", "c"], "e": ["d"]}.items()
+]
+
+
+def reply(body: dict[str, Any]) -> Scripted:
+    """Each step creates its file, once, then says so."""
+    said = json.dumps(body["messages"])
+    if "PLANNER role" in said:
+        return plan("Five files", *STEPS)
+    step = next(one for one in "abcde" if f"The step: do {one}" in said)
+    if "Result of create_file" in said:
+        return text(f"Made {step}.txt.", delay=0.02)
+    return call("create_file", path=f"{step}.txt", content=step)
+
+
+def client_of(server: LiveServer) -> httpx.Client:
+    return httpx.Client(base_url=server.api, headers={"Authorization": f"token {TOKEN}"})
+
+
+def wait_for(ask: Callable[[], Any], good: Callable[[Any], bool]) -> Any:
+    give_up = time.monotonic() + 30
+    while not good(found := ask()):
+        assert time.monotonic() < give_up, found
+        time.sleep(0.02)
+    return found
+
+
+def is_over(job: dict[str, Any]) -> bool:
+    return job["status"] not in ("running", "waiting")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_killed_server_goes_on_where_it_was(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    with ScriptedServer(reply) as model:
+        environment = {"COWORK_BASE_URL": model.base_url, "COWORK_MODEL": "scripted"}
+        with live_server(tmp_path, environment=environment) as server, client_of(server) as client:
+            context = client.post("context", json={"role": "planner"}).json()["id"]
+            sent = client.post(f"context/{context}/messages", json={"content": "Plan"}).json()
+            wait_for(lambda: client.get(f"jobs/{sent['job_id']}").json(), is_over)
+            approval = {"revision": 1}
+            started = client.post(f"context/{context}/plan/execute", json=approval).json()
+            time.sleep(0.1 + chance.random() * 0.4)
+            seen = client.get(
+                f"context/{context}/events", params={"after": 0, "timeout": 1}
+            ).json()["events"]
+            os.kill(server.process_id, signal.SIGKILL)
+
+        with live_server(tmp_path, environment=environment) as server, client_of(server) as client:
+            address = f"jobs/{started['job_id']}"
+            job = client.get(address).json()
+            assert job["status"] in ("interrupted", "completed")
+            kept = client.get(
+                f"context/{context}/events", params={"after": 0, "timeout": 1}
+            ).json()["events"]
+            assert kept[: len(seen)] == seen
+            completed = {one["step_id"] for one in job["tasks"] if one["status"] == "completed"}
+            while job["status"] != "completed":
+                assert client.post(f"{address}/resume").status_code == 202
+                job = finish(client, context, address)
+            news = {"after": len(kept), "timeout": 0.1}
+            events = client.get(f"context/{context}/events", params=news).json()
+    again = {
+        event["data"]["step_id"] for event in events["events"] if event["type"] == "task-started"
+    }
+    assert not again & completed
+    made = sorted(path.name for path in (tmp_path / "root").glob("*.txt"))
+    assert made == ["a.txt", "b.txt", "c.txt", "d.txt", "e.txt"]
+
+
+def finish(client: httpx.Client, context: str, address: str) -> Any:
+    """Wait for the end, answering that a half-done step may run again."""
+
+    def ask() -> Any:
+        for question in client.get(f"context/{context}/questions").json()["items"]:
+            client.post(f"questions/{question['id']}/answer", json={"value": "retry"})
+        return client.get(address).json()
+
+    return wait_for(ask, is_over)
