@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from .record import Audit, Export, ExportFormat
     from .store import Inquiry, Page, PlanRevision
 
+MOST_TITLE = 80
+
 
 class CoworkService(Parts):
     """What hosts can ask of Cowork and tell it to do."""
@@ -122,7 +124,15 @@ class CoworkService(Parts):
             return await self.kit.run(await self._with_model(context), acting, job.id, text)
 
         job = self.jobs.start(message, work)
+        if not context.title:
+            self._name_after(context_id, text)
         return message.model_copy(update={"job_id": job.id})
+
+    def _name_after(self, context_id: str, text: str) -> None:
+        """A conversation without a name is known by what was asked first."""
+        title = text.strip().partition("\n")[0][:MOST_TITLE]
+        named = self.context(context_id).model_copy(update={"title": title})
+        self.journal.store.save_context(named)
 
     def run_workflow(
         self, name: str, parameters: dict[str, Any], context_id: str | None = None

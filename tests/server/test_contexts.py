@@ -51,6 +51,17 @@ async def test_a_message_is_accepted_and_worked_on(api: Api, scripted: ScriptedS
     assert [one["content"][0]["text"] for one in messages] == ["Hi", "Hello."]
 
 
+async def test_a_context_without_a_title_is_named_after_what_was_asked_first(
+    api: Api, scripted: ScriptedServer
+) -> None:
+    scripted.add(text("One."), text("Two."))
+    context = await api.new_context()
+    for said in ("Clean sales.csv\nand more", "Something else"):
+        accepted = await api.post(f"context/{context}/messages", {"content": said}, status=202)
+        await api.ended(accepted["job_id"])
+    assert (await api.get(f"context/{context}"))["title"] == "Clean sales.csv"
+
+
 async def test_only_one_job_runs_at_a_time(api: Api, scripted: ScriptedServer) -> None:
     scripted.add(text("slow", first_delay=5))
     context = await api.new_context()
