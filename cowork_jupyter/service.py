@@ -22,8 +22,9 @@ from .parts import Parts
 
 if TYPE_CHECKING:
     from .agents.loop import Outcome
+    from .policy.decision import Decision
     from .record import Audit, Export, ExportFormat
-    from .store import Inquiry, Page, PlanRevision
+    from .store import CheckpointRecord, Inquiry, Page, PlanRevision
 
 MOST_TITLE = 80
 
@@ -245,6 +246,23 @@ class CoworkService(Parts):
         """Questions that wait for the user."""
         self.context(context_id)
         return self.journal.store.pending_questions(context_id)
+
+    def pending_permissions(self, context_id: str) -> list[Inquiry]:
+        """Calls that wait for the user's permission."""
+        self.context(context_id)
+        return self.journal.store.pending_permissions(context_id)
+
+    def checkpoints(self, context_id: str) -> list[CheckpointRecord]:
+        """States of the workspace that one can go back to, oldest first."""
+        self.context(context_id)
+        return self.journal.store.checkpoints(context_id)
+
+    def check_call(self, role: AgentRole, tool: str) -> Decision:
+        """What would happen if this role called this tool; nothing is run."""
+        from .policy.decision import decide
+
+        found = self.kit.registry.named(tool, role)
+        return decide(role, found.name, found.permissions)
 
     def answer(self, question_id: str, value: str) -> Inquiry:
         """The user's answer to a question."""

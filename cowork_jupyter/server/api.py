@@ -13,7 +13,7 @@ from ..domain.health import Health
 from ..domain.roles import DEFAULT_ROLE, AgentRole
 from ..store import PlanRevision
 from ..surroundings import lab_problems, moved_port_problems
-from . import api_prompts, api_record, api_workflows, models  # noqa: F401 (register themselves)
+from . import api_prompts, api_record, api_trust, api_workflows, models  # noqa: F401 (register themselves)
 from .calls import Call, check_owner
 from .openapi import OpenApi, describe_api
 from .routes import table
