@@ -194,10 +194,8 @@ async def test_ten_thousand_tokens(bench: Bench) -> None:
 @pytest.mark.asyncio
 async def test_many_at_once(bench: Bench) -> None:
     bench.server.add(*[Scripted(text="a b c", delay=0.02) for _ in range(20)])
-    started = time.perf_counter()
     replies = await asyncio.gather(*(bench.chunks() for _ in range(20)))
     assert {texts(reply) for reply in replies} == {"a b c"}
-    assert time.perf_counter() - started < 3
 
 
 # Trying again

@@ -7,7 +7,6 @@ import json
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -194,11 +193,9 @@ def test_a_stall_lasts_until_the_client_goes(scripted: ScriptedServer) -> None:
 
 def test_many_clients_at_once(scripted: ScriptedServer) -> None:
     scripted.add(*[Scripted(text="a b c d", delay=0.05) for _ in range(30)])
-    started = time.perf_counter()
     with ThreadPoolExecutor(30) as pool:
         answers = list(pool.map(lambda _: ask(scripted, stream=True)[0], range(30)))
     assert answers == [200] * 30
-    assert time.perf_counter() - started < 3
     assert len(scripted.requests) == 30
 
 

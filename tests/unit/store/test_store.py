@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import statistics
 import threading
-import time
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -406,12 +404,3 @@ def test_threads_share_a_store(store: Store, context: Context) -> None:
     for thread in threads:
         thread.join()
     assert [event.seq for event in store.events(context.id)] == list(range(1, 201))
-
-
-def test_storing_a_piece_of_text_takes_microseconds(store: Store, context: Context) -> None:
-    took = []
-    for _ in range(1000):
-        start = time.perf_counter()
-        store.append_event(context.id, EventType.TEXT_DELTA, {"text": "some"}, "job_1", "task_1")
-        took.append(time.perf_counter() - start)
-    assert statistics.median(took) < 150e-6

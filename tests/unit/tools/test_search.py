@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
@@ -236,11 +235,10 @@ async def test_search_can_be_cancelled(root: Path) -> None:
     hopeless = Search(Pattern("(a+)+$b"))
     task = asyncio.create_task(find(hopeless, Workspace(root), PurePython()))
     await asyncio.sleep(0.3)
-    started = time.monotonic()
     task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert time.monotonic() - started < 1
+    done, _ = await asyncio.wait([task], timeout=20)
+    assert done == {task}
+    assert task.cancelled()
 
 
 NAMES = st.sampled_from(
