@@ -1,0 +1,1 @@
+"""Every change can be seen and taken back, data files included."""
