@@ -18,6 +18,9 @@ from .passthrough import PassthroughHandler
 from .socket import EventsSocket
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..domain.health import Problem
     from ..service import CoworkService
 
 
@@ -64,6 +67,13 @@ class CoworkExtension(ExtensionApp):
         """Let running jobs be stored as interrupted before the server goes."""
         if self._service is not None:
             await self._service.close()
+
+    def problems(self) -> Iterator[Problem]:
+        """What is wrong around this server: an old Lab, a port that was taken."""
+        from ..surroundings import lab_problems, moved_port_problems
+
+        yield from lab_problems()
+        yield from moved_port_problems(*self.ports)
 
     @property
     def ports(self) -> tuple[int, int]:

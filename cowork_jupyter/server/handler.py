@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import unquote
 
 from jupyter_core.utils import ensure_async
 from jupyter_server.auth.decorator import allow_unauthenticated
@@ -17,25 +16,17 @@ from jupyter_server.extension.handler import ExtensionHandlerMixin
 from jupyter_server.utils import url_path_join
 from tornado import web
 
+from ..api.statuses import status_of
+
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from .calls import Caller
+    from ..api.calls import Caller
+    from ..api.routes import Download, Route
     from .extension import CoworkExtension
     from .kernel_tokens import Kernel
-    from .routes import Download, Route
 
 _CODES = {401: "unauthenticated", 403: "forbidden", 404: "not_found", 405: "method_not_allowed"}
-_STATUSES = {
-    "Conflict": 409,
-    "Forbidden": 403,
-    "InvalidInput": 422,
-    "Malformed": 400,
-    "MethodNotAllowed": 405,
-    "NotFound": 404,
-    "TooLarge": 413,
-    "Unavailable": 503,
-}
 
 
 class CallerMixin(ExtensionHandlerMixin):
@@ -57,7 +48,7 @@ class CallerMixin(ExtensionHandlerMixin):
 
     async def authorize(self, action: str) -> Caller:
         """Let Jupyter's authorizer decide about a user; a kernel was looked at already."""
-        from .calls import Caller
+        from ..api.calls import Caller
 
         handler: Any = self
         if self.kernel:
@@ -93,24 +84,16 @@ class ApiHandler(CallerMixin, APIHandler):
     @allow_unauthenticated  # asks for itself, because kernels are no users
     async def dispatch(self, *_: str) -> None:
         """Answer one request."""
-        from . import api  # noqa: F401 (its endpoints register themselves)
-        from .calls import Call, check_owner, parse_body, parse_query
-        from .routes import table
+        from ..api import api  # noqa: F401 (its endpoints register themselves)
+        from ..api.calls import Call
+        from ..api.routes import table
 
         # Who is nobody learns nothing, not even which addresses exist.
         caller = await self.authorize("read")
         route, path = table.find(self.request.method or "", self._path())
         caller = await self._admit(route, caller)
-        if route.path.startswith("context/{id}"):
-            check_owner(self.extension.service, caller, unquote(path["id"]))
-        call = Call(
-            service=self.extension.service,
-            caller=caller,
-            path={name: unquote(value) for name, value in path.items()},
-            body=parse_body(self.request.body, route.body) if route.body else None,
-            query=parse_query(self.request.query_arguments, route.query),
-            host=self.extension,
-        )
+        call = Call(service=self.extension.service, caller=caller, host=self.extension)
+        call = call.read(route, path, self.request.query_arguments, self.request.body)
         self.answer(await route.endpoint(call), route.status)
 
     get = post = put = delete = patch = head = query = trace = dispatch
@@ -126,7 +109,7 @@ class ApiHandler(CallerMixin, APIHandler):
 
     def answer(self, model: BaseModel | Download | None, status: int) -> None:
         """Send a model as JSON, a file as it is, or nothing."""
-        from .routes import Download
+        from ..api.routes import Download
 
         self.set_status(status if model is not None else 204)
         if model is None:
@@ -145,7 +128,7 @@ class ApiHandler(CallerMixin, APIHandler):
         """Every failure becomes the contract's error object; a traceback never leaves."""
         error = kwargs.get("exc_info", (None, None))[1]
         known = getattr(error, "as_dict", None)
-        if known:
+        if known and error:
             status_code = status_of(error)
             self.set_status(status_code)
         body = known() if known else _error_object(status_code, error)
@@ -158,14 +141,6 @@ class ApiHandler(CallerMixin, APIHandler):
         """What we can explain to the caller is no news for the log."""
         if not hasattr(value, "as_dict"):
             super().log_exception(typ, value, tb)
-
-
-def status_of(error: Any) -> int:
-    """The HTTP status for one of our errors: that of the nearest class in the table."""
-    return next(
-        (_STATUSES[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in _STATUSES),
-        500,
-    )
 
 
 def _error_object(status: int, error: BaseException | None) -> dict[str, Any]:

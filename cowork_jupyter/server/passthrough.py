@@ -83,7 +83,7 @@ class PassthroughHandler(ApiHandler):
             self._forwarding.cancel()
 
     async def _forward(self, name: str) -> None:
-        from .calls import LARGEST_BODY, TooLarge
+        from ..api.calls import LARGEST_BODY, TooLarge
 
         if len(self.request.body) > LARGEST_BODY:
             raise TooLarge(f"The body is larger than {LARGEST_BODY // 2**20} MiB.")
@@ -108,7 +108,7 @@ class PassthroughHandler(ApiHandler):
             connection.close()
 
     def _request(self, name: str, settings: Settings) -> dict[str, Any]:
-        from .calls import without_jupyters
+        from ..api.calls import without_jupyters
 
         query = urlencode(without_jupyters(self.request.query_arguments), doseq=True)
         headers = _only(_SENT_ON, self.request.headers)

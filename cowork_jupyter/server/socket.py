@@ -56,8 +56,8 @@ class EventsSocket(CallerMixin, WebSocketMixin, WebSocketHandler, JupyterHandler
         """Each event waits until the one before is on its way, so a slow client holds up only
         itself: what it misses meanwhile stays in the store.
         """
+        from ..api.calls import check_owner
         from ..domain.errors import NotFound
-        from .calls import check_owner
 
         service = self.extension.service
         try:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.server import api
+from cowork_jupyter.api import api
+from cowork_jupyter.api.routes import table
 from cowork_jupyter.server.extension import CoworkExtension
-from cowork_jupyter.server.routes import table
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.server import api as endpoints
+from cowork_jupyter.api import api as endpoints
+from cowork_jupyter.api.routes import table
 from cowork_jupyter.server.handler import KERNEL_TOKEN_HEADER
 from cowork_jupyter.server.kernel_tokens import TOKEN_VARIABLE, URL_VARIABLE
-from cowork_jupyter.server.routes import table
 
 from .api import Api
 

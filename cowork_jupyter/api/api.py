@@ -12,7 +12,6 @@ from ..domain.events import Event
 from ..domain.health import Health
 from ..domain.roles import DEFAULT_ROLE, AgentRole
 from ..store import PlanRevision
-from ..surroundings import lab_problems, moved_port_problems
 from . import api_prompts, api_record, api_trust, api_workflows, models  # noqa: F401 (register themselves)
 from .calls import Call, check_owner
 from .openapi import OpenApi, describe_api
@@ -30,8 +29,7 @@ async def openapi(_call: Call) -> BaseModel:
 @table.route("GET", "health", query=models.HealthQuery, answer=Health, action="read", kernel=True)
 async def health(call: Call) -> BaseModel:
     """How this installation is doing; `fresh` looks at the model again."""
-    problems = [*lab_problems(), *moved_port_problems(*call.host.ports)]
-    return await call.service.health(problems, fresh=call.query.fresh)
+    return await call.service.health(call.host.problems(), fresh=call.query.fresh)
 
 
 @table.route("GET", "roles", answer=models.RoleList, action="read", kernel=True)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from urllib.parse import unquote
 
 from pydantic import BaseModel, ValidationError
 
 from ..domain.errors import CoworkError, InvalidInput, NotFound
 
 if TYPE_CHECKING:
+    from ..domain.health import Problem
     from ..service import CoworkService
+    from .routes import Route
 
 LARGEST_BODY = 8 * 1024 * 1024
 JUPYTERS = {"token", "_xsrf", "no_track_activity"}
@@ -48,17 +51,41 @@ class Caller:
         return self.name if self.kernel_id else None
 
 
+class Host(Protocol):
+    """Who runs the service, for what only a host knows."""
+
+    def problems(self) -> Iterable[Problem]:
+        """What is wrong around us."""
+
+
 @dataclass
 class Call:
     """All that an endpoint gets to know of a request."""
 
     service: CoworkService
     caller: Caller
+    host: Host
     path: dict[str, str] = field(default_factory=dict)
     body: Any = None
     query: Any = None
-    host: Any = None
-    """The extension, for what only the Jupyter server knows."""
+
+    def read(
+        self,
+        route: Route,
+        path: dict[str, str],
+        query: dict[str, list[bytes]],
+        body: bytes,
+    ) -> Call:
+        """The same call with what came in, checked as its route wants it."""
+        names = {name: unquote(value) for name, value in path.items()}
+        if route.path.startswith("context/{id}"):
+            check_owner(self.service, self.caller, names["id"])
+        return replace(
+            self,
+            path=names,
+            body=parse_body(body, route.body) if route.body else None,
+            query=parse_query(query, route.query),
+        )
 
 
 def check_owner(service: CoworkService, caller: Caller, context_id: str) -> None:
