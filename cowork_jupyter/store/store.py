@@ -11,8 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from ..domain.contexts import Context
-from ..domain.events import Event, EventType
-from ..domain.messages import Message
+from ..domain.events import Event
 from .connection import open_database
 from .errors import explain, explained
 from .migrations import migrate
@@ -86,23 +85,6 @@ class Store(Reader):
 
     def _in_transaction(self) -> bool:
         return self._connection.in_transaction
-
-    def append_event(
-        self,
-        context_id: str,
-        type: EventType,  # noqa: A002 (the contract's word)
-        data: dict[str, Any],
-        job_id: str | None = None,
-        task_id: str | None = None,
-    ) -> Event:
-        """Store one event in a transaction of its own."""
-        with self.transaction() as tx:
-            return tx.append_event(context_id, type, data, job_id, task_id)
-
-    def append_message(self, message: Message) -> Event:
-        """Store one message and its event in a transaction of their own."""
-        with self.transaction() as tx:
-            return tx.append_message(message)
 
     def save_context(self, context: Context) -> Context:
         """Store a new context, or change one."""

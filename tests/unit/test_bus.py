@@ -18,6 +18,7 @@ from cowork_jupyter.domain.contexts import Context, Job
 from cowork_jupyter.domain.events import Event, EventType
 from cowork_jupyter.domain.messages import Message
 from cowork_jupyter.store import Store
+from tests.unit.store.appending import append_event
 
 
 @pytest.fixture
@@ -125,11 +126,11 @@ async def test_events_published_in_the_wrong_order_or_twice_arrive_right(
     async with aclosing(bus.subscribe("c")) as events:
         waiting = asyncio.create_task(take(events, 3))
         await settled()
-        one, two, three = (store.append_event("c", EventType.NOTICE, {}) for _ in range(3))
+        one, two, three = (append_event(store, "c", EventType.NOTICE, {}) for _ in range(3))
         for event in (two, one, one, three, two):
             bus.publish(event)
         assert await waiting == [1, 2, 3]
-        last = store.append_event("c", EventType.NOTICE, {})
+        last = append_event(store, "c", EventType.NOTICE, {})
         bus.publish(two)
         bus.publish(last)
         assert await take(events, 1) == [4]
@@ -143,7 +144,7 @@ async def test_events_of_another_process_come_in_their_place_with_the_next_of_ou
         tell(journal)
         assert await take(events, 1) == [1]
         with Store(store.path) as other:
-            other.append_event("c", EventType.NOTICE, {})
+            append_event(other, "c", EventType.NOTICE, {})
         tell(journal)
         assert await take(events, 2) == [2, 3]
 
@@ -290,7 +291,7 @@ async def play(steps: list[tuple[str, *tuple[int, ...]]], path: Path) -> None:
                 tell(journal, numbers[0])
             elif name == "tell unseen":
                 for _ in range(numbers[0]):
-                    store.append_event("c", EventType.NOTICE, {})
+                    append_event(store, "c", EventType.NOTICE, {})
                 tell(journal)
             elif name == "read":
                 await watchers[numbers[0]].read(numbers[1], store.last_seq("c"))

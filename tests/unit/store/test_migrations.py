@@ -12,6 +12,8 @@ from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.store import Store, StoreError, migrations
 from cowork_jupyter.store.migrations import MIGRATIONS
 
+from .appending import append_message
+
 SEED_MESSAGES = """
 CREATE TABLE messages (
     id TEXT PRIMARY KEY,
@@ -83,7 +85,7 @@ def test_legacy_messages_are_in_the_log_so_that_it_can_be_replayed(path: Path) -
         ]
         assert {each.id for each in store.contexts().items} == {"a", "b"}
         assert (
-            store.append_message(store.messages("b").items[0].model_copy(update={"id": "n"})).seq
+            append_message(store, store.messages("b").items[0].model_copy(update={"id": "n"})).seq
             == 2
         )
 

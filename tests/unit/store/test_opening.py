@@ -17,6 +17,8 @@ from cowork_jupyter.store import Store, StoreError, connection
 from cowork_jupyter.store.connection import filesystem_of, on_network
 from cowork_jupyter.store.errors import explain
 
+from .appending import append_event
+
 MOUNTS = """\
 22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
 30 22 0:40 / /home rw,relatime shared:2 - nfs4 server:/home rw,vers=4.2
@@ -31,7 +33,7 @@ def pragma(store: Store, name: str) -> Any:
 
 def works(store: Store) -> bool:
     context = store.save_context(Context())
-    store.append_event(context.id, EventType.NOTICE, {})
+    append_event(store, context.id, EventType.NOTICE, {})
     return len(store.events(context.id)) == 1
 
 
@@ -137,7 +139,7 @@ def test_a_damaged_page_is_explained_when_it_is_met(path: Path) -> None:
     with Store(path) as store:
         context = store.save_context(Context())
         for _ in range(500):
-            store.append_event(context.id, EventType.NOTICE, {"text": "x" * 200})
+            append_event(store, context.id, EventType.NOTICE, {"text": "x" * 200})
     raw = bytearray(path.read_bytes())
     raw[4096 * 30 :] = b"\xff" * (len(raw) - 4096 * 30)
     path.write_bytes(raw)
@@ -156,13 +158,13 @@ def test_a_place_that_cannot_be_written_is_explained(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_explained_and_harms_nothing(store: Store, context: Context) -> None:
-    store.append_event(context.id, EventType.NOTICE, {"text": "before"})
+    append_event(store, context.id, EventType.NOTICE, {"text": "before"})
     store._rows(f"PRAGMA max_page_count={pragma(store, 'page_count') + 1}")
     with pytest.raises(StoreError, match="disk is full") as caught:
-        store.append_event(context.id, EventType.NOTICE, {"text": "x" * 100_000})
+        append_event(store, context.id, EventType.NOTICE, {"text": "x" * 100_000})
     assert caught.value.retryable
     store._rows("PRAGMA max_page_count=1000000")
-    assert store.append_event(context.id, EventType.NOTICE, {"text": "after"}).seq == 2
+    assert append_event(store, context.id, EventType.NOTICE, {"text": "after"}).seq == 2
 
 
 def test_a_lock_that_stays_is_explained(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,6 +216,6 @@ def test_closing_twice_does_no_harm_and_a_closed_store_says_so(path: Path) -> No
 def test_two_stores_in_one_process_share_a_file(path: Path) -> None:
     with Store(path) as one, Store(path) as two:
         context = one.save_context(Context())
-        assert two.append_event(context.id, EventType.NOTICE, {}).seq == 1
-        assert one.append_event(context.id, EventType.NOTICE, {}).seq == 2
+        assert append_event(two, context.id, EventType.NOTICE, {}).seq == 1
+        assert append_event(one, context.id, EventType.NOTICE, {}).seq == 2
         assert len(two.events(context.id)) == 2

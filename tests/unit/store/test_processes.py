@@ -17,6 +17,7 @@ from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.store import Store
 
 from . import test_migrations, writers
+from .appending import append_event
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +54,7 @@ def test_processes_append_to_one_context_without_gap_or_repetition(
         to_one.send("go")
         to_two.send("go")
         for _ in range(100):
-            store.append_event(context.id, EventType.NOTICE, {})
+            append_event(store, context.id, EventType.NOTICE, {})
         for process in (one, two):
             process.join(timeout=20)
             assert process.exitcode == 0

@@ -11,6 +11,8 @@ from cowork_jupyter.domain.plan import Plan, PlanStep
 from cowork_jupyter.store import Inquiry, PlanRevision, Store
 from cowork_jupyter.store.owner import Owner
 
+from .appending import append_message
+
 
 def tool(context: Context, kind: MessageType, call_id: str, job_id: str = "job_1") -> Message:
     return Message(
@@ -67,10 +69,10 @@ def test_finished_jobs_stay_as_they_ended(path: Path) -> None:
 def test_open_tool_calls_get_an_interrupted_result(path: Path) -> None:
     context = leave_behind(path)
     with Store(path) as store:
-        store.append_message(tool(context, MessageType.TOOL_CALL, "done"))
-        store.append_message(tool(context, MessageType.TOOL_CALL, "open"))
-        store.append_message(tool(context, MessageType.TOOL_RESULT, "done"))
-        store.append_message(tool(context, MessageType.TOOL_CALL, "other", job_id="job_2"))
+        append_message(store, tool(context, MessageType.TOOL_CALL, "done"))
+        append_message(store, tool(context, MessageType.TOOL_CALL, "open"))
+        append_message(store, tool(context, MessageType.TOOL_RESULT, "done"))
+        append_message(store, tool(context, MessageType.TOOL_CALL, "other", job_id="job_2"))
         events = store.recover()
         answer = store.messages(context.id).items[-1]
     assert [event.type for event in events] == ["message", "tool-result", "job-completed"]

@@ -19,6 +19,8 @@ from cowork_jupyter.domain.plan import Plan, PlanStep
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.store import CheckpointRecord, Inquiry, PlanRevision, Store
 
+from .appending import append_event, append_message
+
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=[]), max_size=30)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | ANY_TEXT,
@@ -88,7 +90,7 @@ def test_an_unknown_id_is_not_found_in_words(store: Store) -> None:
 def test_a_message_moves_its_context_forward_in_time(store: Store, context: Context) -> None:
     old = context.model_copy(update={"updated_at": "2020-01-01T00:00:00.000Z"})
     store.save_context(old)
-    store.append_message(say(context, "hello"))
+    append_message(store, say(context, "hello"))
     assert store.context(context.id).updated_at > old.updated_at
 
 
@@ -97,7 +99,7 @@ def test_a_message_moves_its_context_forward_in_time(store: Store, context: Cont
 
 def test_a_message_and_its_event_are_stored_together(store: Store, context: Context) -> None:
     message = say(context, "hello", job_id="job_1", task_id="task_1", agent_role="planner")
-    event = store.append_message(message)
+    event = append_message(store, message)
     assert event.type is EventType.MESSAGE
     assert (event.job_id, event.task_id) == ("job_1", "task_1")
     assert event.data == message.model_dump(mode="json")
@@ -107,7 +109,7 @@ def test_a_message_and_its_event_are_stored_together(store: Store, context: Cont
 
 def test_a_message_that_cannot_be_stored_leaves_no_event(store: Store, context: Context) -> None:
     message = say(context, "once")
-    store.append_message(message)
+    append_message(store, message)
     with store.transaction() as tx:
         with pytest.raises(Conflict):
             tx.append_message(message)
@@ -118,8 +120,8 @@ def test_a_message_that_cannot_be_stored_leaves_no_event(store: Store, context: 
 def test_a_ten_megabyte_message_is_stored_whole(store: Store, context: Context) -> None:
     text = "0123456789" * 1_000_000
     image = ImagePart(data="x" * 1000, media_type="image/webp")
-    store.append_message(
-        Message(context_id=context.id, role="tool", content=[TextPart(text=text), image])
+    append_message(
+        store, Message(context_id=context.id, role="tool", content=[TextPart(text=text), image])
     )
     (loaded,) = store.messages(context.id).items
     assert loaded.text == text
@@ -134,8 +136,8 @@ def test_any_text_and_data_come_back_unchanged(
     store: Store, context: Context, text: str, data: dict[str, Any]
 ) -> None:
     message = say(context, text, data=data)
-    told = store.append_message(message)
-    event = store.append_event(context.id, EventType.NOTICE, data)
+    told = append_message(store, message)
+    event = append_event(store, context.id, EventType.NOTICE, data)
     assert store.messages(context.id, after=told.seq - 1).items == [message]
     assert store.events(context.id, after=told.seq - 1) == [told, event]
     assert event.data == data
@@ -150,7 +152,7 @@ def test_a_shown_event_does_not_change_with_the_data_it_was_made_from(
     store: Store, context: Context
 ) -> None:
     data = {"files": ["a.py"]}
-    event = store.append_event(context.id, EventType.NOTICE, data)
+    event = append_event(store, context.id, EventType.NOTICE, data)
     data["files"].append("b.py")
     assert event.data == {"files": ["a.py"]}
 
@@ -159,19 +161,19 @@ def test_seq_counts_from_one_in_each_context_and_survives_reopening(path: Path) 
     with Store(path) as store:
         one, two = store.save_context(Context()), store.save_context(Context())
         for context in (one, one, two):
-            store.append_event(context.id, EventType.TEXT_DELTA, {"text": "a"})
+            append_event(store, context.id, EventType.TEXT_DELTA, {"text": "a"})
     with Store(path) as store:
-        assert store.append_event(one.id, EventType.NOTICE, {}).seq == 3
-        assert store.append_event(two.id, EventType.NOTICE, {}).seq == 2
+        assert append_event(store, one.id, EventType.NOTICE, {}).seq == 3
+        assert append_event(store, two.id, EventType.NOTICE, {}).seq == 2
         assert store.last_seq("unknown") == 0
 
 
 def test_events_are_read_on_from_any_place(store: Store, context: Context) -> None:
     for number in range(10):
         if number % 3:
-            store.append_event(context.id, EventType.TEXT_DELTA, {"text": str(number)})
+            append_event(store, context.id, EventType.TEXT_DELTA, {"text": str(number)})
         else:
-            store.append_message(say(context, str(number)))
+            append_message(store, say(context, str(number)))
     assert [event.seq for event in store.events(context.id, after=4, limit=3)] == [5, 6, 7]
     assert [event.seq for event in store.events(context.id, after=8)] == [9, 10]
     assert store.events(context.id, after=10) == []
@@ -181,8 +183,8 @@ def test_messages_are_paged_oldest_first_by_the_place_of_their_event(
     store: Store, context: Context
 ) -> None:
     for number in range(5):
-        store.append_event(context.id, EventType.TEXT_DELTA, {"text": "…"})
-        store.append_message(say(context, str(number)))
+        append_event(store, context.id, EventType.TEXT_DELTA, {"text": "…"})
+        append_message(store, say(context, str(number)))
     first = store.messages(context.id, limit=3)
     assert [message.text for message in first.items] == ["0", "1", "2"]
     assert first.next == 6
@@ -194,10 +196,10 @@ def test_messages_are_paged_oldest_first_by_the_place_of_their_event(
 
 def test_newest_messages_are_read_only_as_far_as_asked(store: Store, context: Context) -> None:
     for number in range(200):
-        store.append_message(say(context, str(number), task_id=f"task_{number % 2}"))
+        append_message(store, say(context, str(number), task_id=f"task_{number % 2}"))
     newest = store.newest_messages(context.id)
     assert [message.text for message in islice(newest, 3)] == ["199", "198", "197"]
-    store.append_message(say(context, "while reading"))
+    append_message(store, say(context, "while reading"))
     assert [message.text for message in newest] == [str(n) for n in range(196, -1, -1)]
     of_task = [message.text for message in store.newest_messages(context.id, task_id="task_1")]
     assert of_task == [str(n) for n in range(199, 0, -2)]
@@ -207,10 +209,10 @@ def test_the_goal_is_the_first_user_message_of_the_context_or_the_job(
     store: Store, context: Context
 ) -> None:
     assert store.goal(context.id) is None
-    store.append_message(Message(context_id=context.id, role="system", job_id="job_2"))
+    append_message(store, Message(context_id=context.id, role="system", job_id="job_2"))
     first, second = say(context, "clean it"), say(context, "plot it", job_id="job_2")
     for message in (first, second, say(context, "again", job_id="job_2")):
-        store.append_message(message)
+        append_message(store, message)
     assert store.goal(context.id) == first
     assert store.goal(context.id, job_id="job_2") == second
     assert store.message_count(context.id) == 4
@@ -251,7 +253,7 @@ def test_a_transaction_inside_a_transaction_is_refused_and_harms_nothing(
     with store.transaction() as tx:
         tx.append_event(context.id, EventType.NOTICE, {"text": "outer"})
         with pytest.raises(RuntimeError, match="open already"):
-            store.append_event(context.id, EventType.NOTICE, {"text": "inner"})
+            append_event(store, context.id, EventType.NOTICE, {"text": "inner"})
     assert [event.data["text"] for event in store.events(context.id)] == ["outer"]
 
 
@@ -353,16 +355,16 @@ def _full_context(store: Store) -> Context:
 def test_writing_to_a_deleted_context_says_that_it_is_gone(store: Store, context: Context) -> None:
     store.delete_context(context.id)
     with pytest.raises(NotFound, match=context.id):
-        store.append_event(context.id, EventType.TEXT_DELTA, {"text": "late"})
+        append_event(store, context.id, EventType.TEXT_DELTA, {"text": "late"})
     with pytest.raises(NotFound, match=context.id):
-        store.append_message(say(context, "late"))
+        append_message(store, say(context, "late"))
     with pytest.raises(NotFound, match=context.id), store.transaction() as tx:
         tx.save_job(Job(context_id=context.id))
 
 
 def test_the_type_of_a_message_survives(store: Store, context: Context) -> None:
     for kind in MessageType:
-        store.append_message(say(context, "x", message_type=kind))
+        append_message(store, say(context, "x", message_type=kind))
     assert [message.message_type for message in store.messages(context.id).items] == list(
         MessageType
     )
@@ -395,7 +397,7 @@ def test_each_field_has_its_column_so_a_new_field_needs_a_migration(
 def test_threads_share_a_store(store: Store, context: Context) -> None:
     def append() -> None:
         for _ in range(50):
-            store.append_event(context.id, EventType.TEXT_DELTA, {"text": "x"})
+            append_event(store, context.id, EventType.TEXT_DELTA, {"text": "x"})
             store.events(context.id, after=store.last_seq(context.id) - 1)
 
     threads = [threading.Thread(target=append) for _ in range(4)]

@@ -12,22 +12,24 @@ from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import Message
 from cowork_jupyter.store import Store
 
+from .appending import append_event, append_message
+
 
 def append_events(path: Path, context_id: str, number: int, start: Connection) -> None:
     with Store(path) as store:
         start.recv()
         for turn in range(number):
             if turn % 5:
-                store.append_event(context_id, EventType.TEXT_DELTA, {"pid": os.getpid()})
+                append_event(store, context_id, EventType.TEXT_DELTA, {"pid": os.getpid()})
             else:
-                store.append_message(Message(context_id=context_id, role="user", content=[]))
+                append_message(store, Message(context_id=context_id, role="user", content=[]))
 
 
 def append_and_tell(path: Path, context_id: str, committed: Connection) -> None:
     """Say the number of each event once it is stored, until killed."""
     store = Store(path)
     while True:
-        event = store.append_event(context_id, EventType.TEXT_DELTA, {"text": "x" * 500})
+        event = append_event(store, context_id, EventType.TEXT_DELTA, {"text": "x" * 500})
         committed.send(event.seq)
 
 
