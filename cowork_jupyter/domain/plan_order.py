@@ -1,0 +1,220 @@
+"""A better order for a plan that says what depends on what: shown to the user before they approve.
+
+Steps that wait for nothing come first, and of those the ones that most others wait for; the same
+look at the same files is taken once. Nothing else changes: steps keep their ids and their numbers,
+so whatever speaks of "step 3" still means the same one. A plan that is one chain, as every plan
+without dependencies is, has no other order and stays as it is.
+
+Two steps may be independent by the graph and still not be: a model that writes no dependencies may
+mean an order all the same. So steps that touch the same file, unless both only read, never pass
+each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from graphlib import TopologicalSorter
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from .contexts import StepStatus
+from .plan import Plan, PlanStep
+
+MOST_NUMBERS = 30
+"""Steps of which a note still tells the whole order."""
+
+
+_Look = tuple[frozenset[str], tuple[str, ...], frozenset[str], frozenset[str]]
+
+
+class Improved(NamedTuple):
+    """The plan as it should be shown, and a sentence on each thing that was changed."""
+
+    plan: Plan
+    notes: list[str]
+
+
+def improve(plan: Plan, read_only: Collection[str]) -> Improved:
+    """The same work in a better order. `read_only` names the tools that change nothing."""
+    if any(step.status is not StepStatus.PENDING for step in plan.steps):
+        return Improved(plan, [])  # it was approved already
+    items = [_Item(step, frozenset(read_only)) for step in _in_some_order(plan.steps)]
+    merged, notes = _looking_once(items)
+    steps = _ordered(merged)
+    kept = {step.id for step in steps}
+    if [step.id for step in plan.steps if step.id in kept] != [step.id for step in steps]:
+        notes.append(_about_order(steps))
+    return (
+        Improved(plan.model_copy(update={"steps": steps}), notes) if notes else Improved(plan, [])
+    )
+
+
+@dataclass(frozen=True)
+class _Item:
+    """A step, and what can be said of it alone."""
+
+    step: PlanStep
+    read_only: frozenset[str]
+
+    @cached_property
+    def looks(self) -> bool:
+        """Whether it only reads. One that names no tool may do anything."""
+        return bool(self.step.tools_needed) and self.read_only.issuperset(self.step.tools_needed)
+
+    @cached_property
+    def paths(self) -> frozenset[str]:
+        return frozenset(str(PurePosixPath(path)) for path in self.step.files)
+
+    @cached_property
+    def folders(self) -> frozenset[str]:
+        """The paths, and all folders they are in."""
+        above = (str(one) for path in self.paths for one in PurePosixPath(path).parents)
+        return self.paths.union(above)
+
+    def disturbs(self, other: _Item) -> bool:
+        """Whether one changes a file that the other reads or changes, as far as they are named."""
+        if self.looks and other.looks:
+            return False
+        return bool(self.paths & other.folders or other.paths & self.folders)
+
+    def may_disturb(self, look: _Item) -> bool:
+        """The same, when in doubt yes."""
+        in_doubt = not self.looks and not (self.paths and look.paths)
+        return in_doubt or self.disturbs(look)
+
+    @property
+    def look(self) -> _Look:
+        """What is the same of two steps that ask for the same, word for word, after the same."""
+        step = self.step
+        words = tuple(step.action.split())
+        return self.paths, words, frozenset(step.tools_needed), frozenset(step.depends_on)
+
+
+def _in_some_order(steps: Sequence[PlanStep]) -> list[PlanStep]:
+    """An order that the dependencies allow: the given one if they do."""
+    place = {step.id: index for index, step in enumerate(steps)}
+    if all(place[one] < place[step.id] for step in steps for one in step.depends_on):
+        return list(steps)
+    depth = _chains({step.id: step.depends_on for step in steps})
+    return sorted(steps, key=lambda step: depth[step.id])
+
+
+# Shared reads
+
+
+def _looking_once(items: Sequence[_Item]) -> tuple[list[_Item], list[str]]:
+    """Without the looks that another step takes already; what waited for them waits for that."""
+    settled = _Settled(items)
+    stands_for: dict[str, str] = {}
+    kept: dict[str, _Item] = {}
+    looks: dict[_Look, list[str]] = {}
+    notes = []
+    for item in (_redirected(one, stands_for) for one in items):
+        alike = looks.setdefault(item.look, []) if item.looks else []
+        twin = next((one for one in alike if settled.are_one(one, item)), None)
+        if twin is None:
+            kept[item.step.id] = item
+            alike.append(item.step.id)
+        else:
+            stands_for[item.step.id] = twin
+            kept[twin] = _both(kept[twin], item)
+            notes.append(_about_look(kept[twin].step, item.step))
+    return list(kept.values()), notes
+
+
+def _redirected(item: _Item, stands_for: Mapping[str, str]) -> _Item:
+    needed = dict.fromkeys(stands_for.get(one, one) for one in item.step.depends_on)
+    return _Item(item.step.model_copy(update={"depends_on": list(needed)}), item.read_only)
+
+
+class _Settled:
+    """Knows whether it makes a difference when a look is taken."""
+
+    def __init__(self, items: Sequence[_Item]) -> None:
+        graph = {item.step.id: item.step.depends_on for item in items}
+        self._items = items
+        self._before, self._after = _reachable(graph), _reachable(_turned(graph))
+
+    def are_one(self, kept: str, look: _Item) -> bool:
+        """Whether all that may disturb either look comes before both, or after both."""
+        before, after = (sides[kept] & sides[look.step.id] for sides in (self._before, self._after))
+        return not any(
+            one.may_disturb(look)
+            for one in self._items
+            if one.step.id not in before and one.step.id not in after
+        )
+
+
+def _both(kept: _Item, other: _Item) -> _Item:
+    """The step that stays, with the reasons of both."""
+    reasons = dict.fromkeys(filter(None, (kept.step.reason, other.step.reason)))
+    return _Item(kept.step.model_copy(update={"reason": "; ".join(reasons)}), kept.read_only)
+
+
+# Order
+
+
+def _ordered(items: Sequence[_Item]) -> list[PlanStep]:
+    """First what waits for nothing, then what waits for that only, and so on.
+
+    Among equals, what begins the longest chain comes first, then what most others wait for.
+    """
+    graph = {item.step.id: [*item.step.depends_on] for item in items}
+    for index, item in enumerate(items):
+        graph[item.step.id] += [one.step.id for one in items[:index] if one.disturbs(item)]
+    followers = _turned(graph)
+    depth, height = _chains(graph), _chains(followers)
+    waiting = {key: len(each) for key, each in _reachable(followers).items()}
+
+    def place(step: PlanStep) -> tuple[int, int, int]:
+        return depth[step.id], -height[step.id], -waiting[step.id]
+
+    return sorted((item.step for item in items), key=place)
+
+
+def _chains(graph: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """For each step, the length of the longest chain that it waits for."""
+    lengths: dict[str, int] = {}
+    for key in TopologicalSorter(graph).static_order():
+        lengths[key] = max((lengths[one] + 1 for one in graph[key]), default=0)
+    return lengths
+
+
+def _reachable(graph: Mapping[str, Sequence[str]]) -> dict[str, set[str]]:
+    """For each step, all that it waits for, directly or not."""
+    found: dict[str, set[str]] = {}
+    for key in TopologicalSorter(graph).static_order():
+        found[key] = set(graph[key]).union(*(found[one] for one in graph[key]))
+    return found
+
+
+def _turned(graph: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Who waits for each step."""
+    followers: dict[str, list[str]] = {key: [] for key in graph}
+    for key, needed in graph.items():
+        for one in needed:
+            followers[one].append(key)
+    return followers
+
+
+# What the user is told
+
+
+def _about_look(kept: PlanStep, dropped: PlanStep) -> str:
+    return (
+        f"Steps {kept.step_number} and {dropped.step_number} are the same look at the same "
+        f"things: step {kept.step_number} does it once, and its result is shared."
+    )
+
+
+def _about_order(steps: Sequence[PlanStep]) -> str:
+    numbers = ", ".join(_first([str(step.step_number) for step in steps]))
+    return f"Steps that do not wait for others come first; the order is now: {numbers}."
+
+
+def _first(numbers: Sequence[str]) -> Iterator[str]:
+    yield from numbers[:MOST_NUMBERS]
+    if len(numbers) > MOST_NUMBERS:
+        yield "…"
