@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from jupyter_core.paths import jupyter_data_dir
-from traitlets import Enum, Float, Integer, Unicode, default
+from traitlets import Dict, Enum, Float, Integer, TraitError, Unicode, default, validate
 from traitlets.config import Configurable
 
-from .domain.settings import SandboxChoice, Settings, ToolProtocol
+from .domain.settings import Price, SandboxChoice, Settings, ToolProtocol
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_DEFAULT_MODEL = "gpt-5-mini"
@@ -68,6 +68,33 @@ class Cowork(Configurable):
         0, min=0, help="Tokens for each message or task, as the server counts them; 0: no limit."
     ).tag(config=True)
 
+    max_job_iterations = Integer(
+        2_000, min=0, help="Model turns for each job with all its tasks; 0: no limit."
+    ).tag(config=True)
+
+    max_job_seconds = Float(
+        21_600.0,
+        min=0.0,
+        help="Seconds of work for each job, those of all its tasks added up, not counting "
+        "waits for you; 0: no limit.",
+    ).tag(config=True)
+
+    max_job_tokens = Integer(
+        0, min=0, help="Tokens for each job with all its tasks; 0: no limit."
+    ).tag(config=True)
+
+    max_cost = Float(
+        0.0,
+        min=0.0,
+        help="Money for each job with all its tasks, as `prices` tell it; 0: no limit.",
+    ).tag(config=True)
+
+    prices = Dict(
+        help="What a million tokens cost, by model: {'gpt-5-mini': {'input': 0.25, 'output': 2}}."
+    ).tag(config=True)
+
+    currency = Unicode("USD", help="The currency of `prices` and `max_cost`.").tag(config=True)
+
     max_parallel = Integer(4, min=1, help="Plan steps that may run side by side.").tag(config=True)
 
     sandbox = Enum(
@@ -76,6 +103,20 @@ class Cowork(Configurable):
         help="What confines commands. 'auto' takes the best this machine has; "
         "with 'none' every command asks.",
     ).tag(config=True)
+
+    @validate("prices")
+    def _prices_can_be_read(self, proposal: Any) -> Any:
+        for model, price in proposal["value"].items():
+            try:
+                known = Price(**price)
+                good = min(known.input, known.output) >= 0
+            except TypeError:
+                good = False
+            if not good:
+                raise TraitError(
+                    f"Cowork.prices: '{model}' needs amounts for 'input' and 'output', not {price}."
+                )
+        return proposal["value"]
 
     @default("model")
     def _model_from_environment(self) -> str:
@@ -112,6 +153,12 @@ class Cowork(Configurable):
             max_iterations=self.max_iterations,
             max_seconds=self.max_seconds,
             max_tokens=self.max_tokens,
+            max_job_iterations=self.max_job_iterations,
+            max_job_seconds=self.max_job_seconds,
+            max_job_tokens=self.max_job_tokens,
+            max_cost=self.max_cost,
+            prices={model: Price(**price) for model, price in self.prices.items()},
+            currency=self.currency,
             max_parallel=self.max_parallel,
             sandbox=cast("SandboxChoice", self.sandbox),
         )

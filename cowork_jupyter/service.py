@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .domain.contexts import Context, Job
@@ -118,11 +118,16 @@ class CoworkService(Parts):
         The stored message carries the job's id.
         """
         context = self.journal.store.context(context_id)
-        message = Message(context_id=context_id, role="user", content=[TextPart(text=text)])
         acting = role or context.role
+        message = Message(
+            context_id=context_id,
+            role="user",
+            agent_role=acting,
+            content=[TextPart(text=text)],
+        )
 
         async def work(job: Job) -> Outcome:
-            return await self.kit.run(await self._with_model(context), acting, job.id, text)
+            return await self.plans.work_on(await self._with_model(context), acting, job, text)
 
         job = self.jobs.start(message, work)
         if not context.title:
@@ -189,9 +194,9 @@ class CoworkService(Parts):
             self._record_role(context_id, AgentRole.ACTOR)
         return job
 
-    def resume(self, job_id: str) -> Job:
-        """Go on with a job that was interrupted."""
-        return self.plans.resume(job_id)
+    def resume(self, job_id: str, limits: Mapping[str, int | float] | None = None) -> Job:
+        """Go on with a job that was interrupted or stopped; `limits` replace its own."""
+        return self.plans.resume(job_id, limits)
 
     async def switch_role(
         self, context_id: str, role: AgentRole, *, confirm: bool = False

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
 from ..bus import Journal
-from ..domain.contexts import Context
+from ..domain.contexts import Context, Job
 from ..domain.events import EventType
 from ..domain.roles import AgentRole
 from ..domain.settings import Settings
@@ -30,6 +30,7 @@ from ..tools.base import Parameters, Tool
 from ..tools.find_tools import find_tools_in
 from ..tools.registry import ToolRegistry
 from ..workspace import Workspace
+from .budget import Budget, JobBudget
 from .delegation import Delegation
 from .hands import Hands, Watch
 from .limits import Limits
@@ -56,18 +57,24 @@ class AgentKit:
         """The system prompt that this role gets in this context."""
         return render_prompt(self._parts(role, context, request))
 
+    def budget(self, job: Job, role: AgentRole) -> JobBudget:
+        """The account of a job; whoever runs the job makes one, for all that works in it."""
+        log = RunLog(self.journal, job.context_id, job.id, role)
+        return JobBudget(job, self.settings, log, self.user)
+
     async def run(
         self,
         context: Context,
         role: AgentRole,
         job_id: str,
         request: str,
+        budget: Budget,
         task_id: str | None = None,
         watch: Watch | None = None,
     ) -> Outcome:
         """Let an agent of this role work on what is newest in the context."""
         log = RunLog(self.journal, context.id, job_id, role, task_id)
-        limits = Limits(self.settings)
+        limits = Limits(budget.settings)
         parts = self._parts(role, context, request)
         if not parts.base:
             log.event(EventType.NOTICE, _prompt_missing(context.system_prompt_id))
@@ -75,20 +82,23 @@ class AgentKit:
             model=self.model,
             log=log,
             limits=limits,
+            budget=budget,
             system=render_prompt(parts),
             model_name=context.model or "",
             arguments=_arguments(parts),
             counter=self.counter,
         )
-        tools = self._tools(context, log)
+        tools = self._tools(context, log, limits, budget)
         registry = self._with_find_tools(tools, parts, talk) if parts.others else tools
-        hands = Hands(registry, self.workspace, log, watch)
-        return await AgentLoop(log, talk, hands, self.user, limits).run()
+        hands = Hands(registry, self.workspace, log, watch and _unhurried(watch, limits))
+        return await AgentLoop(log, talk, hands, self.user, limits, budget).run()
 
     def _parts(self, role: AgentRole, context: Context, request: str) -> PromptParts:
         """What the prompt is made of; with `find_tools` if not all tools fit into it."""
         base = self.prompts.find(context.system_prompt_id)
-        registry = self._tools(context, RunLog(self.journal, context.id, "", role))
+        log = RunLog(self.journal, context.id, "", role)
+        nothing = self.budget(Job(context_id=context.id), role)
+        registry = self._tools(context, log, Limits(self.settings), nothing)
         tools = [described(tool) for tool in registry.permitted(role)]
         finder = find_tools_in(self.registry, lambda _query, _tools: {})  # only to describe it
         parts = PromptParts(
@@ -102,11 +112,12 @@ class AgentKit:
         chosen, others = choose_tools(tools, request, room_for_tools(parts))
         return replace(parts, tools=[*chosen, *parts.tools] if others else chosen, others=others)
 
-    def _tools(self, context: Context, log: RunLog) -> ToolRegistry:
+    def _tools(self, context: Context, log: RunLog, limits: Limits, budget: Budget) -> ToolRegistry:
         """The tools there are for this run: a role that leads has one more."""
         if not log.role.spec.delegates_to:
             return self.registry
-        return ToolRegistry([*self.registry.values(), Delegation(self, context, log).tool()])
+        delegation = Delegation(self, context, log, limits, budget)
+        return ToolRegistry([*self.registry.values(), delegation.tool()])
 
     def _with_find_tools(
         self, registry: ToolRegistry, parts: PromptParts, talk: Talk
@@ -131,6 +142,16 @@ class AgentKit:
             "date": datetime.now(UTC).date().isoformat(),
         }
         return {**facts, "notebook": context.notebook} if context.notebook else facts
+
+
+def _unhurried(watch: Watch, limits: Limits) -> Watch:
+    """What a watch takes time for is asking the user."""
+
+    async def watching(tool: str, parameters: Mapping[str, Any]) -> None:
+        with limits.waiting():
+            await watch(tool, parameters)
+
+    return watching
 
 
 def _prompt_missing(prompt_id: str) -> dict[str, str]:

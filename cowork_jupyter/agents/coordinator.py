@@ -27,6 +27,7 @@ from .deviation import PlanWatch
 from .locks import FileLocks
 from .log import RunLog
 from .loop import Outcome
+from .planning import run_planning_phase
 from .schedule import DONE, Schedule
 
 LARGE_PLAN = 50
@@ -69,6 +70,9 @@ class Execution:
     """Steps that an earlier run of this job had begun or ended."""
     _storing: asyncio.TimerHandle | None = None
 
+    def __post_init__(self) -> None:
+        self.budget = self.kit.budget(self.job, AgentRole.ACTOR)
+
     @property
     def plan(self) -> Plan:
         """The plan with the present statuses of its steps."""
@@ -107,7 +111,8 @@ class Execution:
         ended: asyncio.Queue[asyncio.Task[None]] = asyncio.Queue()
         try:
             while True:
-                while (step_id := schedule.take()) is not None:
+                for step_id in schedule.get_ready_tasks():
+                    schedule.start(step_id)
                     work = self._see_through(self._steps[step_id], places)
                     task = asyncio.create_task(work)
                     task.add_done_callback(ended.put_nowait)
@@ -135,6 +140,8 @@ class Execution:
             if result.ok:
                 self.update_plan(step.id, StepStatus.COMPLETED, result=result.summary)
                 return
+            if self.budget.refusal:
+                raise StopExecution(STOP, self.budget.refusal)
             self.update_plan(step.id, StepStatus.WAITING, error=result.summary)
             choice, hint = await self._ask_about_failure(step, result)
             if choice == SKIP:
@@ -166,6 +173,7 @@ class Execution:
                 AgentRole.ACTOR,
                 self.job.id,
                 text,
+                self.budget,
                 task_id=task.id,
                 watch=PlanWatch(step, self.kit.registry, self.kit.user, self._log(task)),
             )
@@ -225,24 +233,9 @@ class Execution:
             f"{finished}. Plan only what is still to be done; do not use their ids again."
         )
         self._log().say("user", request)
-        outcome = await self.kit.run(self.context, AgentRole.PLANNER, self.job.id, request)
-        self._keep_finished_steps(done)
-        return outcome
-
-    def _keep_finished_steps(self, done: list[PlanStep]) -> None:
-        """The new plan shows what the old one has achieved."""
-        newest = self.journal.store.plan(self.context.id)
-        if newest is None or newest.revision == self.revision.revision:
-            return
-        known = {step.id for step in done}
-        fresh = [step for step in newest.plan.steps if step.id not in known]
-        if not done or len(fresh) != len(newest.plan.steps):
-            return
-        merged = newest.plan.model_copy(update={"steps": [*done, *fresh]})
-        with self.journal.transaction() as tx:
-            tx.save_plan(newest.model_copy(update={"plan": merged}))
-            data = {**merged.model_dump(mode="json"), "revision": newest.revision}
-            tx.append_event(self.context.id, EventType.PLAN_UPDATE, data, self.job.id)
+        return await run_planning_phase(
+            self.kit, self.context, self.job.id, request, self.budget, finished=done
+        )
 
     def skip(self, task: Task) -> None:
         """Mark a step of a job that has stopped as one to go on without."""

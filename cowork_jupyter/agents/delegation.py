@@ -15,6 +15,8 @@ from ..domain.messages import MessageType
 from ..domain.replies import Option, Question
 from ..domain.roles import AgentRole, Permission
 from ..tools.base import Parameters, Tool, ToolContext, ToolResult, tool
+from .budget import Budget
+from .limits import Limits
 from .log import RunLog
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ class Delegation:
     kit: AgentKit
     context: Context
     log: RunLog
+    limits: Limits
+    budget: Budget
 
     def tool(self) -> Tool:
         """The tool `delegate` for this run."""
@@ -44,7 +48,8 @@ class Delegation:
         @tool(category="team", permissions=[])
         async def delegate(parameters: Delegate, _context: ToolContext) -> ToolResult:
             """Hand a task to another role, with all it needs to know, and get its result."""
-            return await self.hand_over(parameters.role, parameters.task)
+            with self.limits.waiting():  # the delegate has limits of its own
+                return await self.hand_over(parameters.role, parameters.task)
 
         return delegate
 
@@ -77,7 +82,9 @@ class Delegation:
 
     async def _run(self, role: AgentRole, task: Task, text: str) -> tuple[bool, str]:
         try:
-            outcome = await self.kit.run(self.context, role, self.log.job_id, text, task_id=task.id)
+            outcome = await self.kit.run(
+                self.context, role, self.log.job_id, text, self.budget, task_id=task.id
+            )
         except CoworkError as error:
             return False, error.message
         if outcome.status is not JobStatus.COMPLETED:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..domain.contexts import JobStatus
+from ..domain.contexts import JobStatus, Usage
 from ..domain.events import EventType
 from ..domain.messages import MessageType
 from ..domain.plan import Plan
-from ..domain.replies import Option, Question, Review, ToolCalls
+from ..domain.replies import Question, Review, ToolCalls
 from ..llm.reply import Reply
 from ..store import PlanRevision
+from .budget import Budget
 from .guard import CircleGuard
 from .hands import Hands
-from .limits import LimitReached, Limits
+from .limits import GO_ON, LimitReached, Limits, about_going_on
 from .log import RunLog
 from .talk import Talk
 from .user import User
@@ -21,7 +22,6 @@ from .user import User
 MOST_STRIKES = 3
 """Unusable replies in a row that end the run."""
 
-_GO_ON, _STOP = "go_on", "stop"
 _EMPTY = "The reply was empty."
 _REPAIR = "Your last reply could not be used. {problem} Reply again, in one of the formats above."
 _NUDGE = (
@@ -49,22 +49,30 @@ class AgentLoop:
     hands: Hands
     user: User
     limits: Limits
+    budget: Budget
     _guard: CircleGuard = field(default_factory=CircleGuard)
     _strikes: int = 0
     _nudged: bool = False
 
     async def run(self) -> Outcome:
         """Take turns until one of them is the last."""
-        while True:
-            try:
-                self.limits.check()
-                outcome = await self._turn()
-            except LimitReached as limit:
-                outcome = await self._go_on(f"The limit of {limit} is reached.")
-            if outcome:
-                return outcome
+        outcome = None
+        try:
+            while outcome is None:
+                try:
+                    outcome = await self._turn()
+                except LimitReached as limit:
+                    outcome = await self._go_on(f"The limit of {limit} is reached.")
+            return outcome
+        finally:
+            await self.budget.spend(Usage(seconds=self.limits.lap()))
 
     async def _turn(self) -> Outcome | None:
+        with self.limits.waiting():
+            refusal = await self.budget.admit()
+        if refusal:
+            return Outcome(JobStatus.FAILED, refusal)
+        self.limits.check()
         reply = await self.talk.ask()
         match reply.structured:
             case ToolCalls() as calls:
@@ -152,13 +160,7 @@ class AgentLoop:
 
     async def _go_on(self, why: str) -> Outcome | None:
         """Let the user say whether to go on; headless, this is the end."""
-        question = Question(
-            question=f"{why} Go on?",
-            severity="major",
-            options=[Option(label="Go on", value=_GO_ON), Option(label="Stop", value=_STOP)],
-            default=_STOP,
-        )
-        if await self._answer(question) != _GO_ON:
+        if await self._answer(about_going_on(why)) != GO_ON:
             return Outcome(JobStatus.FAILED, why)
         self.limits.extend()
         self._nudged = False

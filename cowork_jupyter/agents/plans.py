@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
-from ..domain.contexts import Context, Job, JobStatus, StepStatus, Task
+from ..domain.contexts import Context, Job, JobStatus, StepStatus, Task, Usage
 from ..domain.errors import Conflict, InvalidInput, NotFound
 from ..domain.events import EventType
 from ..domain.messages import Message, TextPart
@@ -21,6 +21,7 @@ from .choices import SKIP
 from .coordinator import Execution
 from .jobs import Jobs
 from .loop import Outcome
+from .planning import run_planning_phase
 from .schedule import DONE
 from .user import Inbox
 
@@ -75,8 +76,18 @@ class Plans:
 
         return self.jobs.start(message, work)
 
-    def resume(self, job_id: str) -> Job:
-        """Go on with an interrupted or stopped job: completed tasks are not repeated."""
+    async def work_on(self, context: Context, role: AgentRole, job: Job, request: str) -> Outcome:
+        """What a job does that a message of the user began."""
+        budget = self.kit.budget(job, role)
+        if role is AgentRole.PLANNER:
+            return await run_planning_phase(self.kit, context, job.id, request, budget)
+        return await self.kit.run(context, role, job.id, request, budget)
+
+    def resume(self, job_id: str, limits: Mapping[str, int | float] | None = None) -> Job:
+        """Go on with an interrupted or stopped job: completed tasks are not repeated.
+
+        What was spent before still counts; `limits` hold from now on in place of the job's.
+        """
         store = self.kit.journal.store
         job = store.job(job_id)
         if job.status not in (JobStatus.INTERRUPTED, JobStatus.FAILED, JobStatus.CANCELLED):
@@ -89,9 +100,11 @@ class Plans:
                 execution = self._execution(context, resumed, revision, None)
                 return await execution.run_execution_phase()
             goal = store.goal(context.id, resumed.id)
-            return await self.kit.run(context, context.role, resumed.id, goal.text if goal else "")
+            role = goal.agent_role if goal and goal.agent_role else context.role
+            return await self.work_on(context, role, resumed, goal.text if goal else "")
 
-        return self.jobs.restart(job, work)
+        usage = job.usage + Usage(limits=dict(limits or {}))
+        return self.jobs.restart(job.model_copy(update={"usage": usage}), work)
 
     def decide(self, job_id: str, task_id: str, choice: str) -> Job:
         """Try a failed task again, or skip it: now if its job asks, else by resuming the job."""

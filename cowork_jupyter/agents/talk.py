@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
+from ..domain.contexts import Usage
 from ..domain.errors import CoworkError
 from ..domain.events import EventType
 from ..domain.messages import Message, MessageType
@@ -21,6 +22,7 @@ from ..llm.history import cost_of, optimize_history_by_tokens
 from ..llm.reader import ReplyReader
 from ..llm.reply import Delta, Reply, TextDelta
 from ..llm.tokens import TokenCounter
+from .budget import Budget
 from .limits import LimitReached, Limits
 from .log import RunLog
 
@@ -38,6 +40,7 @@ class Talk:
     model: Model
     log: RunLog
     limits: Limits
+    budget: Budget
     system: str
     """The system prompt."""
     model_name: str = ""
@@ -84,7 +87,7 @@ class Talk:
             raise
         finally:
             self._flush()
-            self._account(reader, messages)
+            await self._account(reader, messages)
         return reader.reply
 
     def _history(self) -> list[Message]:
@@ -133,25 +136,27 @@ class Talk:
             },
         )
 
-    def _account(self, reader: ReplyReader, messages: list[dict[str, Any]]) -> None:
-        usage = reader.usage
-        if not usage.total_tokens:
-            self._estimate(reader, messages)
-            return
-        self.limits.tokens += usage.total_tokens
-        if self.limits.turns in _LESSONS:
-            self.counter.learn([str(one["content"]) for one in messages], usage.prompt_tokens)
-        data = {**usage.model_dump(), "model": self.model_name or self.model.name}
-        with self.log.journal.transaction() as tx:
-            job = tx.job(self.log.job_id)
-            tx.save_job(job.model_copy(update={"usage": job.usage + usage}))
-            self.log.append(tx, EventType.USAGE, data)
+    async def _account(self, reader: ReplyReader, messages: list[dict[str, Any]]) -> None:
+        spent = reader.usage
+        if spent.total_tokens:
+            if self.limits.turns in _LESSONS:
+                self.counter.learn([str(one["content"]) for one in messages], spent.prompt_tokens)
+        elif reader.reply.raw or reader.reply.reasoning:
+            spent = self._estimate(reader.reply, messages)
+        self.limits.tokens += spent.total_tokens
+        turn = spent.model_copy(update={"turns": 1, "seconds": self.limits.lap()})
+        await self.budget.spend(turn, self.model_name or self.model.name, self.log.task_id)
 
-    def _estimate(self, reader: ReplyReader, messages: list[dict[str, Any]]) -> None:
-        """Keep the limit also with a server that does not tell what was spent."""
-        if self.limits.counts_tokens:
-            texts = [*(str(one["content"]) for one in messages), reader.reply.raw]
-            self.limits.tokens += sum(map(self.counter, texts))
+    def _estimate(self, reply: Reply, messages: list[dict[str, Any]]) -> Usage:
+        """Keep limits also with a server that does not tell what was spent."""
+        sent = sum(self.counter(str(one["content"])) for one in messages)
+        written = self.counter(reply.raw) + self.counter(reply.reasoning)
+        return Usage(
+            prompt_tokens=sent,
+            completion_tokens=written,
+            total_tokens=sent + written,
+            estimated=True,
+        )
 
 
 class _Past:

@@ -12,7 +12,14 @@ from ..domain.events import Event
 from ..domain.health import Health
 from ..domain.roles import DEFAULT_ROLE, AgentRole
 from ..store import PlanRevision
-from . import api_prompts, api_record, api_trust, api_workflows, models  # noqa: F401 (register themselves)
+from . import (  # noqa: F401 (they register themselves)
+    api_cards,
+    api_prompts,
+    api_record,
+    api_trust,
+    api_workflows,
+    models,
+)
 from .calls import Call, check_owner
 from .openapi import OpenApi, describe_api
 from .routes import table
@@ -210,10 +217,19 @@ async def cancel_job(call: Call) -> BaseModel:
     return await call.service.cancel(_own_job(call).id)
 
 
-@table.route("POST", "jobs/{id}/resume", answer=Job, status=202, action="execute")
+@table.route(
+    "POST",
+    "jobs/{id}/resume",
+    body=models.Resumption,
+    answer=Job,
+    status=202,
+    action="execute",
+)
 async def resume_job(call: Call) -> BaseModel:
-    """Go on with an interrupted or stopped job; completed tasks are not repeated."""
-    return call.service.resume(call.path["id"])
+    """Go on with an interrupted or stopped job, with other limits if given; completed tasks
+    are not repeated.
+    """
+    return call.service.resume(call.path["id"], call.body.limits.model_dump(exclude_none=True))
 
 
 @table.route("POST", "jobs/{id}/tasks/{task}/retry", answer=Job, status=202, action="execute")

@@ -98,6 +98,28 @@ class PlanExecution(Request):
     max_parallel: Annotated[int, Field(ge=1, le=64), Whole] | None = None
 
 
+Amount = Annotated[float, Field(ge=0, le=2**53, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0, le=2**53), Whole]
+
+
+class JobLimits(Request):
+    """Limits for one job; those of all its tasks together can be 0, which is none."""
+
+    max_iterations: Annotated[int, Field(ge=1, le=2**53), Whole] | None = None
+    max_seconds: Annotated[float, Field(ge=1, le=2**53, allow_inf_nan=False)] | None = None
+    max_tokens: Count | None = None
+    max_job_iterations: Count | None = None
+    max_job_seconds: Amount | None = None
+    max_job_tokens: Count | None = None
+    max_cost: Amount | None = None
+
+
+class Resumption(Request):
+    """`POST jobs/{id}/resume`. What a limit of the job counts includes what was spent before."""
+
+    limits: JobLimits = JobLimits()
+
+
 class Answer(Request):
     """`POST questions/{id}/answer`."""
 

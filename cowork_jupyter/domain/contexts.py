@@ -66,18 +66,41 @@ class Context(BaseModel):
 
 
 class Usage(BaseModel):
-    """Tokens spent, as the model's server reported them."""
+    """What was spent: tokens as the model's server reported them, and what else is limited."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
     total_tokens: int = 0
+    estimated: bool = False
+    """Whether some of the tokens were counted by us, because the server did not tell."""
+    turns: int = 0
+    """How often the model was asked."""
+    seconds: float = 0.0
+    """Spent at work, all tasks taken together; waits for the user are left out."""
+    cost: float | None = None
+    """Money, as far as prices are configured."""
+    currency: str = ""
+    limits: dict[str, int | float] = {}
+    """The limits that hold for this job instead of the configured ones."""
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             prompt_tokens=self.prompt_tokens + other.prompt_tokens,
             completion_tokens=self.completion_tokens + other.completion_tokens,
             total_tokens=self.total_tokens + other.total_tokens,
+            estimated=self.estimated or other.estimated,
+            turns=self.turns + other.turns,
+            seconds=round(self.seconds + other.seconds, 3),
+            cost=_sum_of_known(self.cost, other.cost),
+            currency=other.currency or self.currency,
+            limits={**self.limits, **other.limits},
         )
+
+
+def _sum_of_known(one: float | None, other: float | None) -> float | None:
+    if one is None or other is None:
+        return one if other is None else other
+    return round(one + other, 9)
 
 
 class Task(BaseModel):

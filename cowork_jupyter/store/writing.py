@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from ..domain.contexts import Context, Job, Task
+from ..domain.contexts import Context, Job, Task, Usage
 from ..domain.errors import Conflict, NotFound
 from ..domain.events import Event, EventType
 from ..domain.identity import now
@@ -131,6 +131,11 @@ class Transaction(Reader):
         del fields["tasks"]
         owner = None if job.status.is_final else self._owner
         self._execute_in(job.context_id, _SAVE_JOB, (*encode(fields), owner))
+
+    def save_usage(self, job_id: str, usage: Usage) -> None:
+        """Store what a job has spent so far."""
+        sql = "UPDATE jobs SET usage=? WHERE id=?"
+        self._connection.execute(sql, (to_json(plain(usage)), job_id))
 
     def save_task(self, task: Task) -> None:
         """Store a task."""

@@ -9,11 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from cowork_jupyter.agents.budget import JobBudget
 from cowork_jupyter.agents.limits import Limits
 from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.agents.talk import HISTORY_TOKENS, Talk
+from cowork_jupyter.agents.user import Nobody
 from cowork_jupyter.bus import EventBus, Journal
-from cowork_jupyter.domain.contexts import Context
+from cowork_jupyter.domain.contexts import Context, Job
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import Message, MessageType, TextPart
 from cowork_jupyter.domain.roles import AgentRole
@@ -71,9 +73,11 @@ def long_history(folder: Path) -> Row:
 def shortened(store: Store, context_id: str, folder: Path) -> list[Message]:
     """What the agent would send."""
     log = RunLog(Journal(store, EventBus(store)), context_id, JOB, AgentRole.ACTOR)
-    limits = Limits(Settings(workspace=folder, data_dir=folder))
+    settings = Settings(workspace=folder, data_dir=folder)
+    budget = JobBudget(Job(context_id=context_id), settings, log, Nobody())
     model = Model(base_url="http://localhost/v1", model="none")
-    return Talk(model=model, log=log, limits=limits, system="")._history()
+    talk = Talk(model=model, log=log, limits=Limits(settings), budget=budget, system="")
+    return talk._history()
 
 
 def fill(path: Path) -> str:
