@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 from urllib.parse import unquote
 
 from pydantic import BaseModel, ValidationError
@@ -53,6 +53,10 @@ class Caller:
 
 class Host(Protocol):
     """Who runs the service, for what only a host knows."""
+
+    @property
+    def kind(self) -> Literal["server", "kernel"]:
+        """Where cards send their requests."""
 
     def problems(self) -> Iterable[Problem]:
         """What is wrong around us."""

@@ -6,7 +6,7 @@ models and all they need come with the first request (a test pins this).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from jupyter_server.extension.application import ExtensionApp
 
@@ -39,6 +39,7 @@ class CoworkExtension(ExtensionApp):
         (r"/cowork/.*", ApiHandler),
     ]
 
+    kind: Literal["server"] = "server"
     kernel_tokens: KernelTokens
     _service: CoworkService | None = None
 

@@ -116,6 +116,16 @@ class Reader(ABC):
         )
         return [message_of(row) for row in self._rows(sql, job_id)]
 
+    def job_messages(self, job_id: str) -> list[Message]:
+        """The messages of a job, oldest first."""
+        rows = self._rows("SELECT * FROM messages WHERE job_id=? ORDER BY seq", job_id)
+        return [message_of(row) for row in rows]
+
+    def last_message_seq(self, context_id: str) -> int:
+        """The place of the newest message, 0 if there is none."""
+        sql = "SELECT max(seq) FROM messages WHERE context_id=?"
+        return self._rows(sql, context_id)[0][0] or 0
+
     def message_count(self, context_id: str) -> int:
         """How many messages a context has."""
         sql = "SELECT count(*) FROM messages WHERE context_id=?"
@@ -164,6 +174,16 @@ class Reader(ABC):
         """The questions nobody has answered yet, oldest first."""
         sql = "SELECT * FROM questions WHERE context_id=? AND status=? ORDER BY rowid"
         return [Inquiry.model_validate(decode(r)) for r in self._rows(sql, context_id, PENDING)]
+
+    def job_questions(self, job_id: str) -> list[Inquiry]:
+        """All that a job has asked, answered or not, oldest first."""
+        rows = self._rows("SELECT * FROM questions WHERE job_id=? ORDER BY rowid", job_id)
+        return [Inquiry.model_validate(decode(row)) for row in rows]
+
+    def job_permissions(self, job_id: str) -> list[Inquiry]:
+        """All that a job has asked permission for, decided or not, oldest first."""
+        rows = self._rows("SELECT * FROM permissions WHERE job_id=? ORDER BY rowid", job_id)
+        return [Inquiry.model_validate(decode(row)) for row in rows]
 
     def permission(self, request_id: str) -> Inquiry:
         """One request for permission."""

@@ -1,0 +1,214 @@
+"""The card of a run, as a notebook keeps it: data to draw it again, and Markdown to read it.
+
+Both are small, whatever the run was, and both can be given to others: no keys, and no
+paths that tell where somebody's home is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ..domain.identity import now
+from ..domain.messages import Message, MessageType
+from ..store import Inquiry, PlanRevision
+from ..store.records import PENDING
+from .card_markdown import brief, card_markdown
+from .discretion import Discretion
+from .run import Run
+
+VERSION = 1
+MOST_CARD = 13_000
+"""Bytes of the data in a saved notebook, where every value stands in a line of its own."""
+_INDENT = 6
+
+_KEPT = {
+    MessageType.TOOL_CALL: ("call_id", "tool", "parameters"),
+    MessageType.TOOL_RESULT: ("call_id", "ok", "summary", "error"),
+    MessageType.PLAN: (),
+    MessageType.TEXT: ("reasoning", "problem"),
+}
+"""What of a message's data draws its card; of the others, all."""
+_TEXTLESS = (MessageType.TOOL_RESULT, MessageType.PLAN)
+_BRIEF_STEP = {"id", "step_number", "action", "status"}
+_DEEPEST = 6
+_LONGEST_SECRET = 500
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """How much of everything a card may hold."""
+
+    messages: int
+    text: int
+    """Characters of a message or of the goal."""
+    steps: int
+    words: int
+    """Characters of a step's action, and of every text inside data."""
+    items: int
+    """Entries of a list or of an object inside data, and requests that wait."""
+    whole_steps: bool = False
+
+
+_ALLOWANCES = (
+    Allowance(messages=40, text=1_500, steps=200, words=400, items=20, whole_steps=True),
+    Allowance(messages=20, text=700, steps=200, words=200, items=10, whole_steps=True),
+    Allowance(messages=10, text=400, steps=120, words=120, items=6, whole_steps=True),
+    Allowance(messages=6, text=300, steps=90, words=80, items=4),
+    Allowance(messages=2, text=200, steps=60, words=48, items=4),
+    Allowance(messages=1, text=120, steps=25, words=40, items=3),
+    Allowance(messages=0, text=80, steps=8, words=30, items=2),
+)
+"""From what everybody has room for to what always fits."""
+
+
+@dataclass(frozen=True)
+class RunCard:
+    """What a notebook keeps of a run."""
+
+    card: dict[str, Any]
+    markdown: str
+    text: str
+    """Its beginning, for where there is no Markdown either."""
+
+
+def run_card(
+    run: Run, *, host: str, model: str | None, stale: list[str], discretion: Discretion
+) -> RunCard:
+    """The card of a run as it stands now. `host` says who can be asked for more."""
+    maker = _Maker(run, host, model, stale, discretion)
+    fitting = (card for card in map(maker.card, _ALLOWANCES) if saved_size(card) <= MOST_CARD)
+    card = next(fitting, None) or maker.card(_ALLOWANCES[-1])
+    markdown = card_markdown(run, model, discretion)
+    return RunCard(card, markdown, brief(markdown))
+
+
+def saved_size(card: dict[str, Any]) -> int:
+    """Bytes that the data takes in a notebook file."""
+    text = json.dumps(card, indent=1, ensure_ascii=False)
+    return len(text.encode("utf-8", "replace")) + _INDENT * (text.count("\n") + 1)
+
+
+@dataclass(frozen=True)
+class _Maker:
+    run: Run
+    host: str
+    model: str | None
+    stale: list[str]
+    discretion: Discretion
+
+    def card(self, allowed: Allowance) -> dict[str, Any]:
+        run = self.run
+        return {
+            "version": VERSION,
+            "kind": "run",
+            "host": self.host,
+            "context_id": run.context.id,
+            "job_id": run.job.id,
+            "role": run.role.value,
+            "title": self._cut(run.title, allowed.text),
+            "snapshot": self._snapshot(allowed),
+            "saved_at": now(),
+        }
+
+    def _snapshot(self, allowed: Allowance) -> dict[str, Any]:
+        run, job = self.run, self.run.job
+        messages = run.messages[-allowed.messages :] if allowed.messages else []
+        return {
+            "seq": run.seq,
+            "status": job.status.value,
+            "error": self._cut(job.error, allowed.text) if job.error else None,
+            "role": run.role.value,
+            "model": run.context.model or self.model,
+            "goal": self._cut(run.goal, allowed.text),
+            "messages": [self._message(one, allowed) for one in messages],
+            "left_out": len(run.messages) - len(messages),
+            **self._plan(run.revision, allowed),
+            "tasks": list(self._tasks(allowed)),
+            "questions": self._pending(run.questions, allowed),
+            "permissions": self._pending(run.permissions, allowed),
+            "usage": job.usage.model_dump(),
+            "started_at": job.created_at,
+            "ended_at": job.completed_at,
+        }
+
+    def _message(self, message: Message, allowed: Allowance) -> dict[str, Any]:
+        kind = message.message_type
+        data = {
+            key: message.data[key] for key in _KEPT.get(kind, message.data) if key in message.data
+        }
+        text = "" if kind in _TEXTLESS else message.text
+        facts = message.model_dump(mode="json", exclude={"content", "data", "context_id"})
+        return {
+            **facts,
+            "text": self._cut(text, allowed.text),
+            "data": self._each_trimmed(data, allowed.words, allowed.items),
+            **({"cut": True} if len(text) > allowed.text else {}),
+        }
+
+    def _plan(self, revision: PlanRevision | None, allowed: Allowance) -> dict[str, Any]:
+        if revision is None:
+            return {"plan": None, "revision": 0, "made_at": None, "stale": []}
+        plan = revision.plan.model_dump(mode="json")
+        steps = plan.pop("steps")
+        if not allowed.whole_steps:
+            steps = [{key: one[key] for key in one if key in _BRIEF_STEP} for one in steps]
+        shown = self._each_trimmed(plan, allowed.words, allowed.items)
+        shown["steps"] = [
+            self._each_trimmed(one, allowed.words, allowed.items) for one in steps[: allowed.steps]
+        ]
+        if len(steps) > allowed.steps:
+            shown["steps_left_out"] = len(steps) - allowed.steps
+        return {
+            "plan": shown,
+            "revision": revision.revision,
+            "made_at": revision.made_at,
+            "stale": self._trimmed(self.stale, allowed.words, allowed.items),
+        }
+
+    def _tasks(self, allowed: Allowance) -> Iterator[dict[str, Any]]:
+        """What became of the steps; a task that has nothing to tell is told by its step."""
+        wanted = {"id", "step_id", "status", "result", "error", "created_at", "completed_at"}
+        if allowed.whole_steps:
+            for task in self.run.job.tasks:
+                facts = task.model_dump(mode="json", include=wanted)
+                yield self._each_trimmed(facts, allowed.words, allowed.items)
+
+    def _pending(self, asked: list[Inquiry], allowed: Allowance) -> list[dict[str, Any]]:
+        """What waits for the user. A request that was cut is not one to decide on."""
+        waiting = [one for one in asked if one.status == PENDING]
+        items = []
+        for one in waiting[: allowed.items]:
+            item = {**one.data, **one.model_dump(include={"id", "job_id", "task_id", "status"})}
+            trimmed = self._each_trimmed(item, allowed.text, allowed.items)
+            shown = item.get("shown")
+            if isinstance(shown, dict) and trimmed["shown"].get("text") != shown.get("text"):
+                trimmed["shown"]["complete"] = False
+            items.append(trimmed)
+        return items
+
+    def _cut(self, text: str, most: int) -> str:
+        """Cleaned before it is cut: half a key is no key to a pattern."""
+        cleaned = self.discretion.clean(text[: most + _LONGEST_SECRET])
+        return cleaned if len(cleaned) <= most else f"{cleaned[: most - 1]}…"
+
+    def _each_trimmed(self, fields: dict[str, Any], most: int, items: int) -> dict[str, Any]:
+        """All fields of ours, each trimmed."""
+        return {key: self._trimmed(value, most, items) for key, value in fields.items()}
+
+    def _trimmed(self, value: Any, most: int, items: int, room: int = _DEEPEST) -> Any:
+        """The same value with shorter texts and fewer entries."""
+        if isinstance(value, str):
+            return self._cut(value, most)
+        if isinstance(value, dict | list) and not room:
+            return None
+        if isinstance(value, dict):
+            return {
+                key: self._trimmed(one, most, items, room - 1)
+                for key, one in list(value.items())[:items]
+            }
+        if isinstance(value, list):
+            return [self._trimmed(one, most, items, room - 1) for one in value[:items]]
+        return value

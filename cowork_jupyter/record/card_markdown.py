@@ -1,0 +1,205 @@
+"""A run in short Markdown: what a notebook shows to readers without a kernel or the extension."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from ..domain.contexts import StepStatus
+from ..domain.messages import Message, MessageType
+from ..domain.plan import PlanStep
+from ..store import Inquiry
+from ..store.records import PENDING
+from .discretion import Discretion
+from .markdown import code, line, quote
+from .report import duration
+from .run import Run
+from .trail import moment, tool_uses
+
+MOST_MARKDOWN, MOST_TEXT = 4_000, 1_000
+"""Bytes in a notebook file, as Markdown and as plain text."""
+
+_MARKS = {
+    StepStatus.RUNNING: "▶",
+    StepStatus.WAITING: "⏸",
+    StepStatus.COMPLETED: "✓",
+    StepStatus.FAILED: "✗",
+    StepStatus.SKIPPED: "–",
+    StepStatus.CANCELLED: "⊘",
+    StepStatus.INTERRUPTED: "⊘",
+}
+_PER_LINE = 10
+_ROOM = ((60, 160, 1_200), (60, 60, 500), (30, 40, 300), (10, 30, 160))
+"""Steps, characters of each, characters of an answer: the first that fit."""
+
+
+def card_markdown(run: Run, model: str | None, discretion: Discretion) -> str:
+    """The run as it stands now."""
+    writer = _Writer(run, model, discretion)
+    for steps, words, answer in _ROOM:
+        text = "\n\n".join(part for part in writer.parts(steps, words, answer) if part)
+        text = discretion.clean(text)
+        if _saved_size(text) <= MOST_MARKDOWN:
+            return text
+    return _cut(text, MOST_MARKDOWN)
+
+
+def brief(markdown: str) -> str:
+    """The beginning of it: who, what, and how it stands."""
+    return markdown if _saved_size(markdown) <= MOST_TEXT else _cut(markdown, MOST_TEXT)
+
+
+def _cut(text: str, most: int) -> str:
+    """Whole lines, as many as fit."""
+    lines = text.split("\n")
+    while len(lines) > 1 and _saved_size("\n".join(lines)) > most:
+        lines.pop()
+    return "\n".join([*lines, "", "…"])
+
+
+def _saved_size(text: str) -> int:
+    """Each line stands in quotes in a line of its own."""
+    quoted = json.dumps(text, ensure_ascii=False).encode("utf-8", "replace")
+    return len(quoted) + _PER_LINE * (text.count("\n") + 1)
+
+
+class _Writer:
+    def __init__(self, run: Run, model: str | None, discretion: Discretion) -> None:
+        self._run = run
+        self._model = run.context.model or model
+        self._discretion = discretion
+
+    def parts(self, steps: int, words: int, answer: int) -> Iterator[str]:
+        """The pieces, in the order in which one wants to know them."""
+        run = self._run
+        yield f"**{run.role.spec.label}** · {self._line(run.title, answer) or 'Cowork'}"
+        yield f"*{self._state()}*"
+        yield from self._plan(steps, words)
+        yield from self._asked(words)
+        yield self._done(words)
+        yield self._answer(answer)
+        if run.job.error:
+            yield f"**Error:** {self._line(run.job.error, answer)}"
+
+    def _state(self) -> str:
+        """How it stands: `completed · 12.0 s · 1,234 tokens · gpt-5-mini`."""
+        job = self._run.job
+        began, ended = moment(job.created_at), moment(job.completed_at or "")
+        parts = [
+            job.status.value,
+            duration(ended - began) if began is not None and ended is not None else "",
+            f"{job.usage.total_tokens:,} tokens" if job.usage.total_tokens else "",
+            line(self._model or ""),
+        ]
+        return " · ".join(part for part in parts if part)
+
+    def _plan(self, most: int, words: int) -> Iterator[str]:
+        revision = self._run.revision
+        if revision is None:
+            return
+        plan = revision.plan
+        if not self._run.job.tasks and plan.goal.strip() != self._run.goal:
+            yield f"Plan: {self._line(plan.goal, words)}"
+        steps = [self._step(number, one, words) for number, one in enumerate(plan.steps, start=1)]
+        if len(steps) > most:
+            left = len(steps) - most
+            steps = [*steps[:most], f"\n… and {left} more steps"]
+        yield "\n".join(steps)
+        for title, texts in (("Needs", plan.prerequisites), ("Risks", plan.risks)):
+            if texts:
+                yield f"{title}: {self._line('; '.join(texts), words * 2)}"
+
+    def _step(self, number: int, step: PlanStep, words: int) -> str:
+        mark = _MARKS.get(step.status)
+        text = self._line(step.action, words)
+        files = " ".join(code(one[:60]) for one in step.files[:3]) if words > 60 else ""
+        why = self._error_of(step, words)
+        parts = [f"{mark} {text}" if mark else text, files, why]
+        return f"{number}. " + " — ".join(part for part in parts if part)
+
+    def _error_of(self, step: PlanStep, words: int) -> str:
+        failed = step.status is StepStatus.FAILED
+        errors = [one.error for one in self._run.job.tasks if one.step_id == step.id and one.error]
+        return self._line(errors[-1], words) if failed and errors else ""
+
+    def _asked(self, words: int) -> Iterator[str]:
+        told = [*(self._question(one, words) for one in self._run.questions[-6:])]
+        known = {one.id for one in self._run.questions}
+        told += [
+            f"- Asked: {self._line(one.text, words)} *(nobody was there to answer)*"
+            for one in self._run.messages[-200:]
+            if one.message_type is MessageType.QUESTION and one.data.get("id") not in known
+        ][-6:]
+        told += [self._permission(one, words) for one in self._run.permissions[-8:]]
+        if told:
+            yield "\n".join(told)
+
+    def _question(self, asked: Inquiry, words: int) -> str:
+        value = (asked.answer or {}).get("value")
+        labels = {
+            str(one.get("value")): one.get("label") for one in _objects(asked.data, "options")
+        }
+        said = self._line(str(labels.get(str(value)) or value), words)
+        came = f"**{said}**" if value is not None else f"*{_unanswered(asked)}*"
+        return f"- Asked: {self._line(str(asked.data.get('question', '')), words)} → {came}"
+
+    def _permission(self, asked: Inquiry, words: int) -> str:
+        about = str(asked.data.get("resource") or "")[:words]
+        named = [str(asked.data.get("tool", "")), *([about] if about else [])]
+        what = " ".join(map(code, named))
+        answer = asked.answer or {}
+        scope, why = answer.get("scope"), answer.get("feedback")
+        came = f"{line(asked.status)}" + (f", {line(str(scope))}" if scope else "")
+        return f"- Permission: {what} → *{came}*" + (f": {self._line(why, words)}" if why else "")
+
+    def _done(self, words: int) -> str:
+        """What the tools did, in one line; what was refused or failed, in a line each."""
+        uses = tool_uses(self._run.messages)
+        calls = Counter(use.tool for use in uses)
+        paths = dict.fromkeys(path for use in uses for path in use.paths)
+        if not calls:
+            return ""
+        counted = ", ".join(code(name) + (f" ×{n}" if n > 1 else "") for name, n in calls.items())
+        named = " ".join(code(one[:60]) for one in list(paths)[:6])
+        more = f" and {len(paths) - 6} more" if len(paths) > 6 else ""
+        failed = [use for use in uses if use.result is not None and not use.ok][-4:]
+        told = [f"- {code(use.tool)}: {self._line(use.summary, words)}" for use in failed]
+        head = f"Used {counted}" + (f" on {named}{more}" if named else "")
+        return "\n\n".join([head, "\n".join(told)]) if told else head
+
+    def _answer(self, most: int) -> str:
+        """The last that was said."""
+        said = [one for one in self._run.messages if _is_said(one)]
+        if not said:
+            return ""
+        last = said[-1]
+        if last.message_type is MessageType.REVIEW:
+            verdict = str(last.data.get("verdict", "")).replace("_", " ")
+            return f"Review: **{line(verdict)}**\n\n" + self._quote(
+                str(last.data.get("summary", "")), most
+            )
+        return self._quote(last.text, most)
+
+    def _quote(self, text: str, most: int) -> str:
+        cleaned = self._discretion.clean(text.strip()[: most + 500])
+        return quote(cleaned if len(cleaned) <= most else f"{cleaned[:most]}…")
+
+    def _line(self, text: Any, most: int) -> str:
+        cleaned = " ".join(self._discretion.clean(str(text)[: most + 500]).split())
+        return line(cleaned if len(cleaned) <= most else f"{cleaned[: most - 1]}…")
+
+
+def _is_said(message: Message) -> bool:
+    kinds = (MessageType.TEXT, MessageType.REVIEW, MessageType.TASK_RESULT)
+    return message.role == "assistant" and message.message_type in kinds
+
+
+def _unanswered(asked: Inquiry) -> str:
+    return "waits for your answer" if asked.status == PENDING else "not answered"
+
+
+def _objects(data: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    found = data.get(key)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
