@@ -53,11 +53,11 @@ class Allowance:
 
 
 _ALLOWANCES = (
-    Allowance(messages=40, text=1_500, steps=200, words=400, items=20, whole_steps=True),
-    Allowance(messages=20, text=700, steps=200, words=200, items=10, whole_steps=True),
-    Allowance(messages=10, text=400, steps=120, words=120, items=6, whole_steps=True),
-    Allowance(messages=6, text=300, steps=90, words=80, items=4),
-    Allowance(messages=2, text=200, steps=60, words=48, items=4),
+    Allowance(messages=20, text=1_500, steps=100, words=400, items=8, whole_steps=True),
+    Allowance(messages=10, text=700, steps=100, words=200, items=6, whole_steps=True),
+    Allowance(messages=6, text=400, steps=100, words=120, items=4, whole_steps=True),
+    Allowance(messages=4, text=300, steps=90, words=80, items=4),
+    Allowance(messages=2, text=200, steps=60, words=48, items=3),
     Allowance(messages=1, text=120, steps=25, words=40, items=3),
     Allowance(messages=0, text=80, steps=8, words=30, items=2),
 )

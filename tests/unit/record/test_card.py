@@ -1,0 +1,292 @@
+"""The card of a run: small, readable, and fit to be given to others."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import nbformat.v4
+import pytest
+
+from cowork_jupyter.domain.contexts import Context, Job, JobStatus, StepStatus, Task, Usage
+from cowork_jupyter.domain.messages import Message, MessageType, TextPart
+from cowork_jupyter.domain.plan import Plan
+from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.record import Discretion
+from cowork_jupyter.record.card import RunCard, run_card
+from cowork_jupyter.record.run import Run, run_of
+from cowork_jupyter.store import Inquiry, PlanRevision, Store
+
+BEGAN, ENDED = "2026-07-04T14:00:00.000Z", "2026-07-04T14:00:12.000Z"
+MOST_SAVED = 20_000
+KEY = "sk-abcdefgh12345678"
+HOME = Path("/home/ada")
+DISCRETION = Discretion([], HOME / "sales", HOME)
+
+
+def message(text: str, kind: MessageType = MessageType.TEXT, **fields: Any) -> Message:
+    known: dict[str, Any] = {"role": "assistant", "agent_role": AgentRole.PLANNER, **fields}
+    if known["role"] == "user":
+        known["agent_role"] = None
+    known["content"] = [TextPart(text=text)] if text else []
+    return Message(context_id="ctx_1", job_id="job_1", message_type=kind, **known)
+
+
+def plan_of(*steps: dict[str, Any]) -> PlanRevision:
+    plan = Plan.model_validate({"goal": "Clean sales.csv", "steps": list(steps), "risks": ["slow"]})
+    return PlanRevision(context_id="ctx_1", revision=2, plan=plan, made_at=BEGAN)
+
+
+def run(*messages: Message, **fields: Any) -> Run:
+    job: dict[str, Any] = {
+        "id": "job_1",
+        "context_id": "ctx_1",
+        "status": JobStatus.COMPLETED,
+        "usage": Usage(total_tokens=1234),
+        "created_at": BEGAN,
+        "completed_at": ENDED,
+        **fields.pop("job", {}),
+    }
+    known: dict[str, Any] = {"questions": [], "permissions": [], "revision": None, **fields}
+    asked = message("Clean sales.csv\nand plot it", role="user")
+    context = Context(id="ctx_1", role=AgentRole.PLANNER, model="gpt-5-mini")
+    return Run(seq=7, context=context, job=Job(**job), messages=[asked, *messages], **known)
+
+
+def card_of(made: Run, stale: list[str] | None = None) -> RunCard:
+    return run_card(made, host="server", model=None, stale=stale or [], discretion=DISCRETION)
+
+
+def saved(made: RunCard) -> int:
+    """Bytes that the card adds to a notebook file."""
+
+    def size(*outputs: Any) -> int:
+        make: Any = nbformat.v4
+        cell = make.new_code_cell("%%plan\nx", id="c", outputs=list(outputs))
+        return len(make.writes(make.new_notebook(cells=[cell])).encode())
+
+    view = {"version_major": 2, "version_minor": 1, "model_id": "0" * 32}
+    data = {
+        "application/vnd.cowork.card+json": made.card,
+        "application/vnd.jupyter.widget-view+json": view,
+        "text/markdown": made.markdown,
+        "text/plain": made.text,
+    }
+    return size(_output(data)) - size()
+
+
+def _output(data: dict[str, Any]) -> Any:
+    make: Any = nbformat.v4
+    return make.new_output("display_data", data)
+
+
+def test_it_tells_who_did_what_with_which_result() -> None:
+    made = card_of(run(message("The file has **3** columns.")))
+    assert made.card["kind"] == "run"
+    assert (made.card["context_id"], made.card["job_id"]) == ("ctx_1", "job_1")
+    assert (made.card["role"], made.card["title"]) == ("planner", "Clean sales.csv")
+    snapshot = made.card["snapshot"]
+    assert (snapshot["seq"], snapshot["status"], snapshot["model"]) == (
+        7,
+        "completed",
+        "gpt-5-mini",
+    )
+    assert snapshot["goal"] == "Clean sales.csv\nand plot it"
+    assert [one["text"] for one in snapshot["messages"]][1:] == ["The file has **3** columns."]
+    assert made.markdown.startswith("**Planner** · Clean sales.csv")
+    assert "*completed · 12.0 s · 1,234 tokens · gpt-5-mini*" in made.markdown
+    assert "> The file has **3** columns." in made.markdown
+
+
+def test_a_plan_is_a_list_that_shows_how_each_step_stands() -> None:
+    steps: list[dict[str, Any]] = [
+        {"id": "a", "action": "Load it", "files": ["sales.csv"], "status": "completed"},
+        {"id": "b", "action": "Plot it", "status": "failed"},
+        {"id": "c", "action": "Tell it", "status": "pending"},
+    ]
+    task = Task(
+        job_id="job_1", context_id="ctx_1", step_id="b", status=StepStatus.FAILED, error="no column"
+    )
+    made = card_of(run(revision=plan_of(*steps), job={"tasks": [task]}), stale=["sales.csv"])
+    assert "1. ✓ Load it — `sales.csv`\n2. ✗ Plot it — no column\n3. Tell it" in made.markdown
+    assert "Risks: slow" in made.markdown
+    snapshot = made.card["snapshot"]
+    assert [one["status"] for one in snapshot["plan"]["steps"]] == [
+        *("completed", "failed", "pending")
+    ]
+    assert (snapshot["revision"], snapshot["stale"]) == (2, ["sales.csv"])
+    assert snapshot["tasks"][0]["error"] == "no column"
+    assert made.card["role"] == "actor"
+
+
+def test_questions_and_permissions_stand_with_their_answers() -> None:
+    option = {"label": "Europe", "value": "eu"}
+    asked = [
+        Inquiry(
+            id="q1",
+            context_id="ctx_1",
+            status="answered",
+            data={"question": "Which region?", "options": [option]},
+            answer={"value": "eu"},
+        ),
+        Inquiry(id="q2", context_id="ctx_1", data={"question": "And the year?"}),
+    ]
+    denied = Inquiry(
+        id="p1",
+        context_id="ctx_1",
+        status="denied",
+        data={"tool": "execute_command", "resource": "git push"},
+        answer={"decision": "deny", "feedback": "not on Sunday"},
+    )
+    made = card_of(run(questions=asked, permissions=[denied]))
+    assert "- Asked: Which region? → **Europe**" in made.markdown
+    assert "- Asked: And the year? → *waits for your answer*" in made.markdown
+    assert "`execute_command` `git push` → *denied*: not on Sunday" in made.markdown
+    assert [one["id"] for one in made.card["snapshot"]["questions"]] == ["q2"]
+    assert made.card["snapshot"]["permissions"] == []
+
+
+def test_a_question_that_nobody_could_answer_is_told() -> None:
+    asked = message("Which region?", MessageType.QUESTION, data={"question": "Which region?"})
+    assert "Asked: Which region? *(nobody was there" in card_of(run(asked)).markdown
+
+
+def test_what_the_tools_did_is_one_line_and_what_went_wrong_another() -> None:
+    def use(number: int, tool: str, path: str, ok: bool) -> list[Message]:
+        facts = {"call_id": f"c{number}", "tool": tool}
+        result = {**facts, "ok": ok, "summary": f"{tool} said so", "facts": {"paths": [path]}}
+        return [
+            message("", MessageType.TOOL_CALL, data={**facts, "parameters": {"path": path}}),
+            message("long text", MessageType.TOOL_RESULT, role="tool", data=result),
+        ]
+
+    made = card_of(run(*use(1, "read_file", "a.py", True), *use(2, "delete_file", "b.py", False)))
+    assert "Used `read_file`, `delete_file` on `a.py`\n\n- `delete_file`: delete_file said so" in (
+        made.markdown
+    )
+    results = [one for one in made.card["snapshot"]["messages"] if one["role"] == "tool"]
+    assert [(one["text"], one["data"]["ok"]) for one in results] == [("", True), ("", False)]
+
+
+def test_a_failure_says_why() -> None:
+    made = card_of(run(job={"status": JobStatus.FAILED, "error": "The key is wrong."}))
+    assert "*failed" in made.markdown
+    assert "**Error:** The key is wrong." in made.markdown
+    assert made.card["snapshot"]["error"] == "The key is wrong."
+
+
+@pytest.mark.parametrize("letter", ["x", "ü", "語", '"', "\\"])
+def test_a_saved_card_is_small_whatever_the_run_was(letter: str) -> None:
+    words = (letter * 7 + " ") * 400
+    steps = [
+        {"id": f"step-{n}", "action": words, "reason": words, "files": [f"{n}.csv"] * 30}
+        for n in range(1, 200)
+    ]
+    parameters = {f"key{n}": {"deep": [words] * 50} for n in range(50)}
+    calls = [
+        message("", MessageType.TOOL_CALL, data={"tool": "x", "parameters": parameters})
+        for _ in range(100)
+    ]
+    asking = [Inquiry(id=f"q{n}", context_id="ctx_1", data={"question": words}) for n in range(60)]
+    tasks = [
+        Task(job_id="job_1", context_id="ctx_1", step_id=f"step-{n}", result=words)
+        for n in range(1, 200)
+    ]
+    made = card_of(
+        run(
+            *calls,
+            message(words),
+            revision=plan_of(*steps),
+            questions=asking,
+            permissions=asking,
+            job={"tasks": tasks, "error": words},
+        ),
+        stale=[words] * 100,
+    )
+    assert saved(made) <= MOST_SAVED
+    assert made.card["snapshot"]["plan"]["steps_left_out"] > 0
+
+
+def test_a_plan_of_sixty_steps_is_kept_whole() -> None:
+    steps = [
+        {"action": f"Step {n}: read part {n} of the data", "reason": "It is needed. " * 10}
+        for n in range(1, 61)
+    ]
+    made = card_of(run(message("", MessageType.PLAN), revision=plan_of(*steps)))
+    assert saved(made) <= MOST_SAVED
+    assert len(made.card["snapshot"]["plan"]["steps"]) == 60
+    assert "\n60. " in made.markdown
+
+
+def test_nothing_in_it_tells_a_key_or_where_somebody_lives() -> None:
+    words = f"The key {KEY} is in /home/ada/sales/.env and /home/ada/notes"
+    failing = {"error": words, "status": JobStatus.FAILED}
+    made = card_of(
+        run(
+            message(words),
+            message("", MessageType.TOOL_CALL, data={"tool": "x", "parameters": {"a": [words]}}),
+            revision=plan_of({"action": words, "files": ["/home/ada/sales/a.csv"]}),
+            questions=[Inquiry(id="q", context_id="ctx_1", data={"question": words})],
+            job=failing,
+        )
+    )
+    for text in (json.dumps(made.card), made.markdown):
+        assert KEY not in text
+        assert "/home/ada" not in text
+    assert "~/notes" in made.markdown
+
+
+def test_a_request_that_was_cut_says_so() -> None:
+    shown = {"kind": "command", "text": "echo " + "x" * 9_000, "complete": True}
+    asked = Inquiry(id="p", context_id="ctx_1", data={"tool": "execute_command", "shown": shown})
+    (item,) = card_of(run(permissions=[asked])).card["snapshot"]["permissions"]
+    assert item["shown"]["complete"] is False
+    assert item["id"] == "p"
+
+
+def test_words_of_the_model_load_and_run_nothing() -> None:
+    made = card_of(run(message("<script>alert(1)</script> ![x](http://evil/x.png)")))
+    assert "<script" not in made.markdown
+    assert "![x]" not in made.markdown
+
+
+class TestReading:
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> Any:
+        store = Store(tmp_path / "cowork.sqlite")
+        yield store
+        store.close()
+
+    def test_a_job_has_the_plan_that_it_made_not_a_later_one(self, store: Store) -> None:
+        context = Context(id="ctx_1")
+        jobs = [
+            Job(id=f"job_{n}", context_id="ctx_1", created_at=f"2026-07-04T1{n}:00:00.000Z")
+            for n in (1, 2)
+        ]
+        with store.transaction() as tx:
+            tx.save_context(context)
+            for n, job in enumerate(jobs, start=1):
+                tx.save_job(job)
+                tx.append_message(
+                    message(f"goal {n}", role="user").model_copy(update={"job_id": job.id})
+                )
+                tx.append_message(
+                    message("", MessageType.PLAN).model_copy(update={"job_id": job.id})
+                )
+                plan = plan_of({"action": f"plan {n}"})
+                changed = {"revision": n, "made_at": f"2026-07-04T1{n}:30:00.000Z"}
+                tx.save_plan(plan.model_copy(update=changed))
+        runs = [run_of(store, one.id) for one in jobs]
+        assert [one.revision and one.revision.revision for one in runs] == [1, 2]
+        assert [one.goal for one in runs] == ["goal 1", "goal 2"]
+        assert [len(one.messages) for one in runs] == [2, 2]
+        assert runs[0].seq == runs[1].seq == store.last_message_seq("ctx_1") > 0
+
+    def test_a_job_without_a_plan_shows_none(self, store: Store) -> None:
+        with store.transaction() as tx:
+            tx.save_context(Context(id="ctx_1"))
+            tx.save_plan(plan_of({"action": "of before"}))
+            tx.save_job(Job(id="job_1", context_id="ctx_1"))
+            tx.append_message(message("Hello", role="user"))
+        assert run_of(store, "job_1").revision is None
