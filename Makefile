@@ -19,7 +19,7 @@ ALLOW_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help lab install test test-unit test-server test-ui test-notebooks test-packaging \
+.PHONY: help lab install test test-unit test-server test-cluster test-ui test-notebooks test-packaging \
         lint fmt build bench clean
 
 help: ## list the targets
@@ -38,6 +38,9 @@ test-unit: $(VENV)/.ready-to-test ## unit tests (ARGS are passed to pytest)
 
 test-server: $(VENV)/.ready-to-test ## tests of the Jupyter server extension
 	$(BIN)/python -m pytest tests/server $(ARGS)
+
+test-cluster: $(VENV)/.ready-to-test ## plans on a real Dask cluster of processes, some of which die
+	$(BIN)/python -m pytest tests/cluster $(ARGS)
 
 test-ui: $(VENV)/.ready-to-test ## tests in a real JupyterLab in a real Chromium
 	$(BIN)/python -m pytest tests/ui $(ARGS)

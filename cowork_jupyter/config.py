@@ -15,7 +15,7 @@ from jupyter_core.paths import jupyter_data_dir
 from traitlets import Dict, Enum, Float, Integer, TraitError, Unicode, default, validate
 from traitlets.config import Configurable
 
-from .domain.settings import Price, SandboxChoice, Settings, ToolProtocol
+from .domain.settings import Price, SandboxChoice, Settings, ToolProtocol, WorkerChoice
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_DEFAULT_MODEL = "gpt-5-mini"
@@ -97,6 +97,18 @@ class Cowork(Configurable):
 
     max_parallel = Integer(4, min=1, help="Plan steps that may run side by side.").tag(config=True)
 
+    workers = Enum(
+        ["asyncio", "dask"],
+        default_value="asyncio",
+        help="Where the tools of plan steps run: in this process, or on the workers of a Dask "
+        "cluster that see the same workspace (needs cowork-jupyter[dask]).",
+    ).tag(config=True)
+
+    dask_address = Unicode(
+        help="Address of the Dask scheduler, such as tcp://10.0.0.1:8786. Default: worker "
+        "processes on this machine, `max_parallel` of them."
+    ).tag(config=True)
+
     sandbox = Enum(
         ["auto", "landlock", "bubblewrap", "none"],
         default_value="auto",
@@ -160,6 +172,8 @@ class Cowork(Configurable):
             prices={model: Price(**price) for model, price in self.prices.items()},
             currency=self.currency,
             max_parallel=self.max_parallel,
+            workers=cast("WorkerChoice", self.workers),
+            dask_address=self.dask_address,
             sandbox=cast("SandboxChoice", self.sandbox),
         )
 

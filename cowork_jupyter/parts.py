@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .agents.agent import AgentKit
     from .agents.jobs import Jobs
     from .agents.plans import Plans
+    from .agents.pool import WorkerPool
     from .agents.user import Inbox
     from .bus import Journal
     from .workflows import WorkflowRegistry
@@ -88,16 +89,25 @@ class Parts:
         )
 
     @cached_property
+    def pool(self) -> WorkerPool:
+        """Where the tools of plan steps run."""
+        from .agents.pool import pool_for
+
+        return pool_for(self.settings)
+
+    @cached_property
     def plans(self) -> Plans:
         """Plans, and carrying them out."""
         from .agents.plans import Plans
 
-        return Plans(self.kit, self.jobs, self.inbox)
+        return Plans(self.kit, self.jobs, self.inbox, self.pool)
 
     async def close(self) -> None:
         """Stop everything; what ran is stored as interrupted."""
         if "jobs" in self.__dict__:
             await self.jobs.close()
+        if "pool" in self.__dict__:
+            await self.pool.aclose()
         if "kit" in self.__dict__:
             await self.kit.model.aclose()
         if "journal" in self.__dict__:

@@ -53,6 +53,7 @@ TESTS = [
     Check("vitest", ["npm", "run", "--silent", "test", "--"], report="vitest", folder="js"),
     pytest_check("unit", "tests/unit"),
     pytest_check("server", "tests/server"),
+    pytest_check("cluster", "tests/cluster"),
     pytest_check("ui", "tests/ui"),
     pytest_check("notebooks", "--nbval-lax", "notebooks"),
     pytest_check("packaging", "tests/packaging"),

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from ..bus import Journal
 from ..domain.contexts import Context, Job, JobStatus, StepStatus, Task
-from ..domain.errors import CoworkError
+from ..domain.errors import CoworkError, Interrupted
 from ..domain.events import EventType
 from ..domain.identity import now
-from ..domain.messages import MessageType
+from ..domain.messages import Message, MessageType
 from ..domain.plan import Plan, PlanStep
 from ..domain.roles import AgentRole
 from ..store import PlanRevision, Transaction
@@ -28,6 +29,7 @@ from .locks import FileLocks
 from .log import RunLog
 from .loop import Outcome
 from .planning import run_planning_phase
+from .pool import WorkerPool
 from .schedule import DONE, Schedule
 
 LARGE_PLAN = 50
@@ -56,6 +58,7 @@ class Execution:
     """One approved plan being carried out in one job."""
 
     kit: AgentKit
+    pool: WorkerPool
     context: Context
     job: Job
     revision: PlanRevision
@@ -67,7 +70,7 @@ class Execution:
     """By step id."""
     _steps: dict[str, PlanStep] = field(default_factory=dict)
     _taken_up: set[str] = field(default_factory=set)
-    """Steps that an earlier run of this job had begun or ended."""
+    """Steps that an earlier run of this job, or a worker that was lost, had begun or ended."""
     _storing: asyncio.TimerHandle | None = None
 
     def __post_init__(self) -> None:
@@ -85,6 +88,7 @@ class Execution:
 
     async def run_execution_phase(self) -> Outcome:
         """Run the plan to its end, or to where the user stops it."""
+        await self.pool.prepare()
         self._prepare_tasks()
         try:
             return await self._run_to_the_end()
@@ -132,11 +136,15 @@ class Execution:
     async def _see_through(self, step: PlanStep, places: asyncio.Semaphore) -> None:
         """One step until it is done: run, and on failure do what the user says."""
         hint = ""
-        if await self._give_up_half_done(step):
-            return
-        while True:
-            async with places:
-                result = await self.execute_task(step, hint)
+        while not await self._give_up_half_done(step):
+            self._taken_up.discard(step.id)
+            try:
+                async with places:
+                    result = await self.execute_task(step, hint)
+            except Interrupted as lost:
+                self._taken_up.add(step.id)
+                self.update_plan(step.id, StepStatus.WAITING, error=lost.message)
+                continue
             if result.ok:
                 self.update_plan(step.id, StepStatus.COMPLETED, result=result.summary)
                 return
@@ -168,7 +176,8 @@ class Execution:
 
     async def _run_agent(self, step: PlanStep, task: Task, text: str) -> TaskResult:
         try:
-            outcome = await self.kit.run(
+            tools = self.pool.tools(self.kit.registry, self._log(task))
+            outcome = await replace(self.kit, registry=tools).run(
                 self.context,
                 AgentRole.ACTOR,
                 self.job.id,
@@ -177,6 +186,8 @@ class Execution:
                 task_id=task.id,
                 watch=PlanWatch(step, self.kit.registry, self.kit.user, self._log(task)),
             )
+        except Interrupted:
+            raise
         except CoworkError as error:
             return TaskResult(False, error.message)
         if outcome.status is not JobStatus.COMPLETED:
@@ -195,7 +206,7 @@ class Execution:
         return HINT, await self.kit.user.ask(ABOUT_HINT, log) or ""
 
     async def _give_up_half_done(self, step: PlanStep) -> bool:
-        """Before a step is run again after a crash: what may have happened already?
+        """Before a step is run again after it was cut off: what may have happened already?
 
         Looking again does no harm. For anything else the user decides; True if to skip it.
         """
@@ -212,17 +223,19 @@ class Execution:
         return choice == SKIP
 
     def _half_done_tool(self, task: Task) -> str | None:
-        """The tool that a crash cut off in this task, if running it again could do harm."""
+        """The tool that was cut off in this task, if running it again could do harm."""
         if task.step_id not in self._taken_up:
             return None
         calls = self.journal.store.tool_messages(self.job.id)
-        mine = [one for one in calls if one.task_id == task.id]
-        error = mine[-1].data.get("error") if mine else None
-        if not isinstance(error, dict) or error.get("code") != "interrupted":
-            return None
-        name = str(mine[-1].data.get("tool"))
-        tool = self.kit.registry.get(name)
-        return None if tool and tool.idempotent else name
+        newest = [one for one in reversed(calls) if one.task_id == task.id]
+        for result in takewhile(_is_result, newest):  # those of the last turn
+            error = result.data.get("error")
+            name = str(result.data.get("tool"))
+            tool = self.kit.registry.get(name)
+            harmless = tool is not None and tool.idempotent
+            if error and error["code"] == Interrupted.code and not harmless:
+                return name
+        return None
 
     async def _replan(self, why: str) -> Outcome:
         """Let the planner make a new plan; the user approves it like any other."""
@@ -326,3 +339,7 @@ class Execution:
     def _log(self, task: Task | None = None) -> RunLog:
         task_id = task.id if task else None
         return RunLog(self.journal, self.context.id, self.job.id, AgentRole.ACTOR, task_id)
+
+
+def _is_result(message: Message) -> bool:
+    return message.message_type is MessageType.TOOL_RESULT

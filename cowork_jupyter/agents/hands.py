@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..domain.errors import CoworkError
+from ..domain.errors import CoworkError, Interrupted
 from ..domain.events import EventType
 from ..domain.identity import new_id
 from ..domain.messages import MessageType
@@ -72,7 +72,7 @@ class Hands:
                 running = [self._run_one(one, unanswered) for one in numbered]
                 return list(await asyncio.gather(*running))
             return [await self._run_one(one, unanswered) for one in numbered]
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, Interrupted):
             stopped = CoworkError("It was cancelled.", code="cancelled")
             for one in unanswered.values():
                 self._record_failure(one, stopped)
@@ -92,6 +92,8 @@ class Hands:
         except CoworkError as error:
             del unanswered[one.id]
             self._record_failure(one, error)
+            if isinstance(error, Interrupted):
+                raise  # what it did is for the user to find out, not for the model
             return Handled(one.call, error)
         except Exception as error:
             logger.exception("%s broke", one.call.tool)

@@ -22,6 +22,7 @@ from .coordinator import Execution
 from .jobs import Jobs
 from .loop import Outcome
 from .planning import run_planning_phase
+from .pool import WorkerPool
 from .schedule import DONE
 from .user import Inbox
 
@@ -33,6 +34,7 @@ class Plans:
     kit: AgentKit
     jobs: Jobs
     inbox: Inbox
+    pool: WorkerPool
 
     def stale_files(self, revision: PlanRevision) -> list[str]:
         """Files that the planner read and that have changed since."""
@@ -136,6 +138,7 @@ class Plans:
     ) -> Execution:
         return Execution(
             kit=self.kit,
+            pool=self.pool,
             context=context.model_copy(update={"role": AgentRole.ACTOR}),
             job=job,
             revision=revision,

@@ -68,3 +68,9 @@ class Unavailable(CoworkError):
 
     code = "unavailable"
     retryable = True
+
+
+class Interrupted(CoworkError):
+    """It was cut off, and nobody knows how much of it was done."""
+
+    code = "interrupted"

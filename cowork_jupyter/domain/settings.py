@@ -9,6 +9,7 @@ from typing import Literal
 
 ToolProtocol = Literal["json", "json_schema", "native"]
 SandboxChoice = Literal["auto", "landlock", "bubblewrap", "none"]
+WorkerChoice = Literal["asyncio", "dask"]
 
 RUN_LIMITS = ("max_iterations", "max_seconds", "max_tokens")
 """What one message or task may use."""
@@ -46,6 +47,8 @@ class Settings:
     """By the model's name."""
     currency: str = "USD"
     max_parallel: int = 4
+    workers: WorkerChoice = "asyncio"
+    dask_address: str = ""
     sandbox: SandboxChoice = "auto"
 
     @property

@@ -1,0 +1,289 @@
+"""Plans whose steps run on a real cluster: what comes back, and what happens when workers die."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from cowork_jupyter.agents import pool_cluster, pool_worker
+from cowork_jupyter.domain.contexts import Job, JobStatus, StepStatus
+from cowork_jupyter.domain.events import Event, EventType
+from cowork_jupyter.domain.messages import MessageType
+from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.tools.registry import ToolRegistry, default_tools
+from tests.scripted import Scripted, ScriptedServer, call, text
+from tests.unit.agents.conftest import Bench
+from tests.unit.agents.helpers import bench_with
+from tests.unit.agents.test_coordinator import execute, make_plan, statuses
+
+from .conftest import PATIENCE, Cluster
+
+pytestmark = pytest.mark.asyncio
+
+TOOLS = ["read_file", "execute_command"]
+QUESTION = text(json.dumps({"type": "question", "question": "Which?", "allow_custom": True}))
+
+
+async def start(bench: Bench, *steps: str) -> str:
+    """Approve a plan with these independent steps; gives the job's id."""
+    make_plan(bench, {step: [] for step in steps}, tools_needed=TOOLS)
+    return await execute(bench)
+
+
+async def ended(bench: Bench, job_id: str) -> Job:
+    async with asyncio.timeout(PATIENCE):
+        return await bench.service.jobs.wait(job_id)
+
+
+async def until(bench: Bench, wanted: Callable[[Event], bool]) -> Event:
+    async with asyncio.timeout(PATIENCE):
+        async for event in bench.service.events(bench.context.id):
+            if wanted(event):
+                return event
+    raise AssertionError("the bus was closed")
+
+
+def writes(words: str) -> Callable[[Event], bool]:
+    """Whether a command has written this."""
+    return lambda event: words in event.data.get("text", "") and event.type is EventType.NOTICE
+
+
+def asks(words: str) -> Callable[[Event], bool]:
+    return lambda event: words in event.data.get("question", "")
+
+
+def of_task(body: dict[str, Any], step: str) -> bool:
+    return f"The step: do {step}" in json.dumps(body["messages"])
+
+
+async def test_steps_run_in_the_workers_processes_and_all_of_it_comes_back(
+    bench: Bench, cluster: Cluster
+) -> None:
+    pids = await cluster.pids()
+
+    def answer(body: dict[str, Any]) -> Scripted:
+        # Each waits for the other, so they must run side by side.
+        step, other = ("a", "b") if of_task(body, "a") else ("b", "a")
+        command = f"echo $PPID; touch {step}.here; until [ -e {other}.here ]; do sleep 0.05; done"
+        return (
+            text("Done.") if "[exit code" in str(body) else call("execute_command", command=command)
+        )
+
+    with ScriptedServer(answer) as model:
+        bench.service.kit.model.base_url = model.base_url
+        job = await ended(bench, await start(bench, "a", "b"))
+    assert job.status is JobStatus.COMPLETED, job.error
+    results = bench.messages(MessageType.TOOL_RESULT)
+    assert {int(one.text.split()[0]) for one in results} == set(pids.values())
+    assert {one.data["facts"]["worker"] for one in results} == set(pids)
+    for task in job.tasks:
+        mine = [event for event in bench.events() if event.task_id == task.id]
+        kinds = [event.type for event in mine]
+        assert kinds[0] is EventType.TASK_STARTED
+        assert kinds[-1] is EventType.TASK_COMPLETED
+        order = [EventType.TOOL_CALL, EventType.NOTICE, EventType.TOOL_RESULT, EventType.TEXT_DELTA]
+        assert sorted(order, key=kinds.index) == order
+        assert task.result == "Done."
+    assert not [path for path in bench.workspace.iterdir() if path.name.startswith(".cowork")]
+
+
+async def test_output_comes_in_order_while_a_command_runs(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    command = "for n in 1 2 3; do echo line $n; until [ -e go$n ]; do sleep 0.02; done; done"
+    scripted.add(call("execute_command", command=command), text("Done."))
+    job_id = await start(bench, "a")
+    for number in (1, 2, 3):
+        await until(bench, writes(f"line {number}"))
+        (bench.workspace / f"go{number}").touch()
+    assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
+    shown = "".join(event.data.get("text", "") for event in bench.events(EventType.NOTICE))
+    assert shown == "line 1\nline 2\nline 3\n"
+
+
+async def test_what_a_tool_refuses_comes_back_as_the_same_error(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    scripted.add(call("read_file", path="missing.txt"), text("FAILED: it is not there"))
+    job_id = await start(bench, "a")
+    await until(bench, asks("failed"))
+    assert bench.results()[0]["error"]["code"] == "not_found"
+    await bench.service.cancel(job_id)
+
+
+async def test_a_question_is_answered_and_no_worker_is_held_while_it_waits(
+    bench: Bench, cluster: Cluster, scripted: ScriptedServer
+) -> None:
+    scripted.add(call("read_file", path="a.py"), QUESTION, text("Done."))
+    job_id = await start(bench, "a")
+    question = await until(bench, asks("Which?"))
+    assert await cluster.at_work() == []
+    bench.service.answer(question.data["id"], "this one")
+    assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
+    assert "this one" in str(scripted.requests[-1].body)
+
+
+LONG = "echo ran >> ran.txt; echo $$ > pid; echo started; exec sleep 300"
+
+
+async def command_at_work(bench: Bench, scripted: ScriptedServer) -> tuple[str, psutil.Process]:
+    """A job with a command that runs at a worker and would run for long, and its process."""
+    scripted.add(call("execute_command", command=LONG))
+    job_id = await start(bench, "a")
+    await until(bench, writes("started"))
+    return job_id, psutil.Process(int((bench.workspace / "pid").read_text()))
+
+
+def times_run(bench: Bench) -> int:
+    return (bench.workspace / "ran.txt").read_text().count("ran")
+
+
+async def gone(process: psutil.Process) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+            await asyncio.sleep(0.01)
+
+
+async def test_cancelling_ends_the_command_at_its_worker(
+    bench: Bench, cluster: Cluster, scripted: ScriptedServer
+) -> None:
+    job_id, process = await command_at_work(bench, scripted)
+    job = await bench.service.cancel(job_id)
+    assert job.status is JobStatus.CANCELLED
+    assert not process.is_running(), "it had ended before the job was called cancelled"
+    assert statuses(bench) == {"a": StepStatus.CANCELLED}
+    assert bench.results()[0]["error"]["code"] == "cancelled"
+    assert await cluster.at_work() == []
+
+
+async def test_a_command_ends_when_its_coordinator_is_gone(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    _, process = await command_at_work(bench, scripted)
+    client = await bench.service.pool._cluster.connected()  # type: ignore[attr-defined]
+    await client.close()
+    await gone(process)
+
+
+async def test_a_worker_killed_during_a_command_is_reported_and_nothing_runs_twice_unasked(
+    bench: Bench, cluster: Cluster, scripted: ScriptedServer
+) -> None:
+    job_id, process = await command_at_work(bench, scripted)
+    lost = await cluster.kill_whoever_works()
+    question = await until(bench, asks("interrupted in the middle of execute_command"))
+    process.kill()
+    await cluster.pids()  # all workers are back, and would have had time to run it again
+    assert times_run(bench) == 1
+    (result,) = bench.results()
+    assert result["error"]["code"] == "interrupted"
+    assert lost in result["error"]["message"]
+    scripted.add(call("execute_command", command="echo ran >> ran.txt"), text("Done."))
+    bench.service.answer(question.data["id"], "retry")
+    assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
+    assert times_run(bench) == 2, "now the user has asked for it"
+
+
+async def test_what_dask_runs_again_by_itself_is_not_granted(
+    bench: Bench,
+    cluster: Cluster,
+    scripted: ScriptedServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Here nobody tells us of the worker's death: we learn of it only by the second claim."""
+    monkeypatch.setattr(pool_cluster.Cluster, "_watch", lambda *_: None)
+    _, process = await command_at_work(bench, scripted)
+    await cluster.kill_whoever_works()
+    question = await until(bench, asks("interrupted in the middle of execute_command"))
+    process.kill()
+    bench.service.answer(question.data["id"], "skip")
+    await cluster.pids()
+    assert times_run(bench) == 1
+
+
+def hold_up_reading() -> None:
+    """In a worker's process: the first to read `slow.txt` does so for ever."""
+    tools = default_tools()
+    read_file = tools["read_file"]
+
+    async def slow(parameters: Any, context: Any) -> Any:
+        folder: Path = context.workspace.root
+        if parameters.path == "slow.txt" and not (folder / "somebody.reads").exists():
+            (folder / "somebody.reads").touch()
+            context.output("reading")
+            await asyncio.sleep(3600)
+        return await read_file.run(parameters, context)
+
+    others = [tool for tool in tools.values() if tool is not read_file]
+    held_up = ToolRegistry([*others, replace(read_file, run=slow)])
+    pool_worker.default_tools = lambda: held_up  # type: ignore[attr-defined]
+
+
+async def test_a_worker_killed_while_it_only_reads_costs_nothing_but_time(
+    bench: Bench, cluster: Cluster, scripted: ScriptedServer
+) -> None:
+    await cluster.pids()
+    await cluster.run(hold_up_reading)
+    (bench.workspace / "slow.txt").write_text("at last")
+    scripted.add(call("read_file", path="slow.txt"), text("Done."))
+    job_id = await start(bench, "a")
+    await until(bench, writes("reading"))
+    lost = await cluster.kill_whoever_works()
+    assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
+    (result,) = bench.results()
+    assert result["ok"]
+    assert result["facts"]["worker"] != lost
+    assert bench.events(EventType.QUESTION_ASKED) == []
+    notices = [event.data.get("code") for event in bench.events(EventType.NOTICE)]
+    assert "worker_lost" in notices
+
+
+async def test_workers_that_do_not_see_the_workspace_are_not_used(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool_worker.Proof, "write", lambda _: None)
+    job = await ended(bench, await start(bench, "a"))
+    assert job.status is JobStatus.FAILED
+    assert f"does not see the workspace {bench.workspace}" in (job.error or "")
+    assert bench.events(EventType.TASK_STARTED) == []
+
+
+async def test_a_worker_that_came_later_must_see_the_workspace_too(
+    bench: Bench, scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripted.add(call("read_file", path="a.py"), text("FAILED: I cannot read"))
+    monkeypatch.setattr(pool_cluster.Cluster, "check", pool_cluster.Cluster.connected)
+    monkeypatch.setattr(pool_worker.Proof, "write", lambda _: None)
+    job_id = await start(bench, "a")
+    await until(bench, asks("failed"))
+    assert bench.results()[0]["error"]["code"] == "workspace_not_shared"
+    await bench.service.cancel(job_id)
+
+
+async def test_a_scheduler_that_does_not_answer_fails_the_job_at_once(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool_cluster, "CONNECT", 0.5)
+    nobody = "tcp://127.0.0.1:9"
+    async with bench_with(settings, workers="dask", dask_address=nobody) as bench:
+        job = await ended(bench, await start(bench, "a"))
+    assert job.status is JobStatus.FAILED
+    assert f"No Dask scheduler answers at {nobody}" in (job.error or "")
+
+
+async def test_without_an_address_there_are_worker_processes_on_this_machine(
+    settings: Settings, scripted: ScriptedServer
+) -> None:
+    scripted.add(call("execute_command", command="echo $PPID"), text("Done."))
+    async with bench_with(settings, workers="dask", max_parallel=1) as bench:
+        assert (await ended(bench, await start(bench, "a"))).status is JobStatus.COMPLETED
+        (result,) = bench.messages(MessageType.TOOL_RESULT)
+        worker = psutil.Process(int(result.text.split()[0]))
+        assert worker in psutil.Process().children(recursive=True)
+    await gone(worker)
