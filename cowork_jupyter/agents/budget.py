@@ -14,6 +14,8 @@ from .log import RunLog
 from .user import User
 
 _MILLION = 1_000_000
+_UNITS = dict(zip(JOB_LIMITS, ("model turns", "seconds", "tokens", ""), strict=True))
+"""Of each limit; that of money is the configured currency."""
 
 
 class Budget(Protocol):
@@ -23,8 +25,11 @@ class Budget(Protocol):
     def settings(self) -> Settings:
         """The settings, with the limits that hold in this job."""
 
-    async def admit(self) -> str:
-        """Wait for leave to ask the model once more: empty, or why there is none."""
+    async def admit(self, worked: float = 0.0) -> str:
+        """Wait for leave to ask the model once more: empty, or why there is none.
+
+        `worked` are the seconds since the run last told of any.
+        """
 
     async def spend(self, spent: Usage, model: str = "", task_id: str | None = None) -> None:
         """Put on the account what a turn has used."""
@@ -36,7 +41,6 @@ class _Reached:
 
     name: str
     size: float
-    spent: float
     unit: str
 
     def __str__(self) -> str:
@@ -67,11 +71,12 @@ class JobBudget:
         own = {name: size for name, size in self._spent.limits.items() if name in known}
         return replace(self._configured, **own)  # type: ignore[arg-type]
 
-    async def admit(self) -> str:
+    async def admit(self, worked: float = 0.0) -> str:
         """Wait for leave to ask the model once more: empty, or why there is none.
 
         Of all tasks that come to a limit, one asks the user; the others wait for the answer.
         """
+        self._spent += Usage(seconds=worked)
         if self.refusal or self._reached():
             async with self._asking:
                 while not self.refusal and (limit := self._reached()):
@@ -108,17 +113,22 @@ class JobBudget:
 
     def _reached(self) -> _Reached | None:
         """The first limit that is used up, if any."""
-        spent, settings = self._spent, self.settings
-        currency = settings.currency
-        for limit in (
-            _Reached("max_job_iterations", settings.max_job_iterations, spent.turns, "model turns"),
-            _Reached("max_job_seconds", settings.max_job_seconds, spent.seconds, "seconds"),
-            _Reached("max_job_tokens", settings.max_job_tokens, spent.total_tokens, "tokens"),
-            _Reached("max_cost", settings.max_cost, spent.cost or 0.0, currency),
-        ):
-            if 0 < limit.size <= limit.spent:
-                return limit
+        settings = self.settings
+        for name, unit in _UNITS.items():
+            size = getattr(settings, name)
+            if 0 < size <= self._so_far(name):
+                return _Reached(name, size, unit or settings.currency)
         return None
+
+    def _so_far(self, name: str) -> float:
+        spent = self._spent
+        amounts: dict[str, float] = {
+            "max_job_iterations": spent.turns,
+            "max_job_seconds": spent.seconds,
+            "max_job_tokens": spent.total_tokens,
+            "max_cost": spent.cost or 0.0,
+        }
+        return amounts[name]
 
     async def _ask(self, limit: _Reached) -> None:
         question = about_going_on(str(limit))
@@ -131,9 +141,9 @@ class JobBudget:
             self.refusal = str(limit)
 
     def _extend(self, limit: _Reached) -> None:
-        """The whole amount again, from here."""
+        """The whole amount again, from what is spent by now."""
         amount = getattr(self._configured, limit.name) or limit.size
-        limits = {**self._spent.limits, limit.name: round(limit.spent + amount, 6)}
+        limits = {**self._spent.limits, limit.name: round(self._so_far(limit.name) + amount, 6)}
         self._spent = self._spent.model_copy(update={"limits": limits})
         with self._log.journal.transaction() as tx:
             tx.save_usage(self._log.job_id, self._spent)

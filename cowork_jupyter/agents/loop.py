@@ -69,7 +69,7 @@ class AgentLoop:
 
     async def _turn(self) -> Outcome | None:
         with self.limits.waiting():
-            refusal = await self.budget.admit()
+            refusal = await self.budget.admit(self.limits.lap())
         if refusal:
             return Outcome(JobStatus.FAILED, refusal)
         self.limits.check()

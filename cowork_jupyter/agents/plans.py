@@ -94,14 +94,13 @@ class Plans:
         job = store.job(job_id)
         if job.status not in (JobStatus.INTERRUPTED, JobStatus.FAILED, JobStatus.CANCELLED):
             raise Conflict(f"The job is {job.status}; only a stopped one can be resumed.")
-        context = store.context(job.context_id)
-        revision = store.plan(job.context_id)
+        context, goal = store.context(job.context_id), store.goal(job.context_id, job_id)
+        approved = self._approved(job)
 
         async def work(resumed: Job) -> Outcome:
-            if job.tasks and revision:
-                execution = self._execution(context, resumed, revision, None)
+            if approved:
+                execution = self._execution(context, resumed, approved, None)
                 return await execution.run_execution_phase()
-            goal = store.goal(context.id, resumed.id)
             role = goal.agent_role if goal and goal.agent_role else context.role
             return await self.work_on(context, role, resumed, goal.text if goal else "")
 
@@ -126,12 +125,20 @@ class Plans:
         return self.resume(job_id)
 
     def _mark_skipped(self, job: Job, task: Task) -> None:
-        store = self.kit.journal.store
-        revision = store.plan(job.context_id)
-        if revision is None:
-            raise NotFound("This conversation has no plan.", code="no_plan")
-        execution = self._execution(store.context(job.context_id), job, revision, None)
-        execution.skip(task)
+        approved = self._approved(job)
+        if approved is None:
+            raise Conflict("Only a step of a plan can be skipped.")
+        context = self.kit.journal.store.context(job.context_id)
+        self._execution(context, job, approved, None).skip(task)
+
+    def _approved(self, job: Job) -> PlanRevision | None:
+        """The plan that the user approved with this job, which must be the newest still.
+
+        None for a job that carries out no plan, whatever plan there is beside it.
+        """
+        goal = self.kit.journal.store.goal(job.context_id, job.id)
+        revision = goal.data.get("approved_revision") if goal else None
+        return self._newest(job.context_id, revision) if revision else None
 
     def _execution(
         self, context: Context, job: Job, revision: PlanRevision, max_parallel: int | None

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from traitlets import TraitError
 from traitlets.config import Config
 
 from cowork_jupyter.config import OPENAI_URL, Cowork
-from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.domain.settings import Price, Settings
 
 
 def settings(config: Config | None = None) -> Settings:
@@ -59,6 +60,26 @@ def test_the_defaults_are_those_of_the_contract() -> None:
     found = settings()
     assert (found.max_iterations, found.max_seconds, found.max_parallel) == (30, 300, 4)
     assert (found.tool_protocol, found.sandbox) == ("json", "auto")
+
+
+def test_prices_are_given_by_model_for_a_million_tokens() -> None:
+    prices = {"mine": {"input": 0.25, "output": 2}}
+    found = settings(Config({"Cowork": {"prices": prices, "currency": "EUR", "max_cost": 5}}))
+    assert found.prices == {"mine": Price(input=0.25, output=2)}
+    assert (found.currency, found.max_cost) == ("EUR", 5.0)
+
+
+@pytest.mark.parametrize("price", [{"in": 1}, {"input": -1}, {"input": "1"}, 3])
+def test_a_price_that_cannot_be_read_is_refused_by_name(price: object) -> None:
+    with pytest.raises(TraitError, match="prices: 'mine'"):
+        settings(Config({"Cowork": {"prices": {"mine": price}}}))
+
+
+def test_a_job_is_not_limited_in_tokens_or_money_unless_asked() -> None:
+    found = settings()
+    assert (found.max_job_tokens, found.max_cost) == (0, 0)
+    assert found.max_job_iterations > 20 * found.max_iterations
+    assert found.max_job_seconds > 20 * found.max_seconds
 
 
 def test_the_workspace_is_the_hosts_unless_configured() -> None:

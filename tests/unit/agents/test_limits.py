@@ -92,6 +92,34 @@ def test_only_time_outside_of_waits_counts(spans: list[tuple[bool, int]]) -> Non
     assert limits.seconds == sum(seconds for waits, seconds in spans if not waits)
 
 
+def test_waits_that_overlap_are_left_out_once() -> None:
+    clock = Clock()
+    limits = made(clock)
+    one, two = limits.waiting(), limits.waiting()
+    clock.now += 1
+    with one:
+        clock.now += 10
+        two.__enter__()
+        clock.now += 10
+    clock.now += 10
+    assert limits.seconds == 1
+    two.__exit__(None, None, None)
+    clock.now += 1
+    assert limits.seconds == 2
+
+
+def test_each_lap_tells_the_work_since_the_last_also_after_going_on() -> None:
+    clock = Clock()
+    limits = made(clock)
+    clock.now += 5
+    assert limits.lap() == 5
+    limits.extend()
+    with limits.waiting():
+        clock.now += 100
+    clock.now += 2
+    assert (limits.lap(), limits.lap()) == (2, 0)
+
+
 def test_a_wait_that_is_cancelled_does_not_count_either() -> None:
     clock = Clock()
     limits = made(clock)
@@ -108,6 +136,9 @@ CHANGES: dict[str, dict[str, float]] = {
     "max_iterations": {"max_iterations": 2},
     "max_seconds": {"max_seconds": 10.0},
     "max_tokens": {"max_tokens": 100},
+    "max_job_iterations": {"max_job_iterations": 2},
+    "max_job_seconds": {"max_job_seconds": 10.0},
+    "max_job_tokens": {"max_job_tokens": 100},
 }
 
 

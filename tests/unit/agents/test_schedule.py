@@ -78,7 +78,9 @@ def test_each_step_starts_once_and_only_after_what_it_needs(plan: Plan, chance: 
 
 
 @given(plans(), st.data())
-def test_ready_is_what_is_not_done_while_all_that_it_needs_is(plan: Plan, data: st.DataObject) -> None:
+def test_ready_is_what_is_not_done_while_all_that_it_needs_is(
+    plan: Plan, data: st.DataObject
+) -> None:
     statuses = [StepStatus.PENDING, StepStatus.COMPLETED, StepStatus.SKIPPED]
     steps = [
         step.model_copy(update={"status": data.draw(st.sampled_from(statuses))})

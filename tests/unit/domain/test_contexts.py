@@ -41,4 +41,17 @@ def test_a_job_is_over_unless_it_runs_or_waits() -> None:
 def test_usage_adds_up() -> None:
     one = Usage(prompt_tokens=3, completion_tokens=2, total_tokens=5)
     assert (one + one).total_tokens == 10
+    turn = Usage(turns=1, seconds=0.1, cost=0.1, currency="EUR", limits={"max_job_tokens": 5})
+    both = turn + Usage(turns=2, seconds=0.2, cost=0.2, estimated=True)
+    assert (both.turns, both.seconds, both.cost, both.estimated) == (3, 0.3, 0.3, True)
+    assert (both.currency, both.limits) == ("EUR", {"max_job_tokens": 5})
+
+
+def test_a_cost_that_is_not_known_adds_nothing_and_is_not_nothing() -> None:
+    assert (Usage() + Usage()).cost is None
+    assert (Usage(cost=0.5) + Usage()).cost == 0.5
+    assert (Usage() + Usage(cost=0.5)).cost == 0.5
+
+
+def test_a_job_has_spent_nothing_at_first() -> None:
     assert Job(context_id="c").usage == Usage()
