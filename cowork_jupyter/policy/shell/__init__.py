@@ -1,0 +1,18 @@
+"""What a command line would run, read and write, and what about it cannot be proved.
+
+Two readers look at every line: tree-sitter-bash, which finds commands however deep they hide,
+and a small one of our own for the plain part of the language. Only what both read alike is plain.
+"""
+
+from .analysis import analyse
+from .model import Analysis, Effect, SimpleCommand
+from .offer import is_always_allowable, matches_prefix
+
+__all__ = [
+    "Analysis",
+    "Effect",
+    "SimpleCommand",
+    "analyse",
+    "is_always_allowable",
+    "matches_prefix",
+]

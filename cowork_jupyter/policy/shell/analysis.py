@@ -1,0 +1,215 @@
+"""The analysis of a command line: both readers, then what each command does."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from .characters import character_doubts
+from .hidden import Hidden
+from .lexer import NotPlain, Phrase, Redirect, split
+from .model import Analysis, Effect, SimpleCommand
+from .options import Use
+from .programs import examine, program_name
+from .tree import MISREAD, look
+from .words import Word
+
+LONGEST = 10_000
+"""Characters. Nobody reads a longer line on a card, so it is never plain."""
+_LOOKED_AT = 100_000
+"""Characters that are still searched for denied commands."""
+_DEEPEST = 8
+_INSIDE = 40_000
+"""Characters of command lines inside command lines that are read, all together."""
+_MOST_FOLDERS = 8
+_NOWHERE = frozenset(["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty"])
+
+_TOO_LONG = f"It is longer than {LONGEST:,} characters."
+_TOO_DEEP = "It hides commands inside commands too often to look at them all."
+_DIFFERENT = "Two ways of reading it disagree about where its commands and words begin and end."
+_ASSIGNS = "It sets a variable for the command, which can change what that does."
+_NO_NAME = "Which program it runs is not spelled out."
+_ELSEWHERE = "git would follow the settings of another folder."
+_FILLED = "Which file a redirection means is not spelled out."
+
+
+@lru_cache(maxsize=512)
+def analyse(text: str) -> Analysis:
+    """What `text` would do if bash ran it. Never raises; what cannot be proved is a doubt."""
+    return _analyse(text, _Budget())
+
+
+@dataclass
+class _Budget:
+    """How much more is read of what commands hide; shared by all that one line hides."""
+
+    characters: int = _INSIDE
+    depth: int = _DEEPEST
+
+    def covers(self, text: str) -> bool:
+        self.characters -= len(text)
+        return self.characters >= 0 and self.depth > 0
+
+
+def _analyse(text: str, budget: _Budget) -> Analysis:
+    doubts = character_doubts(text)
+    if len(text) > LONGEST:
+        doubts.append(_TOO_LONG)
+    phrases, more = _read(text[:_LOOKED_AT])
+    doubts += more
+    gathering = _Gathering(budget)
+    for phrase in phrases:
+        gathering.add(phrase)
+    doubts += gathering.doubts
+    return Analysis(
+        commands=tuple(gathering.commands),
+        writes=_unique(gathering.writes),
+        reads=_unique(gathering.reads),
+        doubts=_unique(doubts),
+    )
+
+
+def _unique(items: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(items))
+
+
+def _read(text: str) -> tuple[list[Phrase], list[str]]:
+    """The commands that both readers see; when they differ, those of either, and a doubt."""
+    joined = text.replace("\\\n", "") if "\\\n" in text else text
+    sighting = look(joined.encode(errors="replace"))
+    doubts = list(dict.fromkeys(sighting.doubts))
+    try:
+        phrases = split(text)
+    except NotPlain as stop:
+        phrases = stop.phrases + [stop.unfinished] * (MISREAD in doubts)
+        doubts = doubts or [f"It goes beyond what can be read for sure: {stop}."]
+    if not doubts and _same(phrases, sighting.phrases, sighting.redirects):
+        return phrases, doubts
+    if not doubts:
+        doubts.append(_DIFFERENT)
+    seen = {_words(phrase) for phrase in sighting.phrases}
+    missed = [phrase for phrase in phrases if phrase.words and _words(phrase) not in seen]
+    redirects = sighting.redirects + [one for phrase in phrases for one in phrase.redirects]
+    for phrase in missed:
+        phrase.redirects = []
+    return [*sighting.phrases, *missed, Phrase(redirects=redirects)], doubts
+
+
+def _words(phrase: Phrase) -> tuple[str, ...]:
+    return tuple(word.text for word in phrase.words)
+
+
+def _same(ours: list[Phrase], theirs: list[Phrase], redirects: list[Redirect]) -> bool:
+    def targets(items: Iterable[Redirect]) -> list[tuple[str, str]]:
+        return sorted((one.operator, one.target.text) for one in items)
+
+    mine = [_words(phrase) for phrase in ours if phrase.words]
+    if mine != [_words(phrase) for phrase in theirs if phrase.words]:
+        return False
+    if any(phrase.assignments and not phrase.words for phrase in ours):
+        return False
+    return targets(one for phrase in ours for one in phrase.redirects) == targets(redirects)
+
+
+class _Gathering:
+    """Commands one after the other, with the folders that a `cd` may have led to."""
+
+    def __init__(self, budget: _Budget) -> None:
+        self.budget = budget
+        self.commands = list[SimpleCommand]()
+        self.reads = list[str]()
+        self.writes = list[str]()
+        self.doubts = list[str]()
+        self.folders = [""]
+
+    def add(self, phrase: Phrase) -> None:
+        use = _redirected(phrase.redirects)
+        if phrase.words:
+            self._add_command(phrase, use)
+        self.doubts += use.doubts
+        self.reads += self._placed(use.reads)
+        self.writes += self._placed(use.writes)
+        if phrase.words and program_name(phrase.words[0].text) == "cd":
+            self._change_folder(phrase.words[1:])
+
+    def _add_command(self, phrase: Phrase, use: Use) -> None:
+        name = phrase.words[0]
+        if phrase.assignments:
+            use.doubts.append(_ASSIGNS)
+        if not name.literal or not name.text or not name.text.isascii() or name.text.isspace():
+            use.doubts.append(_NO_NAME)
+        use.join(examine(phrase.words))
+        words = tuple(word.text for word in phrase.words)
+        hidden = Hidden(self._inside)
+        hidden.look_behind(words)
+        if hidden.too_many:
+            use.doubts.append(_TOO_DEEP)
+        for argv in hidden.found:
+            inner = examine([Word(word, word) for word in argv])
+            use.effects |= inner.effects - {Effect.UNKNOWN}
+            use.reads += inner.reads
+            use.writes += inner.writes
+        if program_name(name.text) == "git" and len(self.folders) > 1:
+            use.doubts.append(_ELSEWHERE)
+        command = SimpleCommand(
+            words=words,
+            text=phrase.text,
+            doubts=_unique(use.doubts),
+            hidden=tuple(hidden.found),
+            effects=frozenset(use.effects),
+        )
+        self.commands.append(command)
+
+    def _inside(self, text: str) -> Iterator[tuple[str, ...]]:
+        """The commands of a command line that another command is given."""
+        if not self.budget.covers(text):
+            self.doubts.append(_TOO_DEEP)
+            return
+        self.budget.depth -= 1
+        inner = _analyse(text, self.budget)
+        self.budget.depth += 1
+        if _TOO_DEEP in inner.doubts:
+            self.doubts.append(_TOO_DEEP)
+        for command in inner.commands:
+            yield command.words
+            yield from command.hidden
+
+    def _change_folder(self, words: list[Word]) -> None:
+        """What follows may be meant from there; or from here, if the change fails."""
+        targets = [word.text for word in words if word.text not in ("-L", "-P", "-e", "--")]
+        if len(targets) != 1 or targets[0] == "-" or len(self.folders) >= _MOST_FOLDERS:
+            self.doubts.append("Which folder it goes to is not spelled out.")
+            return
+        new = [posixpath.join(folder, targets[0]) for folder in self.folders]
+        self.folders = list(_unique([*self.folders, *new]))
+
+    def _placed(self, paths: list[str]) -> Iterator[str]:
+        for path in paths:
+            yield from (posixpath.join(folder, path) for folder in self.folders)
+
+
+def _redirected(redirects: list[Redirect]) -> Use:
+    use = Use()
+    for redirect in redirects:
+        operator, target = redirect.operator, redirect.target
+        if operator.startswith("<<"):
+            if not target.literal:
+                use.doubts.append("The shell fills in a text that is passed on.")
+            continue
+        if operator in (">&", "<&") and (target.text.isdigit() or target.text == "-"):
+            continue
+        if not target.literal or not target.text:
+            use.doubts.append(_FILLED)
+        elif target.text.startswith(("/dev/tcp/", "/dev/udp/")):
+            use.effects.add(Effect.NETWORK)
+            use.doubts.append("It opens a connection to another machine.")
+        if target.text in _NOWHERE:
+            continue
+        if operator in ("<", "<&"):
+            use.reads.append(target.text)
+        else:
+            use.writes.append(target.text)
+            use.effects.add(Effect.WRITES)
+    return use

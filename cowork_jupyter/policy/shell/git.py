@@ -1,0 +1,295 @@
+"""git: what a sub-command does, by its name and its flags.
+
+Reading a repository can run programs that its configuration names: `core.fsmonitor`, text
+conversion and external diffs, clean filters, the pager. We call reading sub-commands reading all
+the same, because asking for every `git status` teaches people to click “allow”. It is fair because
+the configuration lies in `.git`, which no rule opens for writing, because output is never a
+terminal (no pager), and because commands run in the sandbox. What could point git at another
+repository, where anybody may have written the configuration, is a doubt: `-C`, `--git-dir`, and a
+`cd` earlier in the line. So are flags that switch on what is off by default (`--ext-diff`,
+`--textconv`), that write (`--output`), or that name a program (`-c`, `--upload-pack`, `-O`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .model import Effect, names
+from .options import NO_FLAGS, Flags, Parsed, Use, unknown_flag
+from .words import Word
+
+_R = frozenset({Effect.READS})
+_W = frozenset({Effect.WRITES})
+_H = frozenset({Effect.WRITES, Effect.GIT_HISTORY})
+_N = frozenset({Effect.NETWORK, Effect.WRITES})
+
+_DIFF_SHORT = "abDpusU:wWzM?C?B?O<S:G:lRX?"
+_DIFF_LONG = """
+    stat? numstat shortstat dirstat? summary name-only name-status patch no-patch patch-with-stat
+    unified= raw minimal patience histogram diff-algorithm= color? no-color color-words? word-diff?
+    word-diff-regex= check full-index binary abbrev? break-rewrites? find-renames? find-copies?
+    no-renames irreversible-delete diff-filter= pickaxe-regex pickaxe-all relative? text
+    ignore-space-at-eol ignore-space-change ignore-all-space ignore-blank-lines
+    inter-hunk-context= function-context exit-code quiet no-ext-diff no-textconv
+    ignore-submodules? submodule? src-prefix= dst-prefix= no-prefix cached staged merge-base
+    ws-error-highlight= color-moved? compact-summary cc no-index
+"""
+_LOG_SHORT = _DIFF_SHORT.replace("s", "").replace("D", "") + "n:igEFPL:cmtsq"
+_LOG_LONG = (
+    _DIFF_LONG
+    + """
+    oneline pretty? format= abbrev-commit no-abbrev-commit graph decorate? no-decorate all branches?
+    tags? remotes? since= after= until= before= author= committer= grep= max-count= skip= reverse
+    first-parent merges no-merges follow date= topo-order date-order author-date-order all-match
+    invert-grep regexp-ignore-case left-right cherry-pick cherry-mark cherry source no-walk? stdin
+    name-only simplify-by-decoration walk-reflogs no-notes full-history ancestry-path? parents
+    children left-only right-only boundary no-color numbered email relative-date show-notes? count
+    """
+)
+
+
+@dataclass(frozen=True)
+class _Sub:
+    """A sub-command: what it does plainly, and what some of its flags make of it."""
+
+    effects: frozenset[Effect]
+    flags: Flags = NO_FLAGS
+    history: tuple[str, ...] = ()
+    """Flags that throw something away."""
+    operands_write: frozenset[Effect] | None = None
+    """What it does when it has operands, where that differs (`git branch`, `git branch new`)."""
+    listing: tuple[str, ...] = ()
+    """Flags with which operands only choose what is shown."""
+
+
+_DIFF = _Sub(_R, Flags(_DIFF_SHORT, _DIFF_LONG))
+_LOG = _Sub(_R, Flags(_LOG_SHORT, _LOG_LONG, digits=True))
+_LIST = "list sort= format= contains? no-contains? merged? no-merged? points-at= column? no-column"
+_FETCH = "all prune tags no-tags depth= quiet verbose dry-run force jobs= progress set-upstream"
+
+_SUBS: dict[str, _Sub] = {
+    "status": _Sub(
+        _R,
+        Flags(
+            "sbvzu?",
+            """short branch show-stash porcelain? long verbose untracked-files? ignored?
+            ignore-submodules? column? no-column ahead-behind no-ahead-behind no-renames""",
+        ),
+    ),
+    "diff": _DIFF,
+    "diff-tree": _LOG,
+    "diff-index": _DIFF,
+    "diff-files": _DIFF,
+    "log": _LOG,
+    "show": _LOG,
+    "whatchanged": _LOG,
+    "rev-list": _LOG,
+    "shortlog": _LOG,
+    "reflog": _LOG,
+    "blame": _Sub(_R, Flags("beflL:nps:tTwM?C?cS<", "porcelain line-porcelain show-name date=")),
+    "rev-parse": _Sub(
+        _R,
+        Flags(
+            "q",
+            """show-toplevel git-dir abbrev-ref? short? verify quiet is-inside-work-tree show-prefix
+            symbolic-full-name all branches? tags? absolute-git-dir is-bare-repository show-cdup""",
+        ),
+    ),
+    "ls-files": _Sub(
+        _R,
+        Flags(
+            "cdmoistukzvX<x:",
+            """cached deleted modified others ignored stage unmerged killed exclude=
+            exclude-standard full-name error-unmatch abbrev? directory deduplicate""",
+        ),
+    ),
+    "ls-tree": _Sub(_R, Flags("drtlz", "long name-only name-status full-name full-tree abbrev?")),
+    "cat-file": _Sub(_R, Flags("tsep", "batch-check? batch?")),
+    "describe": _Sub(_R, Flags("", "all tags always dirty? long abbrev= match= exact-match")),
+    "merge-base": _Sub(_R, Flags("a", "all is-ancestor octopus independent fork-point")),
+    "name-rev": _Sub(_R, Flags("", "tags name-only all always")),
+    "show-ref": _Sub(_R, Flags("qds", "heads tags verify hash? abbrev?")),
+    "for-each-ref": _Sub(_R, Flags("", "count= sort= format= contains? merged? points-at=")),
+    "count-objects": _Sub(_R, Flags("vH", "verbose human-readable")),
+    "check-ignore": _Sub(_R, Flags("qvn", "quiet verbose non-matching no-index")),
+    "grep": _Sub(
+        _R,
+        Flags(
+            "acEe:FGhHiIlLnPqvwA:B:C:W",
+            """cached untracked no-index ignore-case word-regexp invert-match extended-regexp
+            fixed-strings perl-regexp line-number files-with-matches count color? heading break
+            no-color and or not all-match max-depth= no-exclude-standard exclude-standard""",
+        ),
+    ),
+    "version": _Sub(_R),
+    "branch": _Sub(
+        _R,
+        Flags("avrdDmMcCfu:qtl", _LIST + " all remotes verbose show-current delete move force"),
+        ("-d", "-D", "-m", "-M", "-C", "-f", "--delete", "--move", "--force"),
+        _W,
+        ("--list", "-l", "-a", "-r", "--all", "--remotes", "--contains", "--merged"),
+    ),
+    "tag": _Sub(
+        _R,
+        Flags("ln?dam:fF<", _LIST + " delete annotate message= force"),
+        ("-d", "-f", "--delete", "--force"),
+        _W,
+        ("-l", "--list", "-n", "--contains", "--merged", "--points-at"),
+    ),
+    "add": _Sub(_W, Flags("AnufvN", "all update dry-run verbose force intent-to-add")),
+    "commit": _Sub(
+        _W,
+        Flags(
+            "am:F<qvnsC:",
+            """all message= file< quiet verbose no-verify signoff amend no-edit allow-empty
+            allow-empty-message author= date= dry-run reset-author""",
+        ),
+        ("--amend",),
+    ),
+    "mv": _Sub(_W, Flags("fknv", "force dry-run verbose")),
+    "rm": _Sub(_W | {Effect.DELETES}, Flags("rfnq", "cached force dry-run quiet")),
+    "init": _Sub(_W, Flags("qb:", "quiet bare initial-branch=")),
+    "switch": _Sub(
+        _W,
+        Flags("cCtfd:", "create= force-create= track? force detach discard-changes quiet"),
+        ("-C", "-f", "--force", "--force-create", "--discard-changes"),
+    ),
+    "checkout": _Sub(_H, Flags("b:B:tfqp", "track? force quiet detach ours theirs orphan=")),
+    "restore": _Sub(_H, Flags("s:SWq", "source= staged worktree quiet")),
+    "merge": _Sub(
+        _W, Flags("m:nq", "no-ff ff ff-only no-commit squash message= quiet no-edit abort continue")
+    ),
+    "cherry-pick": _Sub(_W, Flags("xn", "no-commit abort continue skip quit")),
+    "revert": _Sub(_W, Flags("nm:", "no-commit no-edit abort continue")),
+    "apply": _Sub(_W, Flags("Rvp:", "check stat numstat reverse verbose cached index 3way")),
+    "rebase": _Sub(_H, Flags("", "abort continue skip onto= autostash root")),
+    "reset": _Sub(_H, Flags("qN", "soft mixed hard merge keep quiet")),
+    "clean": _Sub(_H | {Effect.DELETES}, Flags("dfnqxXe:", "force dry-run quiet exclude=")),
+    "gc": _Sub(_H, Flags("q", "quiet auto aggressive prune?")),
+    "prune": _Sub(_H, Flags("nv")),
+    "update-ref": _Sub(_H, Flags("dm:")),
+    "push": _Sub(
+        _N,
+        Flags(
+            "uqvndf",
+            """set-upstream quiet verbose dry-run tags follow-tags all delete force
+            force-with-lease? mirror prune no-verify progress porcelain""",
+        ),
+        ("-f", "-d", "--force", "--force-with-lease", "--delete", "--mirror", "--prune"),
+    ),
+    "fetch": _Sub(_N, Flags("apqtvfj:n", _FETCH + " unshallow")),
+    "pull": _Sub(_N, Flags("qvrp", _FETCH + " rebase? no-rebase ff-only ff no-ff autostash")),
+    "clone": _Sub(
+        _N, Flags("qvb:o:n", "depth= branch= quiet verbose single-branch bare no-checkout")
+    ),
+    "ls-remote": _Sub(
+        frozenset({Effect.NETWORK}), Flags("qht", "heads tags refs quiet exit-code symref")
+    ),
+}
+_STASH_PUSH = Flags("um:kaqS", "message= include-untracked keep-index all quiet staged")
+_STASH = {
+    "list": _LOG,
+    "show": _LOG,
+    "push": _Sub(_W, _STASH_PUSH),
+    "pop": _Sub(_W, Flags("q", "index quiet")),
+    "apply": _Sub(_W, Flags("q", "index quiet")),
+    "drop": _Sub(_H, Flags("q", "quiet")),
+    "clear": _Sub(_H),
+}
+_WORDS = {
+    ("remote",): _R,
+    ("remote", "-v"): _R,
+    ("remote", "get-url"): _R,
+    ("remote", "show"): _N,
+    ("remote", "update"): _N,
+    ("worktree", "list"): _R,
+    ("submodule", "status"): _R,
+}
+_OUTSIDE = re.compile(r"^/|(?:^|/)\.\.(?:/|$)")
+_HISTORY_ANYHOW = frozenset(["filter-branch", "filter-repo", "replace", "fast-import", "reflog"])
+_VALUED = frozenset(["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"])
+_CONFIG_READS = names("--get --get-all --get-regexp --list -l")
+_CONFIG_SCOPES = names("--global --local --system --show-origin --show-scope --name-only")
+
+
+def examine_git(words: Sequence[Word]) -> Use:
+    """What `git …` does; `words` begin behind the name."""
+    rest = list(words)
+    doubts = list[str]()
+    while rest and rest[0].text.startswith("-"):
+        flag = rest.pop(0).text
+        if flag in ("--version", "-v") and not rest:
+            return Use(set(_R))
+        if flag not in ("--no-pager", "--no-optional-locks", "--literal-pathspecs"):
+            doubts.append(f"The flag {flag} makes git follow other settings.")
+        if flag in _VALUED:
+            del rest[:1]
+    if not rest:
+        return Use(set(_R), doubts=doubts)
+    name = rest.pop(0).text
+    use = _examine_sub(name, rest)
+    use.doubts = doubts + use.doubts
+    return use
+
+
+def without_globals(words: Sequence[str]) -> tuple[str, ...]:
+    """`git -C x -c y=z push` as `git push`, which is what a rule names."""
+    rest = list(words[1:])
+    while rest and rest[0].startswith("-"):
+        flag = rest.pop(0)
+        if flag in _VALUED:
+            del rest[:1]
+    return (words[0], *rest)
+
+
+def _examine_sub(name: str, rest: list[Word]) -> Use:
+    texts = [word.text for word in rest]
+    if name in _HISTORY_ANYHOW and (name != "reflog" or texts[:1] in (["expire"], ["delete"])):
+        return Use(set(_H), doubts=[f"What git {name} would change is not looked into."])
+    if name == "stash":
+        action = "push" if not texts or texts[0].startswith("-") else rest.pop(0).text
+        sub = _STASH.get(action)
+    elif name == "config":
+        return _examine_config(texts)
+    elif name in ("remote", "worktree", "submodule"):
+        effects = _WORDS.get((name, *texts[:1])) if len(texts) < 3 else None
+        if effects is not None and not (len(texts) == 2 and texts[0] == "-v"):
+            return Use(set(effects))
+        return Use(set(_W), doubts=[f"What git {name} does here is not known."])
+    else:
+        sub = _SUBS.get(name)
+    if sub is None:
+        return Use({Effect.UNKNOWN}, doubts=[f"What git {name} does is not known."])
+    return _examine_flags(name, sub, sub.flags.parse(rest), texts)
+
+
+def _examine_config(texts: list[str]) -> Use:
+    asks = [text for text in texts if text.startswith("-")]
+    if any(text in _CONFIG_READS for text in asks) and set(asks) <= _CONFIG_READS | _CONFIG_SCOPES:
+        return Use(set(_R))
+    return Use(set(_W), doubts=["git's configuration can name programs that git then runs."])
+
+
+def _examine_flags(name: str, sub: _Sub, parsed: Parsed, texts: list[str]) -> Use:
+    use = Use(set(sub.effects), parsed.reads, parsed.writes)
+    use.doubts += [unknown_flag(f"git {name}", flag) for flag in parsed.unknown]
+    operands = [word.text for word in parsed.operands]
+    if sub.operands_write and operands and not parsed.has(*sub.listing):
+        use.effects |= sub.operands_write
+    if parsed.has(*sub.history):
+        use.effects |= _H
+    if Effect.NETWORK in use.effects:
+        if any("::" in operand for operand in operands):
+            use.doubts.append("The address names a program that git would run.")
+        if name == "push" and any(operand[:1] in ("+", ":") for operand in operands):
+            use.effects |= _H
+    if name in ("diff", "grep"):  # both take files outside of the repository, too
+        outside = parsed.has("--no-index")
+        use.reads += [one for one in operands if outside or _OUTSIDE.search(one)]
+    if name in ("add", "rm", "mv", "restore"):
+        use.writes += operands
+    if name == "checkout" and parsed.has("-b", "--orphan") and "--" not in texts:
+        use.effects = set(_W)
+    return use

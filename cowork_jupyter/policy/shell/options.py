@@ -1,0 +1,222 @@
+"""Flags of programs: which are known to be harmless, which take a value, which name a file.
+
+A program's flags are written in a small notation: `"ln:f<o>"` the short ones, `"all lines= file<"`
+the long ones.
+Behind a flag `:` or `=` means that it takes a value, `<` a file that is read, `>` a file that is
+written, `?` a value that may be left out (and is then joined to the flag when it is there).
+What is not in the notation is unknown, abbreviations of long flags included, and asks.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+
+from .model import Effect
+from .words import Quirk, Word
+
+
+class Operands(Enum):
+    """What the words that are not flags mean."""
+
+    NONE = "none"
+    TEXT = "text"
+    READ = "read"
+    WRITE = "write"
+    PATTERN = "pattern"
+    """The first is a pattern, unless a flag gave one; the others are read."""
+    COPY = "copy"
+    """The last is written, the others are read."""
+    MOVE = "move"
+    """The last is written, the others are taken away."""
+    MODE = "mode"
+    """The first says how, the others are written."""
+
+
+@dataclass
+class Use:
+    """What one use of a program does."""
+
+    effects: set[Effect] = field(default_factory=set)
+    reads: list[str] = field(default_factory=list)
+    writes: list[str] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)
+
+    def join(self, other: Use) -> None:
+        """Add what `other` does."""
+        self.effects |= other.effects
+        self.reads += other.reads
+        self.writes += other.writes
+        self.doubts += other.doubts
+
+
+@dataclass
+class Parsed:
+    """Arguments sorted into flags with their values, and operands."""
+
+    flags: list[tuple[str, str | None]] = field(default_factory=list)
+    operands: list[Word] = field(default_factory=list)
+    reads: list[str] = field(default_factory=list)
+    writes: list[str] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+
+    def has(self, *names: str) -> bool:
+        """Whether one of these flags is there."""
+        return any(flag in names for flag, _ in self.flags)
+
+    def values(self, *names: str) -> list[str]:
+        """What these flags were given."""
+        return [value for flag, value in self.flags if flag in names and value is not None]
+
+
+_NUMBER = re.compile(r"-[0-9]+")
+_SHORT = re.compile(r"(.)([:<>?]?)")
+_LONG = re.compile(r"([^=<>?]+)([=<>?]?)")
+
+
+@dataclass(frozen=True)
+class Flags:
+    """The flags that a program is known to take."""
+
+    short: str = ""
+    long: str = ""
+    digits: bool = False
+    """Whether `-20` is a flag."""
+
+    @cached_property
+    def _table(self) -> dict[str, str]:
+        table = {"-" + name: mark for name, mark in _SHORT.findall(self.short)}
+        table |= {"--version": "", "--help": ""}
+        for word in self.long.split():
+            name, mark = _LONG.findall(word)[0]
+            table["--" + name] = mark.replace("=", ":")
+        return table
+
+    def parse(self, words: Sequence[Word], permuted: bool = True) -> Parsed:
+        """Sort arguments. Not `permuted` means that flags end at the first operand."""
+        parsed, rest = Parsed(), list(words)
+        while rest:
+            word = rest.pop(0)
+            text = word.text
+            if text == "--":
+                parsed.operands += rest
+                break
+            if len(text) < 2 or text[0] != "-":
+                parsed.operands.append(word)
+                if not permuted:
+                    parsed.operands += rest
+                    break
+            elif self.digits and _NUMBER.fullmatch(text):
+                parsed.flags.append((text, None))
+            elif text.startswith("--"):
+                self._take_long(text, rest, parsed)
+            else:
+                self._take_cluster(text, rest, parsed)
+        return parsed
+
+    def _take_long(self, text: str, rest: list[Word], parsed: Parsed) -> None:
+        name, equals, value = text.partition("=")
+        mark = self._table.get(name)
+        if mark is None or (equals and not mark):
+            parsed.unknown.append(name)
+        elif equals or not mark or mark == "?":
+            self._note(name, mark, value if equals else None, parsed)
+        elif rest:
+            self._note(name, mark, rest.pop(0).text, parsed)
+        else:
+            parsed.unknown.append(name)
+
+    def _take_cluster(self, text: str, rest: list[Word], parsed: Parsed) -> None:
+        for at in range(1, len(text)):
+            name = "-" + text[at]
+            mark = self._table.get(name)
+            if mark is None:
+                parsed.unknown.append(name)
+                return
+            if mark:
+                value: str | None = text[at + 1 :] or None
+                if value is None and mark != "?":
+                    if not rest:
+                        parsed.unknown.append(name)
+                        return
+                    value = rest.pop(0).text
+                self._note(name, mark, value, parsed)
+                return
+            parsed.flags.append((name, None))
+
+    def _note(self, name: str, mark: str, value: str | None, parsed: Parsed) -> None:
+        parsed.flags.append((name, value))
+        if value is not None and mark == "<":
+            parsed.reads.append(value)
+        if value is not None and mark == ">":
+            parsed.writes.append(value)
+
+
+NO_FLAGS = Flags()
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program whose flags are known."""
+
+    effects: frozenset[Effect]
+    flags: Flags = NO_FLAGS
+    operands: Operands = Operands.READ
+    globs: bool = False
+    """Whether it shows no contents, so that file patterns give nothing away."""
+    most: int | None = None
+    """How many operands it may have; a further one would be written to."""
+
+    def examine(self, name: str, words: Sequence[Word]) -> Use:
+        """What it does with these arguments."""
+        parsed = self.flags.parse(words)
+        use = Use(set(self.effects), parsed.reads, parsed.writes)
+        use.doubts += [unknown_flag(name, flag) for flag in parsed.unknown]
+        if parsed.writes:
+            use.effects.add(Effect.WRITES)
+        self._operands(name, parsed, use)
+        if not self.globs and self.operands is not Operands.TEXT:
+            use.doubts += glob_doubts(words)
+        return use
+
+    def _operands(self, name: str, parsed: Parsed, use: Use) -> None:
+        operands = [word.text for word in parsed.operands]
+        if self.most is not None and len(operands) > self.most:
+            use.doubts.append(f"{name} would change something with “{operands[self.most]}”.")
+        match self.operands:
+            case Operands.NONE if operands:
+                use.doubts.append(f"{name} is not known to take “{operands[0]}”.")
+            case Operands.READ:
+                use.reads += [one for one in operands if one != "-"]
+            case Operands.WRITE:
+                use.writes += [one for one in operands if one != "-"]
+            case Operands.PATTERN:
+                given = parsed.has("-e", "-f", "--regexp", "--file", "--files")
+                use.reads += [one for one in operands[0 if given else 1 :] if one != "-"]
+            case Operands.MODE:
+                use.writes += operands[1:]
+            case Operands.COPY | Operands.MOVE:
+                into = parsed.values("-t", "--target-directory") or operands[-1:]
+                sources = operands if parsed.has("-t", "--target-directory") else operands[:-1]
+                gone = use.writes if self.operands is Operands.MOVE else use.reads
+                gone += sources
+                use.writes += into
+                use.writes += [posixpath.join(*into, posixpath.basename(one)) for one in sources]
+
+
+def unknown_flag(name: str, flag: str) -> str:
+    """The sentence about a flag that is in no table."""
+    return f"What the flag {flag} of {name} does is not known."
+
+
+def glob_doubts(words: Sequence[Word]) -> list[str]:
+    """Sentences about file patterns, for programs that read or change what these find."""
+    return [
+        f"Which files “{word.source}” stands for is not known."
+        for word in words
+        if Quirk.GLOB in word.quirks
+    ]

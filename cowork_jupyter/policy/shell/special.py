@@ -1,0 +1,163 @@
+"""Programs whose arguments are a language of their own: find, sed, awk, tests and such."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from .archives import examine_dd, examine_tar, examine_unzip
+from .model import Effect, names
+from .options import Flags, Use, glob_doubts, unknown_flag
+from .words import Word
+
+Examiner = Callable[[Sequence[Word]], Use]
+
+
+def _free(_words: Sequence[Word]) -> Use:
+    """Whatever is said to it, it only says or does nothing."""
+    return Use({Effect.READS})
+
+
+_FIND_PLAIN = names(
+    """
+    -daystart -depth -follow -mount -noleaf -xdev -empty -executable -nogroup -nouser -readable
+    -writable -print -print0 -ls -prune -quit -true -false -not -a -and -o -or ! ( ) , -d -H -L
+    -P -noignore_readdir_race -ignore_readdir_race -help --help -version --version
+    """
+)
+_FIND_VALUED = names(
+    """
+    -amin -anewer -atime -cmin -cnewer -ctime -fstype -gid -group -ilname -iname -inum -ipath
+    -iregex -iwholename -links -lname -maxdepth -mindepth -mmin -mtime -name -newer -path -perm
+    -printf -regex -regextype -samefile -size -type -uid -used -user -wholename -xtype -newermt
+    """
+)
+_FIND_RUNS = frozenset(["-exec", "-execdir", "-ok", "-okdir"])
+_FIND_WRITES = frozenset(["-fprint", "-fprint0", "-fls", "-fprintf"])
+
+
+def _find(words: Sequence[Word]) -> Use:
+    use = Use({Effect.READS}, doubts=glob_doubts(words))
+    rest = [word.text for word in words]
+    while rest and not (rest[0].startswith("-") or rest[0] in "!()"):
+        use.reads.append(rest.pop(0))
+    use.reads = use.reads or ["."]
+    while rest:
+        test = rest.pop(0)
+        if test in _FIND_PLAIN:
+            continue
+        if test in _FIND_VALUED and rest:
+            rest.pop(0)
+        elif test in _FIND_RUNS:
+            use.effects.add(Effect.RUNS_CODE)
+            use.doubts.append("find would run a program for what it finds.")
+            while rest and rest.pop(0) not in (";", "+"):
+                pass
+        elif test == "-delete":
+            use.effects |= {Effect.DELETES, Effect.WRITES}
+            use.writes += use.reads
+            use.doubts.append("find would delete what it finds.")
+        elif test in _FIND_WRITES and rest:
+            use.effects.add(Effect.WRITES)
+            use.writes.append(rest.pop(0))
+            del rest[: test == "-fprintf"]
+        else:
+            use.doubts.append(unknown_flag("find", test))
+    return use
+
+
+_SED = Flags("Ee:nrsuzi?", "quiet silent expression= regexp-extended separate null-data in-place?")
+_SED_ADDRESS = r"(?:\d+|\$|/(?:[^/\\\n]|\\.)*/)"
+_SED_SAFE = re.compile(
+    rf"""
+    \s* (?: {_SED_ADDRESS} (?: ,[+~]?{_SED_ADDRESS} )? \s* !? )? \s*
+    (?: [pdqQ=lNDPhHgGxn]
+      | s / (?: [^/\\\n] | \\. )* / (?: [^/\\\n] | \\[^\n] )* / [gpiI0-9]*
+      | s \| (?: [^|\\\n] | \\. )* \| (?: [^|\\\n] | \\[^\n] )* \| [gpiI0-9]*
+      | s \# (?: [^\#\\\n] | \\. )* \# (?: [^\#\\\n] | \\[^\n] )* \# [gpiI0-9]*
+      | y / [^/\\\n]* / [^/\\\n]* /
+    ) \s*
+    """,
+    re.VERBOSE,
+)
+
+
+def _sed(words: Sequence[Word]) -> Use:
+    """Scripts can write (`w`) and run programs (`e`), so only commands that cannot are known."""
+    parsed = _SED.parse(words)
+    use = Use({Effect.READS}, doubts=[unknown_flag("sed", flag) for flag in parsed.unknown])
+    use.doubts += glob_doubts(words)
+    files = [word.text for word in parsed.operands]
+    scripts = parsed.values("-e", "--expression") or [files.pop(0) if files else ""]
+    for script in scripts:
+        if not all(_SED_SAFE.fullmatch(one) for one in re.split(r"[;\n]", script) if one.strip()):
+            use.doubts.append(f"What the sed script “{script}” does is not known.")
+    use.reads += files
+    if parsed.has("-i", "--in-place"):
+        use.effects.add(Effect.WRITES)
+        use.writes += files
+        if any("/" in value or "*" in value for value in parsed.values("-i", "--in-place")):
+            use.doubts.append("Where sed would keep the old file is not known.")
+    return use
+
+
+_AWK = Flags("F:v:", "field-separator= assign=")
+_AWK_DANGER = re.compile(r"system|getline|[>@]|(?<!\|)\|(?!\|)|ARG[CV]|close|PROCINFO|\\")
+
+
+def _awk(words: Sequence[Word]) -> Use:
+    """A whole language; harmless when nothing in the program could write, run or open."""
+    parsed = _AWK.parse(words, permuted=False)
+    use = Use({Effect.READS}, doubts=[unknown_flag("awk", flag) for flag in parsed.unknown])
+    use.doubts += glob_doubts(words)
+    program, *files = [word.text for word in parsed.operands] or [""]
+    if _AWK_DANGER.search(program):
+        use.doubts.append("The awk program may write files or run programs.")
+    use.reads += [name for name in files if name != "-"]
+    return use
+
+
+_TEST_SIGNS = names("= == != -eq -ne -lt -le -gt -ge -nt -ot -ef -a -o ! ( )")
+_TEST_FLAG = re.compile(r"-[bcdefghkLNnOopGrSstuwxz]")
+
+
+def _test(words: Sequence[Word]) -> Use:
+    """`-v` and `-R` are left out: they compute the index of an array, which can run commands."""
+    use = Use({Effect.READS}, doubts=glob_doubts(words))
+    for word in words:
+        text = word.text
+        if text in _TEST_SIGNS or text == "]" or _TEST_FLAG.fullmatch(text):
+            continue
+        if text.startswith("-") and not text[1:].isdigit():
+            use.doubts.append(unknown_flag("test", text))
+        use.reads += [text] if "/" in text or "." in text else []
+    return use
+
+
+_SET_SAFE = re.compile(r"[-+][eux]+|-[eux]*o|pipefail|errexit|nounset|xtrace")
+
+
+def _set(words: Sequence[Word]) -> Use:
+    use = Use({Effect.READS})
+    if not words or not all(_SET_SAFE.fullmatch(word.text) for word in words):
+        use.doubts.append("It changes how the shell reads what follows.")
+    return use
+
+
+SPECIAL: dict[str, Examiner] = {
+    "echo": _free,
+    "true": _free,
+    "false": _free,
+    ":": _free,
+    "find": _find,
+    "sed": _sed,
+    "awk": _awk,
+    "gawk": _awk,
+    "mawk": _awk,
+    "tar": examine_tar,
+    "test": _test,
+    "[": _test,
+    "set": _set,
+    "unzip": examine_unzip,
+    "dd": examine_dd,
+}
