@@ -15,6 +15,7 @@ from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlsplit
 
+from ..domain.errors import Unavailable
 from ..domain.health import ModelState
 from ..domain.settings import Settings
 
@@ -66,6 +67,16 @@ def look(settings: Settings) -> ModelState:
     except _NotReachable as problem:
         return state.model_copy(update={"why_not": str(problem)})
     return state.model_copy(update=_judge(settings, served))
+
+
+def served_models(settings: Settings) -> list[str]:
+    """The names of all models that the server has; raises `Unavailable` when it cannot be asked."""
+    if not settings.base_url:
+        raise Unavailable(HOW_TO_CONNECT, code="no_model")
+    try:
+        return _served_models(settings)
+    except _NotReachable as problem:
+        raise Unavailable(str(problem)) from None
 
 
 def provider_of(base_url: str) -> str:
