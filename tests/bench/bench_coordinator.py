@@ -86,7 +86,8 @@ def _decisions(steps: int) -> float:
     began = time.perf_counter()
     schedule, running = Schedule(plan), deque[str]()
     while True:
-        while (step := schedule.take()) is not None:
+        for step in schedule.get_ready_tasks():
+            schedule.start(step)
             running.append(step)
         if not running:
             return (time.perf_counter() - began) / steps

@@ -329,14 +329,16 @@ async def test_a_delegate_spends_from_the_same_budget_and_its_end_ends_the_job(
         assert len(bench.messages(MessageType.QUESTION)) == 1
 
 
-async def test_time_in_which_the_user_thinks_about_a_deviation_does_not_count(
+async def test_time_in_which_the_user_thinks_about_handing_a_task_over_does_not_count(
     settings: Settings, clock: Clock
 ) -> None:
     async with bench_with(settings, max_seconds=10.0, max_job_seconds=10.0) as bench:
-        make_plan(bench, {"a": []})
-        script = [call("delete_file", path="a.py"), text("Done.")]
+        script = by_role(
+            commander=[call("delegate", role="actor", task="Do it"), text("Done.")],
+            actor=[text("I did it.")],
+        )
         with asking(bench, script):
-            job_id = await execute(bench)
+            job_id = bench.start("lead", AgentRole.COMMANDER)
             await bench.until(EventType.QUESTION_ASKED)
             clock.now += 10_000
             await bench.answer("allow")
