@@ -11,11 +11,19 @@ import os
 from pathlib import Path
 from typing import Any, cast
 
-from jupyter_core.paths import jupyter_data_dir
-from traitlets import Dict, Enum, Float, Integer, TraitError, Unicode, default, validate
+from jupyter_core.paths import jupyter_config_dir, jupyter_data_dir
+from traitlets import Dict, Enum, Float, Integer, List, TraitError, Unicode, default, validate
 from traitlets.config import Configurable
 
-from .domain.settings import Price, SandboxChoice, Settings, ToolProtocol, WorkerChoice
+from .domain.settings import (
+    CHECKPOINT_EXCLUDE,
+    NetworkChoice,
+    Price,
+    SandboxChoice,
+    Settings,
+    ToolProtocol,
+    WorkerChoice,
+)
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_DEFAULT_MODEL = "gpt-5-mini"
@@ -116,6 +124,44 @@ class Cowork(Configurable):
         "with 'none' every command asks.",
     ).tag(config=True)
 
+    sandbox_network = Enum(
+        ["ask", "allow", "deny"],
+        default_value="ask",
+        help="Whether commands reach the network: after you were asked, always, or never. "
+        "Those of the tester never do.",
+    ).tag(config=True)
+
+    sandbox_memory_mb = Integer(
+        0, min=0, help="MiB of memory for each process of a command; 0: half of what is here."
+    ).tag(config=True)
+
+    sandbox_file_mb = Integer(
+        10_240, min=1, help="Largest file, in MiB, that a command may write."
+    ).tag(config=True)
+
+    sandbox_processes = Integer(
+        4_096, min=1, help="Processes and threads that a command may have at once."
+    ).tag(config=True)
+
+    checkpoint_exclude = List(
+        Unicode(),
+        default_value=list(CHECKPOINT_EXCLUDE),
+        help="What checkpoints leave out, written as in .gitignore: environments, caches and "
+        "the like. Files that a tool names are kept all the same; .git is never touched.",
+    ).tag(config=True)
+
+    checkpoint_file_limit = Integer(
+        2 * 1024**3,
+        min=0,
+        help="Largest file, in bytes, that checkpoints keep a copy of unless a tool names it.",
+    ).tag(config=True)
+
+    checkpoint_total_limit = Integer(
+        20 * 1024**3,
+        min=0,
+        help="Bytes that all checkpoints may take on the disk; past it the oldest are dropped.",
+    ).tag(config=True)
+
     @validate("prices")
     def _prices_can_be_read(self, proposal: Any) -> Any:
         for model, price in proposal["value"].items():
@@ -157,6 +203,7 @@ class Cowork(Configurable):
         return Settings(
             workspace=Path(self.workspace or workspace).expanduser().absolute(),
             data_dir=Path(jupyter_data_dir()) / "cowork",
+            config_dir=Path(jupyter_config_dir()) / "cowork",
             model=self.model,
             base_url=self.base_url.rstrip("/"),
             api_key=self.api_key,
@@ -175,6 +222,13 @@ class Cowork(Configurable):
             workers=cast("WorkerChoice", self.workers),
             dask_address=self.dask_address,
             sandbox=cast("SandboxChoice", self.sandbox),
+            sandbox_network=cast("NetworkChoice", self.sandbox_network),
+            sandbox_memory_mb=self.sandbox_memory_mb,
+            sandbox_file_mb=self.sandbox_file_mb,
+            sandbox_processes=self.sandbox_processes,
+            checkpoint_exclude=tuple(self.checkpoint_exclude),
+            checkpoint_file_limit=self.checkpoint_file_limit,
+            checkpoint_total_limit=self.checkpoint_total_limit,
         )
 
 

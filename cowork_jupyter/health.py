@@ -9,7 +9,7 @@ from pathlib import Path
 from ._version import __version__
 from .domain.health import Health, ModelState, Problem
 from .domain.settings import Settings
-from .workspace.sandbox import IN_USE
+from .workspace.sandbox.sandbox import available_sandbox
 
 
 def describe(settings: Settings, model: ModelState, problems: Iterable[Problem] = ()) -> Health:
@@ -17,7 +17,7 @@ def describe(settings: Settings, model: ModelState, problems: Iterable[Problem] 
     return Health(
         version=__version__,
         model=model,
-        sandbox=IN_USE,
+        sandbox=available_sandbox(settings.sandbox),
         workspace=str(settings.workspace),
         problems=[*folder_problems(settings), *problems],
     )

@@ -20,9 +20,7 @@ from ..domain.settings import Settings
 from ..health import folder_problems
 from ..llm.reachable import look
 from ..surroundings import lab_problems, taken_port_problems
-from ..workspace.sandbox import available_sandbox
-
-_NOT_CONFINED = "commands are not confined in this version; this machine has {what} for it"
+from ..workspace.sandbox.sandbox import Sandbox
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ def examine(config: Cowork, jupyter: Config) -> list[Finding]:
         _lab_extension(),
         _server_extension(),
         _model(settings),
-        Finding("sandbox", True, _NOT_CONFINED.format(what=_sandbox(settings))),
+        _sandbox(settings),
         _judged("folders", folder_problems(settings), _folders(settings)),
         _port(jupyter),
     ]
@@ -94,9 +92,14 @@ def _server_extension() -> Finding:
     return Finding("server extension", False, "Run: jupyter server extension enable cowork_jupyter")
 
 
-def _sandbox(settings: Settings) -> str:
-    found = available_sandbox(settings.sandbox)
-    return "nothing" if found == "none" else found
+def _sandbox(settings: Settings) -> Finding:
+    """What confines commands, what that promises here, and what it cannot."""
+    sandbox = Sandbox(settings)
+    wanted = settings.sandbox in ("auto", "none", sandbox.kind)
+    asked_for = "" if wanted else f"{settings.sandbox} was asked for and is not here. "
+    missing = [f"Not here: {what}" for what in sandbox.missing()]
+    told = " ".join([*sandbox.promises(), *missing])
+    return Finding("sandbox", wanted, f"{asked_for}{sandbox.kind}: {told}")
 
 
 def _model(settings: Settings) -> Finding:

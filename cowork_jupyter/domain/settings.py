@@ -9,12 +9,20 @@ from typing import Literal
 
 ToolProtocol = Literal["json", "json_schema", "native"]
 SandboxChoice = Literal["auto", "landlock", "bubblewrap", "none"]
+NetworkChoice = Literal["ask", "allow", "deny"]
 WorkerChoice = Literal["asyncio", "dask"]
 
 RUN_LIMITS = ("max_iterations", "max_seconds", "max_tokens")
 """What one message or task may use."""
 JOB_LIMITS = ("max_job_iterations", "max_job_seconds", "max_job_tokens", "max_cost")
 """What one job may use with all its tasks; 0 is no limit."""
+
+CHECKPOINT_EXCLUDE = (
+    *(".venv", "venv", ".tox", ".nox", ".conda", ".pixi", "miniconda3", "anaconda3", "miniforge3"),
+    *("node_modules", "site-packages", "__pycache__", ".ipynb_checkpoints", ".cache"),
+    *(".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", ".npm", ".cargo", ".Trash"),
+)
+"""What checkpoints leave out, in the language of `.gitignore`."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,20 @@ class Settings:
     workers: WorkerChoice = "asyncio"
     dask_address: str = ""
     sandbox: SandboxChoice = "auto"
+    sandbox_network: NetworkChoice = "ask"
+    sandbox_memory_mb: int = 0
+    sandbox_file_mb: int = 10_240
+    sandbox_processes: int = 4_096
+    checkpoint_exclude: tuple[str, ...] = CHECKPOINT_EXCLUDE
+    checkpoint_file_limit: int = 2 * 1024**3
+    checkpoint_total_limit: int = 20 * 1024**3
+    config_dir: Path | None = None
+    """Where the user keeps settings that count in every workspace."""
+
+    @property
+    def user_settings(self) -> Path:
+        """The file with the user's own rules."""
+        return (self.config_dir or self.data_dir) / "settings.json"
 
     @property
     def database(self) -> Path:

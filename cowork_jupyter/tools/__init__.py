@@ -1,10 +1,9 @@
 """What the agent can do: each tool a typed function with permissions."""
 
-from .base import Launcher, Parameters, Tool, ToolContext, ToolResult, tool
+from .base import Parameters, Tool, ToolContext, ToolResult, tool
 from .registry import ToolRegistry, default_tools
 
 __all__ = [
-    "Launcher",
     "Parameters",
     "Tool",
     "ToolContext",

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, Literal, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict
 
 from ..domain.roles import AgentRole, Permission
 from ..workspace import Workspace
+from ..workspace.sandbox.sandbox import Sandbox
 
 
 class Parameters(BaseModel):
@@ -35,12 +36,8 @@ class ToolContext:
     role: AgentRole
     output: Callable[[str], None] = lambda _text: None
     """Called with each piece of output as it comes, for tools that run long."""
-    launcher: Launcher | None = None
-    """Wraps commands in the sandbox. Without one, only roles whose commands may write run any."""
-
-
-Launcher = Callable[[list[str], ToolContext], list[str]]
-"""Given a command's arguments and its context, the arguments that run it confined."""
+    sandbox: Sandbox | None = None
+    """Confines commands. Without one, only roles whose commands may write run any."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +50,16 @@ class ToolResult:
     """One line for a person: "read 120 lines of sales.py"."""
     data: dict[str, Any] = field(default_factory=dict)
     """Facts for cards, checkpoints and the audit, such as `{"paths": ["sales.py"]}`."""
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a call would do, for somebody who has to approve it."""
+
+    kind: Literal["diff", "code", "text"]
+    text: str
+    rewrite: bool = False
+    """Whether most of what is there would be replaced."""
 
 
 P = TypeVar("P", bound=Parameters)
@@ -71,10 +78,16 @@ class Tool:
     run: Callable[[Any, ToolContext], Awaitable[ToolResult]]
     idempotent: bool = False
     """Whether running it again after a crash can do no harm."""
+    preview: Callable[[Any, Workspace], Preview] | None = None
+    """Shows what a call would do; raises as the tool would."""
 
 
 def tool(
-    *, category: str, permissions: Iterable[Permission], idempotent: bool = False
+    *,
+    category: str,
+    permissions: Iterable[Permission],
+    idempotent: bool = False,
+    preview: Callable[[Any, Workspace], Preview] | None = None,
 ) -> Callable[[ToolFunction[P]], Tool]:
     """Declare the decorated function as a tool."""
 
@@ -89,6 +102,7 @@ def tool(
             parameters=parameters,
             run=function,
             idempotent=idempotent,
+            preview=preview,
         )
 
     return declare

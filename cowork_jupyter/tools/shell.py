@@ -11,13 +11,14 @@ import signal
 import time
 from asyncio.subprocess import DEVNULL, STDOUT, Process
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from typing import IO, Annotated
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import IO, Annotated, Protocol
 
 from pydantic import Field
 
 from ..domain.errors import Forbidden
 from ..domain.roles import Permission
+from ..workspace.sandbox.sandbox import Launch
 from .base import Parameters, ToolContext, ToolResult, tool
 from .environment import scrubbed
 
@@ -70,18 +71,9 @@ async def execute_command(parameters: ExecuteCommand, context: ToolContext) -> T
     )
 
 
-def command_line(command: str, context: ToolContext) -> list[str]:
-    """The arguments that run a command for this role: the one place where the sandbox comes in."""
-    arguments = [shutil.which("bash") or "/bin/sh", "-c", command]
-    if context.launcher is not None:
-        return context.launcher(arguments, context)
-    if not context.role.spec.commands_may_write:
-        raise Forbidden(
-            f"Commands of the role {context.role} must not change the workspace, and there is no "
-            "sandbox here to make sure of that; so none can be run.",
-            code="sandbox_missing",
-        )
-    return arguments
+def command_line(command: str) -> list[str]:
+    """The arguments that run a command."""
+    return [shutil.which("bash") or "/bin/sh", "-c", command]
 
 
 class Output:
@@ -128,29 +120,68 @@ class Output:
         return f"{self._head}\n[… {self.omitted:,} characters left out …]\n{self._tail}"
 
 
+class Running(Protocol):
+    """A command that runs."""
+
+    @property
+    def returncode(self) -> int | None:
+        """How it ended, once it has."""
+
+    async def wait(self) -> int | None:
+        """Until it has ended; what it left behind may go on."""
+
+
 @asynccontextmanager
 async def _started(
     parameters: ExecuteCommand, context: ToolContext
-) -> AsyncIterator[tuple[Process, asyncio.StreamReader]]:
-    """The running command and its output; whatever happens, its process group ends with it."""
-    arguments = command_line(parameters.command, context)
+) -> AsyncIterator[tuple[Running, asyncio.StreamReader]]:
+    """The running command and its output; whatever happens, all that it started ends with it."""
     workspace = context.workspace
     with workspace.locate(parameters.cwd) as place, place.open_folder() as folder:
         async with _pipe() as (reader, write_end):
-            process = await asyncio.create_subprocess_exec(
-                *arguments,
-                cwd=workspace.process_folder(folder, place.path),
-                env=scrubbed(os.environ),
-                stdin=DEVNULL,
-                stdout=write_end,
-                stderr=STDOUT,
-                start_new_session=True,
+            launch = Launch(
+                arguments=command_line(parameters.command),
+                workspace=workspace,
+                folder=folder,
+                path=place.path,
+                output=write_end.fileno(),
+                environment=scrubbed(os.environ),
+                may_write=context.role.spec.commands_may_write,
             )
-            try:
+            async with _run(launch, context) as running:
                 write_end.close()  # now only the command holds it: its end is our end of file
-                yield process, reader
-            finally:
-                await _end_group(process)
+                yield running, reader
+
+
+def _run(launch: Launch, context: ToolContext) -> AbstractAsyncContextManager[Running]:
+    """The one place where it is decided how a command is started."""
+    if context.sandbox is not None and context.sandbox.kind != "none":
+        return context.sandbox.running(launch)
+    if not launch.may_write:
+        raise Forbidden(
+            f"Commands of the role {context.role} must not change the workspace, and there is no "
+            "sandbox here to make sure of that; so none can be run.",
+            code="sandbox_missing",
+        )
+    return _unconfined(launch)
+
+
+@asynccontextmanager
+async def _unconfined(launch: Launch) -> AsyncIterator[Running]:
+    """The command with all rights of ours; its process group ends with it."""
+    process = await asyncio.create_subprocess_exec(
+        *launch.arguments,
+        cwd=launch.workspace.process_folder(launch.folder, launch.path),
+        env=launch.environment,
+        stdin=DEVNULL,
+        stdout=launch.output,
+        stderr=STDOUT,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        await _end_group(process)
 
 
 @asynccontextmanager
@@ -172,7 +203,7 @@ async def _pipe() -> AsyncIterator[tuple[asyncio.StreamReader, IO[bytes]]]:
         transport.close()
 
 
-async def _follow(process: Process, reader: asyncio.StreamReader, output: Output) -> None:
+async def _follow(process: Running, reader: asyncio.StreamReader, output: Output) -> None:
     """Pass output on until the command has ended and, for a moment more, what it left behind."""
     reading = asyncio.ensure_future(_read(reader, output))
     try:

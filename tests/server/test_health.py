@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from tornado.httpclient import HTTPClientError
 
+from cowork_jupyter.workspace.sandbox.sandbox import available_sandbox
+
 pytestmark = pytest.mark.usefixtures("jp_serverapp")
 
 
@@ -23,7 +25,7 @@ async def test_it_answers_as_the_contract_says(jp_fetch: Any, jp_root_dir: Path)
     assert found["version"]
     assert found["problems"] == []
     assert {"provider", "name", "ready", "why_not"} <= set(found["model"])
-    assert found["sandbox"] == "none"  # nothing confines commands yet, and that is said
+    assert found["sandbox"] == available_sandbox("auto")
     assert found["workspace"] == str(jp_root_dir)
 
 

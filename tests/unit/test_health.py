@@ -9,6 +9,7 @@ import pytest
 from cowork_jupyter.domain.health import ModelState, Problem
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.health import describe, folder_problems, is_writable
+from cowork_jupyter.workspace.sandbox.sandbox import available_sandbox
 
 NO_MODEL = ModelState(provider="none", name=None, base_url=None, ready=False, why_not="none")
 NOBODY_CAN_WRITE_HERE = Path("/proc")
@@ -53,4 +54,9 @@ def test_the_hosts_problems_are_listed_too(tmp_path: Path, problems: list[Proble
     health = describe(settings, NO_MODEL, problems)
     assert health.problems == problems
     assert health.workspace == str(tmp_path)
-    assert health.sandbox == "none"
+    assert health.sandbox == available_sandbox("auto")
+
+
+def test_no_sandbox_is_claimed_where_none_is_wanted(tmp_path: Path) -> None:
+    settings = Settings(workspace=tmp_path, data_dir=tmp_path, sandbox="none")
+    assert describe(settings, NO_MODEL).sandbox == "none"

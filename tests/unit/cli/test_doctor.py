@@ -78,3 +78,19 @@ def test_it_reads_the_servers_configuration_file(
 def test_without_a_sub_command_there_is_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert run() == 2
     assert "doctor" in capsys.readouterr().out
+
+
+def test_it_says_what_the_sandbox_promises_and_what_it_cannot(tmp_path: Path) -> None:
+    ok, message = findings(tmp_path)["sandbox"]
+    assert ok
+    assert message.startswith(("landlock: Commands write only", "bubblewrap: ", "none: Not here: "))
+
+
+def test_a_sandbox_that_was_asked_for_and_is_not_there_is_a_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cowork_jupyter.workspace.sandbox.sandbox.bubblewrap_program", lambda: None)
+    cowork = Cowork(config=Config({"Cowork": {"sandbox": "bubblewrap"}}))
+    found = {one.name: one for one in examine(cowork, Config())}["sandbox"]
+    assert not found.ok
+    assert "bubblewrap was asked for and is not here" in found.message

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +14,34 @@ import pytest
 
 from cowork_jupyter.domain.errors import Forbidden, InvalidInput
 from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.tools.base import ToolContext, ToolResult
 from cowork_jupyter.tools.environment import scrubbed
 from cowork_jupyter.tools.registry import default_tools
 from cowork_jupyter.tools.shell import Output
 from cowork_jupyter.workspace import Workspace
+from cowork_jupyter.workspace.sandbox.sandbox import Sandbox
 
 from .conftest import Call, names_in
 
 pytestmark = pytest.mark.asyncio
 
 
+in_use: list[Sandbox] = []
+"""The sandbox that commands of this test run in, if any: it must make no difference to them."""
+
+
+@pytest.fixture(params=["plain", "sandboxed"], autouse=True)
+def _sandbox(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[None]:
+    if request.param == "sandboxed":
+        in_use.append(Sandbox(Settings(workspace=tmp_path, data_dir=tmp_path / "data")))
+    yield
+    while in_use:
+        in_use.pop().close()
+
+
 async def run(root: Path, command: str, pieces: list[str] | None = None, **more: Any) -> ToolResult:
-    context = ToolContext(Workspace(root), AgentRole.ACTOR)
+    context = ToolContext(Workspace(root), AgentRole.ACTOR, sandbox=in_use[0] if in_use else None)
     if pieces is not None:
         context.output = pieces.append
     return await default_tools().call("execute_command", {"command": command, **more}, context)
@@ -215,15 +231,13 @@ async def test_read_only_role_is_refused_without_a_sandbox(root: Path, call: Cal
     assert names_in(root) == []
 
 
-async def test_sandbox_wraps_the_command(root: Path) -> None:
-    def launcher(arguments: list[str], context: ToolContext) -> list[str]:
-        assert context.role is AgentRole.TESTER
-        return ["/usr/bin/env", "CONFINED=yes", *arguments]
-
-    context = ToolContext(Workspace(root), AgentRole.TESTER, launcher=launcher)
-    parameters = {"command": "echo $CONFINED"}
-    result = await default_tools().call("execute_command", parameters, context)
-    assert result.text == "yes\n[exit code 0]"
+async def test_a_sandbox_that_is_none_is_none(root: Path) -> None:
+    sandbox = Sandbox(Settings(workspace=root, data_dir=root, sandbox="none"))
+    context = ToolContext(Workspace(root), AgentRole.TESTER, sandbox=sandbox)
+    with pytest.raises(Forbidden) as caught:
+        await default_tools().call("execute_command", {"command": "touch x"}, context)
+    assert caught.value.code == "sandbox_missing"
+    assert names_in(root) == []
 
 
 @pytest.mark.parametrize(

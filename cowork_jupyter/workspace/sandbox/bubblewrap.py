@@ -1,0 +1,49 @@
+"""The same confinement by the program `bwrap`, for kernels without Landlock."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from .namespaces import Bind
+
+
+def bubblewrap_program() -> str | None:
+    """Where `bwrap` is, if it is installed and this machine lets it do its work."""
+    program = shutil.which("bwrap")
+    return program if program and _works(program) else None
+
+
+@cache
+def _works(program: str) -> bool:
+    trial = [program, "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "true"]
+    done = subprocess.run(trial, capture_output=True, check=False)  # noqa: S603 - ours
+    return done.returncode == 0
+
+
+def wrapped(
+    program: str,
+    arguments: Sequence[str],
+    *,
+    binds: Sequence[Bind],
+    empty: Sequence[str],
+    folder: str,
+    network: bool,
+) -> list[str]:
+    """The command line that runs the arguments confined."""
+    options = [program, "--die-with-parent", "--unshare-all", "--cap-drop", "ALL"]
+    options += ["--share-net"] if network else []
+    options += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+    for path in filter(os.path.isdir, empty):
+        options += ["--tmpfs", path]
+    for bind in binds:
+        options += _bound(bind)
+    return [*options, "--chdir", folder, "--", *arguments]
+
+
+def _bound(bind: Bind) -> Iterator[str]:
+    if not bind.optional or os.path.lexists(bind.target):
+        yield from ("--bind" if bind.writable else "--ro-bind", bind.source, bind.target)

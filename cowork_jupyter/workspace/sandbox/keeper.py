@@ -1,0 +1,209 @@
+"""The keeper: a small process that starts commands confined, and ends all that they leave behind.
+
+Confining takes steps between fork and exec, which a big program with many threads cannot take
+safely. So the service starts this one once, alone and with little loaded. It always has a pair
+of processes ready for the next command, because making them takes longer than all the rest:
+a guard, and the one that becomes the command.
+
+The guard adopts whatever the command leaves behind, so it can end it all, also what hid in
+another session. It does so when the service says so or is no more, however that came about.
+
+Orders come as JSON in a memory file, sent with descriptors. The guard answers on a socket that
+came with them, a line each: `{"pid": …}` or `{"error": …}`, then `{"status": …}`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import time
+from collections.abc import Callable
+from typing import NoReturn
+
+from .confine import become, prepare
+from .kernel import PR_SET_CHILD_SUBREAPER, prctl
+from .namespaces import Bind, Namespaces, arrange, enter
+from .orders import Descriptors, Orders
+
+GRACE = 0.1
+"""Seconds between asking what is left to end and ending it: a cancel must be felt at once."""
+_MOST_DESCRIPTORS = 16
+_PAUSE = 0.005
+
+
+def main(descriptor: int) -> None:
+    """Serve the service at the other end of this socket until it is gone."""
+    os.setsid()  # a Ctrl-C in the terminal is the service's matter
+    gc.disable()  # it would copy pages that are shared with every fork
+    with socket.socket(fileno=descriptor) as service:
+        service.sendall(json.dumps({"namespaces": _namespaces_here()}).encode())
+        while _one_more(service):
+            # First things first: the command that was just asked for, unless there is another.
+            select.select([service], [], [], _PAUSE)
+            _collect()
+
+
+def _one_more(service: socket.socket) -> bool:
+    """Have a pair ready until it has got its orders; False when there will be no more."""
+    taken, take = os.pipe2(os.O_CLOEXEC)
+    if os.fork() == 0:
+        os.close(taken)
+        _in_child(_guard, service, take)
+    os.close(take)
+    with os.fdopen(taken, "rb") as told:
+        return bool(told.read(1))
+
+
+def _namespaces_here() -> Namespaces:
+    """Whether commands can have their own, found out by trying."""
+    kind: Namespaces = "root" if os.getuid() == 0 else "user"
+    child = os.fork()
+    if child == 0:
+        _in_child(_try_namespaces, kind)
+    return kind if os.waitpid(child, 0)[1] == 0 else ""
+
+
+def _try_namespaces(kind: Namespaces) -> None:
+    enter(kind, network=False)
+    arrange([Bind("/usr", "/usr")], ["/dev/shm"])  # noqa: S108 - something to mount on
+
+
+def _in_child(work: Callable[..., object], *arguments: object) -> NoReturn:
+    """Do the work and end, whatever happens; never go back into the parent's code."""
+    code = 1
+    try:
+        work(*arguments)
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _guard(service: socket.socket, take: int) -> None:
+    """Start the next command, tell how it ends, then end all that is left of it."""
+    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+    woken, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
+    ours, its = socket.socketpair()
+    failed, fail = os.pipe2(os.O_CLOEXEC)
+    command = os.fork()
+    if command == 0:
+        for one in (take, failed, woken, wake, ours.detach()):
+            os.close(one)
+        _in_child(_command, service, its, fail)
+    service.close()
+    its.close()
+    os.close(fail)
+    answer = _receive(ours)
+    if not answer:
+        return
+    os.write(take, b".")
+    os.close(take)
+    with socket.socket(fileno=answer[0]) as asker, os.fdopen(failed, "rb") as told:
+        failure = told.read().decode(errors="replace")  # closed by exec: then nothing was told
+        _say(asker, **({"error": failure} if failure else {"pid": command}))
+        if not failure:
+            _look_after(command, asker, woken)
+        _end_all()
+
+
+def _command(service: socket.socket, guard: socket.socket, fail: int) -> None:
+    """Wait for the orders, hand the guard whom to answer, and become the command."""
+    prepare()
+    orders = _receive(service)
+    service.close()
+    if not orders:
+        return
+    text, answer, *rest = orders
+    socket.send_fds(guard, [b"."], [answer])
+    os.close(answer)
+    try:
+        with os.fdopen(text, "rb") as file:
+            file.seek(0)
+            become(Orders.from_json(file.read()), Descriptors(*rest))
+    except BaseException as error:
+        os.write(fail, f"{type(error).__name__}: {error}".encode()[:4000])
+
+
+def _receive(sender: socket.socket) -> list[int]:
+    """The next descriptors; none when there are no more."""
+    return socket.recv_fds(sender, 1, _MOST_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC)[1]
+
+
+def _look_after(command: int, service: socket.socket, woken: int) -> None:
+    """Until the service says the end, by closing its side; it never says anything else."""
+    poll = select.poll()
+    poll.register(service, select.POLLIN)
+    poll.register(woken, select.POLLIN)
+    while True:
+        ready = {descriptor for descriptor, _ in poll.poll()}
+        if woken in ready:
+            with contextlib.suppress(BlockingIOError):
+                os.read(woken, 4096)
+            ended = _collect()
+            if command in ended:
+                _say(service, status=ended[command])
+        if service.fileno() in ready:
+            return
+
+
+def _say(service: socket.socket, **words: object) -> None:
+    with contextlib.suppress(OSError):  # nobody listens any more
+        service.sendall(json.dumps(words).encode() + b"\n")
+
+
+def _collect() -> dict[int, int]:
+    """The children that have ended, and how."""
+    found: dict[int, int] = {}
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if not pid:
+                break
+            found[pid] = os.waitstatus_to_exitcode(status)
+    return found
+
+
+def _end_all() -> None:
+    """Ask everything below to end, then end it. Nothing can leave: orphans come to us."""
+    patience = time.monotonic() + GRACE
+    _signal_all(signal.SIGTERM)
+    while _has_children():
+        if time.monotonic() > patience:
+            _signal_all(signal.SIGKILL)
+        time.sleep(0.005)
+        _collect()
+
+
+def _has_children() -> bool:
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
+def _signal_all(number: int) -> None:
+    if _has_children():
+        for pid in _descendants():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, number)
+
+
+def _descendants() -> list[int]:
+    children: dict[int, list[int]] = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208 - thousands of names
+        with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
+            parent = int(file.read().rpartition(b")")[2].split()[1])
+            children.setdefault(parent, []).append(int(name))
+    found, todo = list[int](), [os.getpid()]
+    while todo:
+        below = children.get(todo.pop(), [])
+        found += below
+        todo += below
+    return found

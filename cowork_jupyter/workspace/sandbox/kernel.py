@@ -1,0 +1,84 @@
+"""System calls that Python has no names for yet. Each raises `OSError` when the kernel refuses."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import sys
+from functools import cache
+
+MACHINE = platform.machine()
+# One number on every architecture that we run on: they were added to all at once.
+OPEN_TREE = 428
+MOVE_MOUNT = 429
+CLOSE_RANGE = 436
+MOUNT_SETATTR = 442
+LANDLOCK_CREATE_RULESET = 444
+LANDLOCK_ADD_RULE = 445
+LANDLOCK_RESTRICT_SELF = 446
+
+PR_SET_PDEATHSIG = 1
+PR_SET_SECCOMP = 22
+PR_CAPBSET_DROP = 24
+PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+PR_CAP_AMBIENT = 47
+
+Argument = int | bytes | ctypes.Structure | ctypes.Array[ctypes.c_char] | None
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def system_call(number: int, *arguments: Argument) -> int:
+    """Make a system call by its number."""
+    if sys.platform != "linux":
+        raise OSError(38, "there are no such system calls here")
+    return _answer(_libc().syscall(ctypes.c_long(number), *map(_plain, arguments)))
+
+
+def prctl(option: int, *arguments: Argument) -> int:
+    """Change something about this process itself."""
+    padded = (*arguments, 0, 0, 0, 0)[:4]
+    return _answer(_libc().prctl(ctypes.c_int(option), *map(_plain, padded)))
+
+
+def unshare(flags: int) -> None:
+    """Leave namespaces for new ones."""
+    _answer(_libc().unshare(ctypes.c_int(flags)))
+
+
+def mount_new(kind: bytes, target: bytes, flags: int, options: bytes) -> None:
+    """Mount a new file system, such as a tmpfs."""
+    _answer(_libc().mount(b"cowork", target, kind, ctypes.c_ulong(flags), options))
+
+
+def set_capabilities(kept: int) -> None:
+    """Keep at most these capabilities, and let no program that is started get more."""
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+    have = (ctypes.c_uint32 * 6)()
+    _answer(_libc().capget(header, have))
+    held = (have[1] | have[4] << 32) & kept
+    low, high = held & 0xFFFFFFFF, held >> 32
+    _answer(_libc().capset(header, (ctypes.c_uint32 * 6)(low, low, 0, high, high, 0)))
+
+
+def _plain(value: Argument) -> object:
+    """As wide as a register, or as an address."""
+    return ctypes.c_long(value) if isinstance(value, int) else _address(value)
+
+
+def _address(value: object) -> object:
+    if isinstance(value, ctypes.Structure):
+        return ctypes.byref(value)
+    return value
+
+
+def _answer(value: int) -> int:
+    if value < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return value

@@ -1,0 +1,69 @@
+"""What the service asks the keeper to run, and how it is to be confined."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+
+from .namespaces import Bind, Namespaces
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much a command may use. The kernel counts the first two for each process."""
+
+    memory: int
+    """Bytes of memory of its own."""
+    file_size: int
+    """Bytes in a file that it writes."""
+    processes: int
+    """Processes and threads of the command together."""
+
+
+@dataclass(frozen=True)
+class Orders:
+    """One command. Descriptors travel beside it."""
+
+    arguments: list[str]
+    environment: dict[str, str]
+    limits: Limits
+    root: str
+    """The workspace's path."""
+    folder: str = "."
+    """Where to run, relative to the workspace."""
+    namespaces: Namespaces = ""
+    network: bool = True
+    """Whether the new namespaces leave the network as it is."""
+    binds: list[Bind] = field(default_factory=list)
+    empty: list[str] = field(default_factory=list)
+    """Folders that are covered with an empty one in memory."""
+    filter: str = ""
+    """The system call filter, in hexadecimal."""
+    confined: bool = True
+    """False for a program that confines the command itself, and needs its privileges for it."""
+
+    def to_json(self) -> bytes:
+        """As sent."""
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def from_json(cls, text: bytes) -> Orders:
+        """As received."""
+        raw = json.loads(text)
+        binds = [Bind(*bind) for bind in raw.pop("binds")]
+        return cls(**raw | {"limits": Limits(**raw["limits"]), "binds": binds})
+
+
+@dataclass(frozen=True)
+class Descriptors:
+    """What is handed over with the orders, in this order. -1 for what there is none of."""
+
+    output: int
+    workspace: int
+    folder: int
+    ruleset: int = -1
+
+    def sent(self) -> list[int]:
+        """Those that there are."""
+        held = [self.output, self.workspace, self.folder, self.ruleset]
+        return [one for one in held if one >= 0]

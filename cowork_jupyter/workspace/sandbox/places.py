@@ -1,0 +1,168 @@
+"""Which places commands may see and change, and which hold what is nobody's business.
+
+Landlock knows only what is allowed. To leave out one folder, everything beside it is allowed
+by itself: `around` finds those. The folder that is split that way can still be listed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_SECRET_AT_HOME = (
+    *(".ssh", ".gnupg", ".pki", ".password-store", ".aws", ".azure", ".oci", ".boto", ".s3cfg"),
+    *(".config/gcloud", ".config/gh", ".config/hub", ".config/glab-cli", ".config/doctl"),
+    *(".config/rclone", ".config/op", ".config/Bitwarden", ".config/git/credentials"),
+    *(".config/containers/auth.json", ".config/huggingface", ".cache/huggingface/token"),
+    *(".cache/huggingface/stored_tokens", ".huggingface", ".kaggle", ".config/kaggle"),
+    *(".netrc", "_netrc", ".pypirc", ".npmrc", ".yarnrc.yml", ".git-credentials", ".pgpass"),
+    *(".my.cnf", ".mylogin.cnf", ".databrickscfg", ".dbt", ".snowflake", ".snowsql", ".wandb"),
+    *(".docker", ".kube", ".minikube", ".helm", ".config/helm", ".terraform.d", ".vault-token"),
+    *(".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials", ".m2/settings.xml"),
+    *(".m2/settings-security.xml", ".gradle/gradle.properties"),
+    *(".continuum", ".local/share/keyrings", ".local/share/kwalletd", ".config/kwalletrc"),
+    *(".local/share/python_keyring", ".config/python_keyring", ".Xauthority", ".ICEauthority"),
+    *(".local/share/jupyter/runtime", ".ipython/profile_default/security"),
+    *(".jupyter/jupyter_server_config.json", ".jupyter/jupyter_server_config.py"),
+    *(".jupyter/jupyter_notebook_config.json", ".jupyter/jupyter_notebook_config.py"),
+    *(".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium"),
+    *(".config/BraveSoftware", ".config/microsoft-edge", ".config/vivaldi", ".config/opera"),
+    *("snap/firefox", "snap/chromium", ".var/app", ".bash_history", ".zsh_history"),
+    *(".config/Code/User/globalStorage", ".claude", ".codex", ".config/github-copilot"),
+)  # fmt: skip
+"""Keys, tokens, tickets, key rings, browsers' profiles, what was typed into shells."""
+
+_SECRET_ELSEWHERE = (
+    *("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers"),
+    *("/etc/sudoers.d", "/etc/ssl/private", "/etc/krb5.keytab", "/etc/kubernetes"),
+    *("/run", "/var/run", "/var/lib/kubelet", "/var/lib/docker", "/var/lib/sss/secrets"),
+    *("/tmp", "/var/tmp", "/dev", "/boot", "/lost+found"),  # noqa: S108 - kept away, not used
+)
+"""Not only secrets: in /run and /tmp are the sockets of other programs, in /dev the disks."""
+
+_NEEDED_OF_RUN = (
+    *("/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf"),
+    *("/run/nscd", "/run/current-system", "/run/opengl-driver", "/run/wrappers"),
+)
+"""How names are looked up, and where some systems keep their programs."""
+
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
+_GRAPHICS = ("nvidia", "dri", "kfd", "dxg")
+
+START_UP_FILES = (
+    *(".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile"),
+    *(".zshrc", ".zshenv", ".zprofile", ".zlogin", ".kshrc", ".inputrc", ".xprofile", ".xinitrc"),
+    *(".config/fish", ".config/autostart", ".config/systemd", ".config/environment.d"),
+    *(".local/bin", ".local/lib", ".local/share/jupyter", ".local/share/applications"),
+    *(".gitconfig", ".config/git", ".vimrc", ".vim", ".config/nvim", ".emacs", ".emacs.d"),
+    *(".condarc", ".config/pip", ".pip", ".pythonrc.py", ".config/matplotlib"),
+    *(".pam_environment", ".vscode", ".config/Code", ".cowork", ".jupyter", ".ipython"),
+)  # fmt: skip
+"""What runs by itself one day: in a home folder commands may read it and not change it."""
+
+_PROTECTED_ANYWHERE = (".cowork", ".jupyter", ".ipython")
+
+
+@dataclass(frozen=True)
+class Places:
+    """What there is on this machine for commands of one workspace. All are real paths."""
+
+    root: str
+    hidden: tuple[str, ...]
+    """What must not be read, but for what is `needed` inside it. Named whether it exists or not:
+    what is made later must not be readable because a folder above it already was."""
+    protected: tuple[str, ...]
+    """What must not be changed in the workspace, whether it exists or not."""
+    needed: tuple[str, ...]
+    """What must be readable wherever it lies: the workspace, the home, our Python."""
+    holds_home: bool
+    """Whether the workspace is a home folder, or holds one."""
+
+    def readable(self) -> Iterator[tuple[str, bool]]:
+        """What may be read, and of folders that are split whether only their list may be."""
+        yield from around("/", self.hidden)
+        for path in self.needed:
+            if any(is_inside(path, place) for place in self.hidden):
+                yield from around(path, self.hidden_below(path))
+
+    def hidden_below(self, folder: str) -> tuple[str, ...]:
+        """What is hidden inside a folder, but not the folder itself."""
+        return tuple(path for path in self.hidden if is_inside(path, folder) and path != folder)
+
+    def writable_parts(self) -> Iterator[tuple[str, bool]]:
+        """The workspace without what is hidden or protected in it."""
+        yield from around(self.root, (*self.hidden_below(self.root), *self.protected))
+
+
+def find_places(
+    root: str, homes: Sequence[str], private: Sequence[str], programs: Sequence[str]
+) -> Places:
+    """Look at the machine. `private` is what else must not be read, such as our own records.
+
+    The first of the homes is the user's own.
+    """
+    secrets = [f"{home}/{name}" for home in homes for name in _SECRET_AT_HOME]
+    needed = tuple(dict.fromkeys(map(os.path.realpath, (root, *programs, *homes[:1]))))
+    hidden = [
+        path
+        for path in _real([*_SECRET_ELSEWHERE, *secrets, *private])
+        # Nothing that holds the workspace or our Python can be left out as a whole.
+        if path in _SECRET_ELSEWHERE or not any(is_inside(one, path) for one in needed)
+    ]
+    inside = [home for home in homes if is_inside(home, root)]
+    start_up = [f"{home}/{name}" for home in inside for name in START_UP_FILES]
+    protected = _real([*(f"{root}/{name}" for name in _PROTECTED_ANYWHERE), *start_up])
+    kept = tuple(path for path in protected if is_inside(path, root) and path != root)
+    return Places(root, tuple(hidden), kept, needed, bool(inside))
+
+
+def homes_here(environment: Mapping[str, str]) -> list[str]:
+    """The user's home first, then those of others: as root they could be read too."""
+    own = [environment.get("HOME", ""), os.path.expanduser("~"), "/root"]  # noqa: PTH111
+    with contextlib.suppress(OSError), os.scandir("/home") as entries:
+        own += [entry.path for entry in entries if entry.is_dir()]
+    found = dict.fromkeys(os.path.realpath(home) for home in own if home)
+    return [home for home in found if home != "/"]
+
+
+def is_inside(path: str, folder: str) -> bool:
+    """Whether the path is the folder or below it, by whole names."""
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def around(folder: str, holes: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """The parts of a folder that are beside the holes, each with whether it is a split folder."""
+    if folder in holes:
+        return
+    below = [hole for hole in holes if is_inside(hole, folder)]
+    if not below:
+        yield folder, False
+        return
+    yield folder, True
+    try:
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in entries if not entry.is_symlink()]
+    except OSError:
+        return
+    for name in names:
+        yield from around(f"{folder.rstrip('/')}/{name}", below)
+
+
+def devices() -> list[str]:
+    """The devices that commands may use: the harmless ones and those that compute."""
+    names = [path.name for path in Path("/dev").iterdir()]
+    wanted = [name for name in names if name in _DEVICES or name.startswith(_GRAPHICS)]
+    return [f"/dev/{name}" for name in wanted]
+
+
+def needed_of_run() -> list[str]:
+    """What commands need of the otherwise hidden /run."""
+    return [path for path in _NEEDED_OF_RUN if os.path.exists(path)]  # noqa: PTH110
+
+
+def _real(paths: Sequence[str]) -> list[str]:
+    """Where they really are, each once."""
+    return sorted({os.path.realpath(path) for path in paths})

@@ -1,0 +1,86 @@
+"""What the sandbox promises on this machine, and what it cannot, in plain words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...domain.settings import Settings
+from .namespaces import Namespaces
+
+
+@dataclass(frozen=True)
+class Powers:
+    """What there is to confine with."""
+
+    kind: str
+    landlock: int
+    """The version; 0 without."""
+    namespaces: Namespaces
+    seccomp: bool
+    root: bool
+    """Whether the service runs as root, whom the kernel does not hold to all limits."""
+
+    @property
+    def own_mounts(self) -> bool:
+        """Whether a command has a view of the files of its own."""
+        return bool(self.namespaces) or self.kind == "bubblewrap"
+
+    @property
+    def no_network(self) -> bool:
+        """Whether the network can be taken away as a whole."""
+        return self.own_mounts or self.seccomp
+
+
+def promises(powers: Powers, settings: Settings) -> list[str]:
+    """What holds."""
+    if powers.kind == "none":
+        return []
+    said = [
+        "Commands write only in the workspace and in a temporary folder of their own.",
+        "Commands of the tester cannot write in the workspace.",
+        "Keys, tokens, browsers' profiles and Jupyter's own secrets cannot be read.",
+        "Other programs, this server included, cannot be looked into.",
+        "Nothing that a command starts outlives it, or the server.",
+    ]
+    if powers.own_mounts or powers.landlock >= 6:
+        said.append("Other programs cannot be sent signals.")
+    if powers.no_network:
+        all_of_them = settings.sandbox_network == "deny"
+        whose = "Commands have" if all_of_them else "Commands of the tester have"
+        said.append(f"{whose} no network.")
+    if powers.own_mounts or powers.seccomp:
+        said.append("Other programs' sockets cannot be reached.")
+    said.append("Memory, size of files, and core dumps are limited.")
+    if not powers.root:
+        said.append("The number of processes is limited.")
+    return said
+
+
+def missing(powers: Powers) -> list[str]:
+    """What does not hold here."""
+    if powers.kind == "none":
+        return ["Nothing confines commands here, so every one asks, and the tester can run none."]
+    gaps = {
+        "Permissions and times of files elsewhere can be changed, contents cannot: "
+        "this system lets nobody have mounts of their own.": not powers.own_mounts,
+        "The workspace's .cowork, .jupyter and .ipython can be written to.": not powers.own_mounts,
+        "Shared memory of your other programs can be read.": not powers.own_mounts,
+        "Files elsewhere can be made empty (needs Linux 6.2).": _old(powers, 3),
+        "Files cannot be moved between folders (needs Linux 5.19).": _only_landlock(powers, 2),
+        "Your other programs can be sent signals (needs Linux 6.12).": _old(powers, 6)
+        or (powers.own_mounts and _only_landlock(powers, 6)),
+        "Without network, only TCP is refused.": not powers.no_network and powers.landlock >= 4,
+        "The network cannot be taken away (needs Linux 6.7).": not powers.no_network
+        and powers.landlock < 4,
+        "The number of processes is not limited, because root has no such limit.": powers.root,
+    }
+    return [what for what, is_so in gaps.items() if is_so]
+
+
+def _only_landlock(powers: Powers, version: int) -> bool:
+    return powers.kind == "landlock" and powers.landlock < version
+
+
+def _old(powers: Powers, version: int) -> bool:
+    """Whether Landlock is too old for it, and there are no mounts to make up for that."""
+    return _only_landlock(powers, version) and not powers.own_mounts

@@ -1,0 +1,160 @@
+"""The service's side of the keeper: start it once, ask it for commands, follow each one."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from ...domain.errors import Unavailable
+from .namespaces import Namespaces
+from .orders import Descriptors, Orders
+
+# The folder becomes a package by itself. As part of ours it would load all of ours, and each
+# fork of the keeper would take three times as long.
+_PROGRAM = """
+import sys, types
+package = sys.modules["cowork_sandbox"] = types.ModuleType("cowork_sandbox")
+package.__path__ = [{folder!r}]
+from cowork_sandbox.keeper import main
+main({descriptor})
+"""
+
+
+class Keeper:
+    """The one keeper of this process, started when first needed and ended with it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._socket: socket.socket | None = None
+        self._namespaces: Namespaces = ""
+        atexit.register(self.close)
+
+    def namespaces(self) -> Namespaces:
+        """Which namespaces commands can have here. Starts the keeper, so it may take a moment."""
+        with self._lock:
+            self._ensure()
+            return self._namespaces
+
+    def send(self, orders: Orders, held: Descriptors) -> socket.socket:
+        """Ask for a command; gives the socket on which its guard tells how it fares."""
+        with self._lock:
+            for attempt in (1, 2):
+                ours, its = socket.socketpair()
+                try:
+                    self._send(orders, held, its)
+                except OSError as error:
+                    ours.close()
+                    self._stop()
+                    if attempt == 2:
+                        raise Unavailable(
+                            f"The process that starts commands cannot be reached: {error}.",
+                            code="sandbox_failed",
+                        ) from error
+                else:
+                    return ours
+                finally:
+                    its.close()
+        raise AssertionError("the second attempt returns or raises")
+
+    def close(self) -> None:
+        """End it. Commands that still run are ended by their guards when we are gone."""
+        with self._lock:
+            self._stop()
+
+    def _send(self, orders: Orders, held: Descriptors, answer: socket.socket) -> None:
+        text = os.memfd_create("cowork-orders", os.MFD_CLOEXEC)
+        try:
+            with os.fdopen(os.dup(text), "wb") as file:
+                file.write(orders.to_json())
+            socket.send_fds(self._ensure(), [b"."], [text, answer.fileno(), *held.sent()])
+        finally:
+            os.close(text)
+
+    def _ensure(self) -> socket.socket:
+        if self._socket is None:
+            ours, its = socket.socketpair()
+            folder = str(Path(__file__).parent)
+            program = _PROGRAM.format(folder=folder, descriptor=its.fileno())
+            with its:
+                self._process = subprocess.Popen(  # noqa: S603 - our own Python and module
+                    [sys.executable, "-I", "-S", "-X", "utf8", "-c", program],
+                    pass_fds=[its.fileno()],
+                    stdin=subprocess.DEVNULL,
+                    cwd="/",
+                    # Not ours: what is in it could be read by whoever gets hold of the keeper.
+                    env={"PATH": os.defpath},
+                )
+            self._socket = ours
+            hello = ours.recv(1000)
+            if not hello:
+                raise OSError("it did not start")
+            self._namespaces = json.loads(hello)["namespaces"]
+        return self._socket
+
+    def _stop(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+        if self._process is not None:
+            self._process.wait()
+            self._process = None
+
+
+class ConfinedCommand:
+    """A command that the keeper has started."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
+        self.pid = -1
+        self.returncode: int | None = None
+
+    @classmethod
+    async def start(cls, keeper: Keeper, orders: Orders, held: Descriptors) -> ConfinedCommand:
+        """Start it, or raise; it never runs less confined than was asked for."""
+        answer = keeper.send(orders, held)
+        command = cls(*await asyncio.open_unix_connection(sock=answer))
+        try:
+            first = await command._next()
+        except BaseException:
+            await command.end()
+            raise
+        if "pid" not in first:
+            await command.end()
+            why = first.get("error", "its guard ended")
+            raise Unavailable(
+                f"The command could not be confined, so it was not run: {why}.",
+                code="sandbox_failed",
+            )
+        command.pid = first["pid"]
+        return command
+
+    async def wait(self) -> int | None:
+        """How it ended: its exit code, or the negative of the signal."""
+        if self.returncode is None:
+            self.returncode = (await self._next()).get("status", -9)
+        return self.returncode
+
+    async def end(self) -> None:
+        """End it and all that it has left behind; gives when nothing is left."""
+        with contextlib.suppress(OSError):
+            self._writer.write_eof()
+        try:
+            while line := await self._reader.readline():
+                status = json.loads(line).get("status")
+                self.returncode = status if self.returncode is None else self.returncode
+        finally:
+            # If we are stopped while waiting, closing tells the guard all the same.
+            self._writer.close()
+
+    async def _next(self) -> dict[str, int]:
+        line = await self._reader.readline()
+        return json.loads(line) if line else {}

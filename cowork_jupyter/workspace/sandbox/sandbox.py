@@ -1,0 +1,223 @@
+"""The sandbox: starts commands so that the kernel keeps them where they belong."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from ...domain.settings import SandboxChoice, Settings
+from ..place import OPEN_FOLDER
+from ..workspace import Workspace
+from .bubblewrap import bubblewrap_program, wrapped
+from .landlock import landlock_version
+from .orders import Descriptors, Limits, Orders
+from .places import Places, find_places, homes_here
+from .promises import Powers, missing, promises
+from .running import ConfinedCommand, Keeper
+from .scratch import Scratch, environment
+from .seccomp import families, filter_program, seccomp_works_here
+from .view import COVERED_WITH_NOTHING, View, Viewer, mounts
+
+_MEBIBYTE = 1024 * 1024
+_KEEPER = Keeper()
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One command to be started."""
+
+    arguments: Sequence[str]
+    workspace: Workspace
+    folder: int
+    """An open descriptor of where to run."""
+    path: str
+    """The same, relative to the workspace."""
+    output: int
+    environment: Mapping[str, str]
+    may_write: bool
+
+
+class Sandbox:
+    """What confines the commands of one service."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._views: dict[Viewer, View] = {}
+
+    def __reduce__(self) -> tuple[type[Sandbox], tuple[Settings]]:
+        """In another process it is made anew, for that one's machine."""
+        return Sandbox, (self._settings,)
+
+    @cached_property
+    def kind(self) -> str:
+        """`landlock`, `bubblewrap` or `none`."""
+        return available_sandbox(self._settings.sandbox)
+
+    @cached_property
+    def powers(self) -> Powers:
+        """What there is to confine with, found out by trying; the first time takes a moment."""
+        return Powers(
+            kind=self.kind,
+            landlock=landlock_version() if self.kind == "landlock" else 0,
+            namespaces=_KEEPER.namespaces() if self.kind == "landlock" else "",
+            seccomp=seccomp_works_here(),
+            root=hasattr(os, "getuid") and os.getuid() == 0,
+        )
+
+    def promises(self) -> list[str]:
+        """What holds for commands on this machine, in plain words."""
+        return promises(self.powers, self._settings)
+
+    def missing(self) -> list[str]:
+        """What does not hold on this machine, and would elsewhere."""
+        return missing(self.powers)
+
+    def allows_network(self, *, may_write: bool) -> bool:
+        """Whether commands reach the network: never those of roles that only look."""
+        return may_write and self._settings.sandbox_network != "deny"
+
+    @asynccontextmanager
+    async def running(self, launch: Launch) -> AsyncIterator[ConfinedCommand]:
+        """The command, confined; at the end nothing of it is left running."""
+        if "powers" not in self.__dict__:
+            await asyncio.to_thread(lambda: self.powers)
+        folder = self._scratch.work if launch.may_write else self._scratch.for_one_command()
+        try:
+            root = os.open(launch.workspace.root, OPEN_FOLDER)
+            try:
+                orders, ruleset = self._orders(launch, folder, root)
+                held = Descriptors(launch.output, root, launch.folder, ruleset)
+                command = await ConfinedCommand.start(_KEEPER, orders, held)
+            finally:
+                os.close(root)
+            try:
+                yield command
+            finally:
+                await command.end()
+        finally:
+            if not launch.may_write:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def close(self) -> None:
+        """Let go of what was made for commands."""
+        for view in self._views.values():
+            view.close()
+        self._views.clear()
+        if "_scratch" in self.__dict__:
+            self._scratch.close()
+            del self._scratch
+
+    @cached_property
+    def _scratch(self) -> Scratch:
+        return Scratch()
+
+    def _orders(self, launch: Launch, folder: Path, root: int) -> tuple[Orders, int]:
+        """What to ask the keeper for, and the descriptor of the Landlock list that goes with it."""
+        network = self.allows_network(may_write=launch.may_write)
+        own_mounts = bool(self.powers.namespaces) or self.kind == "bubblewrap"
+        orders = Orders(
+            arguments=list(launch.arguments),
+            environment={
+                **launch.environment,
+                **environment(_as_seen(folder, own_mounts), may_write=launch.may_write),
+            },
+            limits=self._limits,
+            root=str(launch.workspace.root),
+            folder=launch.path,
+            namespaces=self.powers.namespaces,
+            network=network,
+        )
+        if self.kind == "bubblewrap":
+            return self._wrapped(orders, launch), -1
+        view = self._view(launch, root, network)
+        return (
+            replace(
+                orders,
+                binds=view.binds,
+                empty=list(COVERED_WITH_NOTHING),
+                filter=self._filter(network),
+            ),
+            view.ruleset.descriptor,
+        )
+
+    def _filter(self, network: bool) -> str:
+        if not self.powers.seccomp:
+            return ""
+        # Where other programs' sockets cannot be hidden, none can be opened.
+        alone = bool(self.powers.namespaces)
+        allowed = families(internet=network or alone, unix=alone, others=network and alone)
+        return filter_program(allowed).hex()
+
+    def _view(self, launch: Launch, root: int, network: bool) -> View:
+        powers = self.powers
+        tcp = network or bool(powers.namespaces)
+        viewer = Viewer(launch.may_write, tcp, powers.namespaces, powers.landlock)
+        view = self._views.get(viewer)
+        if view is None or not view.is_current(root):
+            if view is not None:
+                view.close()
+            view = View(viewer, self._places(launch.workspace), self._scratch, root)
+            self._views[viewer] = view
+        return view
+
+    def _wrapped(self, orders: Orders, launch: Launch) -> Orders:
+        arguments = wrapped(
+            bubblewrap_program() or "bwrap",
+            orders.arguments,
+            binds=list(mounts(launch.may_write, self._places(launch.workspace), self._scratch)),
+            empty=COVERED_WITH_NOTHING,
+            folder=str(launch.workspace.root / launch.path),
+            network=orders.network,
+        )
+        return replace(orders, arguments=arguments, confined=False)
+
+    def _places(self, workspace: Workspace) -> Places:
+        database = str(self._settings.database)
+        named = (os.environ.get("JUPYTER_RUNTIME_DIR"), os.environ.get("XDG_RUNTIME_DIR"))
+        private = [
+            str(self._settings.data_dir),
+            *(f"{database}{ending}" for ending in ("", "-wal", "-shm", "-journal")),
+            *(folder for folder in named if folder),
+        ]
+        programs = [sys.prefix, sys.base_prefix]
+        return find_places(str(workspace.root), homes_here(os.environ), private, programs)
+
+    @cached_property
+    def _limits(self) -> Limits:
+        settings = self._settings
+        return Limits(
+            memory=settings.sandbox_memory_mb * _MEBIBYTE or _machine_memory() // 2,
+            file_size=settings.sandbox_file_mb * _MEBIBYTE,
+            processes=settings.sandbox_processes,
+        )
+
+
+def available_sandbox(choice: SandboxChoice) -> str:
+    """What commands are confined with here: what was chosen if it works, else none."""
+    if choice in ("auto", "landlock") and landlock_version() > 0:
+        return "landlock"
+    if choice in ("auto", "bubblewrap") and bubblewrap_program() is not None:
+        return "bubblewrap"
+    return "none"
+
+
+def _as_seen(folder: Path, own_mounts: bool) -> str:
+    """Where the command finds its temporary folder."""
+    if not own_mounts:
+        return str(folder)
+    return "/tmp" if folder.name == "work" else f"/tmp/{folder.name}"  # noqa: S108 - its own
+
+
+def _machine_memory() -> int:
+    """Bytes that this machine, or the container we are in, has."""
+    most = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    limit = Path("/sys/fs/cgroup/memory.max")
+    allowed = limit.read_text().strip() if limit.exists() else ""
+    return min(most, int(allowed)) if allowed.isdigit() else most

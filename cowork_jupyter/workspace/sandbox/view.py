@@ -1,0 +1,122 @@
+"""What a command sees: the Landlock list and the mounts for one workspace, made once.
+
+A list is made anew when an entry came or went in a folder that had to be split. Until then
+a new entry cannot be read, which is the safe way to be out of date.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from .landlock import Ruleset
+from .namespaces import Bind, Namespaces
+from .places import Places, devices, is_inside, needed_of_run
+from .scratch import Scratch
+
+_SHARED_MEMORY = "/dev/shm"  # noqa: S108 - covered or allowed, not used
+_TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108 - covered, not used
+_COVERED = (*_TEMPORARY, "/run", _SHARED_MEMORY)
+COVERED_WITH_NOTHING = ("/run",)
+
+
+@dataclass(frozen=True)
+class Viewer:
+    """For whom a view is made."""
+
+    may_write: bool
+    tcp: bool
+    namespaces: Namespaces
+    version: int
+    """Of Landlock."""
+
+
+class View:
+    """The list, the mounts, and whether they are still up to date."""
+
+    def __init__(self, viewer: Viewer, places: Places, scratch: Scratch, workspace: int) -> None:
+        self._root = os.fstat(workspace)
+        self._split: dict[str, int] = {}
+        self.binds = list(mounts(viewer.may_write, places, scratch))
+        self.ruleset = Ruleset(tcp=viewer.tcp, version=viewer.version)
+        try:
+            self._fill(viewer, places, scratch, workspace)
+        except BaseException:
+            self.ruleset.close()
+            raise
+
+    def is_current(self, workspace: int) -> bool:
+        """Whether it is of this folder, and nothing came or went that it should know of."""
+        return os.path.samestat(os.fstat(workspace), self._root) and all(
+            _changed(path) == when for path, when in self._split.items()
+        )
+
+    def close(self) -> None:
+        """Let go of the list."""
+        self.ruleset.close()
+
+    def _fill(self, viewer: Viewer, places: Places, scratch: Scratch, workspace: int) -> None:
+        rules = self.ruleset
+        self._allow("read", places.readable())
+        rules.allow_paths("read", needed_of_run())
+        rules.allow_paths("device", devices())
+        temporary = scratch.work if viewer.may_write else scratch.tests
+        memory = str(scratch.memory) if viewer.namespaces else _SHARED_MEMORY
+        rules.allow_paths("write", [str(temporary), memory])
+        hidden = places.hidden_below(places.root)
+        # Mounts can keep a file in a writable folder from being read or changed, the list alone
+        # cannot. Nor can mounts keep a start-up file from being made that is not there yet.
+        if places.holds_home or (hidden and not viewer.namespaces):
+            if viewer.may_write:
+                self._allow("write", places.writable_parts())
+        else:
+            rules.allow("write" if viewer.may_write else "read", workspace, is_folder=True)
+
+    def _allow(self, access: str, parts: Iterable[tuple[str, bool]]) -> None:
+        for path, is_split in parts:
+            if is_split:
+                self._split[path] = _changed(path)
+                self.ruleset.allow_paths("list", [path])
+            elif access == "write":
+                self.ruleset.allow_paths("write", [path])
+            else:
+                self.ruleset.allow_paths("read", [path])
+
+
+def mounts(may_write: bool, places: Places, scratch: Scratch) -> Iterable[Bind]:
+    """The mounts on top of a file system that is read-only as a whole."""
+    temporary = str(scratch.work if may_write else scratch.tests)
+    for target in filter(os.path.isdir, _TEMPORARY):
+        yield Bind(temporary, target, writable=True)
+    yield Bind(str(scratch.memory), _SHARED_MEMORY, writable=True, optional=True)
+    for path in needed_of_run():
+        yield Bind(path, path)
+    for path in sorted(places.needed):
+        if not is_inside(path, places.root) and _is_covered(path):
+            yield Bind(path, path)
+    yield Bind(places.root, places.root, writable=may_write)
+    for path in places.protected:
+        if os.path.lexists(path):
+            yield Bind(path, path, optional=True)
+    for path in places.hidden:
+        if os.path.lexists(path) and not _is_system(path):
+            empty = scratch.empty if Path(path).is_dir() else scratch.nothing
+            yield Bind(str(empty), path, optional=True)
+
+
+def _is_covered(path: str) -> bool:
+    return any(is_inside(path, folder) for folder in _COVERED)
+
+
+def _is_system(path: str) -> bool:
+    """What is covered already, or holds the devices that commands need."""
+    return path in (*_COVERED, "/dev")
+
+
+def _changed(path: str) -> int:
+    try:
+        return Path(path).stat().st_mtime_ns
+    except OSError:
+        return 0

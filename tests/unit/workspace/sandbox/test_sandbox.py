@@ -1,0 +1,119 @@
+"""What confines commands on this machine, and what is said about it."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.workspace.sandbox import sandbox
+from cowork_jupyter.workspace.sandbox.landlock import handled_files, landlock_version
+from cowork_jupyter.workspace.sandbox.promises import Powers, missing, promises
+from cowork_jupyter.workspace.sandbox.sandbox import Sandbox, available_sandbox
+
+SETTINGS = Settings(workspace=Path("/ws"), data_dir=Path("/data"))
+
+
+def machine(monkeypatch: pytest.MonkeyPatch, *, landlock: int, bubblewrap: bool) -> None:
+    program = "/usr/bin/bwrap" if bubblewrap else None
+    monkeypatch.setattr(sandbox, "landlock_version", lambda: landlock)
+    monkeypatch.setattr(sandbox, "bubblewrap_program", lambda: program)
+
+
+def test_landlock_is_preferred(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine(monkeypatch, landlock=3, bubblewrap=True)
+    assert available_sandbox("auto") == "landlock"
+    assert available_sandbox("bubblewrap") == "bubblewrap"
+    assert available_sandbox("none") == "none"
+
+
+def test_bubblewrap_is_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine(monkeypatch, landlock=0, bubblewrap=True)
+    assert available_sandbox("auto") == "bubblewrap"
+    assert available_sandbox("landlock") == "none"
+
+
+def test_a_choice_that_is_not_here_is_not_pretended(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine(monkeypatch, landlock=0, bubblewrap=False)
+    choices = ("auto", "landlock", "bubblewrap")
+    assert {available_sandbox(choice) for choice in choices} == {"none"}
+
+
+def test_asking_the_kernel_never_fails() -> None:
+    assert landlock_version() >= 0
+
+
+@pytest.mark.parametrize(
+    ("version", "bits"), [(1, 13), (2, 14), (3, 15), (4, 15), (5, 16), (9, 16)]
+)
+def test_an_old_kernel_is_asked_only_for_what_it_knows(version: int, bits: int) -> None:
+    assert handled_files(version) == (1 << bits) - 1
+
+
+def powers(
+    kind: str = "landlock", landlock: int = 7, own: bool = False, seccomp: bool = True
+) -> Powers:
+    return Powers(kind, landlock, "user" if own else "", seccomp, root=False)
+
+
+def test_nothing_is_promised_without_a_sandbox() -> None:
+    assert promises(powers("none", 0), SETTINGS) == []
+    assert "every one asks" in missing(powers("none", 0))[0]
+
+
+def test_a_new_kernel_that_allows_all_misses_nothing() -> None:
+    assert missing(powers(own=True)) == []
+
+
+@pytest.mark.parametrize(
+    ("machine", "gap"),
+    [
+        (powers(), "Permissions and times"),
+        (powers(), ".cowork, .jupyter and .ipython"),
+        (powers(landlock=2), "made empty"),
+        (powers(landlock=1), "moved between folders"),
+        (powers(landlock=5), "sent signals"),
+        (powers(landlock=5, own=True), "sent signals"),
+        (powers(seccomp=False), "only TCP is refused"),
+        (powers(landlock=3, seccomp=False), "network cannot be taken away"),
+    ],
+)
+def test_what_is_missing_is_said(machine: Powers, gap: str) -> None:
+    assert any(gap in said for said in missing(machine))
+
+
+def test_what_cannot_be_held_is_not_promised() -> None:
+    weak = " ".join(promises(powers(landlock=3, seccomp=False), SETTINGS))
+    assert "network" not in weak
+    assert "signals" not in weak
+    assert "sockets" not in weak
+    strong = " ".join(promises(powers(own=True), SETTINGS))
+    assert all(word in strong for word in ("no network", "signals", "sockets"))
+
+
+def test_root_is_told_that_processes_are_not_counted() -> None:
+    root = Powers("landlock", 7, "root", seccomp=True, root=True)
+    assert "processes" in " ".join(missing(root))
+    assert "processes" not in " ".join(promises(root, SETTINGS))
+
+
+@pytest.mark.parametrize(
+    ("choice", "may_write", "allowed"),
+    [
+        ("ask", True, True),
+        ("allow", True, True),
+        ("deny", True, False),
+        ("ask", False, False),
+        ("allow", False, False),
+    ],
+)
+def test_those_who_only_look_have_no_network(choice: str, may_write: bool, allowed: bool) -> None:
+    settings = Settings(workspace=Path("/ws"), data_dir=Path("/d"), sandbox_network=choice)  # type: ignore[arg-type]
+    assert Sandbox(settings).allows_network(may_write=may_write) is allowed
+
+
+def test_it_travels_to_another_process_as_its_settings() -> None:
+    there = pickle.loads(pickle.dumps(Sandbox(SETTINGS)))
+    assert there.kind == Sandbox(SETTINGS).kind

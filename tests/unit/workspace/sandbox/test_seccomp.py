@@ -1,0 +1,93 @@
+"""The system call filter, run by a machine of our own, so that every architecture is tried."""
+
+from __future__ import annotations
+
+import errno
+import socket
+import struct
+
+import pytest
+
+from cowork_jupyter.workspace.sandbox.seccomp import families, filter_program, seccomp_works_here
+
+X86, ARM = (0xC000003E, 41, 248), (0xC00000B7, 198, 217)
+MACHINES = pytest.mark.parametrize(
+    ("machine", "numbers"), [("x86_64", X86), ("aarch64", ARM)], ids=["x86_64", "aarch64"]
+)
+ALLOWED = 0
+
+
+def answer(program: bytes, *, audit: int, number: int, first: int = 0) -> int:
+    """The error that a call gets; 0 if it is let through."""
+    data = struct.pack("<IIQ6Q", number, audit, 0, first, 0, 0, 0, 0, 0)
+    code = list(struct.iter_unpack("HBBI", program))
+    value = place = 0
+    while True:
+        kind, if_so, if_not, constant = code[place]
+        place += 1
+        if kind == 0x20:
+            (value,) = struct.unpack_from("<I", data, constant)
+        elif kind == 0x06:
+            return 0 if constant == 0x7FFF0000 else constant & 0xFFFF
+        else:
+            so = value == constant if kind == 0x15 else bool(value & constant)
+            place += if_so if so else if_not
+
+
+@MACHINES
+def test_only_listed_families_can_be_opened(machine: str, numbers: tuple[int, int, int]) -> None:
+    audit, open_socket, _ = numbers
+    program = filter_program(families(internet=False, unix=True, others=False), machine)
+    for family, error in {
+        socket.AF_UNIX: ALLOWED,
+        16: ALLOWED,
+        socket.AF_INET: errno.EACCES,
+        socket.AF_INET6: errno.EACCES,
+        17: errno.EACCES,  # packets as they are on the wire
+        40: errno.EACCES,  # to the host of a virtual machine
+    }.items():
+        assert answer(program, audit=audit, number=open_socket, first=int(family)) == error
+
+
+@MACHINES
+def test_a_family_with_rubbish_above_it_is_still_seen(
+    machine: str, numbers: tuple[int, int, int]
+) -> None:
+    program = filter_program(families(internet=False, unix=True, others=False), machine)
+    padded = 0xDEAD_0000_0000 | socket.AF_INET  # the kernel looks at the lower half only
+    found = answer(program, audit=numbers[0], number=numbers[1], first=padded)
+    assert found == errno.EACCES
+
+
+@MACHINES
+def test_the_ring_and_the_keys_are_refused(machine: str, numbers: tuple[int, int, int]) -> None:
+    audit, _, keys = numbers
+    program = filter_program(None, machine)
+    assert answer(program, audit=audit, number=425) == errno.ENOSYS
+    for number in (keys, keys + 1, keys + 2):
+        assert answer(program, audit=audit, number=number) == errno.EPERM
+
+
+@MACHINES
+def test_everything_else_goes_through(machine: str, numbers: tuple[int, int, int]) -> None:
+    audit, open_socket, keys = numbers
+    for allowed in (None, frozenset({1})):
+        program = filter_program(allowed, machine)
+        special = {425, keys, keys + 1, keys + 2, open_socket}
+        for number in set(range(500)) - special:
+            assert answer(program, audit=audit, number=number) == ALLOWED
+
+
+def test_other_ways_to_number_calls_are_refused() -> None:
+    program = filter_program(None, "x86_64")
+    assert answer(program, audit=0x40000003, number=102) == errno.EPERM  # 32 bits: socketcall
+    assert answer(program, audit=X86[0], number=0x40000000 | 41) == errno.EPERM  # x32
+
+
+def test_all_families_need_no_list() -> None:
+    assert families(internet=True, unix=True, others=True) is None
+    assert families(internet=True, unix=False, others=False) == {2, 10, 16}
+
+
+def test_an_unknown_architecture_is_not_guessed_at() -> None:
+    assert not seccomp_works_here("sparc64")
