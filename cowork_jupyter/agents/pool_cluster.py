@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
@@ -106,6 +106,7 @@ class Cluster:
             if self._client is None or self._client.status != "running":
                 await self.aclose()
                 self._client = await self._connect()
+            self._listen(self._client)
             return self._client
 
     async def aclose(self) -> None:
@@ -120,8 +121,8 @@ class Cluster:
         if own is not None:
             await own.close()
 
-    async def run(self, attempt: Attempt, near: str | None) -> ToolResult:
-        """Let a worker run this, by choice the one named. Raises `Lost`.
+    async def run(self, attempt: Attempt) -> ToolResult:
+        """Let a worker run this. Raises `Lost`.
 
         Cancelling ends what runs there, and waits until it has ended.
         """
@@ -134,10 +135,8 @@ class Cluster:
             self._topic,
             key=f"cowork-{order.tool}-{order.attempt}",
             pure=False,
-            workers=[near] if near else None,
-            allow_other_workers=near is not None,
         )
-        following = asyncio.create_task(_follow(future, attempt))
+        self._do(_follow(future, attempt))
         try:
             return await attempt.outcome
         except asyncio.CancelledError:
@@ -146,8 +145,7 @@ class Cluster:
             raise
         finally:
             del self._attempts[order.attempt]
-            following.cancel()
-            future.release()
+            future.release()  # which also ends following it
 
     # Connecting
 
@@ -168,9 +166,12 @@ class Cluster:
         except (OSError, RuntimeError, ValueError) as error:
             place = f"No Dask scheduler answers at {address}" if address else "Dask did not start"
             raise Unavailable(f"{place}: {error}") from error
+        return client
+
+    def _listen(self, client: Dask) -> None:
+        """Said before every call: a scheduler that was restarted has forgotten it."""
         client.subscribe_topic(self._topic, lambda event: self._hear(client, event[1]))
         client.subscribe_topic("all", lambda event: self._watch(event[1]))
-        return client
 
     async def _start_cluster(self, dask: Dask) -> Dask:
         """Without an address: worker processes on this machine, for as long as we are there."""
@@ -226,9 +227,7 @@ class Cluster:
         attempt = self._attempts.get(message["attempt"])
         if message["kind"] == "claim":
             granted = attempt if attempt and attempt.claim(message["worker"]) else None
-            answering = asyncio.create_task(self._answer(client, message, granted))
-            self._background.add(answering)
-            answering.add_done_callback(self._background.discard)
+            self._do(self._answer(client, message, granted))
         elif attempt is not None and attempt.worker == message["worker"]:
             if message["kind"] == "ended":
                 attempt.ended.set()
@@ -239,15 +238,22 @@ class Cluster:
         """Tell a worker whether to begin; it must see the workspace if it is to."""
         worker, claim = message["worker"], message["claim"]
         try:
-            if attempt and worker not in self._proven:
-                seen = await self._prove(client, [worker])
-                if seen.get(worker) is not True:
-                    attempt.fail(self._not_shared(worker, seen.get(worker)))
-            granted = attempt is not None and not attempt.outcome.done()
-            await client.run(grant, claim, granted, workers=[worker])
+            async with asyncio.timeout(CONNECT):
+                if attempt and worker not in self._proven:
+                    seen = await self._prove(client, [worker])
+                    if seen.get(worker) is not True:
+                        attempt.fail(self._not_shared(worker, seen.get(worker)))
+                granted = attempt is not None and not attempt.outcome.done()
+                await client.run(grant, claim, granted, workers=[worker])
         except Exception:  # whatever keeps us from telling it, it is out of reach
             if attempt:
                 attempt.lose()
+
+    def _do(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something besides."""
+        task = asyncio.create_task(work)
+        self._background.add(task)  # or it could be thrown away before it has ended
+        task.add_done_callback(self._background.discard)
 
 
 async def _follow(future: Dask, attempt: Attempt) -> None:

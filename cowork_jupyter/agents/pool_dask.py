@@ -49,14 +49,12 @@ class DaskPool:
         await self._cluster.aclose()
 
 
-@dataclass
+@dataclass(frozen=True)
 class _TaskAtWork:
     """The calls of one task."""
 
     cluster: Cluster
     log: RunLog
-    worker: str | None = None
-    """Where the last call ran: a task stays there while it can, for what it has in `/tmp`."""
 
     def sent_out(self, tool: Tool) -> Tool:
         """The same tool, run at a worker."""
@@ -73,19 +71,19 @@ class _TaskAtWork:
                 attempt=new_id("attempt"),
                 tool=tool.name,
                 parameters=parameters.model_dump(mode="json"),
-                context=replace(context, output=_nowhere),
+                role=context.role,
+                workspace=context.workspace,
             )
             attempt = Attempt(order, context.output)
             waiting = asyncio.get_running_loop().call_later(QUEUED, self._tell_queued, attempt)
             try:
-                result = await self.cluster.run(attempt, near=self.worker)
+                result = await self.cluster.run(attempt)
             except Lost:
                 self._face_loss(tool, attempt)
             else:
                 return replace(result, data={**result.data, "worker": attempt.worker})
             finally:
                 waiting.cancel()
-                self.worker = attempt.worker
         raise Unavailable(f"{MOST_ATTEMPTS} workers were lost during {tool.name}.")
 
     def _face_loss(self, tool: Tool, attempt: Attempt) -> None:
@@ -99,7 +97,3 @@ class _TaskAtWork:
         if attempt.worker is None:
             what = "No worker of the Dask cluster is free yet; waiting for one."
             self.log.event(EventType.NOTICE, {"code": "waiting_for_worker", "message": what})
-
-
-def _nowhere(_text: str) -> None:
-    """Where output goes that nobody is there to see."""

@@ -12,14 +12,16 @@ import secrets
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 from ..domain.errors import CoworkError
 from ..domain.identity import new_id
+from ..domain.roles import AgentRole
 from ..tools.base import ToolContext, ToolResult
 from ..tools.registry import default_tools
+from ..workspace import Workspace
 from .hands import MOST_SHOWN_OUTPUT
 
 LOOK = 0.05
@@ -37,8 +39,9 @@ class Order:
     attempt: str
     tool: str
     parameters: dict[str, Any]
-    context: ToolContext
-    """What the call may touch, without what belongs to the coordinator's process."""
+    role: AgentRole
+    workspace: Workspace
+    """As this call may see it."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ def grant(claim: str, granted: bool) -> None:
 
 def perform(order: Order, topic: str) -> ToolResult | CoworkError | None:
     """The task that Dask runs. None if it was not to be run, or not to its end."""
-    from distributed import get_worker
+    from distributed import Status, get_worker
 
     worker = get_worker()
     key = worker.get_current_task()
@@ -94,7 +97,8 @@ def perform(order: Order, topic: str) -> ToolResult | CoworkError | None:
     def wanted() -> bool:
         # Cancelled by the user, or because the coordinator is gone: Dask tells its worker.
         task = worker.state.tasks.get(key)
-        return task is not None and task.state in ("executing", "long-running")
+        open_ = worker.status not in (Status.closing, Status.closed, Status.failed)
+        return open_ and task is not None and task.state in ("executing", "long-running")
 
     try:
         return asyncio.run(_while(wanted, _perform(order, send)))
@@ -118,7 +122,7 @@ async def _perform(order: Order, send: Send) -> ToolResult | CoworkError | None:
     if not await _granted(send):
         return None
     output = _Output(send)
-    context = replace(order.context, output=output.add)
+    context = ToolContext(order.workspace, order.role, output.add)
     try:
         return await default_tools().call(order.tool, order.parameters, context)
     except CoworkError as error:

@@ -143,8 +143,8 @@ async def test_only_tools_that_need_nothing_but_the_workspace_are_sent_out(
 async def test_an_attempt_is_granted_once_and_a_second_claim_tells_of_the_loss(
     tmp_path: Path,
 ) -> None:
-    context = ToolContext(Workspace(tmp_path), AgentRole.ACTOR)
-    attempt = Attempt(Order("attempt_1", "read_file", {}, context), lambda _: None)
+    order = Order("attempt_1", "read_file", {}, AgentRole.ACTOR, Workspace(tmp_path))
+    attempt = Attempt(order, lambda _: None)
     assert attempt.claim("tcp://one")
     assert not attempt.claim("tcp://two")
     assert attempt.worker == "tcp://one"
