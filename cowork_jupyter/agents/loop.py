@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ..domain.contexts import JobStatus, Usage
-from ..domain.events import EventType
 from ..domain.messages import MessageType
 from ..domain.plan import Plan
 from ..domain.replies import Question, Review, ToolCalls
 from ..llm.reply import Reply
-from ..store import PlanRevision
 from .budget import Budget
+from .delivery import deliver_plan
 from .guard import CircleGuard
 from .hands import Hands
 from .limits import GO_ON, LimitReached, Limits, about_going_on
@@ -118,22 +117,10 @@ class AgentLoop:
         if kind not in self.log.role.spec.formats:
             return await self._strike(reply, f"The {self.log.role} role does not deliver a {kind}.")
         self._say(reply)
-        data = delivery.model_dump(mode="json")
-        message = self.log.message("assistant", "", MessageType(kind), data)
-        with self.log.journal.transaction() as tx:
-            tx.append_message(message)
-            if isinstance(delivery, Plan):
-                last = tx.plan(self.log.context_id)
-                number = last.revision + 1 if last else 1
-                tx.save_plan(
-                    PlanRevision(
-                        context_id=self.log.context_id,
-                        revision=number,
-                        plan=delivery,
-                        files_read=self.hands.files_read,
-                    )
-                )
-                self.log.append(tx, EventType.PLAN_UPDATE, {**data, "revision": number})
+        if isinstance(delivery, Plan):
+            deliver_plan(self.log, delivery, self.hands.registry, self.hands.files_read)
+        else:
+            self.log.say("assistant", "", MessageType(kind), delivery.model_dump(mode="json"))
         return Outcome(text=reply.text)
 
     async def _strike(self, reply: Reply, problem: str) -> Outcome | None:

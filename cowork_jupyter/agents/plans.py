@@ -19,7 +19,9 @@ from ..workspace import fingerprint
 from .agent import AgentKit
 from .choices import SKIP
 from .coordinator import Execution
+from .delivery import propose_plan
 from .jobs import Jobs
+from .log import RunLog
 from .loop import Outcome
 from .planning import run_planning_phase
 from .pool import WorkerPool
@@ -50,7 +52,7 @@ class Plans:
         newest = self._newest(context_id, revision)
         if self.kit.journal.store.active_job(context_id):
             raise Conflict("The plan is being carried out. Stop that first.", code="job_running")
-        plan = self._checked(raw)
+        plan = self.checked(raw)
         edited = PlanRevision(
             context_id=context_id,
             revision=newest.revision + 1,
@@ -77,6 +79,11 @@ class Plans:
             return await self._execution(context, job, approved, max_parallel).run_execution_phase()
 
         return self.jobs.start(message, work)
+
+    async def propose(self, job: Job, plan: Plan) -> Outcome:
+        """What a job does for which no planner is needed: show a plan that there is already."""
+        propose_plan(RunLog(self.kit.journal, job.context_id, job.id, AgentRole.PLANNER), plan)
+        return Outcome()
 
     async def work_on(self, context: Context, role: AgentRole, job: Job, request: str) -> Outcome:
         """What a job does that a message of the user began."""
@@ -168,7 +175,8 @@ class Plans:
             )
         return newest
 
-    def _checked(self, raw: dict[str, Any]) -> Plan:
+    def checked(self, raw: dict[str, Any]) -> Plan:
+        """The plan, if it is sound and the actor has the tools; else an error with the place."""
         try:
             plan = Plan.model_validate(raw)
         except ValidationError as error:
