@@ -1,17 +1,56 @@
-"""The endpoints about workflows: what users can pick, and picking it."""
+"""The endpoints about workflows: what users can pick, picking it, and saving plans to be picked."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
+from ..domain.errors import InvalidInput
 from ..domain.health import Problem
+from ..domain.plan import Plan
 from ..domain.roles import AgentRole
-from ..workflows import Category, Workflow
+from ..workflows import Category, Draft, Template, Workflow
 from . import models
-from .calls import Call
+from .calls import Call, check_owner
 from .routes import table
+
+
+class NewParameter(models.Request):
+    """What is to be different each time the plan is used."""
+
+    name: models.Name
+    value: models.Name | None = None
+    """What stands in the plan now; left out if the plan holds `{name}` already."""
+    title: models.Name = ""
+    description: models.Name = ""
+    type: Literal["text", "path", "notebook"] | None = None
+    default: models.Name | None = None
+
+
+class NewWorkflow(models.Request):
+    """`POST workflows`: a plan of a conversation, or one made by hand."""
+
+    name: models.Name
+    title: models.Name = ""
+    description: models.Name = ""
+    parameters: Annotated[list[NewParameter], Field(max_length=30)] = []
+    context_id: models.Name | None = None
+    revision: models.Seq | None = None
+    plan: dict[str, Any] | None = None
+    replace: bool = False
+
+
+class TemplateView(BaseModel):
+    """Where a template comes from, and its plan with `{names}` of parameters."""
+
+    source: Literal["user", "workspace"]
+    plan: Plan
+
+    @classmethod
+    def of(cls, template: Template) -> TemplateView:
+        """The view of one template."""
+        return cls(source=template.source, plan=template.plan)
 
 
 class WorkflowView(BaseModel):
@@ -23,6 +62,8 @@ class WorkflowView(BaseModel):
     category: str
     role: AgentRole
     parameters: dict[str, Any]
+    template: TemplateView | None
+    """Set if it is a plan that was saved."""
 
     @classmethod
     def of(cls, workflow: Workflow) -> WorkflowView:
@@ -34,6 +75,7 @@ class WorkflowView(BaseModel):
             category=workflow.category,
             role=workflow.role,
             parameters=workflow.schema,
+            template=TemplateView.of(workflow) if isinstance(workflow, Template) else None,
         )
 
 
@@ -87,6 +129,36 @@ async def list_workflows(call: Call) -> BaseModel:
     return WorkflowList(items=views, problems=workflows.problems)
 
 
+@table.route("POST", "workflows", body=NewWorkflow, answer=WorkflowView, status=201, action="write")
+async def save_workflow(call: Call) -> BaseModel:
+    """Save a plan as a workflow of the user's own, with what varies as parameters."""
+    body: NewWorkflow = call.body
+    saved = call.service.reuse.save(
+        Draft.model_validate(body.model_dump(include=set(Draft.model_fields))),
+        _plan_of(call, body),
+        replace=body.replace,
+    )
+    return WorkflowView.of(saved)
+
+
+def _plan_of(call: Call, body: NewWorkflow) -> dict[str, Any]:
+    if (body.plan is None) == (body.context_id is None):
+        raise InvalidInput("Give either a context_id or a plan.", code="invalid_template")
+    if body.plan is None:
+        assert body.context_id is not None
+        call.service.context(body.context_id)
+        return call.service.reuse.plan_of(body.context_id, body.revision)
+    if body.revision is not None:
+        raise InvalidInput("revision: goes with a context_id.", code="invalid_template")
+    return body.plan
+
+
+@table.route("DELETE", "workflows/{name}", answer=None, status=204, action="write")
+async def delete_workflow(call: Call) -> None:
+    """Remove a template of the user's own."""
+    call.service.reuse.delete(call.path["name"])
+
+
 @table.route("GET", "workflows/categories", answer=CategoryList, action="read", kernel=True)
 async def list_categories(call: Call) -> BaseModel:
     """The same in groups, for menus."""
@@ -105,8 +177,11 @@ async def list_categories(call: Call) -> BaseModel:
 )
 async def run_workflow(call: Call) -> BaseModel:
     """Let the agent do it, in a new conversation unless one is given."""
+    body: models.WorkflowRun = call.body
+    if body.context_id is not None:
+        check_owner(call.service, call.caller, body.context_id)
     message = call.service.run_workflow(
-        call.path["name"], call.body.parameters, call.body.context_id
+        call.path["name"], body.parameters, body.context_id, owner=call.caller.name
     )
     assert message.job_id
     return WorkflowAccepted(

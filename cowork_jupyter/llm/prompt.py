@@ -6,9 +6,6 @@ same text goes to the model and to whoever wants to see it.
 
 from __future__ import annotations
 
-import math
-import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -18,6 +15,7 @@ from typing import Any
 from ..domain.roles import AgentRole, Permission
 from ..domain.settings import ToolProtocol
 from .protocols import ToolSpec
+from .relevance import fitness
 from .tokens import Count, estimate_tokens
 
 PROMPTS = Path(__file__).parent / "prompts"
@@ -58,6 +56,8 @@ class PromptParts:
     protocol: ToolProtocol = "json"
     facts: dict[str, str] = field(default_factory=dict)
     """What is known of the workspace: its name, the notebook, the date."""
+    templates: Sequence[str] = ()
+    """Outlines of saved plans that fit the request."""
 
 
 def render_prompt(parts: PromptParts) -> str:
@@ -71,6 +71,7 @@ def render_prompt(parts: PromptParts) -> str:
         f"# Tools\n{_tools(parts)}" if parts.tools else "",
         f"# Replies\n{_formats(parts)}",
         _examples(parts),
+        f"# Templates\n{_templates(parts.templates)}" if parts.templates else "",
         f"# Facts\n{_facts(parts.facts)}" if parts.facts else "",
     ]
     return "\n\n".join(section.strip() for section in sections if section) + "\n"
@@ -79,10 +80,10 @@ def render_prompt(parts: PromptParts) -> str:
 def room_for_tools(frame: PromptParts, count: Count = estimate_tokens) -> int:
     """What descriptions of tools may cost beside all that is in this frame of a prompt.
 
-    A long base prompt of the user's own takes no room from the tools.
+    A long base prompt of the user's own takes no room from the tools, nor do templates.
     """
     limit = PROMPT_TOKENS + PERMISSION_TOKENS * (len(frame.role.spec.permissions) - 1)
-    return limit - count(render_prompt(replace(frame, base="")))
+    return limit - count(render_prompt(replace(frame, base="", templates=())))
 
 
 @cache
@@ -100,10 +101,10 @@ def choose_tools(
     Our own tools come before foreign ones, then what shares words with the request. The
     order in which they were given is kept, so that the prompt changes as little as possible.
     """
-    fitness = _fitness(tools, request)
+    fits = _fitness(tools, request)
 
     def rank(place: int) -> tuple[bool, float, int]:
-        return tools[place].spec.name.startswith("mcp__"), -fitness[place], place
+        return tools[place].spec.name.startswith("mcp__"), -fits[place], place
 
     chosen: set[int] = set()
     headings: set[str] = set()
@@ -120,9 +121,9 @@ def choose_tools(
 
 def search_tools(tools: Sequence[DescribedTool], query: str) -> list[DescribedTool]:
     """The few that share most with the query, best first."""
-    fitness = _fitness(tools, query)
-    best = sorted(range(len(tools)), key=lambda place: -fitness[place])
-    return [tools[place] for place in best[:MOST_FOUND] if fitness[place]]
+    fits = _fitness(tools, query)
+    best = sorted(range(len(tools)), key=lambda place: -fits[place])
+    return [tools[place] for place in best[:MOST_FOUND] if fits[place]]
 
 
 def describe_tool(tool: ToolSpec) -> str:
@@ -131,17 +132,7 @@ def describe_tool(tool: ToolSpec) -> str:
 
 
 def _fitness(tools: Sequence[DescribedTool], request: str) -> list[float]:
-    """How well each fits a request: by the words they share, rare ones counting most."""
-    wanted = _words(request)
-    shared = [wanted & _words(f"{one.spec.name} {one.spec.description}") for one in tools]
-    spread = Counter(word for words in shared for word in words)
-    return [math.fsum(1 / spread[word] for word in words) for words in shared]
-
-
-def _words(text: str) -> set[str]:
-    """The words in text or in names like `create_issue` and `createIssue`, plurals as singulars."""
-    words = re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", text)
-    return {word.lower().rstrip("s") for word in words if len(word) > 2}
+    return fitness([f"{one.spec.name} {one.spec.description}" for one in tools], request)
 
 
 def _permissions(role: AgentRole) -> str:
@@ -177,6 +168,11 @@ def _examples(parts: PromptParts) -> str:
         return ""
     text = read_prompt("examples", parts.role.spec.prompt_file)
     return f"# Examples\n{text}" if text else ""
+
+
+def _templates(outlines: Sequence[str]) -> str:
+    """Said with care: what was good once may not fit now, and the braces are not to be copied."""
+    return "\n".join([read_prompt("formats", "templates.md"), *outlines])
 
 
 def _facts(facts: dict[str, str]) -> str:

@@ -23,6 +23,12 @@ def _breaks(char: str) -> bool:
     return unicodedata.category(char) in _BREAKING
 
 
+def in_one_line(text: str, most: int) -> str:
+    """A text of others on one line, of a length that fits into a list."""
+    line = "".join(char for char in " ".join(text.split()) if not _breaks(char))
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
 def _one_line(text: str) -> str:
     if any(map(_breaks, text)):
         raise ValueError("must be one line, without control characters")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ..domain.errors import NotFound
 from ..domain.health import Problem
+from .templates import Listing
 from .workflow import Workflow
 
 
@@ -44,6 +45,18 @@ class WorkflowRegistry(Mapping[str, Workflow]):
         if workflow.name in self._workflows:
             raise ValueError(f"there is a workflow '{workflow.name}' already")
         self._workflows[workflow.name] = workflow
+
+    def together_with(self, listing: Listing) -> WorkflowRegistry:
+        """These and the templates there are now, which cannot take a name from these."""
+        whole = WorkflowRegistry(self.values())
+        whole.problems = [*self.problems, *listing.problems]
+        for template in listing.items:
+            try:
+                whole.add(template)
+            except ValueError as error:
+                message = f"The template '{template.name}' is left out: {error}."
+                whole.problems.append(Problem(code="template_skipped", message=message))
+        return whole
 
     def named(self, name: str) -> Workflow:
         """The workflow, or an error that suggests a similar one."""

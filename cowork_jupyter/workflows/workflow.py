@@ -19,8 +19,8 @@ from ..domain.errors import InvalidInput
 from ..domain.roles import AgentRole
 from .fields import quoted
 
-_PLACE = re.compile(r"\{(\w+)\}")
-_NAME = re.compile(r"[a-z][a-z0-9_]*")
+PLACE = re.compile(r"\{(\w+)\}")
+NAME = re.compile(r"[a-z][a-z0-9_]*")
 _EMPTY: tuple[Any, ...] = (None, "", [])
 _MOST_PROBLEMS = 10
 
@@ -28,7 +28,7 @@ _MOST_PROBLEMS = 10
 class Parameters(BaseModel):
     """Base of every workflow's parameters: strict about names, so that typos are noticed."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", protected_namespaces=())
 
 
 @dataclass(frozen=True)
@@ -51,13 +51,13 @@ class Workflow:
         for name in ("name", "title", "description", "category", "request"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name).strip():
                 raise TypeError(f"its {name} must be a text")
-        if not _NAME.fullmatch(self.name):
+        if not NAME.fullmatch(self.name):
             raise ValueError("its name must be of small letters, digits and _")
         if not isinstance(self.role, AgentRole):
             raise TypeError("its role must be an AgentRole")
         if not (isinstance(self.parameters, type) and issubclass(self.parameters, Parameters)):
             raise TypeError("its parameters must be a subclass of Parameters")
-        fields, places = set(self.parameters.model_fields), set(_PLACE.findall(self.request))
+        fields, places = set(self.parameters.model_fields), set(PLACE.findall(self.request))
         if fields != places:
             odd = ", ".join(sorted(fields ^ places))
             raise ValueError(f"its request and its parameters do not both name: {odd}")
@@ -85,10 +85,14 @@ class Workflow:
         values = given.model_dump(mode="json")
 
         def is_said(line: str) -> bool:
-            return all(values[name] not in _EMPTY for name in _PLACE.findall(line))
+            return all(values[name] not in _EMPTY for name in PLACE.findall(line))
 
         template = "\n".join(filter(is_said, cleandoc(self.request).splitlines()))
-        return _PLACE.sub(lambda place: quoted(values[place[1]]), template)
+        return PLACE.sub(lambda place: quoted(values[place[1]]), template)
+
+    def ready_plan(self, given: Parameters) -> dict[str, Any] | None:  # noqa: ARG002 (templates)
+        """The plan, if it takes no agent to make it."""
+        return None
 
     def _problem(self, detail: ErrorDetails) -> dict[str, str]:
         why = detail["msg"].removeprefix("Value error, ")

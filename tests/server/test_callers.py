@@ -75,6 +75,8 @@ def test_answers_rules_and_roles_are_not_for_kernels() -> None:
     assert ("POST", "questions/{id}/answer") not in for_kernels
     assert ("POST", "context/{id}/role") not in for_kernels
     assert ("DELETE", "context/{id}") not in for_kernels
+    assert ("POST", "workflows") not in for_kernels
+    assert ("DELETE", "workflows/{name}") not in for_kernels
 
 
 async def test_a_kernel_sees_no_other_users_contexts(
@@ -89,6 +91,18 @@ async def test_a_kernel_sees_no_other_users_contexts(
         await kernel.refused("GET", address, status=404)
     await kernel.refused("POST", f"context/{other}/messages", {"content": "x"}, status=404)
     assert (await api.get(f"context/{other}"))["id"] == other
+
+
+async def test_a_kernel_runs_no_workflow_in_another_users_context(
+    api: Api, as_kernel: AsKernel, jp_serverapp: Any
+) -> None:
+    extension = jp_serverapp.extension_manager.extension_apps["cowork_jupyter"].copy().pop()
+    accepted = await api.post("workflows/review_changes/run", status=202)
+    await api.post(f"jobs/{accepted['job_id']}/cancel")
+    assert extension.service.owner(accepted["context_id"])
+    kernel = await as_kernel()
+    body = {"context_id": accepted["context_id"]}
+    await kernel.refused("POST", "workflows/review_changes/run", body, status=404)
 
 
 async def test_the_token_is_gone_with_the_kernel(as_kernel: AsKernel, kernels: FakeKernels) -> None:

@@ -155,11 +155,13 @@ def known_names(server: LiveServer) -> Iterator[tuple[str, str, list[str]]]:
         ]
         asked = wait_for(client, f"context/{asking}/questions", lambda found: found["items"])
         wait_for(client, f"context/{planning}/plan", lambda found: found["plan"])
+        saved = [{"name": f"tidy_up_{number}", "context_id": planning} for number in range(5)]
+        templates = [client.post("workflows", json=one).json()["name"] for one in saved]
     yield "^/jobs/", "id", jobs
     yield "^/questions/", "id", [one["id"] for one in asked["items"]]
     yield "/plan", "id", [planning]
     yield "^/v1/system-prompts/", "id", ["default"]
-    yield "^/workflows/", "name", ["review_changes"]
+    yield "^/workflows/", "name", ["review_changes", *templates]
 
 
 def wait_for(client: httpx.Client, address: str, done: Callable[[Any], Any]) -> Any:

@@ -29,8 +29,9 @@ async def test_they_are_listed_with_a_schema_for_the_form(api: Api) -> None:
     assert (answer["next"], answer["problems"]) == (None, [])
     assert [one["name"] for one in answer["items"]] == NAMES
     first = answer["items"][0]
-    assert set(first) == {"name", "title", "description", "category", "role", "parameters"}
-    assert first["role"] == "planner"
+    fields = {"name", "title", "description", "category", "role", "parameters", "template"}
+    assert set(first) == fields
+    assert (first["role"], first["template"]) == ("planner", None)
     assert first["parameters"]["required"] == ["notebook"]
     assert first["parameters"]["properties"]["notebook"]["title"] == "Notebook"
 

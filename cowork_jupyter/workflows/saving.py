@@ -1,0 +1,134 @@
+"""Making a template of a plan: what is to vary is named, and its values become places."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pydantic import BaseModel, ValidationError
+
+from ..domain.errors import InvalidInput
+from ..domain.plan import Plan
+from .template import Kind, SavedPlan, Template, places, shortened, with_texts
+from .workflow import NAME
+
+LONGEST_NAME = 50
+
+
+class Varying(BaseModel):
+    """What is to be different each time, by the value it has in the plan.
+
+    Without a value, the plan holds its `{name}` already.
+    """
+
+    name: str
+    value: str | None = None
+    title: str = ""
+    description: str = ""
+    type: Kind | None = None
+    """If not said, what it looks like: a path, if a step names it among its files."""
+    default: str | None = None
+
+
+class Draft(BaseModel):
+    """What the user says of a template that they want to save."""
+
+    name: str
+    title: str = ""
+    description: str = ""
+    parameters: list[Varying] = []
+
+
+def template_of(draft: Draft, plan: Plan) -> Template:
+    """The template, or an error that names the place where it does not add up."""
+    if not NAME.fullmatch(draft.name) or len(draft.name) > LONGEST_NAME:
+        wanted = f"of small letters, digits and _, at most {LONGEST_NAME}"
+        raise _refusal(f"name: must be {wanted}, and begin with a letter")
+    _check_values(draft.parameters, plan)
+    placed = _with_places(plan, draft.parameters)
+    saved = {
+        "title": draft.title or _as_title(draft.name),
+        "description": draft.description or shortened(plan.goal),
+        "parameters": [_declared(one, placed) for one in draft.parameters],
+        "plan": placed.model_dump(),
+    }
+    try:
+        return Template.of(draft.name, SavedPlan.model_validate(saved))
+    except ValidationError as error:
+        raise _refusal(explained(error)) from None
+
+
+def explained(error: ValidationError) -> str:
+    """What is wrong with a template, place first."""
+    found = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    place = "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in found["loc"])
+    why = found["msg"].removeprefix("Value error, ")
+    return f"{place[1:]}: {why}" if place else why
+
+
+def _check_values(parameters: Sequence[Varying], plan: Plan) -> None:
+    known, values = places(plan), [one.value for one in parameters]
+    for index, one in enumerate(parameters):
+        if one.value is None:
+            continue
+        if not one.value.strip():
+            raise _refusal(f"parameters[{index}].value: is empty")
+        if one.value in values[:index]:
+            raise _refusal(f"parameters[{index}].value: another parameter has the same")
+        if one.name in known:
+            why = f"the plan says '{{{one.name}}}' already, and means something else"
+            raise _refusal(f"parameters[{index}].name: {why}")
+
+
+def _with_places(plan: Plan, parameters: Sequence[Varying]) -> Plan:
+    """The plan with each value replaced, all at once and the longest first."""
+    names = {one.value: one.name for one in parameters if one.value}
+    if not names:
+        return with_texts(plan, str)
+    found: set[str] = set()
+    by_length = sorted(names, key=len, reverse=True)
+    any_value = re.compile("|".join(map(_as_a_whole, by_length)))
+
+    def place(match: re.Match[str]) -> str:
+        found.add(match[0])
+        return f"{{{names[match[0]]}}}"
+
+    placed = with_texts(plan, lambda text: any_value.sub(place, text))
+    for index, one in enumerate(parameters):
+        if one.value and one.value not in found:
+            why = f"'{shortened(one.value)}' is nowhere in the plan"
+            raise _refusal(f"parameters[{index}].value: {why}")
+    return placed
+
+
+def _as_a_whole(value: str) -> str:
+    """Matches the value, but not `1` in `10`: letters and digits at its ends end there."""
+    before = r"(?<![A-Za-z0-9])" if re.match("[A-Za-z0-9]", value) else ""
+    after = r"(?![A-Za-z0-9])" if re.search("[A-Za-z0-9]$", value) else ""
+    return f"{before}{re.escape(value)}{after}"
+
+
+def _declared(one: Varying, placed: Plan) -> dict[str, str | None]:
+    return {
+        "name": one.name,
+        "title": one.title,
+        "description": one.description,
+        "type": one.type or _kind(one, placed),
+        "default": one.default,
+        "example": one.value,
+    }
+
+
+def _kind(one: Varying, placed: Plan) -> Kind:
+    """A path is what a step has among its files."""
+    if not any(f"{{{one.name}}}" in step.files for step in placed.steps):
+        return "text"
+    return "notebook" if (one.value or "").endswith(".ipynb") else "path"
+
+
+def _as_title(name: str) -> str:
+    return name.replace("_", " ").strip().capitalize()
+
+
+def _refusal(why: str) -> InvalidInput:
+    return InvalidInput(why, code="invalid_template")

@@ -1,0 +1,199 @@
+"""A template: a plan that was saved to be used again, as a workflow with parameters.
+
+Its texts hold `{names}` of parameters. Running it asks no model: the values are put into the
+texts of the plan, never into JSON, so a value stays a value, and the user approves what comes of it
+like every plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+    create_model,
+    model_validator,
+)
+
+from ..domain.contexts import StepStatus
+from ..domain.plan import Plan, PlanStep
+from ..domain.roles import AgentRole
+from .fields import FilePath, Line, NotebookPath, in_one_line
+from .workflow import NAME, PLACE, Parameters, Workflow
+
+CATEGORY = "templates"
+MOST_PARAMETERS = 30
+MOST_SHOWN_STEPS = 12
+MOST_SHOWN = 160
+"""How much of a template a planner is shown: so many steps, of so many characters."""
+
+Source = Literal["user", "workspace"]
+Kind = Literal["text", "path", "notebook"]
+ParameterName = Annotated[str, StringConstraints(pattern=rf"^{NAME.pattern}$", max_length=50)]
+
+_FIELDS: dict[str, Any] = {"text": Line, "path": FilePath, "notebook": NotebookPath}
+
+
+class TemplateParameter(BaseModel):
+    """One thing that is different each time."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: ParameterName
+    title: Line = ""
+    description: Line = ""
+    type: Kind = "text"
+    default: str | None = None
+    """What it is when nothing is given; None if something must be."""
+    example: str | None = None
+    """What stood in the plan that the template was made from."""
+
+    @model_validator(mode="after")
+    def _is_usable(self) -> Self:
+        if hasattr(Parameters, self.name):
+            raise ValueError(f"'{self.name}' means something else here; choose another name")
+        if self.default is not None:
+            try:
+                TypeAdapter(_FIELDS[self.type]).validate_python(self.default)
+            except ValidationError as error:
+                why = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
+                raise ValueError(f"its default {why}") from None
+        return self
+
+
+class SavedPlan(BaseModel):
+    """A template as it stands in its file; its name is the file's."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: Annotated[Line, Field(min_length=1)]
+    description: Annotated[Line, Field(min_length=1)]
+    parameters: Annotated[list[TemplateParameter], Field(max_length=MOST_PARAMETERS)] = []
+    plan: Plan
+    """With `{names}` of parameters in its texts."""
+
+    @model_validator(mode="after")
+    def _names_fit(self) -> Self:
+        names = [one.name for one in self.parameters]
+        placed = places(self.plan)
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                raise ValueError(f"parameters[{index}].name: '{name}' is used twice")
+            if name not in placed:
+                raise ValueError(f"parameters[{index}]: '{{{name}}}' is nowhere in the plan")
+        return self
+
+
+@dataclass(frozen=True)
+class Template(Workflow):
+    """A workflow that is a plan already."""
+
+    saved: SavedPlan
+    source: Source
+
+    @classmethod
+    def of(cls, name: str, saved: SavedPlan, source: Source = "user") -> Template:
+        """The workflow that a saved plan is."""
+        lines = [f"- {one.name}: {{{one.name}}}" for one in saved.parameters]
+        return cls(
+            name=name,
+            title=saved.title,
+            description=saved.description,
+            category=CATEGORY,
+            # It only proposes: the user sees the plan, and approving it makes the role actor.
+            role=AgentRole.PLANNER,
+            parameters=_form(saved.parameters),
+            request="\n".join([f"Make the plan of the template {name}.", *lines]),
+            saved=saved,
+            source=source,
+        )
+
+    @property
+    def plan(self) -> Plan:
+        """The plan, with `{names}` of parameters in its texts."""
+        return self.saved.plan
+
+    def ready_plan(self, given: Parameters) -> dict[str, Any]:
+        """The plan with the values in their places, and nothing of it done yet."""
+        values: dict[str, str] = given.model_dump(mode="json")
+
+        def filled(text: str) -> str:
+            return PLACE.sub(lambda place: values.get(place[1], place[0]), text)
+
+        return with_texts(self.plan, filled).model_dump(mode="json")
+
+    @property
+    def outline(self) -> str:
+        """What a planner is shown of it."""
+        names = ", ".join(self.parameters.model_fields)
+        steps = [
+            f"  {number}. {shortened(step.action)}"
+            for number, step in enumerate(self.plan.steps[:MOST_SHOWN_STEPS], 1)
+        ]
+        more = len(self.plan.steps) - len(steps)
+        steps += [f"  … and {more} more"] if more else []
+        return "\n".join([f"- {self.name}({names}): {shortened(self.description)}", *steps])
+
+
+def with_texts(plan: Plan, change: Callable[[str], str]) -> Plan:
+    """A plan whose texts are changed and of which nothing is done yet.
+
+    Ids, dependencies and tools are no texts: what may be done is never up to a parameter.
+    """
+
+    def changed(step: PlanStep) -> PlanStep:
+        texts = {
+            "action": change(step.action),
+            "reason": change(step.reason),
+            "files": [change(path) for path in step.files],
+            "status": StepStatus.PENDING,
+        }
+        return step.model_copy(update=texts)
+
+    texts = {
+        "goal": change(plan.goal),
+        "risks": [change(one) for one in plan.risks],
+        "prerequisites": [change(one) for one in plan.prerequisites],
+        "steps": [changed(step) for step in plan.steps],
+    }
+    return plan.model_copy(update=texts)
+
+
+def places(plan: Plan) -> set[str]:
+    """All that stands in braces in the plan's texts."""
+    found: set[str] = set()
+
+    def look(text: str) -> str:
+        found.update(PLACE.findall(text))
+        return text
+
+    with_texts(plan, look)
+    return found
+
+
+def shortened(text: str) -> str:
+    """As much of a text as fits into a list."""
+    return in_one_line(text, MOST_SHOWN)
+
+
+def _form(parameters: list[TemplateParameter]) -> type[Parameters]:
+    fields: dict[str, Any] = {one.name: (_FIELDS[one.type], _field(one)) for one in parameters}
+    return create_model("TemplateParameters", __base__=Parameters, **fields)
+
+
+def _field(one: TemplateParameter) -> Any:
+    required = one.default is None
+    return Field(
+        ... if required else one.default,
+        title=one.title or None,
+        description=one.description or None,
+        examples=[one.example] if one.example is not None else None,
+        min_length=1 if required else None,
+    )

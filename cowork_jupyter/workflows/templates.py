@@ -1,0 +1,176 @@
+"""Where templates are kept: the user's own, and those that come with a workspace.
+
+What comes with a folder is only data until the user has trusted it: it can be looked at, so that
+they know what they would trust, but it is not listed, not run and shown to no model. What is
+trusted is the text that was read, so a file that changes in between gains nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from ..domain.errors import Conflict, CoworkError, Forbidden, InvalidInput, NotFound
+from ..domain.health import Problem
+from ..policy.trust import Offer
+from ..workspace import Workspace
+from .saving import explained
+from .template import SavedPlan, Source, Template
+
+LARGEST = 256 * 1024
+"""Bytes of a template."""
+MOST_TEMPLATES = 200
+"""Templates that are read of one folder."""
+WORKSPACE_FOLDER = ".cowork/workflows"
+
+
+def _nothing(_offer: Offer) -> bool:
+    return False
+
+
+@dataclass
+class Listing:
+    """Templates, and what is wrong with those left out."""
+
+    items: list[Template] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+@dataclass
+class Templates:
+    """The templates as they are on disk now."""
+
+    user: Path | None = None
+    """The user's own folder."""
+    workspace: Path | None = None
+    """The workspace's top folder."""
+    trusts: Callable[[Offer], bool] = _nothing
+    """Whether the user trusts something that came with the workspace."""
+
+    def listing(self) -> Listing:
+        """All that count now: the user's, then what they trust of the workspace's."""
+        found, brought = _Reading("user", self.user, "."), self._brought()
+        own = [template for template, _ in found.templates]
+        listing = Listing(own, [*found.problems, *brought.problems])
+        names = {one.name for one in own}
+        for template, offer in brought.templates:
+            if not self.trusts(offer):
+                continue
+            if template.name in names:
+                listing.problems.append(_problem(template.name, "You have one of that name."))
+            else:
+                listing.items.append(template)
+        return listing
+
+    def offers(self) -> list[Offer]:
+        """What comes with the workspace, trusted or not: for the user to look at."""
+        return [offer for _, offer in self._brought().templates]
+
+    def save(self, template: Template, *, replace: bool = False) -> None:
+        """Keep a template among the user's own."""
+        data = _written(template)
+        folder = self._own_folder()
+        folder.mkdir(parents=True, exist_ok=True)
+        with Workspace(folder).locate(_file(template.name)) as place:
+            if not place.exists():
+                place.create(data)
+            elif replace:
+                place.replace(data)
+            else:
+                raise Conflict(f"There is a template '{template.name}' already.", code="name_taken")
+
+    def delete(self, template: Template) -> None:
+        """Remove one of the user's own."""
+        if template.source != "user":
+            where = f"{WORKSPACE_FOLDER}/{_file(template.name)}"
+            raise Forbidden(f"It belongs to the workspace: remove {where} to be rid of it.")
+        with Workspace(self._own_folder()).locate(_file(template.name), follow=False) as place:
+            place.unlink()
+
+    def _brought(self) -> _Reading:
+        return _Reading("workspace", self.workspace, WORKSPACE_FOLDER)
+
+    def _own_folder(self) -> Path:
+        if self.user is None:
+            raise Forbidden("There is no folder to keep templates in.")
+        return self.user
+
+
+class _Reading:
+    """What one folder holds: the templates, each with its text, and what is wrong with others."""
+
+    def __init__(self, source: Source, root: Path | None, folder: str) -> None:
+        self.templates: list[tuple[Template, Offer]] = []
+        self.problems: list[Problem] = []
+        if root is None:
+            return
+        try:
+            names = _names(root, folder)
+        except NotFound:
+            return
+        except CoworkError as error:
+            self.problems.append(_problem(folder, error.message))
+            return
+        for name in names[:MOST_TEMPLATES]:
+            try:
+                text = _text(root, f"{folder}/{_file(name)}")
+                offer = Offer("workflow", name, text)
+                self.templates.append((_template(name, text, source), offer))
+            except CoworkError as error:
+                self.problems.append(_problem(name, error.message))
+        if len(names) > MOST_TEMPLATES:
+            why = f"Only the first {MOST_TEMPLATES} of a folder are read."
+            self.problems.append(_problem(names[MOST_TEMPLATES], why))
+
+
+def _names(root: Path, folder: str) -> list[str]:
+    with Workspace(root).locate(folder) as place:
+        names = [entry.name for entry in place.entries()]
+    return [
+        name.removesuffix(".json")
+        for name in names
+        if name.endswith(".json") and not name.startswith(".")
+    ]
+
+
+def _text(root: Path, path: str) -> str:
+    with Workspace(root).locate(path) as place:
+        data = place.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise InvalidInput(f"It is larger than {LARGEST // 1024} KiB.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidInput("It is not UTF-8 text.") from None
+
+
+def _template(name: str, text: str, source: Source) -> Template:
+    try:
+        return Template.of(name, SavedPlan.model_validate_json(text), source)
+    except ValidationError as error:
+        raise InvalidInput(explained(error)) from None
+    except ValueError as error:
+        raise InvalidInput(str(error)) from None
+
+
+def _written(template: Template) -> bytes:
+    whole = template.saved.model_dump(mode="json", exclude_none=True)
+    # Models may write halves of characters, which no file can carry.
+    data = json.dumps(whole, indent=2, ensure_ascii=False).encode("utf-8", "replace")
+    if len(data) > LARGEST:
+        raise InvalidInput(f"It is larger than {LARGEST // 1024} KiB.", code="invalid_template")
+    return data + b"\n"
+
+
+def _file(name: str) -> str:
+    return f"{name}.json"
+
+
+def _problem(name: str, why: str) -> Problem:
+    # File names may hold halves of characters, which no answer can carry.
+    name = name.encode("utf-8", "replace").decode()
+    return Problem(code="template_skipped", message=f"The template '{name}' is left out. {why}")
