@@ -59,6 +59,10 @@ export class ManualChannel implements Channel {
     });
   }
 
+  subscribe(): () => void {
+    return () => undefined;
+  }
+
   async answer(body: unknown): Promise<void> {
     await act(async () => {
       this.waiting.shift()?.resolve(body);

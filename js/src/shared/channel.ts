@@ -1,5 +1,6 @@
 /** How components reach the agent. Whether a server or a kernel answers is not theirs to know. */
 
+import type { Event } from './protocol';
 import { t } from './translate';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -7,6 +8,20 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export interface Channel {
   /** Ask; `path` is relative to `cowork/`. Rejects with a `CoworkError`, never with anything else. */
   request<Answer>(method: Method, path: string, body?: unknown): Promise<Answer>;
+
+  /**
+   * Brings every event of a context after `after`, each once and in order, over however many connections it takes.
+   * The function it gives ends the subscription; nothing comes after that.
+   */
+  subscribe(contextId: string, after: number, listener: EventListener): () => void;
+}
+
+/** `live`: events come as they happen. `reconnecting`: it tries again by itself. `gone`: there is no such context, and it gave up. */
+export type Liveness = 'live' | 'reconnecting' | 'gone';
+
+export interface EventListener {
+  event(event: Event): void;
+  state(state: Liveness): void;
 }
 
 interface ErrorFields {
@@ -57,6 +72,11 @@ export function messageOf(error: unknown): string {
     : t('Something went wrong in this page. Reload it, then try again.');
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+/** How long to wait before the n-th try: soon at first, later now and then, never all cards at once. */
+export function pauseBefore(attempt: number): number {
+  return Math.min(15_000, 500 * 2 ** Math.min(attempt, 10)) * (0.75 + Math.random() / 2);
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }

@@ -33,6 +33,15 @@ const DRAWINGS: Record<string, () => ComponentChildren> = {
   check: () => <path d="m2.75 8.5 3.5 3.5 7-8" />,
   caret: () => <path d="m4 6.25 4 4 4-4" />,
   alert: () => <path d="M8 2 1.5 13.5h13zM8 6.5v3.25M8 11.6v.4" />,
+  cross: () => <path d="m3.5 3.5 9 9M12.5 3.5l-9 9" />,
+  minus: () => <path d="M3 8h10" />,
+  plus: () => <path d="M3 8h10M8 3v10" />,
+  question: () => <path d="M5.25 5.5c0-1.75 1.2-2.75 2.75-2.75s2.75 1 2.75 2.5c0 2-2.75 2.25-2.75 4.25M8 12.75v.4" />,
+  pause: () => <path d="M5 3.5v9M11 3.5v9" />,
+  up: () => <path d="m3.5 9.75 4.5-4.5 4.5 4.5" />,
+  grip: () => <path d="M6 4h.01M6 8h.01M6 12h.01M10 4h.01M10 8h.01M10 12h.01" stroke-width="2.25" />,
+  stop: () => <path d="M4 4h8v8H4z" fill="currentColor" />,
+  undo: () => <path d="M3 6.5h6.5a3.75 3.75 0 0 1 0 7.5H6M6 3 2.5 6.5 6 10" />,
   copy: () => <path d="M5.5 5.5h8v8h-8zM3.5 10.5h-1v-8h8v1" />
 };
 

@@ -52,5 +52,240 @@ export interface StatusCardData {
   health: Health;
 }
 
-/** What the widget's `card` trait holds. A newer kernel may send kinds that this bundle does not know. */
-export type CardData = StatusCardData | { kind: string };
+/** What the widget's `card` trait and the notebook's output hold. A newer kernel may send kinds that this bundle does not know. */
+export type CardData = StatusCardData | RunCardData | { kind: string };
+
+export type JobStatus = 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled' | 'interrupted';
+export type StepStatus = JobStatus | 'pending' | 'skipped';
+
+/** One stored event of a context; `seq` grows by one. */
+export interface Event {
+  seq: number;
+  type: string;
+  context_id: string;
+  job_id: string | null;
+  task_id: string | null;
+  created_at: string;
+  data: Record<string, unknown>;
+}
+
+export interface Usage {
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+  /** In US dollars, where the model's server says it. */
+  cost?: number;
+}
+
+export interface PlanStep {
+  id: string;
+  step_number: number;
+  action: string;
+  reason: string;
+  tools_needed: string[];
+  files: string[];
+  depends_on: string[];
+  estimated_time: string;
+  status: StepStatus;
+}
+
+export interface Plan {
+  type: 'plan';
+  format_version: string;
+  goal: string;
+  steps: PlanStep[];
+  estimated_total_time: string;
+  risks: string[];
+  prerequisites: string[];
+}
+
+/** The answer to `GET` and `PUT context/{id}/plan`. */
+export interface PlanAnswer {
+  plan: Plan | null;
+  revision: number;
+  made_at: string | null;
+  /** Files that have changed since the plan was made. */
+  stale: string[];
+}
+
+export interface Task {
+  id: string;
+  job_id?: string;
+  step_id: string;
+  status: StepStatus;
+  result?: string | null;
+  error?: string | null;
+  created_at?: string;
+  completed_at?: string | null;
+}
+
+export interface Job {
+  id: string;
+  context_id: string;
+  status: JobStatus;
+  error: string | null;
+  usage: Usage;
+  tasks: Task[];
+  created_at: string;
+  completed_at: string | null;
+}
+
+export interface QuestionOption {
+  label: string;
+  value: string;
+  description: string;
+}
+
+export interface Question {
+  id: string;
+  job_id?: string | null;
+  task_id?: string | null;
+  question: string;
+  context: string;
+  severity: string;
+  options: QuestionOption[];
+  default: string | null;
+  allow_custom: boolean;
+}
+
+export type Scope = 'once' | 'session' | 'workspace' | 'global';
+
+/** Something the agent may do only if the user says so. */
+export interface PermissionRequest {
+  id: string;
+  job_id?: string | null;
+  task_id?: string | null;
+  agent_role?: string | null;
+  tool: string;
+  parameters: Record<string, unknown>;
+  resource: string;
+  risk: string;
+  why: string[];
+  scopes: Scope[];
+  /** What a lasting "allow" would write. */
+  rules?: string[];
+  /** The whole of what would be done, ready to show. */
+  shown?: { kind: string; text: string; complete: boolean };
+  /** What a checkpoint cannot bring back. */
+  uncovered?: string[];
+  status?: string;
+}
+
+export interface Finding {
+  file: string;
+  line: number | null;
+  severity: string;
+  comment: string;
+  suggestion: string;
+}
+
+export interface Review {
+  summary: string;
+  verdict: string;
+  findings: Finding[];
+}
+
+/** A message as an event brings it, or shortened as a saved card holds it. */
+export interface Message {
+  id?: string;
+  job_id?: string | null;
+  task_id?: string | null;
+  role: string;
+  agent_role: string | null;
+  message_type: string;
+  content?: { type: string; text?: string }[];
+  text?: string;
+  cut?: boolean;
+  data: Record<string, unknown>;
+  created_at?: string;
+}
+
+/** How a run stood when its card was saved. */
+export interface RunSnapshot {
+  status: JobStatus;
+  error: string | null;
+  role: string;
+  model: string | null;
+  goal: string;
+  messages: Message[];
+  /** Older messages that were left out to keep the notebook small. */
+  left_out?: number;
+  plan: Plan | null;
+  revision: number;
+  made_at: string | null;
+  stale: string[];
+  tasks: Task[];
+  questions: Question[];
+  permissions: PermissionRequest[];
+  usage: Usage | null;
+  started_at: string | null;
+  ended_at: string | null;
+  /** All events up to here are in it. */
+  seq?: number;
+}
+
+export interface RunCardData {
+  version: number;
+  kind: 'run';
+  host: 'server' | 'kernel';
+  context_id: string;
+  job_id: string;
+  /** Jobs that the user started from this card: it follows them too. */
+  jobs?: string[];
+  role: string;
+  title: string;
+  snapshot: RunSnapshot;
+  saved_at: string | null;
+}
+
+/** The answer to `GET jobs/{id}/card`. */
+export interface CardAnswer {
+  card: RunCardData;
+  markdown: string;
+}
+
+export interface Deviation {
+  kind: string;
+  what: string;
+}
+
+/** The answer to `GET context/{id}/audit`, as far as cards show it. */
+export interface Audit {
+  steps: {
+    id: string;
+    number: number;
+    action: string;
+    status: StepStatus;
+    actual: { tools: { tool: string; calls: number; failed: number }[]; files: string[]; seconds: number };
+    deviations: Deviation[];
+  }[];
+}
+
+export interface Checkpoint {
+  id: string;
+  created_at: string;
+  label: string;
+  tool: string | null;
+  step_id: string | null;
+  files: unknown[];
+  uncovered: unknown[];
+  job_id?: string | null;
+}
+
+/** The answer to `POST checkpoints/{id}/rollback`. */
+export interface Rollback {
+  restored: string[];
+  removed: string[];
+  skipped: { path: string; why: string }[];
+  checkpoint_id: string | null;
+}
+
+/** One file of the answer to `GET checkpoints/{id}/diff`. */
+export interface FileDiff {
+  path: string;
+  status: string;
+  /** A unified diff; null where there is nothing to read (binary, too large). */
+  diff: string | null;
+  cells?: { id: string; status: string; diff: string }[];
+  why?: string | null;
+}

@@ -1,6 +1,7 @@
-/** The channel to the Jupyter server, over HTTP. */
+/** The channel to the Jupyter server: HTTP to ask, a WebSocket to listen. */
 
-import { CoworkError, errorFromBody, type Channel, type Method } from './channel';
+import { CoworkError, errorFromBody, type Channel, type EventListener, type Method } from './channel';
+import { EventSocket } from './eventSocket';
 import { t } from './translate';
 
 const TIMEOUT_MS = 10_000;
@@ -41,6 +42,22 @@ export class ServerChannel implements Channel {
       return answer as Answer;
     }
     throw errorFromBody(status, answer) ?? errorFromStatus(status);
+  }
+
+  subscribe(contextId: string, after: number, listener: EventListener): () => void {
+    const socket = new EventSocket(seq => this.socketUrl(contextId, seq), after, listener);
+    return () => socket.close();
+  }
+
+  /** A WebSocket cannot send headers, so a token goes into the address, as Lab does it. */
+  private socketUrl(contextId: string, after: number): string {
+    const url = new URL(`${this.root}context/${encodeURIComponent(contextId)}/events/ws`, document.baseURI);
+    url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
+    url.searchParams.set('after', String(after));
+    if (this.address.token) {
+      url.searchParams.set('token', this.address.token);
+    }
+    return url.href;
   }
 
   /** The time limit holds until the whole body has arrived, not just its headers. */

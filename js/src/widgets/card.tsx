@@ -1,13 +1,12 @@
 /** The anywidget entry: one widget class for every card, as each widget's state holds this whole file. */
 
 import type { AnyModel, RenderProps } from '@anywidget/types';
-import { render as renderView, type VNode } from 'preact';
+import { render as renderView } from 'preact';
 
+import { CardView } from '../shared/CardView';
 import type { Channel } from '../shared/channel';
-import type { CardData, StatusCardData } from '../shared/protocol';
+import type { CardData, RunCardData } from '../shared/protocol';
 import { ServerChannel, serverAddressOfPage } from '../shared/serverChannel';
-import { StatusCard } from '../shared/StatusCard';
-import { UnknownCard } from '../shared/UnknownCard';
 import { ChosenChannel } from './chosenChannel';
 import { KernelChannel } from './kernelChannel';
 
@@ -15,24 +14,19 @@ interface CardModel {
   card: CardData;
 }
 
-function viewOf(card: CardData, channel: Channel): VNode {
-  switch (card.kind) {
-    case 'status':
-      return <StatusCard card={card as StatusCardData} channel={channel} />;
-    default:
-      return <UnknownCard kind={card.kind} />;
-  }
-}
-
+/** A run that lives in the kernel is known to nobody else; all others are better asked about at the server. */
 function channelOf(model: AnyModel<CardModel>): { channel: Channel; kernel: KernelChannel } {
-  const address = serverAddressOfPage();
   const kernel = new KernelChannel(model);
+  if ((model.get('card') as Partial<RunCardData>).host === 'kernel') {
+    return { channel: kernel, kernel };
+  }
+  const address = serverAddressOfPage();
   return { channel: new ChosenChannel(address && new ServerChannel(address), kernel), kernel };
 }
 
 function render({ model, el }: RenderProps<CardModel>): () => void {
   const { channel, kernel } = channelOf(model);
-  const show = (): void => renderView(viewOf(model.get('card'), channel), el);
+  const show = (): void => renderView(<CardView card={model.get('card')} channel={channel} />, el);
   el.classList.add('cowork-root');
   model.on('change:card', show);
   show();

@@ -1,6 +1,6 @@
 /** Picks the server when it works, else the kernel. */
 
-import { CoworkError, type Channel, type Method } from '../shared/channel';
+import { CoworkError, type Channel, type EventListener, type Method } from '../shared/channel';
 
 /**
  * The server goes first because it answers while the kernel is busy; the choice waits for the first
@@ -18,6 +18,21 @@ export class ChosenChannel implements Channel {
     this.choice ??= this.choose();
     const channel = await this.choice;
     return channel.request<Answer>(method, path, body);
+  }
+
+  subscribe(contextId: string, after: number, listener: EventListener): () => void {
+    let end: (() => void) | null = null;
+    let ended = false;
+    this.choice ??= this.choose();
+    void this.choice.then(channel => {
+      if (!ended) {
+        end = channel.subscribe(contextId, after, listener);
+      }
+    });
+    return () => {
+      ended = true;
+      end?.();
+    };
   }
 
   private async choose(): Promise<Channel> {

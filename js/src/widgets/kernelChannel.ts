@@ -1,7 +1,9 @@
 /** The channel to the kernel, over the widget's own messages: for front ends that hide the server. */
 
-import { CoworkError, errorFromBody, type Channel, type Method } from '../shared/channel';
+import { CoworkError, errorFromBody, type Channel, type EventListener, type Method } from '../shared/channel';
+import type { Event } from '../shared/protocol';
 import { t } from '../shared/translate';
+import { KernelSubscription } from './kernelSubscription';
 
 const TIMEOUT_MS = 15_000;
 
@@ -18,6 +20,11 @@ interface KernelAnswer {
   body: unknown;
 }
 
+interface KernelEvent {
+  subscription: number;
+  event: Event;
+}
+
 interface Waiting {
   settle(answer: KernelAnswer): void;
   fail(error: CoworkError): void;
@@ -27,8 +34,13 @@ interface Waiting {
 // taking each other's answers for their own.
 let lastId = Math.floor(Math.random() * 2 ** 40);
 
+export function nextId(): number {
+  return ++lastId;
+}
+
 export class KernelChannel implements Channel {
   private readonly waiting = new Map<number, Waiting>();
+  private readonly subscriptions = new Set<KernelSubscription>();
   private readonly listener = (content: unknown): void => this.receive(content);
 
   constructor(private readonly model: MessageModel) {
@@ -36,7 +48,20 @@ export class KernelChannel implements Channel {
   }
 
   request<Answer>(method: Method, path: string, body: unknown = null): Promise<Answer> {
-    const id = ++lastId;
+    return this.ask<Answer>(nextId(), { method, path, body });
+  }
+
+  subscribe(contextId: string, after: number, listener: EventListener): () => void {
+    const subscription = new KernelSubscription(this, contextId, after, listener);
+    this.subscriptions.add(subscription);
+    return () => {
+      this.subscriptions.delete(subscription);
+      subscription.end();
+    };
+  }
+
+  /** Sends a question under a number of the caller's choice. */
+  ask<Answer>(id: number, question: { method: string; path: string; body: unknown }): Promise<Answer> {
     return new Promise<Answer>((resolve, reject) => {
       const timer = setTimeout(() => this.waiting.get(id)?.fail(noAnswer()), TIMEOUT_MS);
       const finish = (): void => {
@@ -58,7 +83,7 @@ export class KernelChannel implements Channel {
         }
       });
       try {
-        this.model.send({ id, method, path, body });
+        this.model.send({ id, ...question });
       } catch {
         this.waiting.get(id)?.fail(notConnected());
       }
@@ -67,6 +92,8 @@ export class KernelChannel implements Channel {
 
   /** Stop listening; what still waits is told so. */
   dispose(): void {
+    this.subscriptions.forEach(subscription => subscription.end());
+    this.subscriptions.clear();
     this.model.off('msg:custom', this.listener);
     for (const request of [...this.waiting.values()]) {
       request.fail(notConnected());
@@ -76,6 +103,17 @@ export class KernelChannel implements Channel {
   private receive(content: unknown): void {
     if (isAnswer(content)) {
       this.waiting.get(content.id)?.settle(content);
+    } else if (isEvent(content)) {
+      this.subscriptions.forEach(subscription => subscription.receive(content.subscription, content.event));
+    }
+  }
+
+  /** Say something to which no answer matters; a kernel that has gone has forgotten it anyway. */
+  tell(content: unknown): void {
+    try {
+      this.model.send(content);
+    } catch {
+      // Nobody is there to be told.
     }
   }
 }
@@ -83,6 +121,11 @@ export class KernelChannel implements Channel {
 function isAnswer(content: unknown): content is KernelAnswer {
   const answer = content as Partial<KernelAnswer> | null;
   return typeof answer === 'object' && typeof answer?.id === 'number' && typeof answer.status === 'number';
+}
+
+function isEvent(content: unknown): content is KernelEvent {
+  const message = content as Partial<KernelEvent> | null;
+  return typeof message === 'object' && typeof message?.subscription === 'number' && typeof message.event?.seq === 'number';
 }
 
 function noAnswer(): CoworkError {

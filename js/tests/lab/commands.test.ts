@@ -28,7 +28,7 @@ describe('commands', () => {
     vi.clearAllMocks();
     notebook.current = null;
     commands = new CommandRegistry();
-    model = new CoworkModel({ request: async <A>() => READY as A });
+    model = new CoworkModel({ request: async <A>() => READY as A, subscribe: () => () => undefined });
     addCommands({ commands, shell: { activateById } } as unknown as JupyterFrontEnd, model, null);
   });
 

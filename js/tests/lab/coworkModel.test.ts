@@ -12,7 +12,7 @@ function modelOn(answers: Record<string, unknown>): { model: CoworkModel; asked:
     }
     return answer;
   });
-  return { model: new CoworkModel({ request: asked as never }), asked };
+  return { model: new CoworkModel({ request: asked as never, subscribe: () => () => undefined }), asked };
 }
 
 function storeWith(role: string): RoleStore & { role: string } {

@@ -28,7 +28,7 @@ describe('the settings', () => {
         changed: { connect: (listener: () => void) => (tellChanged = listener) }
       })
     } as unknown as ISettingRegistry;
-    const model = new CoworkModel({ request: () => Promise.reject(new Error('unused')) });
+    const model = new CoworkModel({ request: () => Promise.reject(new Error('unused')), subscribe: () => () => undefined });
 
     await keepRoleInSettings(model, registry, 'cowork-jupyter:plugin');
     expect(model.role).toBe('designer');

@@ -1,0 +1,183 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useState } from 'preact/hooks';
+
+import { useAction } from '../action';
+import { Button, Failure } from '../Button';
+import { Card } from '../Card';
+import { Diff } from '../Diff';
+import { Note } from '../Note';
+import type { PermissionRequest, Scope } from '../protocol';
+import { useRun } from '../run/context';
+import { t } from '../translate';
+import { oneLine, visible } from '../visible';
+import { riskWord, scopeHelp, scopeWord, toolWords } from './words';
+
+/** One thing the agent may do only if the user says so: what, where, why it asks, and all of it. */
+export function PermissionCard({ request, step }: { request: PermissionRequest; step: string | null }): VNode {
+  const about = [step, riskWord(request.risk)].filter(Boolean).join(' · ');
+  return (
+    <Card
+      edge="ask"
+      label={t('Permission: %1', oneLine(`${toolWords(request.tool)} ${request.resource}`))}
+      header={
+        <>
+          <span class="cw-pill cw-colour-ask">{t('Permission')}</span>
+          <span class="cw-title">{toolWords(request.tool)}</span>
+        </>
+      }
+      aside={<span class="cw-dim">{about}</span>}
+      footer={<DecisionBar requests={[request]} />}
+    >
+      <What request={request} />
+    </Card>
+  );
+}
+
+/** Several at once: each with all there is to see, and one decision for those that are ticked. */
+export function PermissionBatch({ requests }: { requests: readonly PermissionRequest[] }): VNode {
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  const chosen = requests.filter(({ id }) => !left.has(id));
+  const toggle = (id: string): void => {
+    const next = new Set(left);
+    if (!next.delete(id)) {
+      next.add(id);
+    }
+    setLeft(next);
+  };
+  return (
+    <Card
+      edge="ask"
+      label={t('%1 permissions', String(requests.length))}
+      header={
+        <>
+          <span class="cw-pill cw-colour-ask">{t('Permissions')}</span>
+          <span class="cw-title">{t('%1 things wait for you', String(requests.length))}</span>
+        </>
+      }
+      footer={<DecisionBar requests={chosen} />}
+    >
+      <ul class="cw-batch">
+        {requests.map(request => (
+          <li key={request.id}>
+            <label class="cw-check">
+              <input type="checkbox" checked={!left.has(request.id)} onChange={() => toggle(request.id)} />
+              <span class="cw-title">{toolWords(request.tool)}</span>
+              <span class="cw-dim">{riskWord(request.risk)}</span>
+            </label>
+            <What request={request} />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function What({ request }: { request: PermissionRequest }): VNode {
+  const { shown, resource, why, uncovered = [] } = request;
+  return (
+    <>
+      {shown && resource && shown.text.trim() !== resource.trim() && (
+        <p>
+          <span class="cw-chip">{oneLine(resource, 300)}</span>
+        </p>
+      )}
+      <Shown request={request} />
+      {shown && !shown.complete && <Note>{t('This is not all of it: the rest is too long to show.')}</Note>}
+      {why.length > 0 && <p class="cw-dim">{why.map(visible).join(' ')}</p>}
+      {uncovered.length > 0 && <Note>{t('Rolling back cannot undo: %1', uncovered.map(visible).join('; '))}</Note>}
+    </>
+  );
+}
+
+function Shown({ request: { shown, resource, tool, parameters } }: { request: PermissionRequest }): VNode {
+  if (shown?.kind === 'diff') {
+    return <Diff text={shown.text} label={t('The change')} />;
+  }
+  // Whole, however long: one approves what one can read.
+  const text = shown?.text || resource || `${tool} ${JSON.stringify(parameters)}`;
+  return (
+    <pre class="cw-code" tabIndex={0} role="group" aria-label={t('What would be done')}>
+      {visible(text)}
+    </pre>
+  );
+}
+
+/** Allow so far and no further, or deny; only what the server offers is on offer here. */
+function DecisionBar({ requests }: { requests: readonly PermissionRequest[] }): VNode {
+  const { actions } = useRun();
+  const deciding = useAction();
+  const [saying, setSaying] = useState(false);
+  const [why, setWhy] = useState('');
+  const lasting = scopesOf(requests).filter(scope => scope !== 'once');
+  const rules = [...new Set(requests.flatMap(request => request.rules ?? []))];
+  const off = requests.length === 0;
+  const decide = (decision: 'allow' | 'deny', scope: Scope, feedback?: string): void => {
+    const ids = requests.map(({ id }) => id);
+    void deciding.run(() => actions.decide(ids, { decision, scope, ...(feedback ? { feedback } : {}) }));
+  };
+  return (
+    <div class="cw-decide">
+      <div class="cw-bar">
+        <Button look="primary" busy={deciding.busy} disabled={off} onClick={() => decide('allow', 'once')}>
+          {requests.length > 1 ? t('Allow these once') : t('Allow once')}
+        </Button>
+        {lasting.map(scope => (
+          <Button key={scope} disabled={off || deciding.busy} onClick={() => decide('allow', scope)} title={scopeHelp(scope, rules)}>
+            {scopeWord(scope)}
+          </Button>
+        ))}
+        <span class="cw-refuse">
+          <Button look="danger" disabled={off || deciding.busy} onClick={() => decide('deny', 'once')}>
+            {t('Deny')}
+          </Button>
+          <Button disabled={off} expanded={saying} onClick={() => setSaying(!saying)}>
+            {t('Deny, and say why…')}
+          </Button>
+        </span>
+      </div>
+      {saying && (
+        <form
+          class="cw-write"
+          onSubmit={event => {
+            event.preventDefault();
+            decide('deny', 'once', why.trim());
+          }}
+        >
+          <input
+            type="text"
+            class="cw-input"
+            value={why}
+            aria-label={t('Why not, and what to do instead')}
+            placeholder={t('Why not, and what to do instead')}
+            onInput={event => setWhy(event.currentTarget.value)}
+            autoFocus
+          />
+          <Button look="danger" busy={deciding.busy} disabled={!why.trim()} onClick={() => decide('deny', 'once', why.trim())}>
+            {t('Deny')}
+          </Button>
+        </form>
+      )}
+      {lasting.length > 0 && rules.length > 0 && <RuleNote rules={rules} />}
+      <Failure error={deciding.error} />
+    </div>
+  );
+}
+
+function RuleNote({ rules }: { rules: readonly string[] }): VNode {
+  const names: ComponentChildren[] = rules.map(rule => (
+    <span key={rule} class="cw-chip">
+      {oneLine(rule, 300)}
+    </span>
+  ));
+  return (
+    <p class="cw-dim">
+      {t('Allowing it for longer writes the rule')} {names}
+    </p>
+  );
+}
+
+/** What all of them offer. */
+function scopesOf(requests: readonly PermissionRequest[]): Scope[] {
+  const order: Scope[] = ['once', 'session', 'workspace', 'global'];
+  return order.filter(scope => requests.length > 0 && requests.every(({ scopes }) => scopes.includes(scope)));
+}

@@ -1,0 +1,96 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+
+import { useAction } from '../action';
+import { Button, Failure } from '../Button';
+import { Card } from '../Card';
+import { inline } from '../markdown';
+import type { Question } from '../protocol';
+import { RichText } from '../RichText';
+import { useRun } from '../run/context';
+import { t } from '../translate';
+import { bounded, oneLine, visible } from '../visible';
+
+const MOST = 4000;
+
+/** A question only the user can answer. Options are buttons: one click and the agent goes on. */
+export function QuestionCard({ question, step }: { question: Question; step: string | null }): VNode {
+  const { actions } = useRun();
+  const sending = useAction();
+  const [chosen, setChosen] = useState<string | null>(null);
+  const answer = (value: string): void => {
+    setChosen(value);
+    void sending.run(() => actions.answer(question.id, value));
+  };
+  return (
+    <Card
+      edge="ask"
+      label={t('Question: %1', oneLine(question.question))}
+      header={<span class="cw-pill cw-colour-ask">{t('Question · %1', severityWord(question.severity))}</span>}
+      aside={step && <span class="cw-dim">{step}</span>}
+    >
+      <p class="cw-goal">{inline(visible(bounded(question.question, MOST)))}</p>
+      {question.context && <RichText text={question.context} />}
+      <div class="cw-options" role="group" aria-label={t('Answers')}>
+        {question.options.map(option => (
+          <button
+            key={option.value}
+            type="button"
+            class="cw-option"
+            aria-disabled={sending.busy}
+            aria-busy={sending.busy && chosen === option.value}
+            onClick={() => {
+              if (!sending.busy) {
+                answer(option.value);
+              }
+            }}
+          >
+            <span class="cw-title">{oneLine(option.label, 300)}</span>
+            {option.value === question.default && <span class="cw-dim cw-suggested">{t('suggested')}</span>}
+            {option.description && <span class="cw-dim cw-option-more">{visible(bounded(option.description, 1000))}</span>}
+          </button>
+        ))}
+      </div>
+      {question.allow_custom && <OwnAnswer busy={sending.busy} onSend={answer} hasOptions={question.options.length > 0} />}
+      <Failure error={sending.error} />
+    </Card>
+  );
+}
+
+function OwnAnswer({ busy, onSend, hasOptions }: { busy: boolean; onSend: (value: string) => void; hasOptions: boolean }): VNode {
+  const [text, setText] = useState('');
+  return (
+    <form
+      class="cw-write"
+      onSubmit={event => {
+        event.preventDefault();
+        if (text.trim()) {
+          onSend(text.trim());
+        }
+      }}
+    >
+      <input
+        type="text"
+        class="cw-input"
+        value={text}
+        aria-label={t('Your own answer')}
+        placeholder={hasOptions ? t('Or answer in your own words') : t('Your answer')}
+        onInput={event => setText(event.currentTarget.value)}
+      />
+      <Button look="primary" busy={busy} disabled={!text.trim()} onClick={() => onSend(text.trim())}>
+        {t('Answer')}
+      </Button>
+    </form>
+  );
+}
+
+function severityWord(severity: string): string {
+  switch (severity) {
+    case 'critical':
+      return t('critical');
+    case 'minor':
+      return t('minor');
+    default:
+      return t('major');
+  }
+}

@@ -1,0 +1,20 @@
+/** What cards ask of the page around them. */
+
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+
+export interface CardHost {
+  /**
+   * Draws Markdown of strangers into the node with the host's own means (highlighting, diagrams), sanitised.
+   * Without it cards draw a plain subset themselves.
+   */
+  renderMarkdown?: (source: string, node: HTMLElement) => Promise<void>;
+}
+
+const Context = createContext<CardHost>({});
+
+export const HostProvider = Context.Provider;
+
+export function useHost(): CardHost {
+  return useContext(Context);
+}

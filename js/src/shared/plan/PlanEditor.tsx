@@ -1,0 +1,116 @@
+import type { VNode } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+
+import { useAction } from '../action';
+import { Button, Failure } from '../Button';
+import { CoworkError } from '../channel';
+import { Note } from '../Note';
+import type { Plan } from '../protocol';
+import { useRun } from '../run/context';
+import { t } from '../translate';
+import { addStep, moveStep, removeStep } from './editing';
+import { EditorRow } from './EditorRow';
+
+interface PlanEditorProps {
+  plan: Plan;
+  revision: number;
+  onDone: () => void;
+}
+
+/** The plan as a form. Nothing is stored before Save, and then against the very revision one began with. */
+export function PlanEditor({ plan, revision, onDone }: PlanEditorProps): VNode {
+  const { actions } = useRun();
+  const [draft, setDraft] = useState(plan);
+  const [overtaken, setOvertaken] = useState<number | null>(null);
+  const [said, setSaid] = useState('');
+  const saving = useAction();
+  const rows = useRef<HTMLOListElement>(null);
+
+  const move = (from: number, to: number): void => {
+    const moved = moveStep(draft, from, to);
+    if (moved !== draft) {
+      setDraft(moved);
+      setSaid(t('Step %1 is now number %2.', String(from + 1), String(to + 1)));
+      focusRow(to, '.cw-grip');
+    }
+  };
+  /** The row is there after the next drawing only. */
+  const focusRow = (at: number, selector: string): void => {
+    requestAnimationFrame(() => rows.current?.children[at]?.querySelector<HTMLElement>(selector)?.focus());
+  };
+  const save = (against: number): void => {
+    void saving.run(async () => {
+      try {
+        await actions.savePlan(draft, against);
+      } catch (error) {
+        if (error instanceof CoworkError && error.code === 'stale_revision') {
+          setOvertaken((await actions.newestPlan()).revision);
+          return;
+        }
+        throw error;
+      }
+      onDone();
+    });
+  };
+  const unfinished = draft.steps.some(step => !step.action.trim());
+
+  return (
+    <div class="cw-editor">
+      <label class="cw-field">
+        <span>{t('Goal')}</span>
+        <input class="cw-input" type="text" value={draft.goal} onInput={event => setDraft({ ...draft, goal: event.currentTarget.value })} />
+      </label>
+      <p class="cw-dim">{t('Drag a step by its handle, or focus the handle and press Alt with an arrow key.')}</p>
+      <ol class="cw-edit-steps" ref={rows}>
+        {draft.steps.map((step, at) => (
+          <EditorRow
+            key={step.id}
+            plan={draft}
+            at={at}
+            onChange={setDraft}
+            onMove={move}
+            onRemove={() => {
+              setDraft(removeStep(draft, at));
+              setSaid(t('Step %1 is removed.', String(at + 1)));
+              focusRow(Math.max(0, at - 1), '.cw-grip');
+            }}
+          />
+        ))}
+      </ol>
+      <div class="cw-bar">
+        <Button
+          icon="plus"
+          onClick={() => {
+            setDraft(addStep(draft));
+            focusRow(draft.steps.length, 'textarea');
+          }}
+        >
+          {t('Add a step')}
+        </Button>
+      </div>
+      <div class="cw-sr" role="status">
+        {said}
+      </div>
+      {overtaken !== null && (
+        <Note>
+          {t('The plan has changed while you were editing it (it is at revision %1 now).', String(overtaken))}{' '}
+          <Button look="link" onClick={() => save(overtaken)}>
+            {t('Save mine over it')}
+          </Button>{' '}
+          <Button look="link" onClick={onDone}>
+            {t('Drop mine and look at the new one')}
+          </Button>
+        </Note>
+      )}
+      <Failure error={saving.error} />
+      <div class="cw-bar">
+        <Button look="primary" busy={saving.busy} disabled={unfinished || !draft.goal.trim()} onClick={() => save(revision)}>
+          {t('Save')}
+        </Button>
+        <Button onClick={onDone}>{t('Cancel')}</Button>
+        {unfinished && <span class="cw-dim">{t('Every step needs words.')}</span>}
+      </div>
+    </div>
+  );
+}
+

@@ -1,0 +1,101 @@
+import type { VNode } from 'preact';
+
+import { moment } from '../figures';
+import { inline } from '../markdown';
+import { Note } from '../Note';
+import type { Audit, Plan, PlanStep, StepStatus } from '../protocol';
+import { entriesOfTask } from '../run/fold';
+import { isFinal, presentJob, type RunState } from '../run/state';
+import { t } from '../translate';
+import { bounded, oneLine, visible } from '../visible';
+import { Graph } from './Graph';
+import { hasDependencies, isChain } from './layout';
+import { StepRow } from './StepRow';
+
+/** Beyond this a plan scrolls in its own place, so that the notebook around it can still be found. */
+const LONG_PLAN = 20;
+
+/** A task knows first; the plan itself is told a few times a second when it is long. */
+export function stepStatus(state: RunState, step: PlanStep): StepStatus {
+  const waits = [...state.questions, ...state.permissions].some(one => one.task_id && one.task_id === state.tasks[step.id]?.id);
+  const status = state.tasks[step.id]?.status ?? step.status;
+  return waits && status === 'running' ? 'waiting' : status;
+}
+
+export function hasBegun(state: RunState): boolean {
+  return state.plan?.steps.some(step => stepStatus(state, step) !== 'pending') ?? false;
+}
+
+/** Goal, what to know before, the steps, how they hang together. */
+export function PlanView({ state, plan, audit }: { state: RunState; plan: Plan; audit: Audit | null }): VNode {
+  const { steps } = plan;
+  const begun = hasBegun(state);
+  const chain = isChain(steps);
+  const job = presentJob(state);
+  const stoppedJob = job !== null && isFinal(job.status) && state.busy === null ? job.id : null;
+  return (
+    <div class="cw-plan">
+      <p class="cw-goal">{inline(visible(bounded(plan.goal, 2000)))}</p>
+      {!begun && <Beforehand state={state} plan={plan} />}
+      <ol
+        class={steps.length > LONG_PLAN ? 'cw-steps cw-steps-long' : 'cw-steps'}
+        aria-label={t('Steps')}
+        {...(steps.length > LONG_PLAN ? { tabIndex: 0 } : {})}
+      >
+        {steps.map(step => {
+          const task = state.tasks[step.id] ?? null;
+          return (
+            <StepRow
+              key={step.id}
+              step={step}
+              status={stepStatus(state, step)}
+              task={task}
+              entries={task ? entriesOfTask(state, task.id) : []}
+              draft={task ? (state.drafts[task.id] ?? null) : null}
+              audit={audit?.steps.find(({ id }) => id === step.id) ?? null}
+              stoppedJob={stoppedJob}
+              after={chain ? '' : afterWords(plan, step)}
+            />
+          );
+        })}
+      </ol>
+      {!chain && hasDependencies(steps) && <Graph steps={steps} status={step => stepStatus(state, step)} />}
+      <p class="cw-dim">{about(state, plan)}</p>
+    </div>
+  );
+}
+
+/** What one should know before saying yes. */
+function Beforehand({ state, plan }: { state: RunState; plan: Plan }): VNode {
+  return (
+    <>
+      {state.stale.length > 0 && (
+        <Note>
+          <strong>{t('Out of date')}</strong> {t('Changed since the plan was made: %1', state.stale.map(file => oneLine(file, 120)).join(', '))}
+        </Note>
+      )}
+      {plan.risks.length > 0 && (
+        <Note>
+          <strong>{plan.risks.length === 1 ? t('Risk') : t('Risks')}</strong> {plan.risks.map(risk => visible(bounded(risk, 1000))).join(' · ')}
+        </Note>
+      )}
+      {plan.prerequisites.length > 0 && (
+        <p class="cw-need">
+          <strong>{t('Needs')}</strong> {plan.prerequisites.map(need => visible(bounded(need, 1000))).join(' · ')}
+        </p>
+      )}
+    </>
+  );
+}
+
+function afterWords(plan: Plan, step: PlanStep): string {
+  const numbers = step.depends_on.map(id => plan.steps.find(one => one.id === id)?.step_number).filter(one => one !== undefined);
+  return numbers.length > 0 ? t('after %1', numbers.join(', ')) : t('at once');
+}
+
+function about(state: RunState, plan: Plan): string {
+  const made = state.madeAt ? t('Made %1', moment(state.madeAt)) : '';
+  const edited = state.revision > 1 ? t('revision %1', String(state.revision)) : '';
+  const time = plan.estimated_total_time ? t('about %1 in all', oneLine(plan.estimated_total_time, 60)) : '';
+  return [made, edited, time].filter(Boolean).join(' · ');
+}

@@ -1,0 +1,57 @@
+import type { VNode } from 'preact';
+
+import { Icon } from '../icons';
+import type { StepStatus } from '../protocol';
+import { t } from '../translate';
+
+const LOOKS: Record<StepStatus, { icon: string; colour: string }> = {
+  pending: { icon: '', colour: 'grey' },
+  running: { icon: 'spinner', colour: 'blue' },
+  waiting: { icon: 'question', colour: 'ask' },
+  completed: { icon: 'check', colour: 'ok' },
+  failed: { icon: 'cross', colour: 'error' },
+  skipped: { icon: 'minus', colour: 'grey' },
+  cancelled: { icon: 'stop', colour: 'grey' },
+  interrupted: { icon: 'pause', colour: 'ask' }
+};
+
+export function statusColour(status: StepStatus): string {
+  return LOOKS[status]?.colour ?? 'grey';
+}
+
+export function statusWord(status: StepStatus): string {
+  switch (status) {
+    case 'running':
+      return t('running');
+    case 'waiting':
+      return t('waits for you');
+    case 'completed':
+      return t('completed');
+    case 'failed':
+      return t('failed');
+    case 'skipped':
+      return t('skipped');
+    case 'cancelled':
+      return t('stopped');
+    case 'interrupted':
+      return t('interrupted');
+    default:
+      return t('not begun');
+  }
+}
+
+/** How a step stands: its number until it has begun, then a sign, with words for those who do not see it. */
+export function StepMark({ number, status }: { number: number; status: StepStatus }): VNode {
+  const look = LOOKS[status] ?? LOOKS.pending;
+  return (
+    <span class={`cw-step-mark cw-colour-${look.colour}`}>
+      {look.icon === '' ? (
+        <span class="cw-step-number">{number}</span>
+      ) : (
+        <span role="img" aria-label={t('Step %1, %2', String(number), statusWord(status))}>
+          {look.icon === 'spinner' ? <span class="cw-spinner" /> : <Icon name={look.icon} />}
+        </span>
+      )}
+    </span>
+  );
+}

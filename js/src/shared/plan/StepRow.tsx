@@ -1,0 +1,166 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useMemo } from 'preact/hooks';
+
+import { useAction } from '../action';
+import { Button, Failure } from '../Button';
+import { diffCounts } from '../Diff';
+import { duration, secondsBetween } from '../figures';
+import { Fold } from '../Fold';
+import { Icon } from '../icons';
+import { inline } from '../markdown';
+import type { Audit, PlanStep, StepStatus } from '../protocol';
+import { Clock } from '../run/Clock';
+import { useRun } from '../run/context';
+import { Conversation, Drafts } from '../run/Conversation';
+import type { Draft, Entry, TaskState } from '../run/state';
+import { t } from '../translate';
+import { bounded, oneLine, visible } from '../visible';
+import { StepMark, statusColour, statusWord } from './StepMark';
+
+export interface StepProps {
+  step: PlanStep;
+  status: StepStatus;
+  task: TaskState | null;
+  /** What was said and done in this step. */
+  entries: readonly Entry[];
+  draft: Draft | null;
+  audit: Audit['steps'][number] | null;
+  /** The job that has stopped and could go on with this step; null when there is none. */
+  stoppedJob: string | null;
+  /** "after 1 and 2", where the order on the page does not say it. */
+  after: string;
+}
+
+/** One step: what, why, with what; once it has begun, how it stands, and its log on click. */
+export function StepRow(props: StepProps): VNode {
+  const { step, status, task, entries, draft } = props;
+  const hasLog = entries.length > 0 || draft !== null || Boolean(task?.error);
+  return (
+    <li class={`cw-step cw-step-${status}`}>
+      <StepMark number={step.step_number} status={status} />
+      <div class="cw-step-main">
+        <StepWords {...props} />
+        {hasLog && (
+          <Fold summary={<span class="cw-dim">{logSentence(entries)}</span>}>
+            {() => (
+              <>
+                <Conversation entries={entries} />
+                {draft && <Drafts drafts={[draft]} />}
+              </>
+            )}
+          </Fold>
+        )}
+        <StepProblem {...props} />
+      </div>
+      <StepTools step={step} begun={status !== 'pending'} />
+      <StepSide {...props} />
+    </li>
+  );
+}
+
+function StepWords({ step, task, status, audit, after }: StepProps): VNode {
+  const result = task?.result && status === 'completed' ? task.result : '';
+  const small = status === 'pending' ? [step.reason, after].filter(Boolean).join(' · ') : '';
+  return useMemo(
+    () => (
+      <>
+        <div class="cw-step-action">{inline(visible(bounded(step.action, 2000)))}</div>
+        {small && <div class="cw-dim">{inline(visible(bounded(small, 1000)))}</div>}
+        {result && <div class="cw-dim">{inline(visible(bounded(result, 600)))}</div>}
+        {audit && <Verdict audit={audit} />}
+      </>
+    ),
+    [step, status, result, audit, after]
+  );
+}
+
+/** Plan versus actual, in one line when all is well. */
+function Verdict({ audit }: { audit: Audit['steps'][number] }): VNode | null {
+  if (audit.deviations.length === 0) {
+    return audit.status === 'completed' ? <div class="cw-dim">{t('as planned')}</div> : null;
+  }
+  return (
+    <ul class="cw-deviations cw-colour-ask">
+      {audit.deviations.map((deviation, at) => (
+        <li key={at}>{visible(bounded(deviation.what, 500))}</li>
+      ))}
+    </ul>
+  );
+}
+
+function StepProblem({ task, status, stoppedJob }: StepProps): VNode | null {
+  const { actions, live } = useRun();
+  const deciding = useAction();
+  if (!task?.error || status === 'completed' || status === 'running') {
+    return null;
+  }
+  const decide = (what: 'retry' | 'skip'): void => {
+    if (stoppedJob) {
+      void deciding.run(() => actions.decideTask(stoppedJob, task.id, what));
+    }
+  };
+  return (
+    <>
+      <p class="cw-result cw-colour-error">
+        <Icon name="alert" />
+        <span>{visible(bounded(task.error, 2000))}</span>
+      </p>
+      {live && stoppedJob && status === 'failed' && (
+        <div class="cw-bar">
+          <Button busy={deciding.busy} onClick={() => decide('retry')}>
+            {t('Try again')}
+          </Button>
+          <Button disabled={deciding.busy} onClick={() => decide('skip')}>
+            {t('Skip this step')}
+          </Button>
+        </div>
+      )}
+      <Failure error={deciding.error} />
+    </>
+  );
+}
+
+/** Once a step has begun, what it did says more than what it needed. */
+function StepTools({ step, begun }: { step: PlanStep; begun: boolean }): VNode {
+  return (
+    <div class="cw-step-tools">
+      {!begun && step.tools_needed.map(tool => <span key={tool} class="cw-chip">{oneLine(tool, 60)}</span>)}
+      {!begun && step.files.length > 0 && <div class="cw-dim">{step.files.map(file => oneLine(file, 120)).join(', ')}</div>}
+    </div>
+  );
+}
+
+function StepSide({ step, status, task, entries, audit }: StepProps): VNode {
+  let words: ComponentChildren = step.estimated_time && estimate(step.estimated_time);
+  if (status === 'running') {
+    words = <Clock start={task?.startedAt ?? null} end={null} />;
+  } else if (status === 'completed') {
+    const seconds = audit?.actual.seconds ?? secondsBetween(task?.startedAt, task?.endedAt);
+    words = seconds === null ? '' : duration(seconds);
+  } else if (status !== 'pending') {
+    words = <span class={`cw-ink cw-colour-${statusColour(status)}`}>{statusWord(status)}</span>;
+  }
+  const changes = entries.flatMap(entry => (entry.kind === 'call' && entry.diff ? [diffCounts(entry.diff)] : []));
+  const sum = (key: 'added' | 'removed'): number => changes.reduce((total, one) => total + one[key], 0);
+  return (
+    <div class="cw-step-side">
+      {words}
+      {changes.length > 0 && (
+        <span class="cw-counts" role="img" aria-label={t('%1 lines added, %2 removed', String(sum('added')), String(sum('removed')))}>
+          <span class="cw-ink cw-colour-ok">+{sum('added')}</span> <span class="cw-ink cw-colour-error">−{sum('removed')}</span>
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** An estimate is one: it gets its tilde. */
+function estimate(time: string): string {
+  const words = oneLine(time, 40);
+  return /^\d/.test(words) ? `~${words}` : words;
+}
+
+function logSentence(entries: readonly Entry[]): string {
+  const calls = entries.filter(entry => entry.kind === 'call').length;
+  return calls === 0 ? t('Log') : calls === 1 ? t('Log, 1 tool call') : t('Log, %1 tool calls', String(calls));
+}

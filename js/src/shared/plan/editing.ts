@@ -1,0 +1,87 @@
+/** Changes to a plan as pure functions, so that what the editor does can be tested without a screen. */
+
+import type { Plan, PlanStep } from '../protocol';
+
+/** Numbers follow the order on the screen; ids stay, because dependencies name them. */
+function renumbered(plan: Plan, steps: readonly PlanStep[]): Plan {
+  return { ...plan, steps: steps.map((step, index) => ({ ...step, step_number: index + 1 })) };
+}
+
+export function moveStep(plan: Plan, from: number, to: number): Plan {
+  if (from === to || to < 0 || to >= plan.steps.length) {
+    return plan;
+  }
+  const steps = [...plan.steps];
+  const [moved] = steps.splice(from, 1);
+  steps.splice(to, 0, moved!);
+  return renumbered(plan, steps);
+}
+
+/** What waited for the removed step now waits for what that one waited for. */
+export function removeStep(plan: Plan, at: number): Plan {
+  const gone = plan.steps[at];
+  if (!gone || plan.steps.length === 1) {
+    return plan;
+  }
+  const steps = plan.steps
+    .filter(step => step !== gone)
+    .map(step => ({ ...step, depends_on: [...new Set(step.depends_on.flatMap(id => (id === gone.id ? gone.depends_on : [id])))] }));
+  return renumbered(plan, steps);
+}
+
+/** A new step at the end, after the last one, as people expect of a list. */
+export function addStep(plan: Plan): Plan {
+  const last = plan.steps[plan.steps.length - 1];
+  const step: PlanStep = {
+    id: freshId(plan),
+    step_number: 0,
+    action: '',
+    reason: '',
+    tools_needed: [],
+    files: [],
+    depends_on: last ? [last.id] : [],
+    estimated_time: '',
+    status: 'pending'
+  };
+  return renumbered(plan, [...plan.steps, step]);
+}
+
+function freshId(plan: Plan): string {
+  const taken = new Set(plan.steps.map(({ id }) => id));
+  let number = plan.steps.length + 1;
+  while (taken.has(String(number))) {
+    number += 1;
+  }
+  return String(number);
+}
+
+export function changeStep(plan: Plan, at: number, change: Partial<PlanStep>): Plan {
+  return { ...plan, steps: plan.steps.map((step, index) => (index === at ? { ...step, ...change } : step)) };
+}
+
+export function toggleDependency(plan: Plan, at: number, id: string): Plan {
+  const needed = plan.steps[at]?.depends_on ?? [];
+  return changeStep(plan, at, { depends_on: needed.includes(id) ? needed.filter(one => one !== id) : [...needed, id] });
+}
+
+/** Whether making `step` wait for `other` would close a circle. */
+export function wouldCircle(plan: Plan, step: string, other: string): boolean {
+  const byId = new Map(plan.steps.map(one => [one.id, one]));
+  const seen = new Set<string>();
+  const open = [other];
+  while (open.length > 0) {
+    const id = open.pop()!;
+    if (id === step) {
+      return true;
+    }
+    if (!seen.has(id)) {
+      seen.add(id);
+      open.push(...(byId.get(id)?.depends_on ?? []));
+    }
+  }
+  return false;
+}
+
+export function listOf(text: string): string[] {
+  return text.split(',').map(part => part.trim()).filter(Boolean);
+}

@@ -1,0 +1,65 @@
+import type { VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+import { toolWords } from '../ask/words';
+import { t } from '../translate';
+import { oneLine } from '../visible';
+import { presentJob, statusOf, type RunState } from './state';
+
+/** Screen readers get news at most this often; what is overtaken meanwhile is left out. */
+const PAUSE_MS = 1500;
+
+/** Says in words what the eye sees change: it never takes the focus. */
+export function Announcer({ state }: { state: RunState }): VNode {
+  const news = sentence(state);
+  const [said, setSaid] = useState('');
+  const last = useRef({ news, at: 0 });
+  useEffect(() => {
+    if (news === last.current.news) {
+      return;
+    }
+    const timer = setTimeout(
+      () => {
+        last.current = { news, at: Date.now() };
+        setSaid(news);
+      },
+      Math.max(0, last.current.at + PAUSE_MS - Date.now())
+    );
+    return () => clearTimeout(timer);
+  }, [news]);
+  return (
+    <div class="cw-sr" role="status" aria-live="polite">
+      {said}
+    </div>
+  );
+}
+
+/** The one thing to know now. */
+export function sentence(state: RunState): string {
+  const [permission, question] = [state.permissions[0], state.questions[0]];
+  if (permission) {
+    return t('Waits for you: %1. %2', toolWords(permission.tool), oneLine(permission.resource));
+  }
+  if (question) {
+    return t('Waits for you: %1', oneLine(question.question));
+  }
+  const running = state.plan?.steps.find(step => state.tasks[step.id]?.status === 'running');
+  const status = statusOf(state);
+  if (running && status === 'running') {
+    return t('Step %1: %2', String(running.step_number), oneLine(running.action));
+  }
+  const last = [...state.entries].reverse().find(entry => entry.kind === 'text' && entry.from === 'assistant' && entry.text);
+  const words = last?.kind === 'text' ? oneLine(last.text, 300) : '';
+  switch (status) {
+    case 'completed':
+      return `${t('Completed.')} ${words}`.trim();
+    case 'failed':
+      return t('Failed: %1', oneLine(presentJob(state)?.error ?? ''));
+    case 'cancelled':
+      return t('Stopped.');
+    case 'interrupted':
+      return t('Interrupted.');
+    default:
+      return words;
+  }
+}

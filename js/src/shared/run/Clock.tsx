@@ -1,0 +1,25 @@
+import type { VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+
+import { clock, duration, secondsBetween } from '../figures';
+
+/** Time since the start: it runs while there is no end. Screen readers are not told of every second. */
+export function Clock({ start, end }: { start: string | null; end: string | null }): VNode | null {
+  const [now, setNow] = useState(() => new Date().toISOString());
+  useEffect(() => {
+    if (end !== null) {
+      return;
+    }
+    const timer = setInterval(() => setNow(new Date().toISOString()), 1000);
+    return () => clearInterval(timer);
+  }, [end]);
+  const seconds = secondsBetween(start, end ?? now);
+  if (seconds === null) {
+    return null;
+  }
+  return (
+    <span class="cw-time" role="timer" aria-live="off">
+      {end === null ? clock(seconds) : duration(seconds)}
+    </span>
+  );
+}

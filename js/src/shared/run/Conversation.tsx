@@ -1,0 +1,158 @@
+import type { VNode } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+
+import { Button } from '../Button';
+import { counted, duration } from '../figures';
+import { Fold } from '../Fold';
+import { Icon } from '../icons';
+import { ReviewFindings } from '../ReviewFindings';
+import { RichText } from '../RichText';
+import { RolePill } from '../RolePill';
+import { roleLook } from '../roles';
+import { StreamText } from '../StreamText';
+import { t } from '../translate';
+import { visible } from '../visible';
+import { fold, type Block } from './fold';
+import type { Draft, Entry, LineEntry, QuestionEntry, TextEntry } from './state';
+import { Reads, ToolCall } from './ToolCall';
+
+/** What a card draws before somebody asks for more. */
+const AT_ONCE = 60;
+
+/** Users know what they wrote. */
+const MOST_OF_THE_USERS = 1000;
+
+/** What was said and done, oldest first. */
+export function Conversation({ entries }: { entries: readonly Entry[] }): VNode | null {
+  const [shown, setShown] = useState(AT_ONCE);
+  const blocks = useMemo(() => fold(entries), [entries]);
+  const hidden = Math.max(0, blocks.length - shown);
+  if (blocks.length === 0) {
+    return null;
+  }
+  return (
+    <div class="cw-talk">
+      {hidden > 0 && (
+        <Button look="link" onClick={() => setShown(before => before + AT_ONCE * 4)}>
+          {counted(hidden, 'Show %1 earlier entry', 'Show %1 earlier entries')}
+        </Button>
+      )}
+      {blocks.slice(hidden).map((block, at, all) => (
+        <BlockView key={block.id} block={block} speaker={isNewSpeaker(all.slice(0, at), block) ? block.role : null} />
+      ))}
+    </div>
+  );
+}
+
+/** Whether somebody else spoke last. */
+function isNewSpeaker(before: readonly Block[], block: Block): boolean {
+  const last = before.filter(one => one.kind === 'text' && one.text.trim() !== '').pop();
+  return last?.role !== block.role;
+}
+
+function BlockView({ block, speaker }: { block: Block; speaker: string | null }): VNode | null {
+  switch (block.kind) {
+    case 'reads':
+      return <Reads calls={block.calls} />;
+    case 'call':
+      return <ToolCall call={block} />;
+    case 'text':
+      return <Said entry={block} speaker={speaker} />;
+    case 'question':
+      return <Asked entry={block} />;
+    case 'review':
+      return <ReviewFindings review={block.review} />;
+    case 'plan':
+      return null;
+    default:
+      return <Line entry={block} />;
+  }
+}
+
+/** Who speaks is said when that changes; a badge on every line would be noise. */
+function Said({ entry, speaker }: { entry: TextEntry; speaker: string | null }): VNode {
+  return useMemo(() => {
+    if (entry.from === 'system') {
+      return <p class="cw-dim">{visible(entry.text)}</p>;
+    }
+    const thoughts = entry.reasoning && <Thoughts text={entry.reasoning} seconds={entry.thoughtFor} />;
+    if (thoughts && !entry.text.trim()) {
+      return thoughts;
+    }
+    return (
+      <div class={entry.from === 'user' ? 'cw-said cw-said-user' : 'cw-said'}>
+        {entry.from === 'user' ? <span class="cw-you">{t('You')}</span> : speaker && <RolePill role={roleLook(speaker)} />}
+        {thoughts}
+        <RichText text={entry.text} most={entry.from === 'user' ? MOST_OF_THE_USERS : undefined} />
+        {entry.cut && <p class="cw-dim">{t('Only the beginning was saved here.')}</p>}
+        {entry.problem && (
+          <p class="cw-result cw-colour-ask">
+            <Icon name="alert" />
+            <span>{visible(entry.problem)}</span>
+          </p>
+        )}
+      </div>
+    );
+  }, [entry, speaker]);
+}
+
+function Thoughts({ text, seconds }: { text: string; seconds: number | null }): VNode {
+  const summary = seconds === null ? t('Thoughts') : t('Thought for %1', duration(seconds));
+  return <Fold summary={<span class="cw-dim">{summary}</span>}>{() => <p class="cw-thoughts">{visible(text)}</p>}</Fold>;
+}
+
+function Asked({ entry }: { entry: QuestionEntry }): VNode | null {
+  // While it waits, it stands where it can be answered.
+  if (entry.answer === undefined) {
+    return null;
+  }
+  const { options } = entry.question;
+  const label = options.find(option => option.value === entry.answer)?.label ?? entry.answer;
+  return (
+    <p class="cw-line">
+      <Icon name="question" />
+      <span>
+        {visible(entry.question.question)} <strong>{label === null ? t('(withdrawn)') : visible(label)}</strong>
+      </span>
+    </p>
+  );
+}
+
+const LINES: Record<LineEntry['kind'], { icon: string; colour: string }> = {
+  error: { icon: 'alert', colour: 'error' },
+  decision: { icon: 'check', colour: 'ok' },
+  notice: { icon: 'alert', colour: 'grey' },
+  role: { icon: 'person', colour: 'grey' },
+  plan: { icon: 'check', colour: 'grey' },
+  assignment: { icon: 'person', colour: 'grey' },
+  outcome: { icon: 'check', colour: 'grey' }
+};
+
+function Line({ entry }: { entry: LineEntry }): VNode {
+  const look = entry.allowed === false ? { icon: 'cross', colour: 'error' } : LINES[entry.kind];
+  return (
+    <p class={`cw-line cw-colour-${look.colour}`}>
+      <Icon name={look.icon} />
+      <span>{visible(entry.text)}</span>
+    </p>
+  );
+}
+
+/** Replies that are being written. */
+export function Drafts({ drafts }: { drafts: readonly Draft[] }): VNode {
+  return (
+    <>
+      {drafts.map(draft => (
+        <div key={draft.task ?? draft.job ?? ''} class="cw-said" aria-busy="true">
+          {draft.role && <RolePill role={roleLook(draft.role)} />}
+          {draft.reasoning && (
+            <Fold summary={<span class="cw-dim">{draft.text ? t('Thoughts') : t('Thinking…')}</span>}>
+              {() => <StreamText text={draft.reasoning} />}
+            </Fold>
+          )}
+          {draft.text && <StreamText text={draft.text} />}
+        </div>
+      ))}
+    </>
+  );
+}

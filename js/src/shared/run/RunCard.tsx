@@ -1,0 +1,176 @@
+import type { VNode } from 'preact';
+import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
+
+import { PermissionBatch, PermissionCard } from '../ask/PermissionCard';
+import { QuestionCard } from '../ask/QuestionCard';
+import { toolWords } from '../ask/words';
+import { Card } from '../Card';
+import type { Channel } from '../channel';
+import { PlanEditor } from '../plan/PlanEditor';
+import { hasBegun, PlanView } from '../plan/PlanView';
+import type { Audit, RunCardData } from '../protocol';
+import { roleLook } from '../roles';
+import { t } from '../translate';
+import { bounded, oneLine, visible } from '../visible';
+import { RunActions } from './actions';
+import { Announcer } from './Announcer';
+import { RunProvider } from './context';
+import { Conversation, Drafts } from './Conversation';
+import { mainEntries } from './fold';
+import { useKeptFocus } from './keptFocus';
+import { Missing, RecordNote, RunError } from './RunNotes';
+import { RunFooter } from './RunFooter';
+import { Progress, RunFigures, RunHeader } from './RunHeader';
+import { isFinal, presentJob, statusOf, type RunState } from './state';
+import { RunStore } from './store';
+
+interface RunCardProps {
+  card: RunCardData;
+  channel: Channel;
+  /** Told of each change, so that the page can keep what it has saved up to date. */
+  onChange?: (store: RunStore) => void;
+}
+
+/** One run, from the first word to what came of it. */
+export function RunCard({ card, channel, onChange }: RunCardProps): VNode {
+  const store = useStore(card, channel, onChange);
+  const { state, link, trusted: live } = store;
+  const hands = useMemo(() => ({ actions: new RunActions(channel, store), live }), [channel, store, live]);
+  const [editing, setEditing] = useState(false);
+  const audit = useAudit(hands.actions, state, live);
+  const root = useRef<HTMLDivElement>(null);
+  useKeptFocus(root);
+  const failed = statusOf(state) === 'failed';
+  return (
+    <RunProvider value={hands}>
+      <div class="cw-run" ref={root}>
+        <Card
+          edge={failed ? 'error' : roleLook(state.role).colour}
+          label={t('%1: %2', roleLook(state.role).label, oneLine(state.goal || card.title))}
+          header={<RunHeader state={state} />}
+          aside={<RunFigures state={state} link={link} />}
+          progress={<Progress state={state} />}
+          footer={live && !editing && canGoOn(state) && <RunFooter state={state} onEdit={() => setEditing(true)} />}
+        >
+          {link === 'record' && <RecordNote savedAt={card.saved_at} />}
+          <Body state={state} live={live} audit={audit} editing={editing} onEdited={() => setEditing(false)} />
+        </Card>
+        {live && <Asks state={state} />}
+        <Announcer state={state} />
+      </div>
+    </RunProvider>
+  );
+}
+
+function canGoOn(state: RunState): boolean {
+  const job = presentJob(state);
+  return job !== null && isFinal(job.status) && state.busy === null;
+}
+
+function useStore(card: RunCardData, channel: Channel, onChange?: (store: RunStore) => void): RunStore {
+  const [, draw] = useReducer((count: number) => count + 1, 0);
+  const store = useMemo(() => new RunStore(channel, card), [channel, card.context_id, card.job_id]);
+  useEffect(() => {
+    const stop = store.onChange(() => {
+      draw(0);
+      onChange?.(store);
+    });
+    const look = (): void => {
+      if (document.visibilityState === 'visible') {
+        store.lookAtPlan().catch(() => undefined);
+      }
+    };
+    document.addEventListener('visibilitychange', look);
+    void store.open();
+    return () => {
+      stop();
+      document.removeEventListener('visibilitychange', look);
+      store.close();
+    };
+  }, [store]);
+  // What the notebook holds may be newer than what was shown, as long as nobody else says how things stand.
+  useEffect(() => store.takeSaved(card), [store, card]);
+  return store;
+}
+
+/** Plan versus actual, once there is something to compare. */
+function useAudit(actions: RunActions, state: RunState, live: boolean): Audit | null {
+  const [audit, setAudit] = useState<Audit | null>(null);
+  const job = presentJob(state);
+  const isOver = live && job !== null && isFinal(job.status) && hasBegun(state);
+  useEffect(() => {
+    setAudit(null);
+    if (isOver) {
+      // Nice to have: without it the steps still say how they ended.
+      actions.audit().then(setAudit, () => undefined);
+    }
+  }, [actions, isOver, job?.id]);
+  return audit;
+}
+
+interface BodyProps {
+  state: RunState;
+  live: boolean;
+  audit: Audit | null;
+  editing: boolean;
+  onEdited: () => void;
+}
+
+/** What led to the plan stands above it, what came of it below. */
+function Body({ state, live, audit, editing, onEdited }: BodyProps): VNode {
+  const entries = useMemo(() => mainEntries(state), [state.entries, state.plan, state.tasks, state.goal, state.jobs]);
+  const made = entries.map(entry => entry.kind).lastIndexOf('plan') + 1;
+  const steps = new Set(Object.values(state.tasks).map(task => task.id));
+  const drafts = Object.values(state.drafts).filter(draft => !(draft.task && steps.has(draft.task)));
+  const { plan } = state;
+  return (
+    <>
+      {plan === null && state.goal && <p class="cw-goal">{visible(bounded(state.goal, 2000))}</p>}
+      <Missing count={state.leftOut} />
+      <Conversation entries={entries.slice(0, made)} />
+      {plan !== null &&
+        (editing ? <PlanEditor plan={plan} revision={state.revision} onDone={onEdited} /> : <PlanView state={state} plan={plan} audit={audit} />)}
+      <Conversation entries={entries.slice(made)} />
+      <Drafts drafts={drafts} />
+      <RunError state={state} />
+      {!live && <Waited state={state} />}
+    </>
+  );
+}
+
+/** What waits for the user, each where it can be decided; many of a kind together. */
+function Asks({ state }: { state: RunState }): VNode {
+  const stepOf = (taskId: string | null | undefined): string | null => {
+    const step = taskId ? state.plan?.steps.find(({ id }) => state.tasks[id]?.id === taskId) : undefined;
+    return step ? t('step %1', String(step.step_number)) : null;
+  };
+  return (
+    <>
+      {state.permissions.length > 1 ? (
+        <PermissionBatch requests={state.permissions} />
+      ) : (
+        state.permissions.map(request => <PermissionCard key={request.id} request={request} step={stepOf(request.task_id)} />)
+      )}
+      {state.questions.map(question => (
+        <QuestionCard key={question.id} question={question} step={stepOf(question.task_id)} />
+      ))}
+    </>
+  );
+}
+
+/** In a record nothing can be decided any more; it says what was open. */
+function Waited({ state }: { state: RunState }): VNode {
+  const open = [
+    ...state.permissions.map(({ tool, resource }) => `${toolWords(tool)}: ${oneLine(resource, 300)}`),
+    ...state.questions.map(({ question }) => oneLine(question, 300))
+  ];
+  return (
+    <>
+      {open.map((words, at) => (
+        <p key={at} class="cw-line cw-colour-ask">
+          {t('Was waiting for an answer: %1', words)}
+        </p>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,117 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+
+import { useAction } from '../action';
+import { Button, Failure } from '../Button';
+import { Changes, RollBack } from '../plan/RollBack';
+import { hasBegun, stepStatus } from '../plan/PlanView';
+import { t } from '../translate';
+import { useRun } from './context';
+import { isFinal, presentJob, type RunState } from './state';
+
+type Open = 'none' | 'discuss' | 'rollback' | 'changes';
+
+/** What can be done next. While a job runs, that is stopping it, and the header has that. */
+export function RunFooter({ state, onEdit }: { state: RunState; onEdit: () => void }): VNode | null {
+  const { actions } = useRun();
+  const starting = useAction();
+  const [open, setOpen] = useState<Open>('none');
+  const job = presentJob(state);
+  if (job === null || !isFinal(job.status) || state.busy !== null) {
+    return null;
+  }
+  const toggle = (what: Open): void => setOpen(open === what ? 'none' : what);
+  const begun = hasBegun(state);
+  const left = state.plan?.steps.some(step => !['completed', 'skipped'].includes(stepStatus(state, step))) ?? false;
+  const canExecute = state.plan !== null && !begun;
+  const canResume = job.status !== 'completed' || (begun && left);
+  return (
+    <div class="cw-decide">
+      <div class="cw-bar">
+        {canExecute && (
+          <Button look="go" icon="bolt" busy={starting.busy} onClick={() => void starting.run(() => actions.execute(state.revision))}>
+            {t('Execute plan')}
+          </Button>
+        )}
+        {!canExecute && canResume && (
+          <Button look="primary" busy={starting.busy} onClick={() => void starting.run(() => actions.resume(job.id))}>
+            {t('Go on')}
+          </Button>
+        )}
+        {state.plan !== null && left && <Button onClick={onEdit}>{t('Edit steps')}</Button>}
+        <Button expanded={open === 'discuss'} onClick={() => toggle('discuss')}>
+          {t('Discuss…')}
+        </Button>
+        {state.plan !== null && (
+          <Button disabled={starting.busy} onClick={() => void starting.run(() => actions.say(replanRequest(), 'planner'))}>
+            {t('Re-plan')}
+          </Button>
+        )}
+        {(begun || state.checkpoints > 0) && (
+          <>
+            <span class="cw-grow" />
+            <Button expanded={open === 'changes'} onClick={() => toggle('changes')}>
+              {t('Changes')}
+            </Button>
+            <Button icon="undo" expanded={open === 'rollback'} onClick={() => toggle('rollback')}>
+              {t('Roll back…')}
+            </Button>
+          </>
+        )}
+      </div>
+      {canExecute && <p class="cw-dim">{t('Executing switches to Actor and allows just these tools on these files.')}</p>}
+      <Failure error={starting.error} />
+      {open === 'discuss' && <Discuss onSent={() => setOpen('none')} />}
+      {open === 'rollback' && <RollBack onClose={() => setOpen('none')} />}
+      {open === 'changes' && <Changes onClose={() => setOpen('none')} />}
+    </div>
+  );
+}
+
+function replanRequest(): string {
+  return t('Look again at how things are now, then make the plan anew.');
+}
+
+function Discuss({ onSent }: { onSent: () => void }): VNode {
+  const { actions } = useRun();
+  const sending = useAction();
+  const [text, setText] = useState('');
+  const send = (): void => {
+    void sending.run(() => actions.say(text.trim())).then(ok => ok && onSent());
+  };
+  return (
+    <form
+      class="cw-write"
+      onSubmit={event => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <textarea
+        class="cw-input"
+        rows={2}
+        value={text}
+        aria-label={t('Your message')}
+        placeholder={t('Ask, or say what should be different. Enter sends, Shift+Enter makes a new line.')}
+        onInput={event => setText(event.currentTarget.value)}
+        onKeyDown={event => {
+          if (event.key === 'Enter' && !event.shiftKey && !event.isComposing && text.trim()) {
+            event.preventDefault();
+            send();
+          }
+        }}
+        ref={node => {
+          // Only when it opens: later drawings must not take the focus back.
+          if (node && !node.dataset['seen']) {
+            node.dataset['seen'] = 'true';
+            node.focus();
+          }
+        }}
+      />
+      <Button look="primary" busy={sending.busy} disabled={!text.trim()} onClick={send}>
+        {t('Send')}
+      </Button>
+      <Failure error={sending.error} />
+    </form>
+  );
+}

@@ -1,0 +1,134 @@
+import type { VNode } from 'preact';
+
+import { useAction } from '../action';
+import { Button, Failure } from '../Button';
+import { clock, moment, money, secondsBetween, tokens } from '../figures';
+import { hasBegun, stepStatus } from '../plan/PlanView';
+import { RolePill } from '../RolePill';
+import { RoleSwitcher } from '../RoleSwitcher';
+import { roleLook } from '../roles';
+import { t } from '../translate';
+import { oneLine } from '../visible';
+import { Clock } from './Clock';
+import { useRun } from './context';
+import { isFinal, presentJob, statusOf, type RunState } from './state';
+import type { Link } from './store';
+
+/** Who acts, and how it stands. */
+export function RunHeader({ state }: { state: RunState }): VNode {
+  const { actions, live } = useRun();
+  return (
+    <>
+      {live ? (
+        <RoleSwitcher role={state.role} onSwitch={(role, confirm) => actions.switchRole(role, confirm)} />
+      ) : (
+        <RolePill role={roleLook(state.role)} />
+      )}
+      {state.role === 'planner' && <span class="cw-dim">{t('read-only')}</span>}
+      <StateWord state={state} />
+    </>
+  );
+}
+
+function StateWord({ state }: { state: RunState }): VNode | null {
+  const status = statusOf(state);
+  switch (status) {
+    case 'running':
+      return hasBegun(state) ? (
+        <span class="cw-title">{stepOf(state)}</span>
+      ) : (
+        <span class="cw-dim cw-working">
+          <span class="cw-spinner" aria-hidden="true" />
+          {t('Working…')}
+        </span>
+      );
+    case 'waiting':
+      return <Word colour="ask">{t('Waits for you')}</Word>;
+    case 'completed':
+      return state.plan !== null && !hasBegun(state) ? <span class="cw-title">{t('Plan ready')}</span> : <Word colour="ok">{t('Completed')}</Word>;
+    case 'failed':
+      return <Word colour="error">{t('Failed')}</Word>;
+    case 'cancelled':
+      return <Word colour="grey">{t('Stopped')}</Word>;
+    case 'interrupted':
+      return <Word colour="ask">{t('Interrupted')}</Word>;
+    default:
+      return null;
+  }
+}
+
+function Word({ colour, children }: { colour: string; children: string }): VNode {
+  return <span class={`cw-title cw-ink cw-colour-${colour}`}>{children}</span>;
+}
+
+function stepOf(state: RunState): string {
+  const steps = state.plan?.steps ?? [];
+  const ended = steps.filter(step => isFinal(stepStatus(state, step))).length;
+  return t('Step %1 of %2', String(Math.min(ended + 1, steps.length)), String(steps.length));
+}
+
+/** What it has cost so far, quietly, and the way to stop it. */
+export function RunFigures({ state, link }: { state: RunState; link: Link }): VNode {
+  const { actions, live } = useRun();
+  const stopping = useAction();
+  const job = presentJob(state);
+  const { usage } = state;
+  const isRunning = job !== null && !isFinal(job.status) && link !== 'record';
+  const parts = [
+    state.model && oneLine(state.model, 40),
+    usage.total_tokens > 0 && tokens(usage.total_tokens),
+    usage.cost !== undefined && money(usage.cost),
+    !isRunning && state.plan === null && job?.startedAt && moment(job.startedAt)
+  ].filter(Boolean);
+  return (
+    <span class="cw-figures">
+      {link === 'reconnecting' && (
+        <span class="cw-dim" role="status">
+          {t('Reconnecting…')}
+        </span>
+      )}
+      <span class="cw-dim">
+        {job && (isRunning || job.endedAt) && (
+          <>
+            <Clock start={job.startedAt} end={isRunning ? null : job.endedAt} />
+            {isRunning && <TimeLeft state={state} />}
+            {parts.length > 0 && ' · '}
+          </>
+        )}
+        {parts.join(' · ')}
+      </span>
+      {isRunning && live && (
+        <Button icon="stop" busy={stopping.busy} onClick={() => void stopping.run(() => actions.cancel(job.id))}>
+          {t('Stop')}
+        </Button>
+      )}
+      <Failure error={stopping.error} />
+    </span>
+  );
+}
+
+/** A guess from the steps that are done; without any there is none. */
+function TimeLeft({ state }: { state: RunState }): VNode | null {
+  const steps = state.plan?.steps ?? [];
+  const spans = steps.map(step => secondsBetween(state.tasks[step.id]?.startedAt, state.tasks[step.id]?.endedAt)).filter(span => span !== null);
+  const left = steps.filter(step => !isFinal(stepStatus(state, step))).length;
+  if (spans.length === 0 || left === 0 || statusOf(state) !== 'running') {
+    return null;
+  }
+  const each = spans.reduce((sum, span) => sum + span, 0) / spans.length;
+  return <> · {t('about %1 left', clock(each * left))}</>;
+}
+
+/** How many of the steps are over. */
+export function Progress({ state }: { state: RunState }): VNode | null {
+  const steps = state.plan?.steps ?? [];
+  if (steps.length === 0 || !hasBegun(state)) {
+    return null;
+  }
+  const ended = steps.filter(step => isFinal(stepStatus(state, step))).length;
+  return (
+    <div class="cw-progress" role="progressbar" aria-label={t('Steps')} aria-valuemin={0} aria-valuemax={steps.length} aria-valuenow={ended}>
+      <span style={{ width: `${(100 * ended) / steps.length}%` }} />
+    </div>
+  );
+}

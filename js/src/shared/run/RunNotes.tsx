@@ -1,0 +1,68 @@
+import type { VNode } from 'preact';
+
+import { useAction } from '../action';
+import { Button, Failure } from '../Button';
+import { counted, moment } from '../figures';
+import { Icon } from '../icons';
+import { t } from '../translate';
+import { bounded, visible } from '../visible';
+import { useRun } from './context';
+import { isFinal, presentJob, type RunState } from './state';
+
+/** Nobody here knows this run: what the notebook holds is all there is. */
+export function RecordNote({ savedAt }: { savedAt: string | null }): VNode {
+  const when = savedAt ? moment(savedAt) : '';
+  return (
+    <p class="cw-dim cw-record">{when ? t('A record from %1; not live here.', when) : t('A record; not live here.')}</p>
+  );
+}
+
+/** The notebook keeps the newest messages only; the server has them all. */
+export function Missing({ count }: { count: number }): VNode | null {
+  const { actions, live } = useRun();
+  const loading = useAction();
+  if (count === 0) {
+    return null;
+  }
+  if (!live) {
+    return <p class="cw-dim">{counted(count, '%1 older message is not in this record.', '%1 older messages are not in this record.')}</p>;
+  }
+  return (
+    <p>
+      <Button look="link" busy={loading.busy} onClick={() => void loading.run(() => actions.wholeRecord())}>
+        {counted(count, 'Show %1 older message', 'Show %1 older messages')}
+      </Button>
+      <Failure error={loading.error} />
+    </p>
+  );
+}
+
+/** Why it ended badly, and what one can do about it. */
+export function RunError({ state }: { state: RunState }): VNode | null {
+  const { live } = useRun();
+  const job = presentJob(state);
+  if (job === null || !isFinal(job.status) || job.status === 'completed') {
+    return null;
+  }
+  const next = live ? nextSentence(state) : '';
+  return (
+    <div class={`cw-error cw-colour-${job.status === 'failed' ? 'error' : 'ask'}`}>
+      {job.error && (
+        <p class="cw-result">
+          <Icon name="alert" />
+          <span>{visible(bounded(job.error, 4000))}</span>
+        </p>
+      )}
+      {next && <p class="cw-dim">{next}</p>}
+    </div>
+  );
+}
+
+function nextSentence(state: RunState): string {
+  if (state.busy !== null) {
+    return '';
+  }
+  return Object.keys(state.tasks).length > 0
+    ? t('“Go on” takes up where it stopped; steps that are done are not repeated. Or edit the steps that are left, discuss it, or roll back.')
+    : t('“Go on” tries again from where it stopped. Or discuss it: say what should be done differently.');
+}

@@ -1,0 +1,102 @@
+import type { VNode } from 'preact';
+import { useMemo } from 'preact/hooks';
+
+import { Diff, DiffCounts } from '../Diff';
+import { secondsBetween, duration } from '../figures';
+import { Fold } from '../Fold';
+import { Icon } from '../icons';
+import { t } from '../translate';
+import { bounded, oneLine, visible } from '../visible';
+import { readsSentence } from './fold';
+import type { CallEntry } from './state';
+
+const MOST_SHOWN = 20_000;
+
+/** One tool call: a line that says what came of it, and inside the call itself, its output or its change. */
+export function ToolCall({ call }: { call: CallEntry }): VNode {
+  return useMemo(
+    () => (
+      <div class="cw-call">
+        <Fold summary={<CallLine call={call} />}>{() => <CallInside call={call} />}</Fold>
+        {call.ok === null && call.output && <Output text={call.output} />}
+      </div>
+    ),
+    [call]
+  );
+}
+
+function CallLine({ call }: { call: CallEntry }): VNode {
+  const seconds = secondsBetween(call.at, call.endedAt);
+  return (
+    <span class="cw-call-line">
+      <CallMark ok={call.ok} /> <span class="cw-chip">{oneLine(call.tool, 80)}</span>{' '}
+      <span>{oneLine(call.summary || target(call), 300)}</span> {call.diff && <DiffCounts text={call.diff} />}{' '}
+      {seconds !== null && seconds >= 1 && <span class="cw-dim">{duration(seconds)}</span>}
+    </span>
+  );
+}
+
+function CallMark({ ok }: { ok: boolean | null }): VNode {
+  if (ok === null) {
+    return <span class="cw-spinner cw-colour-blue cw-mark" role="img" aria-label={t('running')} />;
+  }
+  return (
+    <span class={`cw-mark cw-colour-${ok ? 'ok' : 'error'}`} role="img" aria-label={ok ? t('done') : t('failed')}>
+      <Icon name={ok ? 'check' : 'cross'} />
+    </span>
+  );
+}
+
+/** What a call is about, before there is a result to tell. */
+function target({ parameters }: CallEntry): string {
+  const value = ['path', 'command', 'name', 'query', 'pattern', 'task'].map(key => parameters[key]).find(one => typeof one === 'string');
+  return typeof value === 'string' ? value : '';
+}
+
+function CallInside({ call }: { call: CallEntry }): VNode {
+  const parameters = Object.entries(call.parameters);
+  const text = call.result || call.output;
+  return (
+    <>
+      {parameters.length > 0 && (
+        <dl class="cw-facts">
+          {parameters.map(([name, value]) => (
+            <div key={name}>
+              <dt>{oneLine(name, 60)}</dt>
+              <dd>{visible(bounded(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), 4000))}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {call.diff ? <Diff text={call.diff} label={t('What it changed')} /> : text && <Output text={text} />}
+    </>
+  );
+}
+
+export function Output({ text }: { text: string }): VNode {
+  return (
+    <pre class="cw-code cw-output" tabIndex={0} role="group" aria-label={t('Output')}>
+      {visible(text.length > MOST_SHOWN ? `…${text.slice(-MOST_SHOWN)}` : text)}
+    </pre>
+  );
+}
+
+/** "Looked at 4 files": what changes nothing needs no more than a line. */
+export function Reads({ calls }: { calls: readonly CallEntry[] }): VNode {
+  const isRunning = calls.some(call => call.ok === null);
+  return useMemo(
+    () => (
+      <Fold
+        summary={
+          <span class="cw-dim">
+            {isRunning && <span class="cw-spinner cw-colour-blue cw-mark" role="img" aria-label={t('running')} />}
+            {readsSentence(calls)}
+          </span>
+        }
+      >
+        {() => calls.map(call => <ToolCall key={call.id} call={call} />)}
+      </Fold>
+    ),
+    calls as CallEntry[]
+  );
+}

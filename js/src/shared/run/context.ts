@@ -1,0 +1,22 @@
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+
+import type { RunActions } from './actions';
+
+interface RunHands {
+  actions: RunActions;
+  /** False for a record, and until the server has said how the run stands: then there is nothing to click. */
+  live: boolean;
+}
+
+const Context = createContext<RunHands | null>(null);
+
+export const RunProvider = Context.Provider;
+
+export function useRun(): RunHands {
+  const hands = useContext(Context);
+  if (hands === null) {
+    throw new Error('This part of a card needs a run around it.');
+  }
+  return hands;
+}

@@ -1,0 +1,76 @@
+/** Puts entries together as people want to read them: what was only looked at becomes one line. */
+
+import { counted } from '../figures';
+import { t } from '../translate';
+import type { CallEntry, Entry, RunState } from './state';
+
+const FILES = new Set(['read_file', 'get_file_info', 'read_notebook', 'list_directory']);
+const VARIABLES = new Set(['list_variables', 'inspect_variable']);
+const SEARCHES = new Set(['grep', 'search_code', 'search_symbol', 'find_tools']);
+
+export type Block = Entry | { kind: 'reads'; id: string; task: string | null; role: string | null; calls: CallEntry[] };
+
+function onlyLooks({ tool, ok }: CallEntry): boolean {
+  return ok !== false && (FILES.has(tool) || VARIABLES.has(tool) || SEARCHES.has(tool));
+}
+
+export function fold(entries: readonly Entry[]): Block[] {
+  const found: Block[] = [];
+  for (const entry of entries) {
+    const last = found[found.length - 1];
+    if (entry.kind === 'call' && onlyLooks(entry)) {
+      if (last?.kind === 'reads' && last.task === entry.task) {
+        found[found.length - 1] = { ...last, calls: [...last.calls, entry] };
+      } else {
+        found.push({ kind: 'reads', id: `reads-${entry.id}`, task: entry.task, role: entry.role, calls: [entry] });
+      }
+    } else {
+      found.push(entry);
+    }
+  }
+  return found;
+}
+
+/** "Looked at 4 files and 2 variables". */
+export function readsSentence(calls: readonly CallEntry[]): string {
+  const targets = (tools: Set<string>, ...keys: string[]): number =>
+    new Set(calls.filter(({ tool }) => tools.has(tool)).map(call => keys.map(key => call.parameters[key]).find(Boolean) ?? call.id)).size;
+  const parts = [
+    [targets(FILES, 'path'), '%1 file', '%1 files'],
+    [targets(VARIABLES, 'name'), '%1 variable', '%1 variables']
+  ] as const;
+  const looked = parts.filter(([count]) => count > 0).map(([count, one, many]) => counted(count, one, many));
+  const searches = calls.filter(({ tool }) => SEARCHES.has(tool)).length;
+  const searched = searches > 0 ? counted(searches, '%1 search', '%1 searches') : '';
+  if (looked.length === 0) {
+    return t('Searched: %1', searched);
+  }
+  const things = looked.length === 2 ? t('%1 and %2', looked[0]!, looked[1]!) : looked[0]!;
+  return searched ? t('Looked at %1, %2', things, searched) : t('Looked at %1', things);
+}
+
+/** What stands in the card's main column: what belongs to a plan step stands with that step. */
+export function mainEntries(state: RunState): Entry[] {
+  const steps = new Set(state.plan?.steps.map(step => state.tasks[step.id]?.id).filter(Boolean));
+  return state.entries.filter(entry => !(entry.task && steps.has(entry.task)) && !isRepetition(state, entry));
+}
+
+/** What the card says elsewhere: its goal in its title, an answer beside its question, an error at its end. */
+function isRepetition(state: RunState, entry: Entry): boolean {
+  if (entry.kind === 'error') {
+    return Object.values(state.jobs).some(job => job.error === entry.text);
+  }
+  if (entry.kind === 'text' && entry.from === 'user') {
+    const said = entry.text.trim();
+    return said === state.goal.trim() || state.entries.some(one => one.kind === 'question' && Boolean(one.answer) && isAnswer(said, one.question.question));
+  }
+  return entry.kind === 'assignment' && !entry.task;
+}
+
+function isAnswer(said: string, question: string): boolean {
+  return said.startsWith(`Answer to “${question}”`);
+}
+
+export function entriesOfTask(state: RunState, taskId: string): Entry[] {
+  return state.entries.filter(entry => entry.task === taskId && entry.kind !== 'assignment' && entry.kind !== 'outcome');
+}

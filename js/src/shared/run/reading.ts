@@ -1,0 +1,85 @@
+/** Reading what came over the wire: whatever is missing or of the wrong type becomes something harmless. */
+
+import { isRecord } from '../channel';
+import type { PermissionRequest, Plan, Question, Review, Scope, StepStatus } from '../protocol';
+
+export function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+export function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter(one => typeof one === 'string') : [];
+}
+
+export function questionOf(data: Record<string, unknown>): Question {
+  const options = Array.isArray(data['options']) ? data['options'].filter(isRecord) : [];
+  return {
+    id: text(data['id']),
+    job_id: text(data['job_id']) || null,
+    task_id: text(data['task_id']) || null,
+    question: text(data['question']),
+    context: text(data['context']),
+    severity: text(data['severity']) || 'major',
+    options: options.map(one => ({ label: text(one['label']), value: text(one['value']), description: text(one['description']) })),
+    default: text(data['default']) || null,
+    // With no options at all, any text is an answer.
+    allow_custom: data['allow_custom'] === true || options.length === 0
+  };
+}
+
+export function reviewOf(data: Record<string, unknown>): Review {
+  const findings = Array.isArray(data['findings']) ? data['findings'].filter(isRecord) : [];
+  return {
+    summary: text(data['summary']),
+    verdict: text(data['verdict']),
+    findings: findings.map(one => ({
+      file: text(one['file']),
+      line: typeof one['line'] === 'number' ? one['line'] : null,
+      severity: text(one['severity']) || 'minor',
+      comment: text(one['comment']),
+      suggestion: text(one['suggestion'])
+    }))
+  };
+}
+
+export function planOf(data: Record<string, unknown>): Plan {
+  const steps = Array.isArray(data['steps']) ? data['steps'].filter(isRecord) : [];
+  return {
+    type: 'plan',
+    format_version: text(data['format_version']) || '1.0',
+    goal: text(data['goal']),
+    steps: steps.map((step, index) => ({
+      id: text(step['id']) || String(index + 1),
+      step_number: typeof step['step_number'] === 'number' ? step['step_number'] : index + 1,
+      action: text(step['action']),
+      reason: text(step['reason']),
+      tools_needed: texts(step['tools_needed']),
+      files: texts(step['files']),
+      depends_on: texts(step['depends_on']),
+      estimated_time: text(step['estimated_time']),
+      status: (text(step['status']) || 'pending') as StepStatus
+    })),
+    estimated_total_time: text(data['estimated_total_time']),
+    risks: texts(data['risks']),
+    prerequisites: texts(data['prerequisites'])
+  };
+}
+
+export function permissionOf(data: Record<string, unknown>): PermissionRequest {
+  const shown = data['shown'];
+  return {
+    id: text(data['id']),
+    job_id: text(data['job_id']) || null,
+    task_id: text(data['task_id']) || null,
+    agent_role: text(data['agent_role']) || null,
+    tool: text(data['tool']),
+    parameters: isRecord(data['parameters']) ? data['parameters'] : {},
+    resource: text(data['resource']),
+    risk: text(data['risk']),
+    why: texts(data['why']),
+    scopes: texts(data['scopes']) as Scope[],
+    rules: texts(data['rules']),
+    uncovered: texts(data['uncovered']),
+    ...(isRecord(shown) ? { shown: { kind: text(shown['kind']), text: text(shown['text']), complete: shown['complete'] !== false } } : {})
+  };
+}

@@ -1,0 +1,75 @@
+/** A saved card becomes a state again, so that a record and a live run are drawn by the same code. */
+
+import type { Job, RunCardData, RunSnapshot, Task } from '../protocol';
+import { withMessage } from './messages';
+import { permissionOf, planOf, questionOf } from './reading';
+import { follow } from './reduce';
+import { emptyRun, isFinal, NO_USAGE, type JobState, type RunState, type TaskState } from './state';
+
+export function fromCard(card: RunCardData): RunState {
+  const empty = emptyRun(card.context_id, card.job_id, card.role);
+  const { snapshot } = card;
+  const state = (snapshot.messages ?? []).reduce(withMessage, {
+    ...empty,
+    seq: snapshot.seq ?? 0,
+    jobs: { [card.job_id]: jobOf(card.job_id, snapshot) },
+    busy: isFinal(snapshot.status) ? null : card.job_id,
+    role: snapshot.role || card.role,
+    model: snapshot.model,
+    goal: snapshot.goal || card.title,
+    leftOut: snapshot.left_out ?? 0,
+    plan: snapshot.plan && planOf(snapshot.plan as unknown as Record<string, unknown>),
+    revision: snapshot.revision,
+    madeAt: snapshot.made_at,
+    stale: snapshot.stale ?? [],
+    tasks: tasksOf(snapshot.tasks ?? []),
+    questions: (snapshot.questions ?? []).map(one => questionOf({ ...one })),
+    permissions: (snapshot.permissions ?? []).map(one => permissionOf({ ...one })),
+    usage: snapshot.usage ?? NO_USAGE
+  });
+  return (card.jobs ?? []).reduce(follow, state);
+}
+
+/** Adds what another job of the same conversation did: the plan was carried out, or talked about. */
+export function withJob(state: RunState, job: Job, card: RunCardData | null): RunState {
+  const other = card && fromCard(card);
+  const known = new Set(state.entries.map(entry => entry.id));
+  const seq = other ? Math.min(state.seq, other.seq) : state.seq;
+  const entries = [...state.entries, ...(other?.entries ?? []).filter(entry => !known.has(entry.id))];
+  const usage = job.usage ?? NO_USAGE;
+  return {
+    ...follow(state, job.id),
+    seq,
+    entries,
+    jobs: { ...state.jobs, [job.id]: { id: job.id, status: job.status, error: job.error, startedAt: job.created_at, endedAt: job.completed_at } },
+    busy: isFinal(job.status) ? state.busy : job.id,
+    tasks: { ...state.tasks, ...tasksOf(job.tasks) },
+    questions: other ? other.questions : state.questions,
+    permissions: other ? other.permissions : state.permissions,
+    usage: {
+      prompt_tokens: state.usage.prompt_tokens + usage.prompt_tokens,
+      completion_tokens: state.usage.completion_tokens + usage.completion_tokens,
+      total_tokens: state.usage.total_tokens + usage.total_tokens
+    }
+  };
+}
+
+function jobOf(id: string, snapshot: RunSnapshot): JobState {
+  return { id, status: snapshot.status, error: snapshot.error, startedAt: snapshot.started_at, endedAt: snapshot.ended_at };
+}
+
+function tasksOf(tasks: readonly Task[]): Record<string, TaskState> {
+  return Object.fromEntries(
+    tasks.map(task => [
+      task.step_id,
+      {
+        id: task.id,
+        status: task.status,
+        error: task.error ?? null,
+        result: task.result ?? null,
+        startedAt: task.created_at ?? null,
+        endedAt: task.completed_at ?? null
+      }
+    ])
+  );
+}

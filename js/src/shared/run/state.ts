@@ -1,0 +1,173 @@
+/** What a run card knows: a value that the reducer makes anew with each event. */
+
+import type { JobStatus, PermissionRequest, Plan, Question, Review, StepStatus, Usage } from '../protocol';
+
+interface Placed {
+  id: string;
+  job: string | null;
+  /** The plan step or delegated task it belongs to. */
+  task: string | null;
+  /** The agent that said or did it. */
+  role: string | null;
+  at: string;
+}
+
+export interface TextEntry extends Placed {
+  kind: 'text';
+  from: 'user' | 'assistant' | 'system';
+  text: string;
+  reasoning: string;
+  /** How long it thought, where the card saw it. */
+  thoughtFor: number | null;
+  /** Why the reply could not be used, in the words of the server. */
+  problem: string | null;
+  /** The saved card has only the beginning of it. */
+  cut: boolean;
+}
+
+export interface CallEntry extends Placed {
+  kind: 'call';
+  tool: string;
+  parameters: Record<string, unknown>;
+  /** Null while it runs. */
+  ok: boolean | null;
+  summary: string;
+  /** What it has written so far. */
+  output: string;
+  /** The whole result, once it is there. */
+  result: string;
+  /** A unified diff, where the tool changed a file. */
+  diff: string;
+  endedAt: string | null;
+}
+
+export interface QuestionEntry extends Placed {
+  kind: 'question';
+  question: Question;
+  /** Undefined while it waits, null when it was withdrawn. */
+  answer: string | null | undefined;
+}
+
+export interface ReviewEntry extends Placed {
+  kind: 'review';
+  review: Review;
+}
+
+/** A line in passing: a notice, a decision of the user, a change of role. */
+export interface LineEntry extends Placed {
+  kind: 'plan' | 'notice' | 'error' | 'role' | 'decision' | 'assignment' | 'outcome';
+  text: string;
+  /** For decisions. */
+  allowed?: boolean;
+}
+
+export type Entry = TextEntry | CallEntry | QuestionEntry | ReviewEntry | LineEntry;
+
+/** A reply while it streams. */
+export interface Draft {
+  job: string | null;
+  task: string | null;
+  role: string | null;
+  text: string;
+  reasoning: string;
+  /** When the first thought came, and when the first word did. */
+  thinkingSince: string | null;
+  thoughtUntil: string | null;
+  at: string;
+}
+
+export interface JobState {
+  id: string;
+  status: JobStatus;
+  error: string | null;
+  startedAt: string | null;
+  endedAt: string | null;
+}
+
+export interface TaskState {
+  id: string;
+  status: StepStatus;
+  error: string | null;
+  result: string | null;
+  startedAt: string | null;
+  endedAt: string | null;
+}
+
+export interface RunState {
+  contextId: string;
+  /** The last event that is in it. */
+  seq: number;
+  /** The jobs whose work this card shows; the last one is the present one. */
+  follows: readonly string[];
+  jobs: Readonly<Record<string, JobState>>;
+  /** The job that runs in this context now, whether this card follows it or not. */
+  busy: string | null;
+  role: string;
+  model: string | null;
+  goal: string;
+  entries: readonly Entry[];
+  /** Older messages that are not here. */
+  leftOut: number;
+  /** By task, or by job outside of tasks. */
+  drafts: Readonly<Record<string, Draft>>;
+  plan: Plan | null;
+  revision: number;
+  madeAt: string | null;
+  stale: readonly string[];
+  /** By step id. */
+  tasks: Readonly<Record<string, TaskState>>;
+  /** The role that works on a task. */
+  taskRoles: Readonly<Record<string, string>>;
+  questions: readonly Question[];
+  permissions: readonly PermissionRequest[];
+  usage: Usage;
+  /** Checkpoints that were made while the card looked on. */
+  checkpoints: number;
+}
+
+export const NO_USAGE: Usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+
+export function emptyRun(contextId: string, jobId: string, role: string): RunState {
+  return {
+    contextId,
+    seq: 0,
+    follows: [jobId],
+    jobs: {},
+    busy: null,
+    role,
+    model: null,
+    goal: '',
+    entries: [],
+    leftOut: 0,
+    drafts: {},
+    plan: null,
+    revision: 0,
+    madeAt: null,
+    stale: [],
+    tasks: {},
+    taskRoles: {},
+    questions: [],
+    permissions: [],
+    usage: NO_USAGE,
+    checkpoints: 0
+  };
+}
+
+/** The job that the card shows as its own now. */
+export function presentJob(state: RunState): JobState | null {
+  const known = state.follows.map(id => state.jobs[id]).filter(job => job !== undefined);
+  return known.find(job => job.id === state.busy) ?? known[known.length - 1] ?? null;
+}
+
+export function isFinal(status: string): boolean {
+  return status !== 'running' && status !== 'waiting' && status !== 'pending';
+}
+
+/** How the run stands, for people: a job that runs but has a question open waits. */
+export function statusOf(state: RunState): JobStatus | null {
+  const job = presentJob(state);
+  if (job === null || isFinal(job.status)) {
+    return job?.status ?? null;
+  }
+  return state.questions.length + state.permissions.length > 0 ? 'waiting' : job.status;
+}

@@ -1,0 +1,52 @@
+// Draws the cards with the real script; a made-up kernel answers them.
+import widget from './card.js';
+import { ANSWERS, CARDS } from './cards.js';
+
+class Kernel {
+  listeners = new Set();
+  constructor(example) { this.example = example; }
+  get() { return this.example.card; }
+  on(name, listener) { if (name === 'msg:custom') this.listeners.add(listener); }
+  off(_name, listener) { this.listeners.delete(listener); }
+  tell(content) { for (const listener of this.listeners) listener(content, []); }
+  async send({ id, method, path }) {
+    await null;
+    const { card, events = [], unknown, silent } = this.example;
+    const answer = (status, body) => this.tell({ id, status, body });
+    const gone = { error: { code: 'not_found', message: 'There is no such run.', retryable: false, details: {} } };
+    if (method === 'SUBSCRIBE') {
+      answer(silent ? 503 : 200, silent ? { error: { code: 'busy', message: 'Busy.', retryable: true, details: {} } } : null);
+      events.forEach(event => this.tell({ subscription: id, event }));
+    } else if (path.endsWith('/card')) {
+      answer(unknown ? 404 : 200, unknown ? gone : { card, markdown: '' });
+    } else if (method !== 'UNSUBSCRIBE') {
+      const body = ANSWERS[`${method} ${path}`];
+      answer(body ? 200 : 404, body ?? gone);
+    }
+  }
+}
+
+const frames = () => new Promise(resolve => setTimeout(resolve, 400));
+
+async function show(name, example) {
+  const place = document.createElement('article');
+  const title = document.createElement('h2');
+  title.textContent = name;
+  const el = document.createElement('div');
+  el.dataset.card = name;
+  place.append(title, el);
+  document.querySelector('main').append(place);
+  await widget.render({ model: new Kernel(example), el });
+}
+
+const wanted = new URLSearchParams(location.search).get('only');
+for (const [name, example] of Object.entries(CARDS)) {
+  if (!wanted || wanted === name) await show(name, example);
+}
+await frames();
+for (const [name, { click = [] }] of Object.entries(CARDS)) {
+  const el = document.querySelector(`[data-card="${name}"]`);
+  click.forEach(words => [...(el?.querySelectorAll('button') ?? [])].find(button => button.textContent.includes(words)).click());
+}
+await frames();
+document.body.dataset.ready = 'true';
