@@ -48,7 +48,7 @@ def template_of(draft: Draft, plan: Plan) -> Template:
     placed = _with_places(plan, draft.parameters)
     saved = {
         "title": draft.title or _as_title(draft.name),
-        "description": draft.description or shortened(plan.goal),
+        "description": draft.description or shortened(placed.goal),
         "parameters": [_declared(one, placed) for one in draft.parameters],
         "plan": placed.model_dump(),
     }

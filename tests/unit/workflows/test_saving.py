@@ -66,8 +66,8 @@ def test_ids_tools_and_dependencies_are_not_replaced() -> None:
 
 
 def test_without_words_of_the_users_name_and_goal_serve() -> None:
-    made = saved(name="clean_sales")
-    assert (made.title, made.description) == ("Clean sales", "Clean sales.csv for 2024")
+    made = template()
+    assert (made.title, made.description) == ("Clean sales", "Clean {path} for {year}")
 
 
 def test_a_goal_that_is_no_line_is_told_as_one() -> None:
