@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -11,9 +11,10 @@ from typing import Any
 from ..bus import Journal
 from ..domain.contexts import Context, Job
 from ..domain.events import EventType
+from ..domain.plan import PlanStep
 from ..domain.roles import AgentRole
 from ..domain.settings import Settings
-from ..llm.base_prompts import BasePrompts
+from ..llm.base_prompts import BasePrompt, BasePrompts
 from ..llm.client import Model
 from ..llm.prompt import (
     DescribedTool,
@@ -25,19 +26,26 @@ from ..llm.prompt import (
     search_tools,
 )
 from ..llm.protocols import ToolSpec, request_arguments
+from ..llm.relevance import closest
 from ..llm.tokens import TokenCounter
 from ..tools.base import Parameters, Tool
 from ..tools.find_tools import find_tools_in
 from ..tools.registry import ToolRegistry
+from ..workflows.templates import Templates
 from ..workspace import Workspace
+from ..workspace.sandbox.sandbox import Sandbox
 from .budget import Budget, JobBudget
 from .delegation import Delegation
-from .hands import Hands, Watch
+from .gate import Gate
+from .hands import Hands
 from .limits import Limits
 from .log import RunLog
 from .loop import AgentLoop, Outcome
 from .talk import Talk
 from .user import User
+
+MOST_TEMPLATES = 3
+"""Saved plans that a planner is shown."""
 
 
 @dataclass
@@ -50,12 +58,17 @@ class AgentKit:
     registry: ToolRegistry
     model: Model
     user: User
+    gate: Gate
     counter: TokenCounter
     prompts: BasePrompts = field(default_factory=BasePrompts)
+    templates: Templates = field(default_factory=Templates)
+    sandbox: Sandbox | None = None
+    """What confines commands; without one they are not."""
 
     def prompt(self, role: AgentRole, context: Context, request: str = "") -> str:
         """The system prompt that this role gets in this context."""
-        return render_prompt(self._parts(role, context, request))
+        base = self.prompts.find(context.system_prompt_id)
+        return render_prompt(self._parts(role, context, request, base))
 
     def budget(self, job: Job, role: AgentRole) -> JobBudget:
         """The account of a job; whoever runs the job makes one, for all that works in it."""
@@ -70,12 +83,16 @@ class AgentKit:
         request: str,
         budget: Budget,
         task_id: str | None = None,
-        watch: Watch | None = None,
+        step: PlanStep | None = None,
     ) -> Outcome:
-        """Let an agent of this role work on what is newest in the context."""
+        """Let an agent of this role work on what is newest in the context.
+
+        `step` is the step of an approved plan that it carries out, which grants what it says.
+        """
         log = RunLog(self.journal, context.id, job_id, role, task_id)
         limits = Limits(budget.settings)
-        parts = self._parts(role, context, request)
+        base = self.prompts.usable(context.system_prompt_id)
+        parts = self._parts(role, context, request, base)
         if not parts.base:
             log.event(EventType.NOTICE, _prompt_missing(context.system_prompt_id))
         talk = Talk(
@@ -90,16 +107,19 @@ class AgentKit:
         )
         tools = self._tools(context, log, limits, budget)
         registry = self._with_find_tools(tools, parts, talk) if parts.others else tools
-        hands = Hands(registry, self.workspace, log, watch and _unhurried(watch, limits))
+        hands = Hands(registry, self.workspace, log, self.gate, step, limits.waiting, self.sandbox)
         return await AgentLoop(log, talk, hands, self.user, limits, budget).run()
 
-    def _parts(self, role: AgentRole, context: Context, request: str) -> PromptParts:
+    def _parts(
+        self, role: AgentRole, context: Context, request: str, base: BasePrompt | None
+    ) -> PromptParts:
         """What the prompt is made of; with `find_tools` if not all tools fit into it."""
-        base = self.prompts.find(context.system_prompt_id)
         log = RunLog(self.journal, context.id, "", role)
         nothing = self.budget(Job(context_id=context.id), role)
         registry = self._tools(context, log, Limits(self.settings), nothing)
-        tools = [described(tool) for tool in registry.permitted(role)]
+        permitted = registry.permitted(role)
+        denied = self.gate.denied_tools(context.id, [tool.name for tool in permitted])
+        tools = [described(tool) for tool in permitted if tool.name not in denied]
         finder = find_tools_in(self.registry, lambda _query, _tools: {})  # only to describe it
         parts = PromptParts(
             role=role,
@@ -108,6 +128,7 @@ class AgentKit:
             base=base.text if base else "",
             protocol=self.settings.tool_protocol,
             facts=self._facts(context),
+            templates=self._templates(role, request),
         )
         chosen, others = choose_tools(tools, request, room_for_tools(parts))
         return replace(parts, tools=[*chosen, *parts.tools] if others else chosen, others=others)
@@ -136,6 +157,13 @@ class AgentKit:
 
         return ToolRegistry([*registry.values(), find_tools_in(registry, search)])
 
+    def _templates(self, role: AgentRole, request: str) -> list[str]:
+        """The few saved plans that fit the request, for those who make plans."""
+        if "plan" not in role.spec.formats:
+            return []
+        outlines = [one.outline for one in self.templates.listing().items]
+        return closest(outlines, request, MOST_TEMPLATES)
+
     def _facts(self, context: Context) -> dict[str, str]:
         facts = {
             "workspace": f"{self.settings.workspace.name} (paths are relative to it)",
@@ -144,19 +172,12 @@ class AgentKit:
         return {**facts, "notebook": context.notebook} if context.notebook else facts
 
 
-def _unhurried(watch: Watch, limits: Limits) -> Watch:
-    """What a watch takes time for is asking the user."""
-
-    async def watching(tool: str, parameters: Mapping[str, Any]) -> None:
-        with limits.waiting():
-            await watch(tool, parameters)
-
-    return watching
-
-
 def _prompt_missing(prompt_id: str) -> dict[str, str]:
     """A conversation outlives a file; better to go on and say so than to end it."""
-    message = f"There is no base prompt '{prompt_id}' any more; the default one is used."
+    message = (
+        f"The base prompt '{prompt_id}' is gone, or came with this folder and is not trusted yet; "
+        "the default one is used."
+    )
     return {"code": "prompt_missing", "message": message}
 
 

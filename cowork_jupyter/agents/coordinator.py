@@ -24,7 +24,6 @@ from ..store import PlanRevision, Transaction
 from .agent import AgentKit
 from .assignment import FAILED_MARK, assignment_text
 from .choices import ABOUT_HINT, HINT, REPLAN, RETRY, SKIP, STOP, about_failure, about_half_done
-from .deviation import PlanWatch
 from .locks import FileLocks
 from .log import RunLog
 from .loop import Outcome
@@ -184,7 +183,7 @@ class Execution:
                 text,
                 self.budget,
                 task_id=task.id,
-                watch=PlanWatch(step, self.kit.registry, self.kit.user, self._log(task)),
+                step=step,
             )
         except Interrupted:
             raise

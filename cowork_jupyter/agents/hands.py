@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
 
 from ..domain.errors import CoworkError, Interrupted
 from ..domain.events import EventType
 from ..domain.identity import new_id
 from ..domain.messages import MessageType
+from ..domain.plan import PlanStep
 from ..domain.replies import ToolCall
 from ..tools.base import ToolContext, ToolResult
-from ..tools.registry import ToolRegistry
+from ..tools.registry import ToolRegistry, validated
 from ..workspace import Workspace, fingerprint
+from ..workspace.sandbox.sandbox import Sandbox
+from .gate import Clearance, Gate
 from .log import RunLog
 
 logger = logging.getLogger(__name__)
@@ -25,8 +28,6 @@ MOST_SHOWN_OUTPUT = 64 * 1024
 
 MOST_FILES_AT_ONCE = 20
 """A search that touches more than this says little about any single file."""
-
-Watch = Callable[[str, Mapping[str, Any]], Awaitable[None]]
 
 _MISUSE = {"unknown_tool", "bad_parameters"}
 
@@ -57,8 +58,14 @@ class Hands:
     registry: ToolRegistry
     workspace: Workspace
     log: RunLog
-    watch: Watch | None = None
-    """Looks at each call before it runs, and may refuse it."""
+    gate: Gate
+    """Decides about each call before it runs."""
+    step: PlanStep | None = None
+    """The step of an approved plan that is being carried out, if any."""
+    waiting: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Around the time in which the user is asked."""
+    sandbox: Sandbox | None = None
+    """What confines commands."""
     files_read: dict[str, str] = field(default_factory=dict)
     """Fingerprints of the files that were looked at, as they were then."""
 
@@ -84,10 +91,9 @@ class Hands:
 
     async def _run_one(self, one: _Numbered, unanswered: dict[str, _Numbered]) -> Handled:
         try:
-            if self.watch:
-                await self.watch(one.call.tool, one.call.parameters)
+            clearance = await self._clear(one)
             result = await self.registry.call(
-                one.call.tool, one.call.parameters, self._context(one)
+                one.call.tool, one.call.parameters, self._context(one, clearance)
             )
         except CoworkError as error:
             del unanswered[one.id]
@@ -106,12 +112,19 @@ class Hands:
         self._record_result(one, result)
         return Handled(one.call)
 
+    async def _clear(self, one: _Numbered) -> Clearance:
+        """Leave to run a call. What the ceiling or the parameters forbid is said without asking."""
+        tool = self.registry.permitted_tool(one.call.tool, self.log.role)
+        parameters = validated(tool, one.call.parameters)
+        with self.waiting():
+            return await self.gate.admit(one.id, tool, parameters, self.log, self.step)
+
     def _remember_files(self, call: ToolCall, result: ToolResult) -> None:
         paths = result.data.get("paths", [])
         if self._only_looks(call) and len(paths) <= MOST_FILES_AT_ONCE:
             self.files_read |= {path: fingerprint(self.workspace, path) for path in paths}
 
-    def _context(self, one: _Numbered) -> ToolContext:
+    def _context(self, one: _Numbered, clearance: Clearance) -> ToolContext:
         room = MOST_SHOWN_OUTPUT
 
         def show(text: str) -> None:
@@ -122,7 +135,12 @@ class Hands:
                 data = {"code": "tool-output", "call_id": one.id, "text": text}
                 self.log.event(EventType.NOTICE, data)
 
-        return ToolContext(workspace=self.workspace, role=self.log.role, output=show)
+        return ToolContext(
+            workspace=clearance.guard(self.workspace),
+            role=self.log.role,
+            output=show,
+            sandbox=self.sandbox,
+        )
 
     def _record_calls(self, calls: Sequence[_Numbered]) -> None:
         with self.log.journal.transaction() as tx:

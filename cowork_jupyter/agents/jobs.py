@@ -14,6 +14,7 @@ from ..domain.events import EventType
 from ..domain.identity import now
 from ..domain.messages import Message, MessageType, TextPart
 from ..store import Transaction
+from .approvals import withdraw_in
 from .loop import Outcome
 
 logger = logging.getLogger(__name__)
@@ -110,6 +111,9 @@ class Jobs:
                 "error": outcome.error,
                 "completed_at": now(),
             }
+            if outcome.status is not JobStatus.INTERRUPTED:
+                for request in tx.pending_permissions(job.context_id):
+                    withdraw_in(tx, request)  # left over from a run before this one
             tx.save_job(tx.job(job.id).model_copy(update=ended))
             data = {"job_id": job.id, "status": outcome.status.value, "error": outcome.error}
             tx.append_event(job.context_id, EventType.JOB_COMPLETED, data, job.id)

@@ -29,6 +29,7 @@ class DaskPool:
     """Runs the tools that touch the workspace on a cluster."""
 
     def __init__(self, settings: Settings) -> None:
+        self._settings = replace(settings, api_key="")
         self._cluster = Cluster(settings)
 
     async def prepare(self) -> None:
@@ -38,7 +39,7 @@ class DaskPool:
     def tools(self, registry: ToolRegistry, log: RunLog) -> ToolRegistry:
         """Those that need nothing but the workspace are sent out; the others stay here."""
         portable = default_tools()
-        task = _TaskAtWork(self._cluster, log)
+        task = _TaskAtWork(self._cluster, self._settings, log)
         return ToolRegistry(
             task.sent_out(tool) if portable.get(tool.name) is tool else tool
             for tool in registry.values()
@@ -54,6 +55,7 @@ class _TaskAtWork:
     """The calls of one task."""
 
     cluster: Cluster
+    settings: Settings
     log: RunLog
 
     def sent_out(self, tool: Tool) -> Tool:
@@ -73,6 +75,8 @@ class _TaskAtWork:
                 parameters=parameters.model_dump(mode="json"),
                 role=context.role,
                 workspace=context.workspace,
+                settings=self.settings,
+                confined=context.sandbox is not None and context.sandbox.kind != "none",
             )
             attempt = Attempt(order, context.output)
             waiting = asyncio.get_running_loop().call_later(QUEUED, self._tell_queued, attempt)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
@@ -16,12 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from ..domain.errors import CoworkError
+from ..domain.errors import CoworkError, Forbidden
 from ..domain.identity import new_id
-from ..domain.roles import AgentRole
+from ..domain.roles import AgentRole, Permission
+from ..domain.settings import Settings
 from ..tools.base import ToolContext, ToolResult
 from ..tools.registry import default_tools
 from ..workspace import Workspace
+from ..workspace.sandbox.sandbox import Sandbox
 from .hands import MOST_SHOWN_OUTPUT
 
 LOOK = 0.05
@@ -42,6 +45,10 @@ class Order:
     role: AgentRole
     workspace: Workspace
     """As this call may see it."""
+    settings: Settings
+    """Without the key to the model."""
+    confined: bool
+    """Whether a command may run only in a sandbox: who let it run has counted on that."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +78,9 @@ def sees(proof: Proof) -> bool:
         return proof.path.read_text() == proof.token
     return False
 
+
+_here = threading.local()
+"""The sandboxes of one thread: to find out what a machine can do takes a moment."""
 
 _claims: dict[str, Future[bool]] = {}
 """Runs in this process that wait for their go."""
@@ -122,13 +132,29 @@ async def _perform(order: Order, send: Send) -> ToolResult | CoworkError | None:
     if not await _granted(send):
         return None
     output = _Output(send)
-    context = ToolContext(order.workspace, order.role, output.add)
     try:
+        sandbox = _sandbox_for(order)
+        context = ToolContext(order.workspace, order.role, output.add, sandbox)
         return await default_tools().call(order.tool, order.parameters, context)
     except CoworkError as error:
         return error  # returned, because Dask writes what is raised into its log, with all inputs
     finally:
         output.flush()
+
+
+def _sandbox_for(order: Order) -> Sandbox:
+    """What confines commands on this machine; that may be less than on the coordinator's."""
+    made: dict[str, Sandbox] = _here.__dict__
+    settings = order.settings
+    sandbox = made.setdefault(repr(settings), Sandbox(settings))
+    runs_commands = Permission.EXECUTE_COMMANDS in default_tools()[order.tool].permissions
+    if runs_commands and order.confined and sandbox.kind == "none":
+        raise Forbidden(
+            "Commands run confined, and this worker has nothing to confine them with; so it "
+            "was not run.",
+            code="sandbox_missing",
+        )
+    return sandbox
 
 
 async def _granted(send: Send) -> bool:

@@ -14,6 +14,8 @@ from ..domain.roles import DEFAULT_ROLE, AgentRole
 from ..store import PlanRevision
 from . import (  # noqa: F401 (they register themselves)
     api_cards,
+    api_models,
+    api_checkpoints,
     api_prompts,
     api_record,
     api_trust,

@@ -1,17 +1,21 @@
-"""Endpoints about what is allowed and what can be taken back."""
+"""Endpoints about what is allowed: permissions, rules, and trust in a workspace."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
+from ..agents.approvals import ChosenScope, Ruling, as_shown
 from ..domain.roles import AgentRole
 from ..policy.decision import Decision
-from ..store import CheckpointRecord, Inquiry
+from ..policy.rules import LONGEST_RULE, Effect, Rule, Scope
+from ..store import Inquiry
 from .calls import Call
 from .models import Name, Request
 from .routes import table
+
+Feedback = Annotated[str, Field(max_length=10_000)]
 
 
 class RuleCheck(Request):
@@ -23,25 +27,48 @@ class RuleCheck(Request):
     context_id: Name | None = None
 
 
+class PermissionDecision(Request):
+    """`POST permissions/{id}`."""
+
+    decision: Literal["allow", "deny"]
+    scope: ChosenScope = "once"
+    feedback: Feedback = ""
+
+    def ruling(self) -> Ruling:
+        """The same for the service."""
+        return Ruling(decision=self.decision, scope=self.scope, feedback=self.feedback)
+
+
+class BatchDecision(PermissionDecision):
+    """`POST permissions`: one answer for several requests."""
+
+    ids: Annotated[list[Name], Field(min_length=1, max_length=200)]
+
+
 class PermissionView(BaseModel):
-    """A call that waits for the user's permission."""
+    """A call that waits, or waited, for the user's permission."""
 
     id: str
     context_id: str
     job_id: str | None
     task_id: str | None
+    agent_role: str = ""
     tool: str
     parameters: dict[str, Any] = {}
     resource: str = ""
     risk: str = ""
     why: list[str] = []
     scopes: list[str] = []
+    rules: list[str] = []
+    shown: dict[str, Any] = {}
+    uncovered: list[str] = []
     status: str
+    created_at: str
 
     @classmethod
     def of(cls, request: Inquiry) -> PermissionView:
         """A stored request as the contract shows it."""
-        return cls.model_validate({**request.data, **request.model_dump(exclude={"data"})})
+        return cls.model_validate(as_shown(request))
 
 
 class PermissionList(BaseModel):
@@ -51,36 +78,99 @@ class PermissionList(BaseModel):
     next: None = None
 
 
-class CheckpointView(BaseModel):
-    """A state of the workspace that one can go back to."""
+class NewRule(Request):
+    """`POST rules`."""
+
+    effect: Effect
+    rule: Annotated[str, Field(min_length=1, max_length=LONGEST_RULE)]
+    scope: Scope
+    context_id: Name | None = None
+
+
+class RuleView(BaseModel):
+    """What the user has said about a tool."""
 
     id: str
-    created_at: str
-    label: str = ""
-    tool: str | None = None
-    step_id: str | None = None
-    files: list[str] = []
-    uncovered: list[str] = []
+    effect: Effect
+    rule: str
+    scope: Scope
+    problem: str | None = None
+    active: bool = True
+    context_id: str | None = None
 
     @classmethod
-    def of(cls, record: CheckpointRecord) -> CheckpointView:
-        """A stored checkpoint as the contract shows it."""
-        return cls.model_validate({**record.data, "id": record.id, "created_at": record.created_at})
+    def of(cls, rule: Rule) -> RuleView:
+        """A rule as the contract shows it."""
+        return cls(
+            id=rule.id,
+            effect=rule.effect,
+            rule=rule.text,
+            scope=rule.scope,
+            problem=rule.problem,
+            active=rule.active,
+            context_id=rule.context_id,
+        )
 
 
-class CheckpointList(BaseModel):
-    """The checkpoints of a conversation, oldest first."""
+class RuleList(BaseModel):
+    """All rules, those of this session first."""
 
-    items: list[CheckpointView]
+    items: list[RuleView]
     next: None = None
+
+
+class TrustItem(BaseModel):
+    """One thing that came with the workspace."""
+
+    kind: str
+    name: str
+    detail: str
+    trusted: bool
+
+
+class TrustView(BaseModel):
+    """What came with the workspace, and whether the user has taken all of it."""
+
+    trusted: bool
+    items: list[TrustItem]
+    fingerprint: str
+
+
+class TrustDecision(Request):
+    """`POST trust`: `fingerprint` stands for what the user has seen."""
+
+    fingerprint: Name
+    trusted: bool
 
 
 @table.route("POST", "rules/check", body=RuleCheck, answer=Decision, action="read")
 async def check_rule(call: Call) -> BaseModel:
     """What would happen to a call, and why; nothing is run."""
-    if call.body.context_id:
-        call.service.context(call.body.context_id)
-    return call.service.check_call(call.body.role, call.body.tool)
+    body = call.body
+    if body.context_id:
+        call.service.context(body.context_id)
+    return call.service.check_call(body.role, body.tool, body.parameters, body.context_id)
+
+
+@table.route("GET", "rules", answer=RuleList, action="read")
+async def list_rules(call: Call) -> BaseModel:
+    """Everything the user has said about tools."""
+    return RuleList(items=[RuleView.of(rule) for rule in call.service.rules.all()])
+
+
+@table.route("POST", "rules", body=NewRule, answer=RuleView, status=201, action="write")
+async def add_rule(call: Call) -> BaseModel:
+    """Say something about a tool, once and for all."""
+    body = call.body
+    if body.context_id:
+        call.service.context(body.context_id)
+    return RuleView.of(call.service.rules.add(body.effect, body.rule, body.scope, body.context_id))
+
+
+@table.route("DELETE", "rules/{id}", answer=None, status=204, action="write")
+async def remove_rule(call: Call) -> None:
+    """Take a rule back."""
+    call.service.rules.remove(call.path["id"])
 
 
 @table.route("GET", "context/{id}/permissions", answer=PermissionList, action="read")
@@ -90,8 +180,46 @@ async def list_permissions(call: Call) -> BaseModel:
     return PermissionList(items=[PermissionView.of(one) for one in found])
 
 
-@table.route("GET", "context/{id}/checkpoints", answer=CheckpointList, action="read", kernel=True)
-async def list_checkpoints(call: Call) -> BaseModel:
-    """States that one can go back to, oldest first."""
-    found = call.service.checkpoints(call.path["id"])
-    return CheckpointList(items=[CheckpointView.of(one) for one in found])
+@table.route(
+    "POST", "permissions/{id}", body=PermissionDecision, answer=PermissionView, action="execute"
+)
+async def resolve_permission(call: Call) -> BaseModel:
+    """Allow or deny one call."""
+    (resolved,) = call.service.resolve_permissions([call.path["id"]], call.body.ruling())
+    return PermissionView.of(resolved)
+
+
+@table.route("POST", "permissions", body=BatchDecision, answer=PermissionList, action="execute")
+async def resolve_permissions(call: Call) -> BaseModel:
+    """Allow or deny several calls: all of them, or none if one cannot be decided."""
+    resolved = call.service.resolve_permissions(call.body.ids, call.body.ruling())
+    return PermissionList(items=[PermissionView.of(one) for one in resolved])
+
+
+@table.route("GET", "trust", answer=TrustView, action="read")
+async def show_trust(call: Call) -> BaseModel:
+    """What came with the workspace: inert until the user has taken it."""
+    return _trust(call)
+
+
+@table.route("POST", "trust", body=TrustDecision, answer=TrustView, action="write")
+async def set_trust(call: Call) -> BaseModel:
+    """Take what was shown, or nothing of it any more."""
+    trust = call.service.trust
+    if call.body.trusted:
+        trust.accept(call.body.fingerprint)
+    else:
+        trust.revoke()
+    return _trust(call)
+
+
+def _trust(call: Call) -> TrustView:
+    trust = call.service.trust
+    offers = trust.offers()
+    items = [
+        TrustItem(kind=one.kind, name=one.name, detail=one.detail, trusted=trust.is_trusted(one))
+        for one in offers
+    ]
+    return TrustView(
+        trusted=all(item.trusted for item in items), items=items, fingerprint=trust.fingerprint()
+    )

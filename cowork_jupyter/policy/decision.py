@@ -1,15 +1,37 @@
-"""What would happen to a call, and why. So far the role's ceiling decides it alone."""
+"""What happens to a call, and why: one fold over its parts.
+
+Each part is decided by itself, in this order: the role's ceiling, a rule that denies, a
+protected place, a rule that asks, a rule that allows, the grant of an approved plan, and
+last the risk. The call gets the strictest of these answers. A rule that is about less is
+not stronger for it: deny beats ask beats allow, over all scopes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from pydantic import BaseModel
 
 from ..domain.errors import Forbidden
-from ..domain.roles import AgentRole, Permission
+from ..domain.roles import AgentRole
 from .ceiling import check_ceiling
+from .grant import Grant
+from .parts import DELETE_RULES, Call, Part, Risk, may_be_kept
+from .paths import Grounds, literal_pattern
+from .rules import (
+    COMMAND_TOOL,
+    Effect,
+    Rule,
+    Scope,
+    exact_command,
+    matches_command,
+    matches_path,
+    read_rule,
+)
+
+_STRICTNESS = {Effect.ALLOW: 0, Effect.ASK: 1, Effect.DENY: 2}
 
 
 class Decision(BaseModel):
@@ -17,16 +39,161 @@ class Decision(BaseModel):
 
     decision: Literal["allow", "ask", "deny"]
     because: list[str]
+    risk: str = "low"
+    """low, medium or high."""
 
 
-def decide(role: AgentRole, tool: str, needed: Set[Permission]) -> Decision:
+@dataclass(frozen=True)
+class Surroundings:
+    """All that a decision depends on beside the call."""
+
+    grounds: Grounds
+    rules: Sequence[Rule] = ()
+    grant: Grant | None = None
+    confined: bool = False
+    """Whether commands run in a sandbox. Without one, every command asks."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer for one part."""
+
+    part: Part
+    effect: Effect
+    because: str
+    by_user: bool = False
+    """Whether the user's own rule says so; then a command may use what users grant."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The answers for all parts, and for the call."""
+
+    call: Call
+    verdicts: tuple[Verdict, ...]
+    effect: Effect = field(init=False)
+
+    def __post_init__(self) -> None:
+        strictest = max((one.effect for one in self.verdicts), key=_STRICTNESS.__getitem__)
+        object.__setattr__(self, "effect", strictest)
+
+    @property
+    def because(self) -> list[str]:
+        """What counted, once each."""
+        counted = (one.because for one in self.verdicts if one.effect is self.effect)
+        return list(dict.fromkeys(counted))
+
+    @property
+    def allowed_by_user(self) -> bool:
+        """Whether every command in it is allowed by the user's own rules."""
+        commands = [one for one in self.verdicts if one.part.command]
+        return bool(commands) and all(one.by_user for one in commands)
+
+    def decision(self) -> Decision:
+        """As the API tells it."""
+        return Decision(
+            decision=self.effect.value,
+            because=self.because,
+            risk=self.call.risk.name.lower(),
+        )
+
+    def lasting_rules(self, grounds: Grounds) -> list[str]:
+        """The narrowest rules that would allow this very call; none if that is not offered."""
+        asking = [one.part for one in self.verdicts if one.effect is Effect.ASK]
+        if not asking or not all(map(may_be_kept, asking)):
+            return []
+        texts = list(dict.fromkeys(_narrowest(part, grounds) for part in asking))
+        # A name that cannot be shown cannot be kept either.
+        broken = (read_rule(Effect.ALLOW, text, Scope.SESSION).problem for text in texts)
+        return [] if any(broken) else texts
+
+
+def judge(role: AgentRole, call: Call, around: Surroundings) -> Judgement:
     """Decide about a call without making it."""
     try:
-        check_ceiling(role, tool, needed)
+        check_ceiling(role, call.tool, call.permissions)
     except Forbidden as refusal:
-        return Decision(decision="deny", because=[refusal.message])
-    if Permission.EXECUTE_COMMANDS in needed and not role.spec.commands_may_write:
-        why = f"Commands of the {role} must not write, and nothing here keeps them from it yet."
-        return Decision(decision="deny", because=[why])
-    held = ", ".join(sorted(needed)) or "no permission, which is all that it needs"
-    return Decision(decision="allow", because=[f"The role {role} holds {held}."])
+        whole = Part(call.tool, (call.tool,), call.tool, Risk.HIGH)
+        return Judgement(call, (Verdict(whole, Effect.DENY, refusal.message),))
+    if call.tool == COMMAND_TOOL and not role.spec.commands_may_write and not around.confined:
+        whole = Part(call.tool, (call.tool,), call.tool, Risk.HIGH)
+        why = f"Commands of the {role} must not write, and no sandbox here keeps them from it."
+        return Judgement(call, (Verdict(whole, Effect.DENY, why),))
+    return Judgement(call, tuple(_verdict(role, part, around) for part in call.parts))
+
+
+def _verdict(role: AgentRole, part: Part, around: Surroundings) -> Verdict:
+    matching = [rule for rule in around.rules if _is_about(rule, part, around.grounds)]
+    for rule in _with(Effect.DENY, matching):
+        why = f" It cannot be read: {rule.problem}." if rule.problem else ""
+        return Verdict(part, Effect.DENY, f"The rule '{rule}' denies {part.shown}.{why}")
+    if part.protected:
+        why = f"{part.shown} is protected, because {part.protected}; it always asks."
+        return Verdict(part, Effect.ASK, why)
+    if part.only_if_denied:
+        for rule in _with(Effect.ASK, matching):
+            return Verdict(part, Effect.ASK, f"The rule '{rule}' asks about {part.shown}.")
+        return Verdict(part, Effect.ALLOW, f"Nothing speaks against {part.shown}.")
+    for doubt in part.doubts:
+        return Verdict(part, Effect.ASK, f"It cannot be proved harmless: {doubt}.")
+    for rule in _with(Effect.ASK, matching):
+        return Verdict(part, Effect.ASK, f"The rule '{rule}' asks about {part.shown}.")
+    for rule in _with(Effect.ALLOW, matching):
+        if not part.outright or not rule.is_bare or rule.tool in DELETE_RULES:
+            return Verdict(part, Effect.ALLOW, f"The rule '{rule}' allows {part.shown}.", True)
+    return _without_rules(role, part, around)
+
+
+def _without_rules(role: AgentRole, part: Part, around: Surroundings) -> Verdict:
+    if part.outright:
+        return Verdict(part, Effect.ASK, f"{part.shown}: {part.outright}, so it always asks.")
+    if part.tool == COMMAND_TOOL and not around.confined:
+        why = "There is no sandbox here, so every command asks."
+        return Verdict(part, Effect.ASK, why)
+    if part.command and not role.spec.commands_may_write:
+        why = f"Commands of the {role} cannot change the workspace or use the network."
+        return Verdict(part, Effect.ALLOW, why)
+    if part.risk is Risk.LOW:
+        return Verdict(part, Effect.ALLOW, f"{part.shown} only reads.")
+    if around.grant and around.grant.covers(part, around.grounds):
+        return Verdict(part, Effect.ALLOW, f"{around.grant.label} covers {part.shown}.")
+    beyond = f", which is not part of {around.grant.label}" if around.grant else ""
+    return Verdict(part, Effect.ASK, f"{_what(part)}{beyond}; nothing allows that yet.")
+
+
+def _what(part: Part) -> str:
+    if part.command:
+        return f"It runs {part.shown}"
+    verb = {"create_file": "creates", "delete_file": "deletes"}.get(part.rules[0], "changes")
+    return f"It {verb} {part.shown}" if part.target else f"It uses {part.shown}"
+
+
+def _is_about(rule: Rule, part: Part, grounds: Grounds) -> bool:
+    if not rule.active or not any(map(rule.names, part.rules)):
+        return False
+    if part.command:
+        hidden = part.command.hidden if rule.counts_as is not Effect.ALLOW else ()
+        return any(matches_command(rule, words) for words in (part.command.words, *hidden))
+    if part.target:
+        return matches_path(rule, part.target, grounds) and (
+            not part.only_if_denied or not rule.is_bare
+        )
+    return rule.is_bare
+
+
+def _with(effect: Effect, rules: Iterable[Rule]) -> Iterator[Rule]:
+    return (rule for rule in rules if rule.counts_as is effect)
+
+
+def _narrowest(part: Part, grounds: Grounds) -> str:
+    if part.command:
+        return exact_command(part.command.words)
+    assert part.target is not None
+    return f"{part.rules[0]}({literal_pattern(part.target.spelled, grounds)})"
+
+
+def denied_outright(rules: Iterable[Rule], tools: Iterable[str]) -> set[str]:
+    """Tools that a bare rule denies: they are not even offered."""
+    bare = [rule for rule in rules if rule.active and rule.is_bare]
+    denying = list(_with(Effect.DENY, bare))
+    return {tool for tool in tools if any(rule.names(tool) for rule in denying)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,13 +14,14 @@ from .lexer import NotPlain, Phrase, Redirect, split
 from .model import Analysis, Effect, SimpleCommand
 from .options import Use
 from .programs import examine, program_name
-from .tree import MISREAD, look
-from .words import Word
+from .tree import MISREAD, can_be_read, look
+from .words import Word, whole_word
 
 LONGEST = 10_000
 """Characters. Nobody reads a longer line on a card, so it is never plain."""
 _LOOKED_AT = 100_000
 """Characters that are still searched for denied commands."""
+_MAY_BEGIN = re.compile(r"[;&|()`\n{}]+")
 _DEEPEST = 8
 _INSIDE = 40_000
 """Characters of command lines inside command lines that are read, all together."""
@@ -80,6 +82,8 @@ def _read(text: str) -> tuple[list[Phrase], list[str]]:
     joined = text.replace("\\\n", "") if "\\\n" in text else text
     sighting = look(joined.encode(errors="replace"))
     doubts = list(dict.fromkeys(sighting.doubts))
+    if joined is not text and not can_be_read(text.encode(errors="replace")):
+        doubts.append(MISREAD)
     try:
         phrases = split(text)
     except NotPlain as stop:
@@ -89,12 +93,20 @@ def _read(text: str) -> tuple[list[Phrase], list[str]]:
         return phrases, doubts
     if not doubts:
         doubts.append(_DIFFERENT)
+    if MISREAD in doubts:
+        phrases = phrases + _guessed(text)
     seen = {_words(phrase) for phrase in sighting.phrases}
     missed = [phrase for phrase in phrases if phrase.words and _words(phrase) not in seen]
     redirects = sighting.redirects + [one for phrase in phrases for one in phrase.redirects]
     for phrase in missed:
         phrase.redirects = []
     return [*sighting.phrases, *missed, Phrase(redirects=redirects)], doubts
+
+
+def _guessed(text: str) -> list[Phrase]:
+    """What may be commands in a line that nobody can read, so that deny rules still meet them."""
+    pieces = [piece.split() for piece in _MAY_BEGIN.split(text)]
+    return [Phrase(words=[whole_word(word) for word in piece]) for piece in pieces if piece]
 
 
 def _words(phrase: Phrase) -> tuple[str, ...]:
@@ -146,7 +158,8 @@ class _Gathering:
         hidden.look_behind(words)
         if hidden.too_many:
             use.doubts.append(_TOO_DEEP)
-        for argv in hidden.found:
+        proved = not use.doubts and use.effects == {Effect.READS}
+        for argv in () if proved else hidden.found:
             inner = examine([Word(word, word) for word in argv])
             use.effects |= inner.effects - {Effect.UNKNOWN}
             use.reads += inner.reads

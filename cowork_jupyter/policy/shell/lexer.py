@@ -50,6 +50,8 @@ _OPERATOR = re.compile(
     r"\n|&>>|&>|&&|&|\|\||\|&|\||;;&?|;&|;|\(\(|\(|\)|<<<|<<-|<<|<[&>(]?|>[>&|(]?"
 )
 _DESCRIPTOR = re.compile(r"[0-9]+(?=[<>])")
+_DUPLICATE = re.compile(r"[0-9]+|-|[^-0-9].*", re.DOTALL)
+"""What may stand behind `>&`; bash cuts `>&1-` and `>& --` in its own way."""
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(?:\[.*\])?\+?=", re.ASCII | re.DOTALL)
 _SEPARATORS = names("&& & || |& | ; )") | {"\n"}
 _REDIRECTS = names("&>> &> <<< < <& <> > >> >& >|")
@@ -70,6 +72,8 @@ class _Reader:
         self.phrase = Phrase()
         self.began: int | None = None
         self.ended = 0
+        self.piped = False
+        self.misleading = False
         self.bodies = list[Redirect]()
         """Here-documents whose bodies begin behind the next newline."""
 
@@ -82,6 +86,8 @@ class _Reader:
         if self.bodies:
             raise self._beyond("a here-document without an end")
         self._end()
+        if self.misleading:
+            raise self._beyond("a comment that seems to go on")
         return self.phrases
 
     def _beyond(self, what: str) -> NotPlain:
@@ -104,6 +110,7 @@ class _Reader:
         start = self.at
         if comment := _COMMENT.match(self.text, start):
             self.at = comment.end()
+            self.misleading |= comment[0].endswith("\\")
         elif operator := _OPERATOR.match(self.text, start):
             self.at = operator.end()
             self._operator(operator[0])
@@ -120,10 +127,14 @@ class _Reader:
     def _operator(self, sign: str) -> None:
         if sign in _SEPARATORS:
             self._end()
+            self.piped = sign in ("|", "|&")
             if sign == "\n":
                 self._read_bodies()
         elif sign in _REDIRECTS:
-            self.phrase.redirects.append(Redirect(sign, self._target()))
+            target = self._target()
+            if sign.endswith("&") and not _DUPLICATE.fullmatch(target.source):
+                raise self._beyond(f"{sign}{target.source}")
+            self.phrase.redirects.append(Redirect(sign, target))
         elif sign in ("<<", "<<-"):
             redirect = Redirect(sign, self._target())
             self.phrase.redirects.append(redirect)
@@ -134,7 +145,7 @@ class _Reader:
     def _target(self) -> Word:
         self._skip_blanks()
         word, end = read_word(self.text, self.at)
-        if end == self.at:
+        if end == self.at or _DESCRIPTOR.match(self.text, self.at):
             raise self._beyond("a redirection to nothing")
         self.at = end
         return word
@@ -147,7 +158,7 @@ class _Reader:
             raise self._beyond("a named descriptor")
         if phrase.words:
             phrase.words.append(word)
-        elif word.source in _BEYOND or (phrase and word.source in _PASSED):
+        elif word.source in _BEYOND or (word.source in _PASSED and (phrase or self.piped)):
             raise self._beyond(word.source)
         elif ASSIGNMENT.match(word.source):
             phrase.assignments.append(word)

@@ -67,6 +67,11 @@ def _parser() -> Parser:
     return Parser(Language(tree_sitter_bash.language()))
 
 
+def can_be_read(data: bytes) -> bool:
+    """Whether tree-sitter finds no error in it."""
+    return not _parser().parse(data).root_node.has_error
+
+
 def look(data: bytes) -> Sighting:
     """Walk the tree without recursion: how deep something is nested is up to its writer."""
     root = _parser().parse(data).root_node

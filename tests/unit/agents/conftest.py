@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from cowork_jupyter.agents.approvals import PermissionRequest, Ruling
+from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.domain.contexts import Context, Job, JobStatus
 from cowork_jupyter.domain.events import Event, EventType
 from cowork_jupyter.domain.messages import Message, MessageType
@@ -19,6 +21,13 @@ from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.pace import Pace
 from cowork_jupyter.service import CoworkService
 from tests.scripted import ScriptedServer
+
+
+class Agreeable:
+    """A user who allows everything, for tests that are about something else."""
+
+    async def decide(self, _request: PermissionRequest, _log: RunLog) -> Ruling:
+        return Ruling(decision="allow")
 
 
 class Bench:
@@ -89,6 +98,7 @@ async def bench(settings: Settings) -> AsyncIterator[Bench]:
 async def make_bench(settings: Settings, **changes: Any) -> AsyncIterator[Bench]:
     service = CoworkService(replace(settings, **changes))
     service.kit.model._pace = Pace(backoff=0.01, idle=2.0)
+    service.kit.gate.approver = Agreeable()
     context = service.create_context()
     yield Bench(service, context, settings.workspace)
     await service.close()

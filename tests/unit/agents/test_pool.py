@@ -6,7 +6,6 @@ import asyncio
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -22,7 +21,7 @@ from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.tools.base import Parameters, Tool, ToolContext, ToolResult
 from cowork_jupyter.tools.registry import ToolRegistry, default_tools
 from cowork_jupyter.workspace import Workspace
-from tests.scripted import ScriptedServer, call, calls, text
+from tests.scripted import Scripted, ScriptedServer, call, calls, text
 
 from .conftest import Bench
 from .helpers import add_tools, bench_with, check_ended_well, ended
@@ -55,7 +54,9 @@ class Changing:
         pass
 
 
-async def cut_off(bench: Bench, scripted: ScriptedServer, *replies: object) -> tuple[Changing, str]:
+async def cut_off(
+    bench: Bench, scripted: ScriptedServer, *replies: Scripted
+) -> tuple[Changing, str]:
     """A job whose only step was cut off in the middle of a call, and that asks about it."""
     pool = Changing()
     bench.service.plans.pool = pool
@@ -141,9 +142,10 @@ async def test_only_tools_that_need_nothing_but_the_workspace_are_sent_out(
 
 @pytest.mark.asyncio
 async def test_an_attempt_is_granted_once_and_a_second_claim_tells_of_the_loss(
-    tmp_path: Path,
+    settings: Settings,
 ) -> None:
-    order = Order("attempt_1", "read_file", {}, AgentRole.ACTOR, Workspace(tmp_path))
+    workspace = Workspace(settings.workspace)
+    order = Order("attempt_1", "read_file", {}, AgentRole.ACTOR, workspace, settings, True)
     attempt = Attempt(order, lambda _: None)
     assert attempt.claim("tcp://one")
     assert not attempt.claim("tcp://two")

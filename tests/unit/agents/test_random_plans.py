@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,11 @@ RUNS = 60
 CHOICES = ["retry", "skip", "stop"]
 
 
+@dataclass
 class Dice(AgentKit):
     """Agents that take a moment and fail now and then."""
 
-    chance: random.Random
+    chance: random.Random = field(default_factory=random.Random)
 
     async def run(self, *_args: Any, **_kwargs: Any) -> Outcome:
         await asyncio.sleep(self.chance.random() * 0.004)
@@ -86,8 +88,7 @@ async def test_whatever_happens_every_promise_is_kept(seed: int, tmp_path: Path)
     settings = Settings(workspace=tmp_path, data_dir=tmp_path / "data", model="dice")
     service = CoworkService(settings)
     kit = service.kit
-    service.__dict__["kit"] = dice = Dice(**{name: getattr(kit, name) for name in vars(kit)})
-    dice.chance = chance
+    service.__dict__["kit"] = Dice(**vars(kit), chance=chance)
     context_id = service.create_context().id
     with service.journal.transaction() as tx:
         tx.save_plan(PlanRevision(context_id=context_id, revision=1, plan=plan))

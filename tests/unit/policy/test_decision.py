@@ -1,28 +1,350 @@
-"""Decisions about calls, without making them."""
+"""Decisions about calls: who may, what asks, and which reason counts."""
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
+from typing import Any
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cowork_jupyter.domain.plan import PlanStep
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.policy.decision import decide
+from cowork_jupyter.policy.decision import Judgement, Surroundings, denied_outright, judge
+from cowork_jupyter.policy.grant import Grant
+from cowork_jupyter.policy.parts import take_apart
+from cowork_jupyter.policy.paths import Grounds
+from cowork_jupyter.policy.rules import Effect, Rule, Scope, read_rule
 from cowork_jupyter.tools.registry import default_tools
 
 TOOLS = default_tools()
+GROUNDS = Grounds("/work", "/home/ada")
+ALLOW, ASK, DENY = Effect.ALLOW, Effect.ASK, Effect.DENY
+
+
+def rule(effect: Effect, text: str, scope: Scope = Scope.SESSION) -> Rule:
+    return read_rule(effect, text, scope)
+
+
+def step(*tools: str, files: tuple[str, ...] = ()) -> Grant:
+    made = PlanStep(id="1", step_number=1, action="do", tools_needed=list(tools), files=list(files))
+    return Grant.of(made)
+
+
+def decided(
+    tool: str,
+    parameters: dict[str, Any],
+    *rules: Rule,
+    role: AgentRole = AgentRole.ACTOR,
+    grant: Grant | None = None,
+    confined: bool = True,
+    grounds: Grounds = GROUNDS,
+    rewrite: bool = False,
+) -> Judgement:
+    call = take_apart(tool, TOOLS[tool].permissions, parameters, grounds, rewrite=rewrite)
+    return judge(role, call, Surroundings(grounds, rules, grant, confined))
+
+
+def command(text: str, *rules: Rule, **given: Any) -> Effect:
+    return decided("execute_command", {"command": text}, *rules, **given).effect
 
 
 @pytest.mark.parametrize(
-    ("role", "tool", "decision"),
+    ("role", "tool", "effect"),
     [
-        (AgentRole.PLANNER, "read_file", "allow"),
-        (AgentRole.PLANNER, "update_file", "deny"),
-        (AgentRole.ACTOR, "update_file", "allow"),
-        (AgentRole.DESIGNER, "create_file", "allow"),
-        (AgentRole.DESIGNER, "delete_file", "deny"),
-        (AgentRole.TESTER, "execute_command", "deny"),  # until a sandbox keeps it from writing
+        (AgentRole.PLANNER, "read_file", ALLOW),
+        (AgentRole.PLANNER, "update_file", DENY),
+        (AgentRole.PLANNER, "execute_command", DENY),
+        (AgentRole.ACTOR, "update_file", ASK),
+        (AgentRole.ACTOR, "delete_file", ASK),
+        (AgentRole.DESIGNER, "create_file", ASK),
+        (AgentRole.DESIGNER, "delete_file", DENY),
+        (AgentRole.REVIEWER, "create_file", DENY),
     ],
 )
-def test_a_decision_says_why(role: AgentRole, tool: str, decision: str) -> None:
-    made = decide(role, tool, TOOLS[tool].permissions)
-    assert made.decision == decision
-    assert role.value in made.because[0]
+def test_without_rules_looking_runs_changing_asks_and_the_ceiling_denies(
+    role: AgentRole, tool: str, effect: Effect
+) -> None:
+    given = {"command": "pytest"} if tool == "execute_command" else {"path": "a.py"}
+    made = decided(tool, given, role=role)
+    assert made.effect is effect
+    assert made.because
+    if effect is DENY:
+        assert role.value in made.because[0]
+
+
+def test_no_rule_lifts_the_ceiling() -> None:
+    everything = rule(ALLOW, "*"), rule(ALLOW, "update_file(**)")
+    made = decided("update_file", {"path": "a"}, *everything, role=AgentRole.PLANNER)
+    assert made.effect is DENY
+
+
+@pytest.mark.parametrize("narrow", list(Effect))
+@pytest.mark.parametrize("wide", list(Effect))
+def test_deny_beats_ask_beats_allow_however_specific(narrow: Effect, wide: Effect) -> None:
+    rules = rule(narrow, "update_file(/src/a.py)"), rule(wide, "update_file", Scope.GLOBAL)
+    strength = [ALLOW, ASK, DENY]
+    expected = max(narrow, wide, key=strength.index)
+    for order in (rules, rules[::-1]):
+        assert decided("update_file", {"path": "src/a.py"}, *order).effect is expected
+
+
+def test_the_reason_names_the_rule() -> None:
+    made = decided("update_file", {"path": "a.py"}, rule(DENY, "update_file(*.py)"))
+    assert made.because == ["The rule 'deny update_file(*.py) (session)' denies a.py."]
+
+
+def test_what_is_not_trusted_does_not_count() -> None:
+    untrusted = read_rule(ALLOW, "update_file", Scope.WORKSPACE, active=False)
+    assert decided("update_file", {"path": "a"}, untrusted).effect is ASK
+
+
+def test_a_rule_that_cannot_be_read_denies_what_it_names() -> None:
+    broken = rule(ALLOW, "update_file(!x)")
+    made = decided("update_file", {"path": "a"}, broken)
+    assert made.effect is DENY
+    assert "cannot be read" in made.because[0]
+    assert decided("read_file", {"path": "a"}, broken).effect is ALLOW
+
+
+@pytest.mark.parametrize("path", [".git/config", ".cowork/settings.json", ".env", ".bashrc"])
+def test_protected_places_ask_whatever_rules_and_plans_say(path: str) -> None:
+    grant = step("update_file", "create_file", files=(path,))
+    for tool in ("update_file", "create_file"):
+        allow = rule(ALLOW, f"{tool}(/{path})"), rule(ALLOW, "*")
+        assert decided(tool, {"path": path}, *allow, grant=grant).effect is ASK
+        assert decided(tool, {"path": path}, *allow, rule(DENY, tool)).effect is DENY
+
+
+def test_reading_a_secret_asks_and_reading_the_rest_does_not() -> None:
+    assert decided("read_file", {"path": ".env"}, rule(ALLOW, "read_file")).effect is ASK
+    assert decided("read_file", {"path": "a.py"}).effect is ALLOW
+
+
+def test_what_may_not_be_read_may_not_be_searched_either() -> None:
+    deny = rule(DENY, "read_file(private/**)")
+    assert decided("grep", {"pattern": "x", "path": "private/notes"}, deny).effect is DENY
+    assert decided("grep", {"pattern": "x", "path": "public"}, deny).effect is ALLOW
+
+
+# The grant of an approved plan
+
+
+@pytest.mark.parametrize(
+    ("grant", "tool", "path", "effect"),
+    [
+        (step("update_file", files=("a.py",)), "update_file", "a.py", ALLOW),
+        (step("write_files", files=("a.py",)), "update_file", "./a.py", ALLOW),
+        (step("update_file", files=("src/",)), "update_file", "src/a.py", ALLOW),
+        (step("update_file"), "update_file", "a.py", ALLOW),
+        (step("update_file", files=("a.py",)), "update_file", "b.py", ASK),
+        (step("read_file", files=("a.py",)), "update_file", "a.py", ASK),
+        (step("read_file"), "create_file", "new.py", ALLOW),  # mentioned; it overwrites nothing
+        (step("delete_file", files=("a.py",)), "delete_file", "a.py", ASK),
+        (step("update_file", files=("../x",)), "update_file", "../x", ASK),
+    ],
+)
+def test_an_approved_plan_grants_its_tools_on_its_files(
+    grant: Grant, tool: str, path: str, effect: Effect
+) -> None:
+    assert decided(tool, {"path": path}, grant=grant).effect is effect
+
+
+def test_a_plan_does_not_cover_replacing_most_of_a_file() -> None:
+    grant = step("update_file", files=("a.py",))
+    assert decided("update_file", {"path": "a.py"}, grant=grant, rewrite=True).effect is ASK
+    exact = rule(ALLOW, "update_file(/a.py)")
+    assert decided("update_file", {"path": "a.py"}, exact, rewrite=True).effect is ALLOW
+    bare = rule(ALLOW, "update_file")
+    assert decided("update_file", {"path": "a.py"}, bare, rewrite=True).effect is ASK
+
+
+def test_a_file_named_by_the_plan_that_leads_elsewhere_is_not_granted(tmp_path: Path) -> None:
+    (tmp_path / "real.py").write_text("x")
+    (tmp_path / "a.py").symlink_to("real.py")
+    grant = step("update_file", files=("a.py",))
+    given = {"path": "a.py"}
+    made = decided("update_file", given, grant=grant, grounds=Grounds.of(tmp_path))
+    assert made.effect is ASK
+
+
+# Commands
+
+
+@pytest.mark.parametrize(
+    ("text", "effect"),
+    [
+        ("ls -la", ALLOW),
+        ("cat a.py", ALLOW),
+        ("grep -n x a.py | head -3", ALLOW),
+        ("cat .env", ASK),
+        ("cat /etc/passwd", ASK),
+        ("cat ../other/x", ASK),
+        ("cat ~/notes", ASK),
+        ("python x.py", ASK),
+        ("rm x", ASK),
+        ("pip install x", ASK),
+        ("curl http://x", ASK),
+        ("git push", ASK),
+        ("git reset --hard", ASK),
+        ("ls > out.txt", ASK),
+        ("ls > .git/config", ASK),
+        ("ls $(rm x)", ASK),
+        ("unknown_program x", ASK),
+        ("", ASK),
+        ("ls; (", ASK),
+        ("x" * 10_001, ASK),
+    ],
+)
+def test_a_command_that_provably_only_reads_here_runs_the_others_ask(
+    text: str, effect: Effect
+) -> None:
+    assert command(text) is effect
+
+
+def test_without_a_sandbox_every_command_asks_unless_a_rule_allows_it() -> None:
+    assert command("ls", confined=False) is ASK
+    assert command("ls", rule(ALLOW, "execute_command(ls)"), confined=False) is ALLOW
+
+
+def test_a_tester_runs_plain_commands_in_its_sandbox_and_none_without() -> None:
+    assert command("pytest -q", role=AgentRole.TESTER) is ALLOW
+    assert command("pytest $(x)", role=AgentRole.TESTER) is ASK
+    assert command("pytest -q", role=AgentRole.TESTER, confined=False) is DENY
+
+
+def test_every_command_of_a_line_must_be_allowed_by_itself() -> None:
+    allow = rule(ALLOW, "execute_command(pytest)")
+    assert command("pytest -q", allow) is ALLOW
+    assert command("pytest -q && make x", allow) is ASK
+    assert command("pytest -q && make x", allow, rule(ALLOW, "execute_command(make x)")) is ALLOW
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rm x",
+        "true; " * 60 + "rm x",
+        "FOO=1 rm x",
+        "env rm x",
+        "nohup rm x",
+        "sh -c 'rm x'",
+        "echo $(rm x)",
+        "(rm x)",
+        "r''m x",
+        "\\rm x",
+        "find . -exec rm x \\;",
+        "ls | xargs rm",
+    ],
+)
+def test_a_denied_command_is_denied_however_it_is_wrapped(text: str) -> None:
+    assert command(text, rule(DENY, "execute_command(rm)")) is DENY
+
+
+def test_an_allowed_command_with_something_doubtful_still_asks() -> None:
+    allow = rule(ALLOW, "execute_command(ls)")
+    for text in ("ls $(rm x)", "FOO=1 ls", "ls <(rm x)", "ls `rm x`", "ls\x00"):
+        assert command(text, allow) is ASK, text
+
+
+def test_redirects_count_as_writes() -> None:
+    allow = rule(ALLOW, "execute_command(echo)")
+    assert command("echo x > a.txt", allow) is ASK
+    assert command("echo x > a.txt", allow, rule(ALLOW, "update_file(a.txt)")) is ALLOW
+    assert command("echo x > a.txt", allow, rule(DENY, "create_file(a.txt)")) is DENY
+
+
+def test_a_file_that_may_not_be_read_may_not_be_named_in_a_command() -> None:
+    deny = rule(DENY, "read_file(private/**)")
+    assert command("cat private/x", deny) is DENY
+    assert command("python tool.py private/x", deny) is DENY
+    assert command("python tool.py --in=private/x", deny) is DENY
+    assert command("cat public/x", deny) is ALLOW
+
+
+def test_a_bare_rule_does_not_allow_installing_or_the_network() -> None:
+    bare = rule(ALLOW, "execute_command")
+    assert command("python x.py", bare) is ALLOW
+    assert command("pip install x", bare) is ASK
+    assert command("git push", bare) is ASK
+    assert command("pip install x", rule(ALLOW, "execute_command(pip install x)")) is ALLOW
+
+
+def test_a_plan_covers_commands_as_far_as_the_sandbox_holds_them() -> None:
+    grant = step("execute_command")
+    assert command("python x.py", grant=grant) is ALLOW
+    assert command("python x.py", grant=grant, confined=False) is ASK
+    assert command("pip install x", grant=grant) is ASK
+    assert command("rm x", grant=grant) is ASK
+    assert command("python x.py", grant=step("update_file")) is ASK
+
+
+# What a lasting answer would write
+
+
+def kept(tool: str, parameters: dict[str, Any]) -> list[str]:
+    return decided(tool, parameters).lasting_rules(GROUNDS)
+
+
+def test_always_allow_writes_the_narrowest_rule() -> None:
+    assert kept("update_file", {"path": "a[1].py"}) == [r"update_file(/a\[1\].py)"]
+    assert kept("execute_command", {"command": "git push origin main"}) == [
+        "execute_command(=git push origin main)"
+    ]
+    assert kept("execute_command", {"command": "git push && git fetch > log"}) == [
+        "execute_command(=git push)",
+        "execute_command(=git fetch)",
+        "update_file(/log)",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["python x.py", "bash -c x", "env x", "sudo x", "npx x", "ls $(x)", "ls > .git/x", "pip install x"],
+)
+def test_always_allow_is_not_offered_for_what_can_run_anything(text: str) -> None:
+    assert kept("execute_command", {"command": text}) == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "parameters"),
+    [
+        ("update_file", {"path": "a[1].py"}),
+        ("create_file", {"path": "weird *?{name}.txt"}),
+        ("execute_command", {"command": "git push origin main"}),
+        ("delete_file", {"path": "x"}),
+    ],
+)
+def test_the_rule_that_is_offered_allows_just_that(tool: str, parameters: dict[str, Any]) -> None:
+    rules = [rule(ALLOW, text) for text in kept(tool, parameters)]
+    assert rules
+    assert decided(tool, parameters, *rules).effect is ALLOW
+    other = {key: f"{value}x" for key, value in parameters.items()}
+    assert decided(tool, other, *rules).effect is ASK
+
+
+def test_a_bare_denial_takes_the_tool_away() -> None:
+    rules = [rule(DENY, "execute_command"), rule(DENY, "read_file(x)"), rule(ASK, "grep")]
+    assert denied_outright(rules, TOOLS) == {"execute_command"}
+
+
+parts = st.sampled_from(["a.py", "src/b.py", ".git/x", "../out", ".env", "c d.txt"])
+texts = st.sampled_from(
+    ["*", "update_file", "update_file(src)", "update_file(**)", "create_file", "read_file(*.py)"]
+)
+rules = st.lists(st.builds(rule, st.sampled_from(Effect), texts), max_size=6)
+tools = st.sampled_from(["read_file", "update_file", "create_file", "delete_file"])
+
+
+@given(tools, parts, rules, st.sampled_from(AgentRole))
+def test_one_more_rule_that_denies_never_opens_anything(
+    tool: str, path: str, given_rules: list[Rule], role: AgentRole
+) -> None:
+    before = decided(tool, {"path": path}, *given_rules, role=role).effect
+    after = decided(tool, {"path": path}, *given_rules, rule(DENY, tool), role=role).effect
+    assert after is DENY
+    without = [one for one in given_rules if one.effect is not ALLOW]
+    strength = [ALLOW, ASK, DENY]
+    stricter = decided(tool, {"path": path}, *without, role=role).effect
+    assert strength.index(stricter) >= strength.index(before)

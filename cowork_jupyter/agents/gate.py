@@ -1,0 +1,262 @@
+"""The gate before every tool: decide about one resolved call, then let exactly that one run.
+
+The call is resolved (which files, which commands), judged, and if need be shown to the user.
+What the user approved is what runs: if its files have changed while they thought about it,
+it is resolved and judged again, and the paths are pinned to where they led.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..domain.errors import CoworkError, Forbidden
+from ..domain.events import EventType
+from ..domain.plan import PlanStep
+from ..domain.roles import Permission
+from ..policy.decision import Judgement, Surroundings, denied_outright, judge
+from ..policy.grant import Grant
+from ..policy.parts import Call, take_apart
+from ..policy.paths import Grounds, Target, below, target_of
+from ..policy.protected import is_secret
+from ..policy.rulebook import RuleBook
+from ..policy.rules import Effect, Rule, matches_path
+from ..policy.visible import visible
+from ..tools.base import Parameters, Preview, Tool
+from ..workspace import GuardedWorkspace, Pin, Workspace, mark_of
+from .approvals import ONCE, Approver, ChosenScope, PermissionRequest, Shown, ShownKind
+from .log import RunLog
+
+MOST_SHOWN = 200_000
+"""Characters that a card shows of a call; of longer ones nobody reads all."""
+_LASTING: tuple[ChosenScope, ...] = ("session", "workspace", "global")
+
+
+@dataclass(frozen=True)
+class Clearance:
+    """Leave to run one call. Plain values, so that it can travel to another machine."""
+
+    pins: Mapping[str, Pin] = field(default_factory=dict)
+    unreadable: tuple[Rule, ...] = ()
+    """Rules that keep what searches come across from being read."""
+    network: bool = False
+    """Whether a command may use the network: only if the user was asked, or said so in a rule."""
+
+    def guard(self, workspace: Workspace) -> Workspace:
+        """The workspace as the cleared call may see it."""
+        grounds = Grounds.of(workspace.root)
+        return GuardedWorkspace(workspace, self.pins, lambda path: self._hides(path, grounds))
+
+    def _hides(self, path: str, grounds: Grounds) -> bool:
+        target = target_of(grounds, path)
+        return is_secret(target) or any(
+            not rule.is_bare and matches_path(rule, target, grounds) for rule in self.unreadable
+        )
+
+
+@dataclass(frozen=True)
+class _Resolved:
+    """A call, and what the disk said about it."""
+
+    call: Call
+    preview: Preview | None
+    marks: Mapping[str, str]
+
+    @property
+    def digest(self) -> str:
+        facts = [self.call.tool, dict(self.call.parameters), sorted(self.marks.items())]
+        parts = [
+            [part.shown, *(part.target.spellings if part.target else ())]
+            for part in self.call.parts
+        ]
+        text = json.dumps([facts, parts], sort_keys=True, default=str)
+        return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+@dataclass
+class Gate:
+    """Decides about the calls of all runs in one workspace."""
+
+    workspace: Workspace
+    rules: RuleBook
+    approver: Approver
+    confined: bool
+    """Whether commands run in a sandbox."""
+
+    def __post_init__(self) -> None:
+        self._grounds = Grounds.of(self.workspace.root)
+
+    def check(
+        self,
+        role_log: RunLog,
+        tool: Tool,
+        parameters: Mapping[str, Any],
+        step: PlanStep | None = None,
+    ) -> Judgement:
+        """What would happen to a call; nothing is run and nobody asked."""
+        resolved = self._resolve(tool, parameters)
+        return judge(role_log.role, resolved.call, self._surroundings(role_log, step))
+
+    async def admit(
+        self,
+        call_id: str,
+        tool: Tool,
+        parameters: Parameters,
+        log: RunLog,
+        step: PlanStep | None = None,
+    ) -> Clearance:
+        """Leave to run the call; `Forbidden` says why there is none."""
+        given = parameters.model_dump(mode="json", exclude_none=True)
+        approved: str | None = None
+        while True:
+            resolved = await self._resolved(tool, given, parameters)
+            if approved == resolved.digest:
+                return self._clearance(resolved, log, network=True)
+            judgement = judge(log.role, resolved.call, self._surroundings(log, step))
+            self._mention_deviation(judgement, log, step)
+            if judgement.effect is Effect.ALLOW:
+                return self._clearance(resolved, log, network=judgement.allowed_by_user)
+            if judgement.effect is Effect.DENY:
+                raise _denied(tool, " ".join(judgement.because))
+            request = self._request(call_id, judgement, resolved, log)
+            ruling = await self.approver.decide(request, log)
+            if ruling.decision != "allow":
+                said = f" They said: {ruling.feedback}" if ruling.feedback else ""
+                raise _denied(tool, f"The user did not allow it.{said}", code="denied_by_user")
+            approved = resolved.digest
+
+    def denied_tools(self, context_id: str, tools: Sequence[str]) -> set[str]:
+        """Tools that are not even offered in a conversation."""
+        return denied_outright(self.rules.for_job(context_id), tools)
+
+    def _surroundings(self, log: RunLog, step: PlanStep | None) -> Surroundings:
+        return Surroundings(
+            grounds=self._grounds,
+            rules=self.rules.for_job(log.context_id, log.job_id),
+            grant=Grant.of(step) if step else None,
+            confined=self.confined,
+        )
+
+    async def _resolved(
+        self, tool: Tool, given: Mapping[str, Any], parameters: Parameters
+    ) -> _Resolved:
+        """In a thread if files must be read and compared, else here, because that is quicker."""
+        if tool.preview is None:
+            return self._resolve(tool, given, parameters)
+        return await asyncio.to_thread(self._resolve, tool, given, parameters)
+
+    def _resolve(
+        self, tool: Tool, given: Mapping[str, Any], parameters: Parameters | None = None
+    ) -> _Resolved:
+        preview = self._preview(tool, parameters)
+        rewrite = preview is not None and preview.rewrite
+        call = take_apart(tool.name, tool.permissions, given, self._grounds, rewrite=rewrite)
+        changes = bool(tool.permissions - {Permission.READ_FILES})
+        targets = [part.target for part in call.parts if part.target] if changes else []
+        marks = {target.spelled: self._mark(target) for target in targets}
+        return _Resolved(call, preview, marks)
+
+    def _preview(self, tool: Tool, parameters: Parameters | None) -> Preview | None:
+        if tool.preview is None or parameters is None:
+            return None
+        try:
+            return tool.preview(parameters, self.workspace)
+        except CoworkError:  # the tool itself will say so when it runs
+            return None
+
+    def _mark(self, target: Target) -> str:
+        path = below(target.real, self._grounds.root)
+        if path is None:
+            return "outside"
+        try:
+            with self.workspace.locate(path, follow=False) as place:
+                return mark_of(place)
+        except CoworkError:
+            return "nothing"
+
+    def _clearance(self, resolved: _Resolved, log: RunLog, *, network: bool) -> Clearance:
+        rules = self.rules.for_job(log.context_id, log.job_id)
+        unreadable = (one for one in rules if one.active and one.names("read_file"))
+        return Clearance(
+            pins=self._pins(resolved),
+            unreadable=tuple(one for one in unreadable if one.counts_as is not Effect.ALLOW),
+            network=network,
+        )
+
+    def _pins(self, resolved: _Resolved) -> dict[str, Pin]:
+        path = resolved.call.parameters.get("path")
+        target = resolved.call.parts[0].target if resolved.call.parts else None
+        if not isinstance(path, str) or target is None:
+            return {}
+        root = self._grounds.root
+        places = {place for each in target.spellings if (place := below(each, root)) is not None}
+        return {path: Pin(frozenset(places), resolved.marks.get(target.spelled))}
+
+    def _request(
+        self, call_id: str, judgement: Judgement, resolved: _Resolved, log: RunLog
+    ) -> PermissionRequest:
+        call = resolved.call
+        shown = _shown(resolved)
+        rules = judgement.lasting_rules(self._grounds) if shown.complete else []
+        return PermissionRequest(
+            call_id=call_id,
+            agent_role=log.role.value,
+            tool=call.tool,
+            parameters=dict(call.parameters),
+            resource=visible(str(call.parameters.get("command") or call.parts[0].shown)),
+            risk=call.risk.name.lower(),
+            why=[visible(why) for why in judgement.because],
+            scopes=[ONCE, *_LASTING] if rules else [ONCE],
+            rules=rules,
+            shown=shown,
+            digest=resolved.digest,
+        )
+
+    def _mention_deviation(self, judgement: Judgement, log: RunLog, step: PlanStep | None) -> None:
+        """Say when a step goes beyond its plan, whether that asks or not."""
+        if step is None or not judgement.call.permissions - {Permission.READ_FILES}:
+            return
+        grant = Grant.of(step)
+        asks = judgement.effect is not Effect.ALLOW
+        target = judgement.call.parts[0].target
+        other_file = target and not grant.names_file(judgement.call.parts[0], self._grounds)
+        call = judgement.call
+        if grant.names(call.tool, call.permissions) and not other_file:
+            return
+        what = f"Step {step.step_number} uses {judgement.call.tool}"
+        what += f" on {target.shown(self._grounds)}" if target else ""
+        data = {
+            "code": "deviation",
+            "size": "large" if asks else "small",
+            "tool": judgement.call.tool,
+            "message": f"{visible(what)}, which goes beyond its plan.",
+        }
+        log.event(EventType.NOTICE, data)
+
+
+def _shown(resolved: _Resolved) -> Shown:
+    call = resolved.call
+    kind: ShownKind
+    if resolved.preview:
+        kind, text = resolved.preview.kind, resolved.preview.text
+    elif "command" in call.parameters:
+        kind, text = "command", str(call.parameters["command"])
+    elif "code" in call.parameters:
+        kind, text = "code", str(call.parameters["code"])
+    elif call.parts and call.parts[0].target:
+        kind, text = "path", call.parts[0].shown
+    else:
+        kind, text = "text", json.dumps(dict(call.parameters), indent=2, ensure_ascii=False)
+    return Shown(kind=kind, text=visible(text[:MOST_SHOWN]), complete=len(text) <= MOST_SHOWN)
+
+
+def _denied(tool: Tool, why: str, code: str = "denied") -> Forbidden:
+    return Forbidden(
+        f"{tool.name} was not run. {why} Do not try the same again; go on without it, or say "
+        "what keeps you from going on.",
+        code=code,
+    )

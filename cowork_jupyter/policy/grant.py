@@ -1,0 +1,73 @@
+"""What approving a plan allows: its tools on its files, for that job only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..domain.plan import PlanStep
+from ..domain.roles import Permission
+from .parts import WRITE_RULES, Part
+from .paths import Grounds, pattern_of
+from .rules import COMMAND_TOOL
+from .shell import Effect
+
+_CONTAINED = {Effect.READS, Effect.WRITES, Effect.RUNS_CODE, Effect.UNKNOWN}
+_MAKES_NEW = {"create_file", "create_notebook"}
+
+
+@dataclass(frozen=True)
+class Grant:
+    """One step of an approved plan."""
+
+    step_number: int
+    tools: frozenset[str]
+    """Tools, or permissions where the planner did not know the tool."""
+    files: tuple[str, ...]
+
+    @classmethod
+    def of(cls, step: PlanStep) -> Grant:
+        """What a step says."""
+        return cls(step.step_number, frozenset(step.tools_needed), tuple(step.files))
+
+    @property
+    def label(self) -> str:
+        """As reasons name it."""
+        return f"step {self.step_number} of the approved plan"
+
+    def names(self, tool: str, permissions: frozenset[Permission]) -> bool:
+        """Whether the step names the tool, or all permissions beyond reading that it needs."""
+        changes = {str(one) for one in permissions - {Permission.READ_FILES}}
+        return tool in self.tools or (bool(changes) and changes <= self.tools)
+
+    def covers(self, part: Part, grounds: Grounds) -> bool:
+        """Whether the user has approved this part with the plan.
+
+        A new file overwrites nothing, so one beyond the plan is mentioned, not asked about.
+        Commands are covered as far as the sandbox holds them; they get no network that way.
+        """
+        if part.command:
+            return self.names(part.tool, part.permissions) and part.command.effects <= _CONTAINED
+        if part.tool in _MAKES_NEW:
+            return True
+        if not self.names(part.tool, part.permissions):
+            return False
+        if part.tool == COMMAND_TOOL and part.rules != WRITE_RULES:
+            return True
+        return part.target is None or self.names_file(part, grounds)
+
+    def names_file(self, part: Part, grounds: Grounds) -> bool:
+        """Whether the step names the file, by any of its spellings; or names none at all."""
+        if not self.files:
+            return True
+        assert part.target is not None
+        return all(
+            any(_fits(file, path, grounds) for file in self.files) for path in part.target.spellings
+        )
+
+
+def _fits(file: str, path: str, grounds: Grounds) -> bool:
+    try:
+        pattern = pattern_of("/" + file.removeprefix("./").lstrip("/"))
+    except ValueError:
+        return False
+    return pattern.matches(path, grounds)

@@ -1,0 +1,238 @@
+"""A call taken apart: everything in it that must be allowed by itself.
+
+A file tool is one part. A command has a part for each simple command in it, for each file it
+is seen to write or read, and one for what could not be understood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+from ..domain.roles import Permission
+from .paths import Grounds, Target, target_of
+from .protected import is_secret, protection
+from .rules import COMMAND_TOOL
+from .shell import Analysis, Effect, SimpleCommand, analyse, is_always_allowable
+
+READ_RULES = ("read_file",)
+WRITE_RULES = ("update_file", "create_file")
+DELETE_RULES = ("delete_file",)
+KERNEL_TOOLS = frozenset({"run_cell", "run_code"})
+_NO_FILES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty"})
+
+_OUTRIGHT = {
+    Effect.DELETES: "it deletes",
+    Effect.NETWORK: "it uses the network",
+    Effect.INSTALLS: "it installs software",
+    Effect.GIT_HISTORY: "it changes git's history",
+}
+
+
+class Risk(IntEnum):
+    """How much a part could do; nothing the model says goes into it."""
+
+    LOW = 0
+    MEDIUM = 1
+    HIGH = 2
+
+
+@dataclass(frozen=True)
+class Part:
+    """One thing that a call does."""
+
+    tool: str
+    """The tool whose call this is part of."""
+    rules: tuple[str, ...]
+    """Names of the tools whose rules are about it."""
+    shown: str
+    risk: Risk
+    permissions: frozenset[Permission] = frozenset({Permission.EXECUTE_COMMANDS})
+    target: Target | None = None
+    command: SimpleCommand | None = None
+    protected: str | None = None
+    """Why no rule can allow it."""
+    outright: str | None = None
+    """Why it asks even inside an approved plan, unless a rule is about exactly it."""
+    doubts: tuple[str, ...] = ()
+    only_if_denied: bool = False
+    """A mere possibility, such as a word that could be a path: it can deny, or ask, not allow."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call, resolved: what is decided about is what will run."""
+
+    tool: str
+    permissions: frozenset[Permission]
+    parameters: Mapping[str, Any]
+    parts: tuple[Part, ...]
+
+    @property
+    def risk(self) -> Risk:
+        """That of its riskiest part."""
+        return max((part.risk for part in self.parts), default=Risk.LOW)
+
+
+def take_apart(
+    tool: str,
+    permissions: Set[Permission],
+    parameters: Mapping[str, Any],
+    grounds: Grounds,
+    *,
+    rewrite: bool = False,
+) -> Call:
+    """All parts of a call. `rewrite` says that it replaces most of a file."""
+    if tool == COMMAND_TOOL:
+        parts = tuple(_command_parts(parameters, grounds))
+    else:
+        parts = (_tool_part(tool, frozenset(permissions), parameters, grounds, rewrite),)
+    return Call(tool, frozenset(permissions), parameters, parts)
+
+
+def _tool_part(
+    tool: str,
+    permissions: frozenset[Permission],
+    parameters: Mapping[str, Any],
+    grounds: Grounds,
+    rewrite: bool,
+) -> Part:
+    # What an MCP server calls a path need not be one of ours.
+    path = None if tool.startswith("mcp__") else parameters.get("path")
+    deletes = Permission.DELETE_FILES in permissions
+    target = target_of(grounds, path, follow=not deletes) if isinstance(path, str) else None
+    changes = permissions - {Permission.READ_FILES}
+    reads = not changes and bool(permissions)
+    return Part(
+        tool=tool,
+        rules=(tool, *READ_RULES) if reads and tool not in READ_RULES else (tool,),
+        shown=target.shown(grounds) if target else tool,
+        risk=_risk_of_tool(permissions, target, grounds, rewrite),
+        permissions=permissions,
+        target=target,
+        protected=_protected(target, reads=not changes),
+        outright=_outright(permissions, target, grounds, rewrite),
+    )
+
+
+def _risk_of_tool(
+    permissions: frozenset[Permission], target: Target | None, grounds: Grounds, rewrite: bool
+) -> Risk:
+    if _outright(permissions, target, grounds, rewrite):
+        return Risk.HIGH
+    if _protected(target, reads=not permissions - {Permission.READ_FILES}):
+        return Risk.HIGH
+    return Risk.MEDIUM if permissions - {Permission.READ_FILES} else Risk.LOW
+
+
+def _outright(
+    permissions: frozenset[Permission], target: Target | None, grounds: Grounds, rewrite: bool
+) -> str | None:
+    if target is not None and not target.is_inside(grounds.root):
+        return "it is outside the workspace"
+    if Permission.DELETE_FILES in permissions:
+        return "it deletes"
+    return "it replaces most of the file" if rewrite else None
+
+
+def _protected(target: Target | None, *, reads: bool) -> str | None:
+    if target is None:
+        return None
+    if reads:
+        return "it may hold secrets" if is_secret(target) else None
+    return protection(target)
+
+
+# Commands
+
+
+def _command_parts(parameters: Mapping[str, Any], grounds: Grounds) -> Iterator[Part]:
+    text = str(parameters.get("command", ""))
+    folder = target_of(grounds, str(parameters.get("cwd") or ".")).real
+    analysis = analyse(text)
+    for command in analysis.commands:
+        yield _command_part(command)
+        yield from _word_parts(command, folder, grounds)
+    yield from _file_parts(analysis, folder, grounds)
+    if analysis.doubts or not analysis.commands:
+        doubts = analysis.doubts or ("it names no command",)
+        yield Part(COMMAND_TOOL, (COMMAND_TOOL,), text, Risk.HIGH, doubts=doubts)
+
+
+def _command_part(command: SimpleCommand) -> Part:
+    reasons = [why for effect, why in _OUTRIGHT.items() if effect in command.effects]
+    plain_reading = not command.doubts and command.effects <= {Effect.READS}
+    risk = Risk.LOW if plain_reading else Risk.MEDIUM
+    return Part(
+        tool=COMMAND_TOOL,
+        rules=(COMMAND_TOOL,),
+        shown=command.text,
+        risk=Risk.HIGH if reasons or command.doubts else risk,
+        command=command,
+        outright=reasons[0] if reasons else None,
+        doubts=command.doubts,
+    )
+
+
+def _file_parts(analysis: Analysis, folder: str, grounds: Grounds) -> Iterator[Part]:
+    for path in analysis.writes:
+        if path not in _NO_FILES:
+            yield _file_part(target_of(grounds, path, folder), grounds, writes=True)
+    for path in analysis.reads:
+        if path not in _NO_FILES:
+            yield _file_part(target_of(grounds, path, folder), grounds, writes=False)
+
+
+def _file_part(target: Target, grounds: Grounds, *, writes: bool) -> Part:
+    outside = None if target.is_inside(grounds.root) else "it is outside the workspace"
+    protected = _protected(target, reads=not writes)
+    usual = Risk.MEDIUM if writes else Risk.LOW
+    return Part(
+        tool=COMMAND_TOOL,
+        rules=WRITE_RULES if writes else READ_RULES,
+        shown=target.shown(grounds),
+        risk=Risk.HIGH if outside or protected else usual,
+        target=target,
+        protected=protected,
+        outright=outside,
+    )
+
+
+def _word_parts(command: SimpleCommand, folder: str, grounds: Grounds) -> Iterator[Part]:
+    """Words that could be paths which matter: protected, secret, outside, or denied by a rule."""
+    reads = command.effects <= {Effect.READS} and not command.doubts
+    everything = (command.words[1:], *command.hidden)
+    for word in dict.fromkeys(piece for words in everything for piece in _paths_in(words)):
+        target = target_of(grounds, word, folder)
+        outside = not target.is_inside(grounds.root) and _looks_like_path(word)
+        protected = _protected(target, reads=reads)
+        yield Part(
+            tool=COMMAND_TOOL,
+            rules=READ_RULES if reads else (*READ_RULES, *WRITE_RULES, *DELETE_RULES),
+            shown=target.shown(grounds),
+            risk=Risk.HIGH if outside or protected else Risk.LOW,
+            target=target,
+            protected=protected,
+            outright="it is outside the workspace" if outside else None,
+            only_if_denied=not (outside or protected),
+        )
+
+
+def _paths_in(words: tuple[str, ...]) -> Iterator[str]:
+    for word in words:
+        value = word.partition("=")[2] if word.startswith("-") else word
+        if value and value not in _NO_FILES and "\0" not in value and len(value) < 4096:
+            yield value
+
+
+def _looks_like_path(word: str) -> bool:
+    return word.startswith(("/", "~")) or ".." in word.split("/")
+
+
+def may_be_kept(part: Part) -> bool:
+    """Whether a lasting rule for exactly this part makes sense."""
+    if part.protected or part.doubts or part.tool in KERNEL_TOOLS:
+        return False
+    return is_always_allowable(part.command) if part.command else part.target is not None

@@ -1,0 +1,137 @@
+"""Paths as rules see them: where a name leads, and patterns in gitignore's style.
+
+A pattern is anchored by how it begins: `/data` is in the workspace, `~/data` in the home
+folder, `//data` anywhere on the machine. Without any of these it is read like a line of a
+`.gitignore` at the top of the workspace. What matches a folder matches all that is in it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from ..workspace.globs import Glob
+
+_SPECIAL = re.compile(r"([\\*?\[\]{}])")
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """The folders that anchors stand for."""
+
+    root: str
+    """The workspace, as the system really knows it."""
+    home: str
+    top: str = "/"
+
+    @classmethod
+    def of(cls, workspace: Path, home: Path | None = None) -> Grounds:
+        """The real folders behind these."""
+        return cls(os.path.realpath(workspace), os.path.realpath(home or Path.home()))
+
+
+@dataclass(frozen=True)
+class Target:
+    """One path that a call is about: as it is spelled, and where it really leads."""
+
+    spelled: str
+    real: str
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """Both, once if they are the same."""
+        return (self.spelled,) if self.spelled == self.real else (self.spelled, self.real)
+
+    def is_inside(self, folder: str) -> bool:
+        """Whether it leads into a folder, whichever way one looks at it."""
+        return all(below(each, folder) is not None for each in self.spellings)
+
+    def shown(self, grounds: Grounds) -> str:
+        """For a card: relative to the workspace, with what a symlink really leads to."""
+        names = [below(each, grounds.root) or each for each in self.spellings]
+        return names[0] if len(names) == 1 else f"{names[0]} → {names[1]}"
+
+
+def target_of(grounds: Grounds, path: str, folder: str = "", *, follow: bool = True) -> Target:
+    """Where a path leads, seen from a folder; `follow` as for opening or for removing it."""
+    base = folder or grounds.root
+    if path == "~" or path.startswith("~/"):
+        path = grounds.home + path[1:]
+    joined = os.path.join(base, path)  # noqa: PTH118 (Path would drop what we must see)
+    if follow:
+        return Target(os.path.normpath(joined), os.path.realpath(joined))
+    parent, name = os.path.split(joined.rstrip("/"))
+    real = os.path.join(os.path.realpath(parent), name)  # noqa: PTH118
+    return Target(os.path.normpath(joined), os.path.normpath(real))
+
+
+def below(path: str, folder: str) -> str | None:
+    """The path relative to a folder it is in; `.` for the folder itself, None elsewhere."""
+    if path == folder:
+        return "."
+    start = folder.rstrip("/") + "/"
+    return path[len(start) :] if path.startswith(start) else None
+
+
+class PathPattern:
+    """One pattern. ValueError says what is wrong with it."""
+
+    def __init__(self, text: str) -> None:
+        if not text.strip() or "\0" in text:
+            raise ValueError("the pattern is empty")
+        if text.startswith("!"):
+            raise ValueError("a rule cannot begin with '!'")
+        if ".." in text.split("/"):
+            raise ValueError("'..' has no place in a pattern")
+        self._anchor, rest = _anchored(text)
+        # One that names a folder means everything in it, so a last slash adds nothing.
+        rest = rest.rstrip("/")
+        self._glob = Glob(rest or "**")
+        self._literal = _ESCAPED.sub(r"\1", rest[1:]) if _is_literal(rest) else None
+        """Most rules name one file; comparing is a hundred times quicker than a glob."""
+
+    def matches(self, path: str, grounds: Grounds) -> bool:
+        """Whether an absolute path, or a folder that it is in, fits."""
+        relative = below(path, getattr(grounds, self._anchor))
+        if relative is None:
+            return False
+        if self._literal is not None:
+            return not self._literal or below(relative, self._literal) is not None
+        parts = relative.split("/")
+        return any(self._glob.matches("/".join(parts[:n])) for n in range(1, len(parts) + 1))
+
+
+@lru_cache(maxsize=4096)
+def pattern_of(text: str) -> PathPattern:
+    """The pattern, read once."""
+    return PathPattern(text)
+
+
+def _is_literal(rest: str) -> bool:
+    """Whether it is one path from the top, with nothing in it that stands for something else."""
+    return rest[:1] in ("", "/") and not _SPECIAL.search(_ESCAPED.sub("", rest))
+
+
+def _anchored(text: str) -> tuple[str, str]:
+    if text == "~" or text.startswith("~/"):
+        return "home", "/" + text[2:]
+    if text.startswith("//"):
+        return "top", text[1:]
+    return "root", text.removeprefix(".") if text.startswith("./") else text
+
+
+def literal_pattern(path: str, grounds: Grounds) -> str:
+    """The pattern that fits this absolute path and, if it is a file, nothing else."""
+    inside = below(path, grounds.root)
+    if inside is None:
+        return f"/{escaped(path)}"
+    return f"/{escaped(inside)}" if inside != "." else "/"
+
+
+def escaped(text: str) -> str:
+    """A name in which nothing stands for something else."""
+    return _SPECIAL.sub(r"\\\1", text)

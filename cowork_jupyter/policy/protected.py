@@ -1,0 +1,150 @@
+"""Places that no rule opens: changing them asks, every time, whether they exist yet or not.
+
+They hold what runs by itself later (hooks, start-up files, kernel specs), what decides about
+this program (its settings, its own code), or secrets. Reading secrets asks too.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from pathlib import Path
+
+from .paths import Target, below
+
+_FOLDERS = {
+    ".git": "version control keeps its hooks and history there",
+    ".hg": "version control keeps its hooks and history there",
+    ".svn": "version control keeps its hooks and history there",
+    ".cowork": "Cowork's own settings are there",
+    ".jupyter": "Jupyter runs code from there when it starts",
+    ".ipython": "IPython runs code from there when it starts",
+    ".vscode": "an editor runs tasks from there",
+    ".idea": "an editor runs tasks from there",
+}
+_START_UP = "it runs by itself when a shell or Python starts"
+_FILES = {
+    **dict.fromkeys(
+        (
+            ".bashrc",
+            ".bash_profile",
+            ".bash_login",
+            ".bash_logout",
+            ".bash_aliases",
+            ".profile",
+            ".zshrc",
+            ".zshenv",
+            ".zprofile",
+            ".zlogin",
+            ".zlogout",
+            ".kshrc",
+            ".cshrc",
+            ".tcshrc",
+            ".login",
+            ".xprofile",
+            ".xinitrc",
+            ".xsession",
+            ".inputrc",
+            ".pythonrc",
+            ".pythonstartup",
+            "sitecustomize.py",
+            "usercustomize.py",
+            ".envrc",
+        ),
+        _START_UP,
+    ),
+    ".gitconfig": "git runs programs named there",
+    ".gitmodules": "git fetches and runs what is named there",
+    ".gitattributes": "git runs filters named there",
+    ".pre-commit-config.yaml": "git hooks are named there",
+    ".mcp.json": "it names programs that agents start",
+    "kernel.json": "Jupyter starts the program named there",
+}
+_ENDINGS = {".pth": "Python runs code from it when it starts"}
+
+_SECRET_FOLDERS = {".ssh", ".aws", ".azure", ".gnupg", ".kube", ".docker", "keyrings", "gcloud"}
+_SECRET_FILES = {
+    ".netrc",
+    "_netrc",
+    ".pgpass",
+    ".my.cnf",
+    ".pypirc",
+    ".npmrc",
+    ".git-credentials",
+    ".env",
+    ".envrc",
+    ".htpasswd",
+    ".dockercfg",
+    ".databrickscfg",
+    ".s3cfg",
+    ".boto",
+    "credentials",
+    "credentials.json",
+    "client_secret.json",
+    "service_account.json",
+    "secrets.json",
+    "secrets.yaml",
+    "secrets.yml",
+    "secrets.toml",
+    "kaggle.json",
+    "token.json",
+    "jupyter_cookie_secret",
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    ".vault-token",
+}
+_SECRET_ENDINGS = (".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".gpg", ".asc")
+_HARMLESS_ENV = {".env.example", ".env.sample", ".env.template", ".env.dist"}
+
+_PACKAGE = str(Path(__file__).resolve().parent.parent)
+
+
+def protection(target: Target) -> str | None:
+    """Why changing this must be asked about; None if nothing speaks against it."""
+    for path in target.spellings:
+        why = _why_protected(path)
+        if why:
+            return why
+    return None
+
+
+def is_secret(target: Target) -> bool:
+    """Whether reading this would show a secret."""
+    return any(_is_secret(path) for path in target.spellings)
+
+
+def _why_protected(path: str) -> str | None:
+    if below(path, _PACKAGE) is not None:
+        return "it is part of Cowork itself"
+    names = _names(path)
+    for name in names:
+        if name in _FOLDERS:
+            return _FOLDERS[name]
+    if {"jupyter", "kernels"} <= set(names):
+        return "Jupyter starts programs named in kernel specs"
+    last = names[-1] if names else ""
+    if last in _FILES:
+        return _FILES[last]
+    if {"fish", "autostart", "systemd"} & set(names[:-1]) and ".config" in names:
+        return _START_UP
+    for ending, why in _ENDINGS.items():
+        if last.endswith(ending):
+            return why
+    return "secrets are kept there" if _is_secret(path) else None
+
+
+def _is_secret(path: str) -> bool:
+    names = _names(path)
+    last = names[-1] if names else ""
+    if _SECRET_FOLDERS.intersection(names) or last in _SECRET_FILES:
+        return True
+    if last.startswith(".env.") and last not in _HARMLESS_ENV:
+        return True
+    return last.endswith(_SECRET_ENDINGS)
+
+
+def _names(path: str) -> list[str]:
+    """The names of a path as a lenient file system would compare them."""
+    plain = unicodedata.normalize("NFKC", path).casefold()
+    return [name.rstrip(". ") or name for name in plain.split("/") if name]

@@ -1,0 +1,140 @@
+"""All rules that count now, from every scope, and the way to add and remove them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..domain.errors import Conflict, InvalidInput, NotFound
+from ..domain.health import Problem
+from .rules import Effect, Rule, Scope, read_rule
+from .settings_file import SettingsFile, check_policy
+from .trust import Offer, Trust
+
+WORKSPACE_SETTINGS = Path(".cowork") / "settings.json"
+
+
+class RuleBook:
+    """The rules of one service: of this session, of the workspace, of the user."""
+
+    def __init__(self, workspace: Path, user_settings: Path, trust: Trust) -> None:
+        self._files = {
+            Scope.WORKSPACE: SettingsFile(workspace / WORKSPACE_SETTINGS),
+            Scope.GLOBAL: SettingsFile(user_settings),
+        }
+        self._session: list[Rule] = []
+        self._of_jobs: dict[str, list[Rule]] = {}
+        self._trust = trust
+        self._stored: tuple[list[Any], list[Rule]] = ([], [])
+
+    def all(self) -> list[Rule]:
+        """Every rule, also those that do not count."""
+        return [*self._session, *self._from_files()]
+
+    def for_job(self, context_id: str | None, job_id: str | None = None) -> list[Rule]:
+        """What counts for a call in this conversation and job."""
+        here = [rule for rule in self._session if rule.context_id in (None, context_id)]
+        return [*here, *self._of_jobs.get(job_id or "", ()), *self._from_files()]
+
+    def add(self, effect: Effect, text: str, scope: Scope, context_id: str | None = None) -> Rule:
+        """A rule of the user's own. One that cannot be read is refused here, at once."""
+        rule = read_rule(effect, text, scope, context_id=context_id)
+        if rule.problem:
+            raise InvalidInput(f"rule: {rule.problem}.", code="invalid_rule")
+        if scope is Scope.SESSION:
+            self._session = [*(one for one in self._session if one.id != rule.id), rule]
+            return rule
+        self._writable(scope).add(effect, text)
+        if scope is Scope.WORKSPACE and effect is Effect.ALLOW:
+            self._trust.add(_offer(text))
+        return rule
+
+    def remove(self, rule_id: str) -> None:
+        """Take back a rule."""
+        rule = next((one for one in self.all() if one.id == rule_id), None)
+        if rule is None:
+            raise NotFound(f"There is no rule '{rule_id}'.")
+        if rule.scope is Scope.SESSION:
+            self._session = [one for one in self._session if one.id != rule_id]
+        else:
+            self._writable(rule.scope).remove(rule.effect, rule.text)
+
+    def read_policy(self, policy: Mapping[str, Any] | None) -> list[Rule]:
+        """The rules of a policy that somebody hands in with a job."""
+        try:
+            pairs = list(check_policy(policy or {}))
+        except ValueError as error:
+            why = f"The policy cannot be followed: {error}."
+            raise InvalidInput(why, code="invalid_policy") from error
+        return [read_rule(effect, text, Scope.SESSION) for effect, text in pairs]
+
+    def set_policy(self, job_id: str, rules: list[Rule]) -> None:
+        """Rules that count for one job only."""
+        if rules:
+            self._of_jobs[job_id] = rules
+
+    def problems(self) -> list[Problem]:
+        """What is wrong with the rules there are."""
+        self._from_files()
+        broken = [file.problem for file in self._files.values() if file.problem]
+        unread = [
+            f"The rule '{rule.text}' ({rule.scope}) cannot be followed: {rule.problem}. "
+            f"Until it is mended, {rule.tool or 'nothing'} is denied by it."
+            for rule in self.all()
+            if rule.problem
+        ]
+        return [
+            *(
+                Problem(code="settings_broken", message=f"{why} Until then, all asks.")
+                for why in broken
+            ),
+            *(Problem(code="rule_broken", message=why) for why in unread),
+        ]
+
+    def _writable(self, scope: Scope) -> SettingsFile:
+        file = self._files[scope]
+        for path in (file.path.parent, file.path):
+            if scope is Scope.WORKSPACE and path.is_symlink():
+                raise Conflict(
+                    f"{path.name} of this workspace is a symlink; no rule is written through it.",
+                    code="settings_symlink",
+                )
+        return file
+
+    def _from_files(self) -> list[Rule]:
+        # Each of these is another object once what it was read from has changed.
+        sources = [*(file.content() for file in self._files.values()), self._trust.taken()]
+        known, rules = self._stored
+        if len(known) != len(sources) or any(
+            a is not b for a, b in zip(known, sources, strict=True)
+        ):
+            rules = [self._with_trust(one) for scope in self._files for one in self._read(scope)]
+            self._stored = (sources, rules)
+        return rules
+
+    def _read(self, scope: Scope) -> Iterator[Rule]:
+        file = self._files[scope]
+        if file.problem:
+            # What it forbids is not known, so nothing runs unasked until it is mended.
+            yield read_rule(Effect.ASK, "*", scope)
+        for effect, text in file.rules():
+            yield read_rule(effect, text, scope)
+
+    def _with_trust(self, rule: Rule) -> Rule:
+        if rule.scope is not Scope.WORKSPACE or rule.counts_as is not Effect.ALLOW:
+            return rule
+        if self._trust.is_trusted(_offer(rule.text)):
+            return rule
+        return read_rule(rule.effect, rule.text, rule.scope, active=False)
+
+
+def rule_offers(workspace: Path) -> Iterator[Offer]:
+    """The rules that a workspace brings along and that would allow something."""
+    for effect, text in SettingsFile(workspace / WORKSPACE_SETTINGS).rules():
+        if effect is Effect.ALLOW:
+            yield _offer(text)
+
+
+def _offer(text: str) -> Offer:
+    return Offer("rule", f"allow {text}", text)

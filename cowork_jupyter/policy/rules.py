@@ -1,0 +1,171 @@
+"""Rules: what the user has said about a tool, once and for all.
+
+`tool` is about every call of it, `tool(pattern)` about some. For commands the pattern is
+words that a command begins with, or with a leading `=` the whole command; for everything
+else it is a path. A rule that cannot be read stops nothing silently: it is reported, and
+counts as a denial of the tool that it names.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import hashlib
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import lru_cache
+
+from .paths import Grounds, PathPattern, Target, pattern_of
+from .shell import analyse, matches_prefix
+from .visible import hides
+
+COMMAND_TOOL = "execute_command"
+LONGEST_RULE = 4000
+
+_RULE = re.compile(r"(?P<tool>[A-Za-z0-9_.*-]+)(?:\((?P<pattern>.*)\))?", re.DOTALL)
+_NAME = re.compile(r"[A-Za-z0-9_.*-]+")
+
+
+class Effect(StrEnum):
+    """What a rule says."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+class Scope(StrEnum):
+    """How far a rule reaches."""
+
+    SESSION = "session"
+    WORKSPACE = "workspace"
+    GLOBAL = "global"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule that has been read."""
+
+    effect: Effect
+    text: str
+    scope: Scope
+    tool: str = ""
+    pattern: str | None = None
+    problem: str | None = None
+    """Why it cannot be followed; it then denies the tool it names."""
+    active: bool = True
+    """False for what came with a folder that the user has not trusted."""
+    context_id: str | None = None
+    """For a session: the one conversation it is about, else all."""
+
+    @property
+    def id(self) -> str:
+        """The same rule has the same id wherever it is read."""
+        key = "\0".join((self.scope, self.effect, self.text, self.context_id or ""))
+        return f"rule_{hashlib.sha256(key.encode('utf-8', 'replace')).hexdigest()[:16]}"
+
+    @property
+    def counts_as(self) -> Effect:
+        """What it does in a decision."""
+        return Effect.DENY if self.problem else self.effect
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it is about every call of its tool."""
+        return self.pattern is None or self.problem is not None
+
+    def names(self, tool: str) -> bool:
+        """Whether it is about this tool at all."""
+        if self.tool == tool:
+            return True
+        if self.tool.startswith("mcp__") and tool.startswith(f"{self.tool}__"):
+            return True  # all tools of one server
+        return "*" in self.tool and fnmatch.fnmatchcase(tool, self.tool)
+
+    def __str__(self) -> str:
+        return f"{self.effect} {self.text} ({self.scope})"
+
+
+def read_rule(
+    effect: Effect, text: str, scope: Scope, *, context_id: str | None = None, active: bool = True
+) -> Rule:
+    """Read a rule. Never fails: what is wrong with it stands in `problem`."""
+    rule = Rule(effect, text, scope, active=active, context_id=context_id)
+    found = _RULE.fullmatch(text) if len(text) <= LONGEST_RULE else None
+    if found is None:
+        named = _NAME.match(text.strip())
+        problem = "a rule is a tool's name, or a name and a pattern in parentheses"
+        return replace(rule, tool=named[0] if named else "", problem=problem)
+    rule = replace(rule, tool=found["tool"], pattern=found["pattern"])
+    return replace(rule, problem=_problem(rule))
+
+
+def _problem(rule: Rule) -> str | None:
+    if rule.pattern is None:
+        return None
+    if any(map(hides, rule.pattern)):
+        return "the pattern holds characters that cannot be seen"
+    if rule.tool.startswith("mcp__"):
+        return "a rule about an MCP tool takes no pattern"
+    try:
+        if rule.tool == COMMAND_TOOL:
+            _command_words(rule.pattern)
+        else:
+            PathPattern(rule.pattern)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _command_words(pattern: str) -> tuple[str, ...]:
+    """The words of a command pattern; ValueError if it is more than words."""
+    text = pattern.removeprefix("=").strip()
+    text = text.removesuffix(":*").removesuffix(" *").rstrip()
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        raise ValueError(f"the command cannot be read: {error}") from error
+    if not words or not words[0]:
+        raise ValueError("the pattern names no command")
+    commands = analyse(shlex.join(words)).commands
+    # Bare operators in a pattern would never match; whoever wrote them meant something else.
+    if any(re.search(r"[;&|<>`$()]", word) for word in _unquoted(text)) or len(commands) != 1:
+        raise ValueError("a pattern is the words of one command, without operators")
+    return words
+
+
+def _unquoted(text: str) -> list[str]:
+    """The words as written, quotes kept, those that are quoted as a whole left out."""
+    lexer = shlex.shlex(text, posix=False, punctuation_chars=False)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    return [word for word in lexer if word[:1] not in "'\""]
+
+
+def matches_path(rule: Rule, target: Target, grounds: Grounds) -> bool:
+    """Whether a rule is about this path: to allow, link and target must fit; else either."""
+    if rule.is_bare:
+        return True
+    assert rule.pattern is not None
+    pattern = pattern_of(rule.pattern)
+    fits = (pattern.matches(path, grounds) for path in target.spellings)
+    return all(fits) if rule.effect is Effect.ALLOW else any(fits)
+
+
+def matches_command(rule: Rule, words: Sequence[str]) -> bool:
+    """Whether a rule is about a command of these words."""
+    if rule.is_bare:
+        return True
+    assert rule.pattern is not None
+    wanted = _command_words(rule.pattern)
+    if rule.pattern.startswith("="):
+        return tuple(words) == wanted
+    return matches_prefix(words, wanted)
+
+
+def exact_command(words: Sequence[str]) -> str:
+    """The rule that fits this command and no other."""
+    return f"{COMMAND_TOOL}(={shlex.join(words)})"

@@ -1,0 +1,123 @@
+"""`settings.json`: the rules of a folder or of a user, beside whatever else stands in the file."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..domain.errors import Conflict, CoworkError
+from .rules import Effect
+
+LARGEST = 1_000_000
+
+
+class SettingsFile:
+    """One file, read again only when it has changed."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._seen: tuple[int, ...] | None = None
+        self._content: dict[str, Any] = {}
+        self.problem: str | None = None
+        """Why what it says is not known."""
+
+    def content(self) -> dict[str, Any]:
+        """All of it; empty where there is none, or where it cannot be read."""
+        mark = self._mark()
+        if mark != self._seen:
+            self._seen = mark
+            self._content, self.problem = self._read() if mark else ({}, None)
+        return self._content
+
+    def rules(self) -> Iterator[tuple[Effect, str]]:
+        """The rules it holds, in order."""
+        permissions = self.content().get("permissions", {})
+        for effect in Effect:
+            for text in permissions.get(effect.value, ()):
+                yield effect, text
+
+    def add(self, effect: Effect, text: str) -> None:
+        """Write one more rule; everything else stays."""
+        self._change(effect, lambda texts: [*texts, text] if text not in texts else texts)
+
+    def remove(self, effect: Effect, text: str) -> None:
+        """Take a rule out."""
+        self._change(effect, lambda texts: [one for one in texts if one != text])
+
+    def _change(self, effect: Effect, change: Any) -> None:
+        content = self.content()
+        if self.problem:
+            raise Conflict(f"{self.problem} Mend or remove it first.", code="settings_broken")
+        permissions = {**content.get("permissions", {})}
+        permissions[effect.value] = change(list(permissions.get(effect.value, [])))
+        try:
+            self._write({**content, "permissions": permissions})
+        except OSError as error:
+            why = f"The rule cannot be stored in {self.path}: {error.strerror}."
+            raise CoworkError(why, code="settings_not_writable") from error
+
+    def _write(self, content: dict[str, Any]) -> None:
+        folder = self.path.parent
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=folder, prefix=".settings-")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                json.dump(content, file, indent=2, ensure_ascii=False)
+                file.write("\n")
+                file.flush()
+                os.fsync(file.fileno())
+            Path(name).replace(self.path)
+        except BaseException:
+            with contextlib.suppress(FileNotFoundError):
+                Path(name).unlink()
+            raise
+
+    def _mark(self) -> tuple[int, ...] | None:
+        try:
+            facts = self.path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError:
+            return ()
+        return facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
+
+    def _read(self) -> tuple[dict[str, Any], str | None]:
+        try:
+            with self.path.open("rb") as file:
+                raw = file.read(LARGEST + 1)
+            if len(raw) > LARGEST:
+                raise ValueError("it is too large")
+            content = json.loads(raw)
+            _check(content)
+        except (OSError, ValueError, RecursionError) as error:
+            return {}, f"The settings in {self.path} cannot be read: {error}."
+        return content, None
+
+
+def check_policy(content: object) -> Iterator[tuple[Effect, str]]:
+    """The rules of a policy that was handed in; ValueError says what is wrong with it."""
+    _check(content)
+    assert isinstance(content, dict)
+    for effect in Effect:
+        for text in content.get("permissions", {}).get(effect.value, ()):
+            yield effect, text
+
+
+def _check(content: object) -> None:
+    """Only the part that is ours; what others keep in the file is their business."""
+    if not isinstance(content, dict):
+        raise ValueError("it is not a JSON object")
+    permissions = content.get("permissions", {})
+    if not isinstance(permissions, dict):
+        raise ValueError("'permissions' is not an object")
+    unknown = set(permissions) - {effect.value for effect in Effect}
+    if unknown:
+        raise ValueError(f"'permissions' has no '{min(unknown)}', only allow, ask and deny")
+    for name, texts in permissions.items():
+        if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
+            raise ValueError(f"'permissions.{name}' is not a list of rules")

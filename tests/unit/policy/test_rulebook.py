@@ -1,0 +1,169 @@
+"""Where rules are kept, and which of them count."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cowork_jupyter.domain.errors import Conflict, InvalidInput, NotFound
+from cowork_jupyter.policy.rulebook import RuleBook, rule_offers
+from cowork_jupyter.policy.rules import Effect, Scope
+from cowork_jupyter.policy.trust import Trust
+
+ALLOW, ASK, DENY = Effect.ALLOW, Effect.ASK, Effect.DENY
+
+
+class House:
+    """A workspace, a user's configuration and the book of rules over both."""
+
+    def __init__(self, folder: Path) -> None:
+        self.workspace = folder / "workspace"
+        self.workspace.mkdir()
+        self.shipped = self.workspace / ".cowork" / "settings.json"
+        self.own = folder / "config" / "settings.json"
+        self.data = folder / "data"
+        self.open()
+
+    def open(self) -> RuleBook:
+        """As another start of the program would."""
+        self.trust = Trust(self.data / "trust.json", self.workspace)
+        self.trust.look_at(lambda: rule_offers(self.workspace))
+        self.book = RuleBook(self.workspace, self.own, self.trust)
+        return self.book
+
+    def ship(self, **permissions: list[str]) -> None:
+        """Let the folder bring rules along."""
+        self.shipped.parent.mkdir(exist_ok=True)
+        self.shipped.write_text(json.dumps({"permissions": permissions, "mcpServers": {"x": {}}}))
+
+    def counting(self) -> list[str]:
+        return [f"{one.effect} {one.text}" for one in self.book.for_job(None) if one.active]
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    return House(tmp_path)
+
+
+@pytest.mark.parametrize("scope", list(Scope))
+def test_a_rule_can_be_added_found_and_taken_back(house: House, scope: Scope) -> None:
+    rule = house.book.add(DENY, "read_file(x)", scope)
+    assert [one.id for one in house.book.all()] == [rule.id]
+    house.book.remove(rule.id)
+    assert house.book.all() == []
+    with pytest.raises(NotFound):
+        house.book.remove(rule.id)
+
+
+def test_lasting_rules_outlive_the_program_and_those_of_a_session_do_not(house: House) -> None:
+    house.book.add(ALLOW, "update_file(a)", Scope.SESSION)
+    house.book.add(ALLOW, "update_file(b)", Scope.WORKSPACE)
+    house.book.add(DENY, "update_file(c)", Scope.GLOBAL)
+    house.open()
+    assert house.counting() == ["allow update_file(b)", "deny update_file(c)"]
+
+
+def test_a_session_rule_of_one_conversation_is_not_for_others(house: House) -> None:
+    house.book.add(ALLOW, "update_file(a)", Scope.SESSION, "ctx_1")
+    assert house.book.for_job("ctx_1")
+    assert not house.book.for_job("ctx_2")
+
+
+def test_a_policy_counts_for_its_job_only(house: House) -> None:
+    rules = house.book.read_policy({"permissions": {"allow": ["update_file"]}})
+    house.book.set_policy("job_1", rules)
+    assert house.book.for_job("c", "job_1")
+    assert not house.book.for_job("c", "job_2")
+
+
+@pytest.mark.parametrize(
+    "policy", [{"permissions": []}, {"permissions": {"maybe": []}}, {"permissions": {"allow": [1]}}]
+)
+def test_a_policy_that_makes_no_sense_is_refused(house: House, policy: dict[str, object]) -> None:
+    with pytest.raises(InvalidInput):
+        house.book.read_policy(policy)
+
+
+def test_what_a_folder_allows_itself_does_not_count_until_trusted(house: House) -> None:
+    house.ship(allow=["execute_command"], deny=["read_file(x)"], ask=["grep"])
+    assert house.counting() == ["ask grep", "deny read_file(x)"]
+    house.trust.accept(house.trust.fingerprint())
+    assert house.counting() == ["allow execute_command", "ask grep", "deny read_file(x)"]
+    house.ship(allow=["execute_command", "delete_file"])
+    assert house.counting() == ["allow execute_command"], "what was added is not trusted"
+
+
+def test_trust_is_taken_back(house: House) -> None:
+    house.ship(allow=["execute_command"])
+    house.trust.accept(house.trust.fingerprint())
+    house.trust.revoke()
+    assert house.counting() == []
+
+
+def test_trust_is_given_to_what_was_shown_and_nothing_else(house: House) -> None:
+    house.ship(allow=["read_file"])
+    seen = house.trust.fingerprint()
+    house.ship(allow=["execute_command"])
+    with pytest.raises(Conflict):
+        house.trust.accept(seen)
+    assert house.counting() == []
+
+
+def test_a_copy_of_the_folder_elsewhere_is_not_trusted(house: House, tmp_path: Path) -> None:
+    house.ship(allow=["execute_command"])
+    house.trust.accept(house.trust.fingerprint())
+    other = Trust(house.data / "trust.json", tmp_path / "elsewhere")
+    assert other.taken() == frozenset()
+
+
+def test_the_users_own_rule_for_the_workspace_counts_at_once(house: House) -> None:
+    house.ship(allow=["execute_command"])
+    house.book.add(ALLOW, "update_file(/a)", Scope.WORKSPACE)
+    assert house.counting() == ["allow update_file(/a)"]
+    assert json.loads(house.shipped.read_text())["mcpServers"] == {"x": {}}, "the rest stays"
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"permissions": 1}', "\xff"])
+def test_settings_that_cannot_be_read_are_reported_and_everything_asks(
+    house: House, content: str
+) -> None:
+    house.own.parent.mkdir()
+    house.own.write_text(content, "latin-1")
+    assert house.counting() == ["ask *"]
+    (problem,) = house.book.problems()
+    assert problem.code == "settings_broken"
+    with pytest.raises(Conflict):
+        house.book.add(ALLOW, "read_file", Scope.GLOBAL)
+    assert house.own.read_text("latin-1") == content, "nothing of the user's is lost"
+
+
+def test_a_rule_that_cannot_be_read_is_reported(house: House) -> None:
+    house.ship(allow=["update_file(!x)"])
+    (problem,) = house.book.problems()
+    assert "update_file" in problem.message
+    assert [one.counts_as for one in house.book.for_job(None)] == [DENY]
+    with pytest.raises(InvalidInput):
+        house.book.add(ALLOW, "update_file(!x)", Scope.SESSION)
+
+
+def test_a_change_of_the_file_counts_at_once(house: House) -> None:
+    house.own.parent.mkdir()
+    house.own.write_text('{"permissions": {"deny": ["grep"]}}')
+    assert house.counting() == ["deny grep"]
+    house.own.write_text('{"permissions": {"deny": ["grep", "read_file"]}}')
+    assert house.counting() == ["deny grep", "deny read_file"]
+    house.own.unlink()
+    assert house.counting() == []
+
+
+def test_no_rule_is_written_through_a_symlink_that_came_with_the_folder(
+    house: House, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (house.workspace / ".cowork").symlink_to(outside)
+    with pytest.raises(Conflict):
+        house.book.add(ALLOW, "read_file", Scope.WORKSPACE)
+    assert list(outside.iterdir()) == []
