@@ -12,20 +12,31 @@ from .llm.base_prompts import BasePrompts
 
 if TYPE_CHECKING:
     from .agents.agent import AgentKit
+    from .agents.approvals import Approvals
     from .agents.jobs import Jobs
     from .agents.plans import Plans
     from .agents.pool import WorkerPool
+    from .agents.reuse import Reuse
     from .agents.user import Inbox
     from .bus import Journal
-    from .workflows import WorkflowRegistry
+    from .policy.rulebook import RuleBook
+    from .policy.trust import Trust
+    from .workflows import Templates, WorkflowRegistry
+    from .workspace.sandbox.sandbox import Sandbox
 
 
 class Parts:
     """Wires the parts together for one workspace and one set of settings."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, interactive: bool = True) -> None:
         self.settings = settings
-        self.prompts = BasePrompts(settings.data_dir / "prompts", settings.workspace)
+        self.interactive = interactive
+        """Whether somebody can be asked. If not, what would ask is denied, and nothing waits."""
+        self.prompts = BasePrompts(
+            settings.data_dir / "prompts",
+            settings.workspace,
+            trusts=lambda offer: self.trust.is_trusted(offer),
+        )
         self._observers: list[Callable[[Event], None]] = []
 
     def observe(self, observer: Callable[[Event], None]) -> None:
@@ -54,6 +65,32 @@ class Parts:
         return Inbox(self.journal)
 
     @cached_property
+    def trust(self) -> Trust:
+        """What the user has taken of all that came with the workspace."""
+        from .policy.rulebook import rule_offers
+        from .policy.trust import Trust
+
+        trust = Trust(self.settings.data_dir / "trust.json", self.settings.workspace)
+        trust.look_at(lambda: rule_offers(self.settings.workspace))
+        trust.look_at(self.prompts.offers)
+        trust.look_at(self.templates.offers)
+        return trust
+
+    @cached_property
+    def rules(self) -> RuleBook:
+        """What the user has said about tools, once and for all."""
+        from .policy.rulebook import RuleBook
+
+        return RuleBook(self.settings.workspace, self.settings.user_settings, self.trust)
+
+    @cached_property
+    def approvals(self) -> Approvals:
+        """The calls that wait for the user."""
+        from .agents.approvals import Approvals
+
+        return Approvals(self.journal, self.rules)
+
+    @cached_property
     def jobs(self) -> Jobs:
         """What runs."""
         from .agents.jobs import Jobs
@@ -61,31 +98,59 @@ class Parts:
         return Jobs(self.journal)
 
     @cached_property
-    def workflows(self) -> WorkflowRegistry:
-        """The actions that users can pick, with those of plug-ins."""
+    def templates(self) -> Templates:
+        """Plans that were saved to be used again."""
+        from .workflows import Templates
+
+        folder, workspace = self.settings.data_dir / "templates", self.settings.workspace
+        return Templates(folder, workspace, trusts=lambda offer: self.trust.is_trusted(offer))
+
+    @cached_property
+    def installed_workflows(self) -> WorkflowRegistry:
+        """Ours and those of plug-ins."""
         from .workflows import load_workflows
 
         return load_workflows()
+
+    @property
+    def workflows(self) -> WorkflowRegistry:
+        """The actions that users can pick, with the templates there are now."""
+        return self.installed_workflows.together_with(self.templates.listing())
+
+    @cached_property
+    def sandbox(self) -> Sandbox:
+        """What confines commands."""
+        from .workspace.sandbox.sandbox import Sandbox
+
+        return Sandbox(self.settings)
 
     @cached_property
     def kit(self) -> AgentKit:
         """What agents work with."""
         from .agents.agent import AgentKit
+        from .agents.approvals import NobodyApproves
+        from .agents.gate import Gate
+        from .agents.user import Nobody
         from .llm.client import Model
         from .llm.tokens import TokenCounter
         from .tools.registry import default_tools
         from .workspace import Workspace
 
         settings = self.settings
+        workspace = Workspace(settings.workspace)
+        approver = self.approvals if self.interactive else NobodyApproves()
         return AgentKit(
             settings=settings,
             journal=self.journal,
-            workspace=Workspace(settings.workspace),
+            workspace=workspace,
             registry=default_tools(),
             model=Model(base_url=settings.base_url, model=settings.model, api_key=settings.api_key),
-            user=self.inbox,
+            user=self.inbox if self.interactive else Nobody(),
+            gate=Gate(workspace, self.rules, approver, confined=self.sandbox.kind != "none"),
             counter=TokenCounter(),
             prompts=self.prompts,
+            templates=self.templates,
+            sandbox=self.sandbox,
         )
 
     @cached_property
@@ -102,14 +167,25 @@ class Parts:
 
         return Plans(self.kit, self.jobs, self.inbox, self.pool)
 
+    @cached_property
+    def reuse(self) -> Reuse:
+        """Plans kept as templates."""
+        from .agents.reuse import Reuse
+
+        return Reuse(self.plans, self.templates, lambda: self.workflows)
+
     async def close(self) -> None:
         """Stop everything; what ran is stored as interrupted."""
+        if "approvals" in self.__dict__:
+            self.approvals.keep_pending = True
         if "jobs" in self.__dict__:
             await self.jobs.close()
         if "pool" in self.__dict__:
             await self.pool.aclose()
         if "kit" in self.__dict__:
             await self.kit.model.aclose()
+        if "sandbox" in self.__dict__:
+            self.sandbox.close()
         if "journal" in self.__dict__:
             self.journal.bus.close()
             self.journal.store.close()

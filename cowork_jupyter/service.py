@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .domain.contexts import Context, Job
@@ -21,6 +21,8 @@ from .llm.reachable import ModelProbe
 from .parts import Parts
 
 if TYPE_CHECKING:
+    from .agents.approvals import Ruling
+    from .agents.jobs import Work
     from .agents.loop import Outcome
     from .policy.decision import Decision
     from .record import Audit, Export, ExportFormat
@@ -32,8 +34,8 @@ MOST_TITLE = 80
 class CoworkService(Parts):
     """What hosts can ask of Cowork and tell it to do."""
 
-    def __init__(self, settings: Settings) -> None:
-        super().__init__(settings)
+    def __init__(self, settings: Settings, *, interactive: bool = True) -> None:
+        super().__init__(settings, interactive=interactive)
         self._probe = ModelProbe(settings)
 
     # How things are
@@ -41,7 +43,8 @@ class CoworkService(Parts):
     async def health(self, problems: Iterable[Problem] = (), *, fresh: bool = False) -> Health:
         """How this installation is doing; `problems` are what only the host can see."""
         # Plug-ins are not loaded only to look after them; what they did wrong is told once known.
-        known = self.workflows.problems if "workflows" in self.__dict__ else []
+        known = self.workflows.problems if "installed_workflows" in self.__dict__ else []
+        known = [*known, *self.rules.problems()]
         state = await self._probe.state(fresh=fresh)
         return describe(self.settings, state, [*problems, *known])
 
@@ -112,27 +115,39 @@ class CoworkService(Parts):
         self.context(context_id)
         return self.journal.store.messages(context_id, after, limit)
 
-    def send_message(self, context_id: str, text: str, role: AgentRole | None = None) -> Message:
+    def send_message(
+        self,
+        context_id: str,
+        text: str,
+        role: AgentRole | None = None,
+        policy: Mapping[str, Any] | None = None,
+    ) -> Message:
         """Say something to the agent; it works on it in a job of its own.
 
-        The stored message carries the job's id.
+        The stored message carries the job's id. A `policy` holds rules for this job only.
         """
+        rules = self.rules.read_policy(policy)
         context = self.journal.store.context(context_id)
         acting = role or context.role
-        message = Message(
-            context_id=context_id,
-            role="user",
-            agent_role=acting,
-            content=[TextPart(text=text)],
-        )
 
         async def work(job: Job) -> Outcome:
             return await self.plans.work_on(await self._with_model(context), acting, job, text)
 
+        message, job = self._begin(context, acting, text, work)
+        self.rules.set_policy(job.id, rules)
+        return message
+
+    def _begin(
+        self, context: Context, role: AgentRole, text: str, work: Work
+    ) -> tuple[Message, Job]:
+        """Store what the user asked for, and begin what it takes."""
+        message = Message(
+            context_id=context.id, role="user", agent_role=role, content=[TextPart(text=text)]
+        )
         job = self.jobs.start(message, work)
         if not context.title:
-            self._name_after(context_id, text)
-        return message.model_copy(update={"job_id": job.id})
+            self._name_after(context.id, text)
+        return message.model_copy(update={"job_id": job.id}), job
 
     def _name_after(self, context_id: str, text: str) -> None:
         """A conversation without a name is known by what was asked first."""
@@ -141,16 +156,36 @@ class CoworkService(Parts):
         self.journal.store.save_context(named)
 
     def run_workflow(
-        self, name: str, parameters: dict[str, Any], context_id: str | None = None
+        self,
+        name: str,
+        parameters: dict[str, Any],
+        context_id: str | None = None,
+        owner: str = "",
     ) -> Message:
-        """Ask the agent for one of the ready-made actions; without a context, in a new one."""
+        """Begin one of the ready-made actions; without a context, in a new one of the owner's.
+
+        The agent works on its request. A plan that is ready needs no agent: it is shown at once.
+        """
         workflow = self.workflows.named(name)
         given = workflow.validated(parameters)
+        ready = workflow.ready_plan(given)
+        plan = self.plans.checked(ready) if ready is not None else None
         if context_id is None:
             notebook = getattr(given, "notebook", None)
             about = {"notebook": notebook} if isinstance(notebook, str) else {}
-            context_id = self.create_context(title=workflow.title, role=workflow.role, **about).id
-        return self.send_message(context_id, workflow.render(given), workflow.role)
+            context_id = self.create_context(
+                title=workflow.title, role=workflow.role, owner=owner, **about
+            ).id
+        text = workflow.render(given)
+        if plan is None:
+            return self.send_message(context_id, text, workflow.role)
+        message, _ = self._begin(
+            self.context(context_id),
+            workflow.role,
+            text,
+            lambda job: self.plans.propose(job, plan),
+        )
+        return message
 
     def enhanced_prompt(
         self, prompt_id: str, role: AgentRole | None = None, context_id: str | None = None
@@ -185,11 +220,20 @@ class CoworkService(Parts):
         return self.plans.edit(context_id, plan, revision)
 
     async def execute_plan(
-        self, context_id: str, revision: int, max_parallel: int | None = None
+        self,
+        context_id: str,
+        revision: int,
+        max_parallel: int | None = None,
+        policy: Mapping[str, Any] | None = None,
     ) -> Job:
-        """The user's approval: the role becomes actor, and the plan is carried out."""
+        """The user's approval: the role becomes actor, and the plan is carried out.
+
+        A `policy` holds rules that count for this job only.
+        """
         context = await self._with_model(self.context(context_id))
+        rules = self.rules.read_policy(policy)
         job = self.plans.execute(context, revision, max_parallel)
+        self.rules.set_policy(job.id, rules)
         if context.role is not AgentRole.ACTOR:
             self._record_role(context_id, AgentRole.ACTOR)
         return job
@@ -262,12 +306,25 @@ class CoworkService(Parts):
         self.context(context_id)
         return self.journal.store.checkpoints(context_id)
 
-    def check_call(self, role: AgentRole, tool: str) -> Decision:
+    def resolve_permissions(self, request_ids: Sequence[str], ruling: Ruling) -> list[Inquiry]:
+        """The user's decision about one or several calls that wait: about all of them, or none."""
+        for request_id in request_ids:
+            self.approvals.check(request_id, ruling)
+        return [self.approvals.resolve(one, ruling) for one in dict.fromkeys(request_ids)]
+
+    def check_call(
+        self,
+        role: AgentRole,
+        tool: str,
+        parameters: Mapping[str, Any],
+        context_id: str | None = None,
+    ) -> Decision:
         """What would happen if this role called this tool; nothing is run."""
-        from .policy.decision import decide
+        from .agents.log import RunLog
 
         found = self.kit.registry.named(tool, role)
-        return decide(role, found.name, found.permissions)
+        log = RunLog(self.journal, context_id or "", "", role)
+        return self.kit.gate.check(log, found, parameters).decision()
 
     def answer(self, question_id: str, value: str) -> Inquiry:
         """The user's answer to a question."""

@@ -1,15 +1,15 @@
 """Base prompts: the words that every system prompt begins with, before role and tools.
 
 One comes with the package. Users put more into a folder of theirs, and a workspace into
-`.cowork/prompts`; the latter count only in a workspace that the user trusts, because they
-speak to the model with the user's voice. A prompt is found by its name in the listing; what
+`.cowork/prompts`; the latter are shown, but reach a model only once the user trusts them,
+because they speak with the user's voice. A prompt is found by its name in the listing; what
 a caller says is never made into a path.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -19,6 +19,7 @@ from pydantic import BaseModel
 from ..domain.errors import CoworkError, InvalidInput, NotFound
 from ..domain.health import Problem
 from ..domain.roles import AgentRole
+from ..policy.trust import Offer
 from ..workspace import Workspace
 from .prompt import read_prompt
 
@@ -38,6 +39,8 @@ class BasePrompt(BaseModel):
     title: str
     source: Source
     text: str
+    trusted: bool = True
+    """Whether a model gets to see it."""
 
 
 @dataclass
@@ -56,8 +59,8 @@ class BasePrompts:
     """The user's own folder of prompts."""
     workspace: Path | None = None
     """The workspace's top folder."""
-    trusted: bool = False
-    """Whether the user trusts the workspace; until then its prompts are not even read."""
+    trusts: Callable[[Offer], bool] = lambda _offer: False
+    """Whether the user trusts what a workspace brings along."""
 
     def listing(self) -> Listing:
         """Ours first, then the user's, then the workspace's; a name is taken once."""
@@ -72,7 +75,9 @@ class BasePrompts:
                 continue
             for name in names:
                 try:
-                    listing.items.append(_read(source, root, folder, name, listing.items))
+                    found = _read(source, root, folder, name, listing.items)
+                    found.trusted = source == "user" or self.trusts(_offer(found))
+                    listing.items.append(found)
                 except CoworkError as error:
                     listing.problems.append(_problem(f"The {source}'s prompt '{name}'", error))
         return listing
@@ -83,11 +88,26 @@ class BasePrompts:
             return _of_package()
         return next((one for one in self.listing().items if one.id == prompt_id), None)
 
+    def usable(self, prompt_id: str) -> BasePrompt | None:
+        """The prompt of that id, if a model may see it."""
+        found = self.find(prompt_id)
+        return found if found and found.trusted else None
+
+    def offers(self) -> Iterator[Offer]:
+        """The prompts that the workspace brings along."""
+        for one in self.listing().items:
+            if one.source == "workspace":
+                yield _offer(one)
+
     def _folders(self) -> Iterator[tuple[Source, Path, str]]:
         if self.user:
             yield "user", self.user, "."
-        if self.workspace and self.trusted:
+        if self.workspace:
             yield "workspace", self.workspace, WORKSPACE_FOLDER
+
+
+def _offer(prompt: BasePrompt) -> Offer:
+    return Offer("prompt", prompt.id, prompt.text)
 
 
 def role_named(prompt_id: str) -> AgentRole | None:

@@ -1,7 +1,6 @@
 """Where a step's course differs from its plan, and what shows it.
 
-What counts as planned is decided where the calls are watched (`agents/deviation.py`), so
-that an audit and the notices given at the time agree.
+What counts as planned is decided where calls are (`policy/grant.py`), so that an audit and the notices given at the time agree.
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ from graphlib import TopologicalSorter
 
 from pydantic import BaseModel
 
-from ..agents.deviation import is_planned
 from ..agents.schedule import DONE
 from ..domain.contexts import StepStatus
 from ..domain.messages import MessageType
 from ..domain.plan import PlanStep
 from ..domain.roles import Permission
+from ..policy.grant import Grant
 from ..store import CheckpointRecord
 from ..tools.base import Tool
 from .facts import Facts
@@ -124,7 +123,8 @@ class Judge:
             if not (use.did_nothing or only_looks(use, self.tools))
         ).items():
             tool = self.tools.get(name)
-            if is_planned(trace.step, tool) if tool else name in trace.step.tools_needed:
+            permissions = tool.permissions if tool else frozenset[Permission]()
+            if Grant.of(trace.step).names(name, permissions):
                 continue
             taken = [one.id for one in self.checkpoints(trace) if one.data.get("tool") == name]
             yield _shown_by(uses, DeviationKind.EXTRA_TOOL, _extra_tool_text(name, uses), taken)

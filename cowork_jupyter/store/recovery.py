@@ -19,6 +19,10 @@ _CALL_ERROR = CoworkError(
     "The program ended before this tool gave its result. It may have done some or all of its work.",
     code="interrupted",
 ).as_dict()
+_NOT_RUN = CoworkError(
+    "The program ended while this tool waited for the user's permission. It did nothing yet.",
+    code="not_run",
+).as_dict()
 
 
 def orphaned_jobs(tx: Transaction, is_alive: Callable[[str | None], bool]) -> list[Job]:
@@ -41,13 +45,15 @@ def interrupt(tx: Transaction, job: Job) -> None:
 
 
 def _answer_open_calls(tx: Transaction, job: Job) -> None:
+    waiting = {one.data.get("call_id") for one in tx.pending_permissions(job.context_id)}
     for call in _open_calls(tx, job):
+        error = _NOT_RUN if call.data.get("call_id") in waiting else _CALL_ERROR
         facts = {
             "call_id": call.data.get("call_id"),
             "tool": call.data.get("tool"),
             "ok": False,
             "summary": "interrupted",
-            "error": _CALL_ERROR,
+            "error": error,
         }
         answer = Message(
             context_id=call.context_id,
@@ -56,7 +62,7 @@ def _answer_open_calls(tx: Transaction, job: Job) -> None:
             role="tool",
             agent_role=call.agent_role,
             message_type=MessageType.TOOL_RESULT,
-            content=[TextPart(text=_CALL_ERROR["message"])],
+            content=[TextPart(text=error["message"])],
             data=facts,
         )
         tx.append_message(answer)
@@ -76,13 +82,13 @@ def _open_calls(tx: Transaction, job: Job) -> list[Message]:
 
 
 def _withdraw_inquiries(tx: Transaction, job: Job) -> None:
-    """Nobody waits for these answers any more; a resumed job asks again."""
+    """Nobody waits for these answers any more; a resumed job asks again.
+
+    Requests for permission stay: the user can decide now, and the resumed job takes it up.
+    """
     for question in _of_job(job, tx.pending_questions(job.context_id)):
         tx.save_question(question)
         _tell(tx, EventType.QUESTION_ANSWERED, question)
-    for request in _of_job(job, tx.pending_permissions(job.context_id)):
-        tx.save_permission(request)
-        _tell(tx, EventType.PERMISSION_RESOLVED, request)
 
 
 def _of_job(job: Job, inquiries: list[Inquiry]) -> Iterator[Inquiry]:

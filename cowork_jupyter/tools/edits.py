@@ -11,12 +11,15 @@ from pydantic import Field, model_validator
 from ..domain.errors import Conflict, InvalidInput, NotFound
 from ..domain.roles import Permission
 from ..workspace import Place, Workspace, kind_of
-from .base import Parameters, ToolContext, ToolResult, tool
+from .base import Parameters, Preview, ToolContext, ToolResult, tool
 from .close_names import not_found
 from .diff import Diff, diff
 from .encoding import HEAD, UTF8, decode, is_binary
 from .files import LARGEST_WHOLE, PathOf
 from .notebooks import is_notebook
+
+LARGE_REWRITE = 20
+"""Lines that a change must remove, beside half of the file, to be called a rewrite."""
 
 
 class CreateFile(Parameters):
@@ -52,13 +55,34 @@ class DeleteFile(Parameters):
     path: PathOf
 
 
-@tool(category="files", permissions=[Permission.CREATE_FILES])
+def preview_creation(parameters: CreateFile, workspace: Workspace) -> Preview:
+    """The new file as a diff."""
+    with workspace.locate(parameters.path) as place:
+        return Preview("diff", diff(place.path, "", parameters.content).text)
+
+
+def preview_update(parameters: UpdateFile, workspace: Workspace) -> Preview:
+    """The change as a diff, and whether little of the file would stay."""
+    with workspace.locate(parameters.path) as place:
+        before, _ = decode(_content_to_edit(place))
+        after = _edited(parameters, before, place.path)
+        change = diff(place.path, _plain_breaks(before), _plain_breaks(after))
+    lines = before.count("\n") + 1
+    rewrite = change.removed >= LARGE_REWRITE and change.removed * 2 > lines
+    return Preview("diff", change.text, rewrite)
+
+
+@tool(category="files", permissions=[Permission.CREATE_FILES], preview=preview_creation)
 async def create_file(parameters: CreateFile, context: ToolContext) -> ToolResult:
     """Create a new text file, and its parent folders. Never overwrites."""
     return await asyncio.to_thread(_create_file, parameters, context.workspace)
 
 
-@tool(category="files", permissions=[Permission.READ_FILES, Permission.WRITE_FILES])
+@tool(
+    category="files",
+    permissions=[Permission.READ_FILES, Permission.WRITE_FILES],
+    preview=preview_update,
+)
 async def update_file(parameters: UpdateFile, context: ToolContext) -> ToolResult:
     """Change a text file: replace one exact passage, or give the whole new content.
 

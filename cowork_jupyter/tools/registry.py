@@ -48,6 +48,12 @@ class ToolRegistry(Mapping[str, Tool]):
         )
         raise NotFound(f"There is no tool '{name}'. {hint}", code="unknown_tool")
 
+    def permitted_tool(self, name: str, role: AgentRole) -> Tool:
+        """The tool, if there is one and the role holds all that it needs."""
+        tool = self.named(name, role)
+        check_ceiling(role, tool.name, tool.permissions)
+        return tool
+
     async def call(
         self, name: str, raw_parameters: dict[str, Any], context: ToolContext
     ) -> ToolResult:
@@ -56,8 +62,7 @@ class ToolRegistry(Mapping[str, Tool]):
         The ceiling is checked here although excluded tools are never offered: a model can
         name any tool, and nothing before this point is trusted to have looked.
         """
-        tool = self.named(name, context.role)
-        check_ceiling(context.role, tool.name, tool.permissions)
+        tool = self.permitted_tool(name, context.role)
         result = await tool.run(validated(tool, raw_parameters), context)
         return replace(
             result,
