@@ -1,1 +1,71 @@
-"""Every change can be seen and taken back, data files included."""
+"""Every change can be seen and taken back, data files included.
+
+`Recorder` takes a checkpoint around each tool call, `Undo` shows and takes back what they
+recorded, `Shelf` keeps the store. Others use what is named here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..domain.settings import Settings
+from ..workspace import Workspace
+from .documents import NoDocuments, OpenDocuments
+from .entries import Change, Entry, Uncovered
+from .history import Scope
+from .ledger import Journal, Ledger
+from .recorder import Recorder, ToolUse
+from .shelf import FOLDER, Shelf
+from .undo import Undo
+from .views import CellDiff, CheckpointDiff, CheckpointUse, Compare, FileDiff, RollbackResult, Side
+
+__all__ = [
+    "CellDiff",
+    "Change",
+    "CheckpointDiff",
+    "CheckpointUse",
+    "Checkpoints",
+    "Compare",
+    "Entry",
+    "FileDiff",
+    "OpenDocuments",
+    "Recorder",
+    "RollbackResult",
+    "Scope",
+    "Shelf",
+    "Side",
+    "ToolUse",
+    "Uncovered",
+    "Undo",
+    "checkpoint_folder",
+    "checkpoints_of",
+]
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """All that has to do with checkpoints, for one workspace."""
+
+    shelf: Shelf
+    recorder: Recorder
+    undo: Undo
+
+
+def checkpoints_of(
+    settings: Settings,
+    journal: Journal,
+    compare: Compare,
+    documents: OpenDocuments | None = None,
+) -> Checkpoints:
+    """Put the parts together. Nothing is opened before it is needed."""
+    documents = documents or NoDocuments()
+    shelf = Shelf(settings)
+    ledger = Ledger(shelf, journal, compare)
+    recorder = Recorder(ledger, Workspace(settings.workspace), documents)
+    return Checkpoints(shelf, recorder, Undo(ledger, documents))
+
+
+def checkpoint_folder(settings: Settings) -> Path:
+    """Where the store is."""
+    return settings.data_dir / FOLDER

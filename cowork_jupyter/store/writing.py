@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterable
 from typing import Any
 
 from pydantic import BaseModel
@@ -156,6 +157,11 @@ class Transaction(Reader):
     def save_checkpoint(self, checkpoint: CheckpointRecord) -> None:
         """Store that a checkpoint was taken."""
         self._save("checkpoints", checkpoint.context_id, checkpoint)
+
+    def delete_checkpoints(self, ids: Iterable[str]) -> None:
+        """Forget checkpoints whose content is not kept any more."""
+        values = [(one,) for one in ids]
+        self._connection.executemany("DELETE FROM checkpoints WHERE id=?", values)
 
     def _save(self, table: str, context_id: str, record: BaseModel) -> None:
         self._execute_in(context_id, _SAVE[table], encode(plain(record)))

@@ -1,0 +1,115 @@
+"""Keeping what is at a path that somebody named, without looking at anything else."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from .entries import Entry
+from .exclude import inside_git
+from .ground import Ground
+from .objects import LARGE, Batch, Objects
+from .scan import YOUNG, Limits, opened, row_of
+from .snapshot import NOTHING, Snapshot
+
+_MOST_REMEMBERED = 10_000
+
+
+@dataclass
+class Capture:
+    """Keeps single files of one workspace, and remembers those that it has read."""
+
+    ground: Ground
+    objects: Objects
+    limits: Limits
+    _read: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
+    """Numbers and digest by path, of files whose times can be believed."""
+
+    def entries(
+        self, paths: Iterable[str], scanned: Snapshot | None = None
+    ) -> dict[str, Entry | None]:
+        """What is at these paths, and at the folders above them; None where nothing is."""
+        wanted = {path for path in paths if not inside_git(path)}
+        folders = {folder for path in wanted for folder in _above(path)}
+        with self.objects.batch() as batch:
+            found = {path: self._entry(path, batch, scanned) for path in sorted(wanted)}
+        return {folder: self._folder(folder) for folder in folders - wanted} | found
+
+    def _folder(self, path: str) -> Entry | None:
+        facts = self.ground.stat(path)
+        if facts is None or not stat.S_ISDIR(facts.st_mode):
+            return None
+        return Entry("folder", stat.S_IMODE(facts.st_mode))
+
+    def _entry(self, path: str, batch: Batch, scanned: Snapshot | None) -> Entry | None:
+        facts = self.ground.stat(path)
+        if facts is None:
+            return None
+        if stat.S_ISDIR(facts.st_mode):
+            return Entry("folder", stat.S_IMODE(facts.st_mode))
+        if stat.S_ISLNK(facts.st_mode):
+            with self.ground.parent(path) as (folder, name):
+                return Entry("link", 0o777, target=os.readlink(name, dir_fd=folder))
+        entry = Entry("file", stat.S_IMODE(facts.st_mode), facts.st_size, facts.st_mtime_ns)
+        if not stat.S_ISREG(facts.st_mode):
+            return _not_kept(entry, "a pipe, socket or device")
+        digest = self._known(path, row_of(facts), scanned)
+        if digest:
+            return _with_content(entry, digest, facts.st_size)
+        try:
+            return self._kept(path, facts.st_size, batch)
+        except OSError as error:
+            return _not_kept(entry, f"cannot be kept: {error.strerror}")
+
+    def _known(self, path: str, row: bytes, scanned: Snapshot | None) -> bytes | None:
+        """The digest of a file that was read before and has not changed."""
+        candidates = [self._read.get(path)]
+        folder, _, name = path.rpartition("/")
+        if scanned and folder in scanned.folders and name in scanned.folders[folder].names:
+            candidates.append(scanned.folders[folder].known()[name])
+        for candidate in candidates:
+            if candidate and candidate[0] == row and candidate[1] != NOTHING:
+                return candidate[1] if self.objects.touch(candidate[1]) else None
+        return None
+
+    def _kept(self, path: str, size: int, batch: Batch) -> Entry:
+        with opened(self.ground, path) as file:
+            facts = os.fstat(file)
+            entry = Entry("file", stat.S_IMODE(facts.st_mode), facts.st_size, facts.st_mtime_ns)
+            if size >= LARGE:
+                room = min(self.limits.total - self.objects.used(), self.objects.free())
+                if size > room:
+                    return _not_kept(entry, "no room is left for it (checkpoint_total_limit)")
+                digest, size = self.objects.add_file(file)
+            else:
+                content = b""
+                while piece := os.read(file, LARGE):
+                    content += piece
+                digest, size = batch.add(content), len(content)
+            self._remember(path, facts, os.fstat(file), digest)
+            return _with_content(entry, digest, size)
+
+    def _remember(
+        self, path: str, before: os.stat_result, after: os.stat_result, digest: bytes
+    ) -> None:
+        row, young = row_of(before), time.time_ns() - YOUNG
+        if row == row_of(after) and max(before.st_mtime_ns, before.st_ctime_ns) < young:
+            if len(self._read) >= _MOST_REMEMBERED:
+                self._read.clear()
+            self._read[path] = (row, digest)
+
+
+def _above(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[:depth]) for depth in range(1, len(parts))]
+
+
+def _with_content(entry: Entry, digest: bytes, size: int) -> Entry:
+    return Entry(entry.kind, entry.mode, size, entry.modified, digest)
+
+
+def _not_kept(entry: Entry, why: str) -> Entry:
+    return Entry(entry.kind, entry.mode, entry.size, entry.modified, why_not_kept=why)

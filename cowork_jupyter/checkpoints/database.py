@@ -1,0 +1,138 @@
+"""The index of the store: one SQLite file, which is what makes every change atomic."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from ..domain.errors import Unavailable
+from ..store.connection import BUSY_SECONDS, open_database
+
+VERSION = 1
+
+_TABLES = """
+CREATE TABLE packs (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    content BLOB NOT NULL -- small contents, one behind the other
+);
+CREATE TABLE objects (
+    digest BLOB NOT NULL PRIMARY KEY,
+    size INTEGER NOT NULL,
+    pack INTEGER, -- NULL: a file of its own
+    start INTEGER NOT NULL,
+    seen INTEGER NOT NULL -- when it was last of use, in seconds
+) WITHOUT ROWID;
+CREATE INDEX objects_by_pack ON objects (pack) WHERE pack IS NULL;
+CREATE TABLE workspaces (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    root BLOB NOT NULL,
+    rules TEXT NOT NULL, -- what scans leave out: another list, another state
+    scanned INTEGER NOT NULL,
+    UNIQUE (root, rules)
+);
+CREATE TABLE folders (
+    workspace INTEGER NOT NULL REFERENCES workspaces(id) ON DELETE CASCADE,
+    path BLOB NOT NULL,
+    data BLOB NOT NULL
+);
+CREATE UNIQUE INDEX folders_by_path ON folders (workspace, path);
+CREATE TABLE checkpoints (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    context_id TEXT NOT NULL,
+    job_id TEXT,
+    task_id TEXT,
+    root BLOB NOT NULL,
+    changes BLOB NOT NULL,
+    created INTEGER NOT NULL
+);
+CREATE INDEX checkpoints_by_context ON checkpoints (context_id);
+CREATE TABLE needs (
+    checkpoint INTEGER NOT NULL REFERENCES checkpoints(position) ON DELETE CASCADE,
+    digest BLOB NOT NULL REFERENCES objects(digest),
+    PRIMARY KEY (checkpoint, digest)
+) WITHOUT ROWID;
+CREATE INDEX needs_by_digest ON needs (digest);
+"""
+
+
+class Database:
+    """One connection that threads share; processes share the file."""
+
+    def __init__(self, path: Path) -> None:
+        self._lock = threading.RLock()
+        _prepare(path)
+        self._connection = open_database(path)
+        try:
+            with self.transaction() as connection:
+                _create_tables(connection, path)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            self._connection.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """The connection, for as long as one thread asks it things."""
+        with self._lock:
+            yield self._connection
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Change things together, or not at all. May be nested: the outermost one counts."""
+        with self._lock:
+            if self._in_transaction():
+                yield self._connection
+                return
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._in_transaction():
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def _in_transaction(self) -> bool:
+        return self._connection.in_transaction
+
+    def settle(self) -> None:
+        """Bring what is in the write-ahead log into the file, so that it takes no room twice."""
+        with self._lock:
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
+def _prepare(path: Path) -> None:
+    """Make the file, if there is none. Only one that is empty can learn to give room back."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    if path.stat().st_size:
+        return
+    with closing(sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
+        connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
+        connection.execute("BEGIN IMMEDIATE")
+        _create_tables(connection, path)
+        connection.execute("COMMIT")
+
+
+def _create_tables(connection: sqlite3.Connection, path: Path) -> None:
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if version == 0:
+        for statement in _TABLES.split(";"):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version={VERSION}")
+    elif version > VERSION:
+        raise Unavailable(
+            f"The checkpoints at {path} were written by a newer cowork_jupyter. "
+            "Upgrade with `pip install -U cowork-jupyter`.",
+            code="store_newer",
+            retryable=False,
+        )

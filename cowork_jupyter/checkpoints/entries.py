@@ -1,0 +1,103 @@
+"""What was at a path, and how that changed: the words that all of this package shares."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Kind = Literal["file", "link", "folder"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing in the workspace, as it was at one moment."""
+
+    kind: Kind
+    mode: int
+    """Permission bits."""
+    size: int = 0
+    modified: int = 0
+    """Nanoseconds; how a file that is not kept is known again."""
+    digest: bytes | None = None
+    """Of the content that is kept; None for links, folders and what is not kept."""
+    target: str | None = None
+    """Where a link leads."""
+    why_not_kept: str = ""
+
+    def same(self, other: Entry | None) -> bool:
+        """Whether the two stand for the same thing with the same content."""
+        if other is None or self.kind != other.kind:
+            return False
+        if self.kind == "link":
+            return self.target == other.target
+        if self.mode != other.mode or self.kind == "folder":
+            return self.mode == other.mode
+        if self.digest and other.digest:
+            return self.digest == other.digest
+        return (self.size, self.modified) == (other.size, other.modified)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What happened to one path; None is "nothing there"."""
+
+    path: str
+    before: Entry | None
+    after: Entry | None
+
+    @property
+    def kind(self) -> Literal["created", "changed", "removed"]:
+        """In one word."""
+        if self.before is None:
+            return "created"
+        return "removed" if self.after is None else "changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Uncovered:
+    """Something that a checkpoint does not keep."""
+
+    path: str
+    why: str
+
+
+def same(one: Entry | None, other: Entry | None) -> bool:
+    """Whether two states of a path are the same, "nothing there" included."""
+    return other is None if one is None else one.same(other)
+
+
+def printable(path: str) -> str:
+    """A path without the halves of characters that stand for bytes which are no UTF-8."""
+    return path.encode("utf-8", "replace").decode()
+
+
+def changes_to_bytes(changes: Iterable[Change]) -> bytes:
+    """For the database. JSON escapes what is no UTF-8 in names, so they come back the same."""
+    rows = [[one.path, _to_list(one.before), _to_list(one.after)] for one in changes]
+    return zlib.compress(json.dumps(rows, separators=(",", ":")).encode(), 1)
+
+
+def changes_from_bytes(data: bytes) -> list[Change]:
+    """Back from the database."""
+    rows = json.loads(zlib.decompress(data))
+    return [Change(path, _from_list(before), _from_list(after)) for path, before, after in rows]
+
+
+def _to_list(entry: Entry | None) -> list[Any] | None:
+    if entry is None:
+        return None
+    digest = entry.digest.hex() if entry.digest else None
+    return [
+        *(entry.kind, entry.mode, entry.size, entry.modified),
+        *(digest, entry.target, entry.why_not_kept),
+    ]
+
+
+def _from_list(row: list[Any] | None) -> Entry | None:
+    if row is None:
+        return None
+    kind, mode, size, modified, digest, target, why = row
+    return Entry(kind, mode, size, modified, bytes.fromhex(digest) if digest else None, target, why)

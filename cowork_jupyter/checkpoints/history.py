@@ -1,0 +1,42 @@
+"""Checkpoints put together: one step, one job, everything since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from .entries import Change, same
+from .store import Stored
+
+Scope = Literal["this", "step", "job", "since"]
+"""One tool; all of its plan step; all of its job; it and all that came after it."""
+
+
+def selected(history: list[Stored], first: Stored, scope: Scope) -> list[Stored]:
+    """The checkpoints of one conversation that a word stands for, oldest first."""
+    own = [one for one in history if one.context_id == first.context_id]
+    if scope == "since" or (scope == "this" and not first.changes):
+        # What was noted before a job has no changes of its own: it stands for all that follows.
+        return [one for one in own if one.position >= first.position]
+    if scope == "job" or (scope == "step" and first.task_id is None):
+        return [one for one in own if one.job_id == first.job_id] if first.job_id else [first]
+    if scope == "step":
+        return [one for one in own if one.task_id == first.task_id]
+    return [first]
+
+
+def between(history: list[Stored], one: Stored, other: Stored) -> list[Stored]:
+    """The checkpoints after the older of the two, up to and with the newer."""
+    low, high = sorted((one.position, other.position))
+    return [each for each in history if low < each.position <= high]
+
+
+def composed(checkpoints: Iterable[Stored]) -> list[Change]:
+    """All changes as one: what was there at first, what is there in the end."""
+    found: dict[str, Change] = {}
+    for checkpoint in checkpoints:
+        for change in checkpoint.changes:
+            first = found.get(change.path, change)
+            found[change.path] = Change(change.path, first.before, change.after)
+    changes = (change for change in found.values() if not same(change.before, change.after))
+    return sorted(changes, key=lambda change: change.path)

@@ -1,0 +1,147 @@
+"""Writing a checkpoint down, in the store and in the record, and making it known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from itertools import islice
+from typing import Protocol
+
+from ..domain.events import EventType
+from ..domain.identity import new_id, now
+from ..store import CheckpointRecord, Store, Transaction
+from .entries import Change, Uncovered, printable
+from .shelf import Shelf
+from .store import WorkspaceState
+from .views import Compare, Facts
+
+MOST_FILES = 1000
+"""Files that a checkpoint lists; the store has all of them."""
+MOST_UNCOVERED = 200
+MOST_COUNTED = 100
+"""Files whose lines are counted when the checkpoint is taken."""
+LARGEST_COUNTED = 1024 * 1024
+TIDY_EVERY = 50
+
+_EMPTY: Facts = {"label": "", "tool": None, "step_id": None, "files": [], "uncovered": []}
+
+
+class Journal(Protocol):
+    """Where checkpoints are made known: the bus, as far as it is needed here."""
+
+    @property
+    def store(self) -> Store:
+        """The record."""
+
+    def transaction(self) -> AbstractContextManager[Transaction]:
+        """Changes whose events are shown once they are stored."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a checkpoint belongs to."""
+
+    context_id: str
+    job_id: str | None = None
+    task_id: str | None = None
+    step_id: str | None = None
+    tool: str | None = None
+    label: str = ""
+
+
+class Ledger:
+    """Writes checkpoints down."""
+
+    def __init__(self, shelf: Shelf, journal: Journal, compare: Compare) -> None:
+        self.shelf = shelf
+        self.journal = journal
+        self.compare = compare
+        self._taken = 0
+
+    async def store(
+        self, origin: Origin, changes: list[Change], checkpoint_id: str | None = None
+    ) -> str:
+        """Store what changed, before it is announced; gives the checkpoint's id."""
+        made = checkpoint_id or new_id("cp")
+
+        def record(state: WorkspaceState) -> None:
+            place = (origin.context_id, state.root, changes, origin.job_id, origin.task_id)
+            state.store.record(made, *place)
+
+        await self.shelf.ask(record)
+        return made
+
+    async def record(
+        self,
+        origin: Origin,
+        changes: list[Change],
+        uncovered: Iterable[Uncovered] = (),
+        checkpoint_id: str | None = None,
+    ) -> str:
+        """Store a checkpoint and announce it."""
+        made = await self.store(origin, changes, checkpoint_id)
+        files = await self.shelf.ask(lambda _: self._listed(changes))
+        missing = [
+            {"path": printable(one.path), "why": one.why}
+            for one in islice(uncovered, MOST_UNCOVERED)
+        ]
+        self._announce(made, origin, files, missing)
+        self._taken += 1
+        if self._taken % TIDY_EVERY == 0:
+            await self.tidy()
+        return made
+
+    async def tidy(self) -> None:
+        """Drop what is past the limit, from the store and from the record."""
+        dropped = await self.shelf.tidy()
+        if dropped:
+            with self.journal.transaction() as tx:
+                tx.delete_checkpoints(dropped)
+
+    def _announce(
+        self, made: str, origin: Origin, files: list[Facts], uncovered: list[Facts]
+    ) -> None:
+        facts = {
+            **_EMPTY,
+            "label": origin.label,
+            "tool": origin.tool,
+            "step_id": origin.step_id,
+            "files": files,
+            "uncovered": uncovered,
+        }
+        at = now()
+        record = CheckpointRecord(
+            id=made,
+            context_id=origin.context_id,
+            job_id=origin.job_id,
+            task_id=origin.task_id,
+            data=facts,
+            created_at=at,
+        )
+        data = {"id": made, "created_at": at, **facts}
+        with self.journal.transaction() as tx:
+            tx.save_checkpoint(record)
+            tx.append_event(
+                *(origin.context_id, EventType.CHECKPOINT_CREATED, data),
+                *(origin.job_id, origin.task_id),
+            )
+
+    def _listed(self, changes: list[Change]) -> list[Facts]:
+        """The files of a checkpoint, as the contract shows them."""
+        files: list[Facts] = []
+        for number, change in enumerate(changes[:MOST_FILES]):
+            diff = self.compare(change, self._read) if number < MOST_COUNTED else None
+            files.append(
+                {
+                    "path": printable(change.path),
+                    "change": change.kind,
+                    "added": diff.added if diff else None,
+                    "removed": diff.removed if diff else None,
+                }
+            )
+        return files
+
+    def _read(self, digest: bytes, most: int) -> bytes | None:
+        """No long reading while an agent waits."""
+        return self.shelf.read(digest, min(most, LARGEST_COUNTED))

@@ -1,0 +1,242 @@
+"""Contents, each kept once and found by its digest, whichever file or conversation it is from.
+
+Small contents stand one behind the other in packs, which are rows of the database: many
+small files take the room of their bytes, and a row is there whole or not at all. Large
+contents are files of their own, so that a filesystem that can will share their blocks.
+Nothing is synced to the disk here: what is read back is checked against its digest, so a
+power cut can cost the newest checkpoints but never restores wrong bytes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import secrets
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..domain.errors import CoworkError
+from .database import Database
+
+LARGE = 512 * 1024
+"""Contents from this size on are files of their own."""
+PACK = 1024 * 1024
+CHUNK = 4 * 1024 * 1024
+FRESH = 12 * 3600
+"""Seconds for which a content needs no second note that it is of use."""
+
+_FICLONE = 0x40049409
+"""Linux' `ioctl` that makes one file share the blocks of another."""
+
+
+class Damaged(CoworkError):
+    """A content is not what it was when it was stored."""
+
+    code = "checkpoint_damaged"
+
+
+class Objects:
+    """All contents there are."""
+
+    def __init__(self, folder: Path, database: Database) -> None:
+        self._folder = folder / "large"
+        self._incoming = folder / "incoming"
+        self._database = database
+        for each in (self._folder, self._incoming):
+            each.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    @contextmanager
+    def batch(self) -> Iterator[Batch]:
+        """Contents that are stored, all of them, by the time the block ends."""
+        batch = Batch(self, self._database)
+        yield batch
+        batch.flush()
+
+    def add_file(self, source: int) -> tuple[bytes, int]:
+        """Keep the content of an open file, however large; gives its digest and size."""
+        incoming = self._incoming / secrets.token_hex(16)
+        try:
+            target = os.open(incoming, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+            try:
+                digest, size = _cloned(source, target) or _copied(source, target)
+            finally:
+                os.close(target)
+            if not self.touch(digest):
+                self._take_in(incoming, digest, size)
+        finally:
+            incoming.unlink(missing_ok=True)
+        return digest, size
+
+    def touch(self, digest: bytes) -> bool:
+        """Whether this is kept; if so, it is of use again, and stays for a while."""
+        now = int(time.time())
+        with self._database.reading() as connection:
+            sql = "SELECT seen FROM objects WHERE digest=?"
+            row = connection.execute(sql, (digest,)).fetchone()
+        if row is None or row[0] > now - FRESH:
+            return row is not None
+        with self._database.transaction() as connection:
+            sql = "UPDATE objects SET seen=? WHERE digest=?"
+            return connection.execute(sql, (now, digest)).rowcount > 0
+
+    def _take_in(self, incoming: Path, digest: bytes, size: int) -> None:
+        place = self.place(digest)
+        place.parent.mkdir(mode=0o700, exist_ok=True)
+        with self._database.transaction() as connection:
+            # The write lock is held while a file has its name but no row yet: who sweeps
+            # takes the lock too, and so never takes such a file for one left behind.
+            row = (digest, size, None, 0, int(time.time()))
+            connection.execute("INSERT OR IGNORE INTO objects VALUES (?, ?, ?, ?, ?)", row)
+            incoming.replace(place)
+
+    def place(self, digest: bytes) -> Path:
+        """Where a large content is."""
+        name = digest.hex()
+        return self._folder / name[:2] / name[2:]
+
+    def size(self, digest: bytes) -> int | None:
+        """How many bytes a content has, or None if it is not kept."""
+        with self._database.reading() as connection:
+            sql = "SELECT size FROM objects WHERE digest=?"
+            row = connection.execute(sql, (digest,)).fetchone()
+        return int(row[0]) if row else None
+
+    def read(self, digest: bytes) -> bytes:
+        """A content that fits into memory."""
+        return b"".join(self.chunks(digest))
+
+    def chunks(self, digest: bytes) -> Iterator[bytes]:
+        """A content piece by piece; `Damaged` at the end, at the latest, if it is not whole."""
+        hasher = hashlib.sha256()
+        for chunk in self._raw_chunks(digest):
+            hasher.update(chunk)
+            yield chunk
+        if hasher.digest() != digest:
+            raise Damaged("A content in the checkpoint store is damaged; it is not used.")
+
+    def _raw_chunks(self, digest: bytes) -> Iterator[bytes]:
+        with self._database.reading() as connection:
+            sql = "SELECT size, pack, start FROM objects WHERE digest=?"
+            row = connection.execute(sql, (digest,)).fetchone()
+            if row is None:
+                raise Damaged("A content is missing in the checkpoint store.")
+            size, pack, start = row
+            if pack is not None:
+                with connection.blobopen("packs", "content", pack, readonly=True) as blob:
+                    blob.seek(start)
+                    packed = blob.read(size)
+        if pack is not None:
+            yield packed
+            return
+        try:
+            with self.place(digest).open("rb", buffering=0) as file:
+                while chunk := file.read(CHUNK):
+                    yield chunk
+        except FileNotFoundError:
+            raise Damaged("A content is missing in the checkpoint store.") from None
+
+    def used(self) -> int:
+        """Bytes that all this takes on the disk."""
+        with self._database.reading() as connection:
+            pages = connection.execute("PRAGMA page_count").fetchone()[0]
+            free = connection.execute("PRAGMA freelist_count").fetchone()[0]
+            page = connection.execute("PRAGMA page_size").fetchone()[0]
+            large = connection.execute("SELECT total(size) FROM objects WHERE pack IS NULL")
+            return int((pages - free) * page + large.fetchone()[0])
+
+    def free(self) -> int:
+        """Bytes that the disk still has."""
+        found = os.statvfs(self._folder)
+        return found.f_bavail * found.f_frsize
+
+    def sweep_files(self) -> None:
+        """Remove files that no row speaks of; to be called with the write lock held."""
+        with self._database.transaction() as connection:
+            sql = "SELECT digest FROM objects WHERE pack IS NULL"
+            known = {self.place(row[0]) for row in connection.execute(sql)}
+            for folder in self._folder.iterdir():
+                for path in folder.iterdir():
+                    if path not in known:
+                        path.unlink(missing_ok=True)
+            for path in self._incoming.iterdir():
+                with contextlib.suppress(FileNotFoundError):
+                    if time.time() - path.stat().st_mtime > 24 * 3600:
+                        path.unlink()
+
+
+class Batch:
+    """Contents on their way into packs. Belongs to one thread."""
+
+    def __init__(self, objects: Objects, database: Database) -> None:
+        self._objects = objects
+        self._database = database
+        self._buffer = bytearray()
+        self._pending: dict[bytes, tuple[int, int]] = {}
+
+    def add(self, content: bytes) -> bytes:
+        """Keep a small content; gives its digest."""
+        digest = hashlib.sha256(content).digest()
+        if digest in self._pending:
+            return digest
+        if self._objects.touch(digest):
+            return digest
+        self._pending[digest] = (len(self._buffer), len(content))
+        self._buffer += content
+        if len(self._buffer) >= PACK:
+            self.flush()
+        return digest
+
+    def flush(self) -> None:
+        """Store what has been gathered."""
+        if not self._pending:
+            return
+        now = int(time.time())
+        with self._database.transaction() as connection:
+            sql = "INSERT INTO packs (content) VALUES (?)"
+            pack = connection.execute(sql, (self._buffer,)).lastrowid
+            rows = [
+                (digest, size, pack, start, now) for digest, (start, size) in self._pending.items()
+            ]
+            connection.executemany("INSERT OR IGNORE INTO objects VALUES (?, ?, ?, ?, ?)", rows)
+        self._buffer, self._pending = bytearray(), {}
+
+
+def _cloned(source: int, target: int) -> tuple[bytes, int] | None:
+    """Share the blocks, where the filesystem can; the clone stands still while it is read."""
+    try:
+        fcntl.ioctl(target, _FICLONE, source)
+    except OSError:
+        return None
+    hasher, size = hashlib.sha256(), 0
+    os.lseek(target, 0, os.SEEK_SET)
+    while chunk := os.read(target, CHUNK):
+        hasher.update(chunk)
+        size += len(chunk)
+    return hasher.digest(), size
+
+
+def _copied(source: int, target: int) -> tuple[bytes, int]:
+    """Copy, with a second thread that hashes what this one has read and now writes."""
+    hasher, size = hashlib.sha256(), 0
+    os.lseek(source, 0, os.SEEK_SET)
+    with ThreadPoolExecutor(1) as pool:
+        hashing: Future[None] | None = None
+        while chunk := os.read(source, CHUNK):
+            if hashing:
+                hashing.result()
+            hashing = pool.submit(hasher.update, chunk)
+            size += len(chunk)
+            write_all(target, chunk)
+    return hasher.digest(), size
+
+
+def write_all(target: int, data: bytes) -> None:
+    """Write to the end; a disk that takes only a part is asked again, and says why."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(target, view) :]

@@ -1,0 +1,298 @@
+"""Looking at every file of the workspace and keeping the content of each that changed.
+
+A file whose device, inode, mode, size and times are those of the last snapshot is not
+read again; a folder whose own times are the same is not even listed. Times that are so
+young that another change could hide in them are not believed (git calls it racy).
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from array import array
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from operator import attrgetter
+
+from .exclude import Exclusions
+from .ground import OPEN_FILE, OPEN_FOLDER, Ground
+from .objects import LARGE, Batch, Objects
+from .snapshot import NOTHING, ROW, WHOLE, Folder, Snapshot, joined
+
+YOUNG = 2_000_000_000
+"""Nanoseconds; the coarsest clock of a filesystem (FAT) ticks every two seconds."""
+DEEPEST = 400
+"""Folders within folders that are held open at once."""
+
+_numbers = attrgetter("st_dev", "st_ino", "st_mode", "st_size", "st_mtime_ns", "st_ctime_ns")
+_own = attrgetter("st_dev", "st_ino", "st_mode", "st_mtime_ns", "st_ctime_ns")
+_NEVER = array("q", [-1]).tobytes()
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much may be kept."""
+
+    file: int = 2 * 1024**3
+    total: int = 20 * 1024**3
+    reserve: int = 512 * 1024**2
+    """Bytes that the disk keeps for others."""
+
+
+@dataclass
+class _Wanted:
+    """A large file that is looked at last, the smallest first."""
+
+    size: int
+    path: str
+    folder: Folder
+    at: int
+
+
+@dataclass
+class Scan:
+    """One look at the workspace."""
+
+    ground: Ground
+    objects: Objects
+    exclusions: Exclusions
+    limits: Limits
+    previous: Snapshot
+    folders: dict[str, Folder] = field(default_factory=dict)
+    _places: dict[str, str] = field(default_factory=dict)
+    _large: list[_Wanted] = field(default_factory=list)
+    _believed: int = 0
+    """Times before this are."""
+
+    def run(self) -> Snapshot:
+        """Look, and keep what is new."""
+        self._believed = time.time_ns() - YOUNG
+        self._places = self.exclusions.places(self.ground.root)
+        with self.objects.batch() as batch, self.ground.top() as top:
+            self._walk(os.dup(top), batch)
+        self._keep_large()
+        return Snapshot(self.folders)
+
+    def _walk(self, top: int, batch: Batch) -> None:
+        """Depth first, through held folders, and without calls in calls."""
+        held: list[tuple[int, str, Iterator[str]]] = []
+        try:
+            held.append((top, "", iter(self._enter(top, "", batch))))
+            while held:
+                descriptor, path, left = held[-1]
+                name = next(left, None)
+                if name is None:
+                    os.close(held.pop()[0])
+                    continue
+                below = joined(path, name)
+                opened = self._open(descriptor, name, below, len(held))
+                if opened is not None:
+                    held.append((opened, below, iter(())))
+                    held[-1] = (opened, below, iter(self._enter(opened, below, batch)))
+        finally:
+            for descriptor, _, _ in held:
+                os.close(descriptor)
+
+    def _open(self, parent: int, name: str, path: str, depth: int) -> int | None:
+        if depth > DEEPEST:
+            self.folders[path] = _closed("nested too deeply")
+            return None
+        try:
+            return os.open(name, OPEN_FOLDER, dir_fd=parent)
+        except PermissionError:
+            self.folders[path] = _closed("cannot be read")
+        except OSError:  # gone, or something else by now; the next scan will see
+            parent_path = path.rpartition("/")[0]
+            self.folders[parent_path].own = None
+        return None
+
+    def _enter(self, descriptor: int, path: str, batch: Batch) -> list[str]:
+        """Look at one folder; gives the folders in it."""
+        own = os.fstat(descriptor)
+        before = self.previous.folders.get(path)
+        if before is not None and before.own == _own(own) and _unchanged(descriptor, before):
+            self.folders[path] = before
+        else:
+            self.folders[path] = self._listed(descriptor, path, own, before, batch)
+        return self.folders[path].folders
+
+    def _listed(
+        self,
+        descriptor: int,
+        path: str,
+        own: os.stat_result,
+        before: Folder | None,
+        batch: Batch,
+    ) -> Folder:
+        young = max(own.st_mtime_ns, own.st_ctime_ns) >= self._believed
+        found = Folder(None if young else _own(own), stat.S_IMODE(own.st_mode), [], b"", b"", [])
+        try:
+            files = self._sorted_out(descriptor, path, found)
+        except PermissionError:
+            return _closed("cannot be read", found.mode)
+        if path and self.exclusions.is_environment((*files, *found.folders)):
+            return _closed("an environment, which can be made anew", found.mode)
+        known = before.known() if before else {}
+        rows, digests = bytearray(), bytearray()
+        for name in files:
+            kept = self._kept(descriptor, path, name, known, found, batch)
+            if kept:
+                found.names.append(name)
+                rows += kept[0]
+                digests += kept[1]
+        found.rows, found.digests = bytes(rows), bytes(digests)
+        return found
+
+    def _sorted_out(self, descriptor: int, path: str, found: Folder) -> list[str]:
+        """The names of all that is no folder; folders and what is left out go where they belong."""
+        files = []
+        with os.scandir(descriptor) as listing:
+            for entry in listing:
+                below = joined(path, entry.name)
+                why = self._places.get(below) or self.exclusions.why(below, entry.name)
+                if why:
+                    found.not_kept[entry.name] = why
+                elif entry.is_dir(follow_symlinks=False):
+                    found.folders.append(entry.name)
+                else:
+                    files.append(entry.name)
+        return files
+
+    def _kept(
+        self,
+        descriptor: int,
+        path: str,
+        name: str,
+        known: dict[str, tuple[bytes, bytes]],
+        found: Folder,
+        batch: Batch,
+    ) -> tuple[bytes, bytes] | None:
+        """Numbers and digest of one file or symlink; None if it is not there, or neither."""
+        try:
+            facts = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+            row = row_of(facts)
+            if stat.S_ISLNK(facts.st_mode):
+                found.targets[name] = os.readlink(name, dir_fd=descriptor)
+                return row, NOTHING
+            if not stat.S_ISREG(facts.st_mode):
+                found.not_kept[name] = "a pipe, socket or device"
+                return None
+            before = known.get(name)
+            if before and before[0] == row and before[1] != NOTHING:
+                return before
+            if facts.st_size >= LARGE:
+                self._large.append(
+                    _Wanted(facts.st_size, joined(path, name), found, len(found.names))
+                )
+                return _doubted(row), NOTHING
+            return self._read(descriptor, name, found, row, batch)
+        except FileNotFoundError:
+            return None  # vanished while we look
+
+    def _read(
+        self, descriptor: int, name: str, found: Folder, row: bytes, batch: Batch
+    ) -> tuple[bytes, bytes]:
+        try:
+            file = os.open(name, OPEN_FILE, dir_fd=descriptor)
+        except PermissionError:
+            found.not_kept[name] = "cannot be read"
+            return row, NOTHING
+        try:
+            facts = os.fstat(file)
+            content = b""
+            while piece := os.read(file, LARGE):
+                content += piece
+            row = row_of(facts)
+            still = row_of(os.fstat(file)) == row and len(content) == facts.st_size
+            believed = still and max(facts.st_mtime_ns, facts.st_ctime_ns) < self._believed
+            return row if believed else _doubted(row), batch.add(content)
+        finally:
+            os.close(file)
+
+    # --- large files, when it is known how much room there is
+
+    def _keep_large(self) -> None:
+        if not self._large:
+            return
+        limits, objects = self.limits, self.objects
+        room = min(limits.total - objects.used(), objects.free() - limits.reserve)
+        for wanted in sorted(self._large, key=lambda one: one.size):
+            why = ""
+            if wanted.size > limits.file:
+                why = f"larger than checkpoint_file_limit ({_size(limits.file)})"
+            elif wanted.size > room:
+                why = "no room is left for it (checkpoint_total_limit, or the disk is full)"
+            if why:
+                wanted.folder.not_kept[wanted.folder.names[wanted.at]] = why
+                continue
+            room -= self._keep_one(wanted)
+
+    def _keep_one(self, wanted: _Wanted) -> int:
+        folder, at = wanted.folder, wanted.at
+        try:
+            with opened(self.ground, wanted.path) as file:
+                facts = os.fstat(file)
+                digest, size = self.objects.add_file(file)
+                row = row_of(facts)
+                believed = max(facts.st_mtime_ns, facts.st_ctime_ns) < self._believed
+                if not believed or row_of(os.fstat(file)) != row:
+                    row = _doubted(row)
+        except OSError as error:
+            folder.not_kept[folder.names[at]] = f"cannot be kept: {error.strerror}"
+            return 0
+        folder.rows = folder.rows[: at * ROW] + row + folder.rows[(at + 1) * ROW :]
+        start, end = at * len(digest), (at + 1) * len(digest)
+        folder.digests = folder.digests[:start] + digest + folder.digests[end:]
+        return size
+
+
+@contextmanager
+def opened(ground: Ground, path: str) -> Iterator[int]:
+    """A regular file, open for reading; `OSError` if it is none."""
+    with ground.parent(path) as (folder, name):
+        file = os.open(name, OPEN_FILE, dir_fd=folder)
+        try:
+            if not stat.S_ISREG(os.fstat(file).st_mode):
+                raise FileNotFoundError(path)
+            yield file
+        finally:
+            os.close(file)
+
+
+def _unchanged(descriptor: int, before: Folder) -> bool:
+    """Whether all numbers are as they were. This loop is where an idle scan spends its time."""
+    numbers: list[int] = []
+    look, add = os.stat, numbers.extend
+    try:
+        for name in before.names:
+            add(_numbers(look(name, dir_fd=descriptor, follow_symlinks=False)))
+    except OSError:
+        return False
+    return _packed(numbers) == before.rows
+
+
+def row_of(facts: os.stat_result) -> bytes:
+    """The numbers by which a file is known again."""
+    return _packed(_numbers(facts))
+
+
+def _packed(numbers: Sequence[int]) -> bytes:
+    try:
+        return array("q", numbers).tobytes()
+    except OverflowError:  # some filesystems number their files beyond what is signed
+        return array("q", [(one + 2**63) % 2**64 - 2**63 for one in numbers]).tobytes()
+
+
+def _doubted(row: bytes) -> bytes:
+    """The numbers of a file that will be read again, because no file has this time of change."""
+    return row[: ROW - 8] + _NEVER
+
+
+def _closed(why: str, mode: int = 0) -> Folder:
+    return Folder(None, mode, [], b"", b"", [], {}, {WHOLE: why})
+
+
+def _size(number: int) -> str:
+    return f"{number / 1024**3:.3g} GiB"

@@ -1,0 +1,84 @@
+"""The store as a service sees it: opened when first needed, asked in threads, kept tidy."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+from ..domain.settings import Settings
+from .exclude import Exclusions
+from .housekeeping import Report, sweep, tidy, verify
+from .scan import Limits
+from .store import CheckpointStore, WorkspaceState
+from .views import CheckpointUse
+
+FOLDER = "checkpoints"
+
+T = TypeVar("T")
+
+
+class Shelf:
+    """The checkpoints of one workspace."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._state: WorkspaceState | None = None
+
+    @property
+    def state(self) -> WorkspaceState:
+        """The workspace in its store. To be asked for in a thread: opening may take a while."""
+        with self._lock:
+            if self._state is None:
+                self._state = self._opened()
+            return self._state
+
+    def _opened(self) -> WorkspaceState:
+        settings = self._settings
+        limits = Limits(settings.checkpoint_file_limit, settings.checkpoint_total_limit)
+        store = CheckpointStore(settings.data_dir / FOLDER, limits)
+        private = {settings.data_dir.resolve(), settings.database.resolve().parent}
+        exclusions = Exclusions(settings.checkpoint_exclude, sorted(private))
+        return WorkspaceState(store, settings.workspace, exclusions)
+
+    async def ask(self, question: Callable[[WorkspaceState], T]) -> T:
+        """Let a thread do something with the store."""
+        return await asyncio.to_thread(lambda: question(self.state))
+
+    def read(self, digest: bytes, most: int) -> bytes | None:
+        """A content, if it is not larger than this."""
+        objects = self.state.store.objects
+        size = objects.size(digest)
+        return objects.read(digest) if size is not None and size <= most else None
+
+    def close(self) -> None:
+        """Let go of the store."""
+        with self._lock:
+            if self._state is not None:
+                self._state.store.close()
+
+    # --- housekeeping
+
+    async def tidy(self) -> list[str]:
+        """Drop what is past the limit; gives the ids of the checkpoints that went."""
+        return await self.ask(lambda state: tidy(state.store))
+
+    async def forget_context(self, context_id: str) -> None:
+        """A conversation was deleted: its checkpoints go too, with what nobody else needs."""
+
+        def forget(state: WorkspaceState) -> None:
+            state.store.forget_context(context_id)
+            sweep(state.store)
+
+        await self.ask(forget)
+
+    async def use(self) -> CheckpointUse:
+        """How much all checkpoints take."""
+        used = await self.ask(lambda state: state.store.objects.used())
+        return CheckpointUse(bytes=used, limit=self._settings.checkpoint_total_limit)
+
+    async def verify(self) -> Report:
+        """Whether all that is kept is whole."""
+        return await self.ask(lambda state: verify(state.store))

@@ -1,0 +1,209 @@
+"""The checkpoint store: contents, the last known state of each workspace, what tools changed.
+
+Plain functions that block, meant for worker threads. Threads may share a store, and
+processes may share its folder.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..domain.errors import NotFound
+from .capture import Capture
+from .database import Database
+from .entries import Change, Entry, changes_from_bytes, changes_to_bytes
+from .exclude import Exclusions
+from .ground import Ground
+from .objects import Damaged, Objects
+from .scan import Limits, Scan
+from .snapshot import Folder, Snapshot
+
+SETTLE = 4 * 1024**2
+"""A write-ahead log larger than this is brought into the file at the end of a scan."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """One checkpoint, as the store knows it."""
+
+    position: int
+    id: str
+    context_id: str
+    job_id: str | None
+    task_id: str | None
+    changes: list[Change]
+
+
+class CheckpointStore:
+    """One folder with all checkpoints."""
+
+    def __init__(self, folder: Path, limits: Limits | None = None) -> None:
+        self.folder = folder
+        self.limits = limits or Limits()
+        self.database = Database(folder / "checkpoints.sqlite")
+        self.objects = Objects(folder, self.database)
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self.database.close()
+
+    def record(
+        self,
+        checkpoint_id: str,
+        context_id: str,
+        root: Path,
+        changes: Sequence[Change],
+        job_id: str | None = None,
+        task_id: str | None = None,
+    ) -> None:
+        """Store what a tool changed, or change that; the contents must be kept already."""
+        needed = {
+            entry.digest
+            for change in changes
+            for entry in (change.before, change.after)
+            if entry and entry.digest
+        }
+        values = (
+            *(checkpoint_id, context_id, job_id, task_id, os.fsencode(root)),
+            *(changes_to_bytes(changes), int(time.time())),
+        )
+        try:
+            with self.database.transaction() as connection:
+                position = connection.execute(
+                    "INSERT INTO checkpoints (id, context_id, job_id, task_id, root, changes,"
+                    " created) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET"
+                    " changes=excluded.changes RETURNING position",
+                    values,
+                ).fetchone()[0]
+                connection.execute("DELETE FROM needs WHERE checkpoint=?", (position,))
+                connection.executemany(
+                    "INSERT INTO needs VALUES (?, ?)", [(position, digest) for digest in needed]
+                )
+        except sqlite3.IntegrityError as error:
+            raise Damaged("A content of this checkpoint is not in the store.") from error
+
+    def checkpoint(self, checkpoint_id: str) -> Stored:
+        """One checkpoint."""
+        for found in self._select("id=?", checkpoint_id):
+            return found
+        raise NotFound(
+            f"The content of checkpoint '{checkpoint_id}' is not kept any more.",
+            details={"id": checkpoint_id},
+        )
+
+    def checkpoints(self, root: Path, since: int = 0) -> list[Stored]:
+        """All checkpoints of a workspace from a position on, oldest first."""
+        return self._select("root=? AND position>=?", os.fsencode(root), since)
+
+    def _select(self, where: str, *values: object) -> list[Stored]:
+        columns = "position, id, context_id, job_id, task_id, changes"
+        sql = f"SELECT {columns} FROM checkpoints WHERE {where} ORDER BY position"  # noqa: S608
+        with self.database.reading() as connection:
+            rows = connection.execute(sql, values).fetchall()
+        return [_stored(*row) for row in rows]
+
+    def forget_context(self, context_id: str) -> None:
+        """Drop the checkpoints of a conversation; contents go when nobody needs them."""
+        with self.database.transaction() as connection:
+            connection.execute("DELETE FROM checkpoints WHERE context_id=?", (context_id,))
+
+
+def _stored(
+    position: int,
+    checkpoint_id: str,
+    context_id: str,
+    job_id: str | None,
+    task_id: str | None,
+    changes: bytes,
+) -> Stored:
+    return Stored(position, checkpoint_id, context_id, job_id, task_id, changes_from_bytes(changes))
+
+
+class WorkspaceState:
+    """One workspace in the store: what it looked like when it was last looked at."""
+
+    def __init__(self, store: CheckpointStore, root: Path, exclusions: Exclusions) -> None:
+        self.store = store
+        self.ground = Ground(root)
+        self._exclusions = exclusions
+        self._lock = threading.Lock()
+        self._last: Snapshot | None = None
+        self._id = 0
+        self._capture = Capture(self.ground, store.objects, store.limits)
+
+    @property
+    def root(self) -> Path:
+        """The workspace's folder."""
+        return self.ground.root
+
+    def scan(self) -> Snapshot:
+        """Look at the whole workspace, keep what is new, and remember the state."""
+        with self._lock:
+            before = self._last or self._load()
+            scan = Scan(
+                *(self.ground, self.store.objects, self._exclusions, self.store.limits, before)
+            )
+            after = scan.run()
+            self._save(before, after)
+            self._last = after
+            return after
+
+    def capture(self, paths: Iterable[str]) -> dict[str, Entry | None]:
+        """Keep what is at these paths."""
+        return self._capture.entries(paths, self._last)
+
+    def keep(self, content: bytes, like: Entry | None) -> Entry:
+        """Keep what a file would hold if the document open in a browser were saved now."""
+        with self.store.objects.batch() as batch:
+            digest = batch.add(content)
+        return Entry("file", like.mode if like else 0o644, len(content), 0, digest)
+
+    def _load(self) -> Snapshot:
+        root, rules = os.fsencode(self.root), self._exclusions.rules
+        with self.store.database.transaction() as connection:
+            connection.execute(
+                "INSERT INTO workspaces (root, rules, scanned) VALUES (?, ?, ?)"
+                " ON CONFLICT(root, rules) DO UPDATE SET scanned=excluded.scanned",
+                (root, rules, int(time.time())),
+            )
+            sql = "SELECT id FROM workspaces WHERE root=? AND rules=?"
+            self._id = connection.execute(sql, (root, rules)).fetchone()[0]
+            sql = "SELECT path, data FROM folders WHERE workspace=?"
+            rows = connection.execute(sql, (self._id,)).fetchall()
+        return Snapshot({os.fsdecode(path): Folder.from_bytes(data) for path, data in rows})
+
+    def _save(self, before: Snapshot, after: Snapshot) -> None:
+        """Store what is different; contents that the state no longer has are of use till now."""
+        gone = before.folders.keys() - after.folders.keys()
+        new = {
+            path: folder
+            for path, folder in after.folders.items()
+            if before.folders.get(path) is not folder
+        }
+        if not gone and not new:
+            return
+        replaced = [before.folders[path] for path in (*gone, *new) if path in before.folders]
+        left = {d for folder in replaced for d in folder.contents()}
+        left -= {d for folder in new.values() for d in folder.contents()}
+        now = int(time.time())
+        with self.store.database.transaction() as connection:
+            connection.executemany(
+                "UPDATE objects SET seen=? WHERE digest=?", [(now, one) for one in left]
+            )
+            connection.executemany(
+                "DELETE FROM folders WHERE workspace=? AND path=?",
+                [(self._id, os.fsencode(path)) for path in gone],
+            )
+            connection.executemany(
+                "INSERT OR REPLACE INTO folders (workspace, path, data) VALUES (?, ?, ?)",
+                ((self._id, os.fsencode(path), folder.to_bytes()) for path, folder in new.items()),
+            )
+            connection.execute("UPDATE workspaces SET scanned=? WHERE id=?", (now, self._id))
+        if sum(len(folder.digests) for folder in new.values()) * 4 > SETTLE:
+            self.store.database.settle()

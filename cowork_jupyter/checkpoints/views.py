@@ -1,0 +1,101 @@
+"""What hosts get to see of checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from .entries import Change
+
+Read = Callable[[bytes, int], bytes | None]
+"""The content with a digest; None if it is larger than so many bytes."""
+
+
+DiffKind = Literal["text", "notebook", "table", "binary", "link", "folder"]
+CellChange = Literal["created", "changed", "removed", "moved"]
+
+
+class Side(BaseModel):
+    """One side of a comparison."""
+
+    size: int
+    sha256: str | None
+    mode: str
+    target: str | None = None
+    columns: list[str] | None = None
+    """Of a table, where that is cheap to know."""
+    rows: int | None = None
+    not_kept: str = ""
+
+
+class CellDiff(BaseModel):
+    """What happened to one cell of a notebook."""
+
+    id: str
+    change: CellChange
+    cell_type: str
+    diff: str = ""
+    outputs: str = ""
+    """What its outputs were and are, in a few words."""
+
+
+class FileDiff(BaseModel):
+    """What happened to one file."""
+
+    path: str
+    change: Literal["created", "changed", "removed"]
+    kind: DiffKind
+    added: int | None = None
+    """Lines; None where there are none to count."""
+    removed: int | None = None
+    diff: str = ""
+    """Unified, as far as it is not too long."""
+    cut: bool = False
+    before: Side | None = None
+    after: Side | None = None
+    cells: list[CellDiff] = []
+
+
+Compare = Callable[[Change, Read], FileDiff]
+
+
+class CheckpointDiff(BaseModel):
+    """What one checkpoint, or several together, changed."""
+
+    items: list[FileDiff]
+    next: None = None
+    added: int
+    removed: int
+    left_out: int = 0
+    """Files beyond those that are shown."""
+
+
+class Skipped(BaseModel):
+    """A path that a rollback leaves as it is."""
+
+    path: str
+    why: str
+
+
+class RollbackResult(BaseModel):
+    """What a rollback did, or would do."""
+
+    restored: list[str]
+    removed: list[str]
+    skipped: list[Skipped]
+    checkpoint_id: str | None
+    """By which the rollback itself can be taken back; None if nothing was done."""
+    dry_run: bool = False
+    notes: list[str] = []
+
+
+class CheckpointUse(BaseModel):
+    """How much the checkpoints take."""
+
+    bytes: int
+    limit: int
+
+
+Facts = dict[str, Any]

@@ -1,0 +1,87 @@
+"""What happened to a file, for people: as text, cell by cell, or in a few facts."""
+
+from __future__ import annotations
+
+from ..checkpoints import Change, Entry, FileDiff, Side
+from ..checkpoints.views import DiffKind, Read
+from ..domain.errors import CoworkError
+from ..tools.diff import Diff, diff
+from ..tools.encoding import HEAD, decode, is_binary
+from ..tools.notebooks import is_notebook
+from .notebook_changes import compare_notebooks
+from .tables import is_table, table_facts
+
+LARGEST_TEXT = 1024 * 1024
+LARGEST_TABLE = 32 * 1024 * 1024
+MOST_DIFF = 100_000
+"""Characters of one file's diff."""
+
+
+def compare(change: Change, read: Read) -> FileDiff:
+    """What a change did, as far as it can be shown."""
+    before, after = _side(change.path, change.before, read), _side(change.path, change.after, read)
+    result = FileDiff(
+        path=change.path,
+        change=change.kind,
+        kind=_kind(change),
+        before=before,
+        after=after,
+    )
+    if result.kind == "binary":
+        _compare_contents(change, read, result)
+    return result
+
+
+def _kind(change: Change) -> DiffKind:
+    """Of a file, `binary` until a look at its content tells more."""
+    kinds = {entry.kind for entry in (change.before, change.after) if entry}
+    return "binary" if "file" in kinds else "link" if "link" in kinds else "folder"
+
+
+def _side(path: str, entry: Entry | None, read: Read) -> Side | None:
+    if entry is None:
+        return None
+    side = Side(
+        size=entry.size,
+        sha256=entry.digest.hex() if entry.digest else None,
+        mode=f"{entry.mode:04o}",
+        target=entry.target,
+        not_kept=entry.why_not_kept,
+    )
+    if entry.digest and is_table(path):
+        content = read(entry.digest, LARGEST_TABLE)
+        if content is not None:
+            side.columns, side.rows = table_facts(path, content)
+    return side
+
+
+def _compare_contents(change: Change, read: Read, result: FileDiff) -> None:
+    old, new = _content(change.before, read), _content(change.after, read)
+    if old is None or new is None or is_binary(old[:HEAD]) or is_binary(new[:HEAD]):
+        return
+    if is_notebook(change.path):
+        cells = compare_notebooks(old, new)
+        if cells is not None:
+            result.kind = "notebook"
+            result.cells, found = cells
+            _put(result, found)
+            return
+    try:
+        texts = decode(old)[0], decode(new)[0]
+    except CoworkError:  # it says that it is text, but it is not
+        return
+    result.kind = "table" if is_table(change.path) else "text"
+    one, two = (text.replace("\r\n", "\n") for text in texts)
+    _put(result, diff(change.path, one, two))
+
+
+def _content(entry: Entry | None, read: Read) -> bytes | None:
+    """The bytes to compare; nothing there is no bytes, what cannot be read is None."""
+    if entry is None or entry.kind != "file":
+        return b""
+    return read(entry.digest, LARGEST_TEXT) if entry.digest else None
+
+
+def _put(result: FileDiff, found: Diff) -> None:
+    result.added, result.removed = found.added, found.removed
+    result.diff, result.cut = found.text[:MOST_DIFF], len(found.text) > MOST_DIFF

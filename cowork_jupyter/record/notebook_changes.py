@@ -1,0 +1,117 @@
+"""Two states of a notebook, cell by cell: sources as diffs, outputs in a few words."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from ..checkpoints import CellDiff
+from ..checkpoints.views import CellChange
+from ..tools.diff import Diff, diff
+from ..tools.notebooks import cells_of
+
+MOST_CELLS = 200
+MOST_SOURCE = 20_000
+
+
+@dataclass(frozen=True)
+class _Cell:
+    id: str
+    index: int
+    kind: str
+    source: str
+    outputs: str
+
+
+def compare_notebooks(old: bytes, new: bytes) -> tuple[list[CellDiff], Diff] | None:
+    """What happened to the cells, and all of it as one diff; None if one is no notebook."""
+    try:
+        before, after = _cells(old), _cells(new)
+    except ValueError:
+        return None
+    ids = [*after, *(one for one in before if one not in after)]
+    moved = _moved(list(before), list(after))
+    found = [_compared(before.get(one), after.get(one), one in moved) for one in ids]
+    changed = [each for each in found if each is not None]
+    whole = Diff(
+        text="".join(change.text for _, change in changed),
+        added=sum(change.added for _, change in changed),
+        removed=sum(change.removed for _, change in changed),
+    )
+    return [cell for cell, _ in changed[:MOST_CELLS]], whole
+
+
+def _cells(data: bytes) -> dict[str, _Cell]:
+    """The cells by id, or by place where they have none (or one that another has too)."""
+    if not data.strip():
+        return {}
+    found: dict[str, _Cell] = {}
+    outputs = _outputs(data)
+    for cell in cells_of(data):
+        name = cell.id if cell.id and cell.id not in found else f"#{cell.index}"
+        found[name] = _Cell(name, cell.index, cell.kind, cell.source, outputs.get(cell.index, ""))
+    return found
+
+
+def _outputs(data: bytes) -> dict[int, str]:
+    document = json.loads(data)
+    cells = document.get("cells") if isinstance(document, dict) else None
+    return {
+        index: _in_words(cell.get("outputs"))
+        for index, cell in enumerate(cells if isinstance(cells, list) else [])
+        if isinstance(cell, dict)
+    }
+
+
+def _in_words(outputs: Any) -> str:
+    """`2 outputs (image/png, stream), 1,024 characters`; empty if there are none."""
+    if not isinstance(outputs, list) or not outputs:
+        return ""
+    kinds = Counter(_kind_of(one) for one in outputs if isinstance(one, dict))
+    size = len(json.dumps(outputs))
+    plural = "" if len(outputs) == 1 else "s"
+    return f"{len(outputs)} output{plural} ({', '.join(sorted(kinds))}), {size:,} characters"
+
+
+def _kind_of(output: dict[str, Any]) -> str:
+    data = output.get("data")
+    if isinstance(data, dict) and data:
+        return next((kind for kind in data if kind != "text/plain"), "text/plain")
+    return str(output.get("output_type", "unknown"))
+
+
+def _moved(before: list[str], after: list[str]) -> set[str]:
+    """Cells that stand in another order among those that both have."""
+    old = [one for one in before if one in set(after)]
+    new = [one for one in after if one in set(before)]
+    return {one for one, other in zip(old, new, strict=True) if one != other}
+
+
+def _compared(
+    before: _Cell | None, after: _Cell | None, moved: bool
+) -> tuple[CellDiff, Diff] | None:
+    there = after or before
+    assert there  # the id is from one of the two
+    change = diff(f"cell {there.id}", _text(before), _text(after))
+    old, new = before.outputs if before else "", after.outputs if after else ""
+    if before and after and not change.text and old == new and not moved:
+        return None
+    kind: CellChange = "created" if before is None else "removed" if after is None else "changed"
+    if kind == "changed" and not change.text and old == new:
+        kind = "moved"
+    cell = CellDiff(
+        id=there.id,
+        change=kind,
+        cell_type=there.kind,
+        diff=change.text[:MOST_SOURCE],
+        outputs="" if old == new else f"{old or 'none'} → {new or 'none'}",
+    )
+    return cell, change
+
+
+def _text(cell: _Cell | None) -> str:
+    if cell is None:
+        return ""
+    return cell.source if cell.source.endswith("\n") or not cell.source else f"{cell.source}\n"

@@ -1,0 +1,156 @@
+"""Processes that die at the n-th system call that matters: `python -m … SCENARIO FOLDER`.
+
+Prints how many places there were to die at.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from cowork_jupyter.checkpoints.housekeeping import sweep, verify
+from cowork_jupyter.checkpoints.objects import LARGE
+from cowork_jupyter.checkpoints.rollback import carry_out
+
+from .conftest import Site
+from .test_rollback import tree
+
+CALLS = ("open", "write", "replace", "rename", "unlink", "mkdir", "fsync", "rmdir", "symlink")
+DEAD = 9
+
+
+class Dying:
+    """A connection whose statements count, too."""
+
+    def __init__(self, connection: Any, counted: Callable[[Any], Any]) -> None:
+        self._connection, self._counted = connection, counted
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._connection, name)
+        return self._counted(found) if name in ("execute", "executemany") else found
+
+
+def die_at(boundary: int, work: Callable[[Site], None], folder: Path) -> bool:
+    """Do the work in a child that dies at the n-th call; False if it came to the end."""
+    child = os.fork()
+    if child:
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        assert status in (0, DEAD), status
+        return status == DEAD
+    left = boundary
+
+    def counted(function: Any) -> Any:
+        def call(*arguments: Any, **options: Any) -> Any:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                os._exit(DEAD)
+            return function(*arguments, **options)
+
+        return call
+
+    try:
+        site = Site(folder)
+        for name in CALLS:
+            setattr(os, name, counted(getattr(os, name)))
+        database: Any = site.store.database
+        database._connection = Dying(database._connection, counted)
+        work(site)
+        os._exit(0)
+    except BaseException as error:
+        print(repr(error), file=sys.stderr)
+        os._exit(1)
+
+
+def scan(folder: Path) -> int:
+    """The workspace is untouched, the store readable, and the next scan is whole."""
+    site = Site(folder)
+    for number in range(6):
+        site.write(f"d{number % 2}/{number}.txt", f"file {number}")
+    site.write("large.bin", os.urandom(LARGE * 2))
+    was = tree(site.root)
+    site.store.close()
+
+    def work(inside: Site) -> None:
+        before = inside.scan()
+        inside.store.record("cp", "ctx", inside.root, before.changes_until(before))
+
+    boundary = 0
+    while die_at(boundary := boundary + 1, work, folder):
+        assert tree(site.root) == was
+        site.open()
+        assert verify(site.store).problems == []
+        if boundary % 3 == 0:
+            found = site.scan()
+            assert found.uncovered() == []
+            for inside in found.folders.values():
+                assert all(site.content(entry.digest) for entry in inside.entries().values())
+            sweep(site.store)
+        site.store.close()
+        shutil.rmtree(folder / "store")
+    return boundary
+
+
+def rollback(folder: Path) -> int:
+    """Each file is the old or the new one, whole; going on and going back both work."""
+    boundary = 0
+    died = True
+    while died:
+        boundary += 1
+        place = folder / str(boundary)
+        place.mkdir()
+        site = Site(place)
+        site.write("changed.txt", "before")
+        site.write("deleted/a.bin", bytes(LARGE))
+        before, was = site.scan(), tree(site.root)
+        site.write("changed.txt", "after")
+        (site.root / "deleted/a.bin").unlink()
+        (site.root / "deleted").rmdir()
+        site.write("new/b.txt", "new")
+        site.record("cp", before)
+        after = tree(site.root)
+        site.store.close()
+        died = die_at(boundary, roll_back, place)
+        check_half_done(site, was, after, boundary)
+        shutil.rmtree(place)
+    return boundary
+
+
+def roll_back(site: Site) -> None:
+    """As it is done for users: written down first."""
+    plan = site.plan("cp")
+    site.store.record("undo", "ctx", site.root, plan.changes)
+    carry_out(site.state, plan.changes, plan)
+
+
+def check_half_done(
+    site: Site, was: dict[str, object], after: dict[str, object], boundary: int
+) -> None:
+    site.open()
+    for path, now in ours(site).items():
+        known = (was.get(path), after.get(path))
+        # A folder that was just made gets its rights last.
+        assert now in known or (now, known[0])[0][0] is None, (path, now)  # type: ignore[index]
+    assert verify(site.store).problems == []
+    names = [one.id for one in site.history()]
+    if boundary % 2 and "undo" in names:
+        site.roll_back("undo")
+        assert {path for path, _ in ours(site).items()} == set(after)
+    else:
+        site.roll_back("cp")
+        assert {path for path, _ in ours(site).items()} == set(was)
+    site.store.close()
+
+
+def ours(site: Site) -> dict[str, object]:
+    """All but what the dead leave behind under a name that says so."""
+    return {path: what for path, what in tree(site.root).items() if ".cowork-" not in path}
+
+
+if __name__ == "__main__":
+    scenario = {"scan": scan, "rollback": rollback}[sys.argv[1]]
+    print(scenario(Path(sys.argv[2])))
