@@ -70,6 +70,11 @@ def asking(bench: Bench, script: Any) -> Iterator[ScriptedServer]:
         yield model
 
 
+async def tell(bench: Bench, said: str, role: AgentRole = AgentRole.ACTOR) -> Job:
+    """The job of a message, once it has ended, which must not take long."""
+    return await ended(bench, bench.start(said, role))
+
+
 def questions(bench: Bench) -> list[str]:
     return [str(one.data["question"]) for one in bench.events(EventType.QUESTION_ASKED)]
 
@@ -182,7 +187,7 @@ async def test_limits_of_tasks_can_be_raised_too(
         bench.service.kit.user = Nobody()
         look = call("read_file", path="a.py")
         scripted.add(look, look, text("done"))
-        job = await bench.tell("go")
+        job = await tell(bench, "go")
         assert "(max_iterations)" in (job.error or "")
         bench.service.resume(job.id, {"max_iterations": 2})
         job = await ended(bench, job.id)
@@ -226,7 +231,7 @@ async def test_what_a_job_costs_is_told_with_each_turn_and_in_all(
 ) -> None:
     async with bench_with(settings, prices=PRICES, currency="EUR") as bench:
         scripted.add(spent(call("read_file", path="a.py")), spent(text("done")))
-        job = await bench.tell("go")
+        job = await tell(bench, "go")
         told = [
             (one.data["cost"], one.data["currency"], one.data["turns"], one.data["model"])
             for one in bench.events(EventType.USAGE)
@@ -240,7 +245,7 @@ async def test_without_a_price_the_cost_is_unknown_and_not_nothing(
 ) -> None:
     async with bench_with(settings) as bench:
         scripted.add(spent(text("done")))
-        job = await bench.tell("go")
+        job = await tell(bench, "go")
         assert job.usage.cost is None
         assert bench.events(EventType.USAGE)[0].data["cost"] is None
 
@@ -251,7 +256,7 @@ async def test_the_limit_of_money_is_named_with_its_currency(
     async with bench_with(settings, prices=PRICES, max_cost=0.0001) as bench:
         bench.service.kit.user = Nobody()
         scripted.add(spent(call("read_file", path="a.py")), text("never"))
-        job = await bench.tell("go")
+        job = await tell(bench, "go")
         assert job.error == "The job's limit of 0.0001 USD (max_cost) is reached."
 
 
@@ -260,7 +265,7 @@ async def test_that_a_limit_of_money_cannot_be_kept_is_said_once(
 ) -> None:
     async with bench_with(settings, max_cost=1.0) as bench:
         scripted.add(spent(call("read_file", path="a.py")), spent(text("done")))
-        await bench.tell("go")
+        await tell(bench, "go")
         (notice,) = bench.events(EventType.NOTICE)
         assert notice.data["code"] == "no_price"
         assert "'scripted'" in notice.data["message"]
@@ -271,7 +276,7 @@ async def test_tokens_of_a_server_that_does_not_tell_are_estimated_and_marked_so
 ) -> None:
     async with bench_with(settings, prices=PRICES) as bench:
         scripted.add(text("A short answer."))
-        job = await bench.tell("go")
+        job = await tell(bench, "go")
         assert job.usage.estimated
         assert job.usage.total_tokens > job.usage.completion_tokens > 0
         assert (job.usage.cost or 0) > 0
@@ -282,7 +287,7 @@ async def test_a_request_that_failed_is_a_turn_but_no_tokens(
 ) -> None:
     async with bench_with(settings) as bench:
         scripted.add(Scripted(status=400, error={"error": {"message": "No."}}))
-        job = await bench.tell("go")
+        job = await tell(bench, "go")
         assert (job.usage.turns, job.usage.total_tokens) == (1, 0)
         assert bench.events(EventType.USAGE) == []
 
@@ -294,7 +299,7 @@ async def test_seconds_of_all_turns_and_tools_add_up_also_of_the_last_one(
     final = replace(last, text=last.text.replace('"terminate": false', '"terminate": true'))
     assert final != last
     scripted.add(*most, final)
-    job = await bench.tell("go")
+    job = await tell(bench, "go")
     assert job.status is JobStatus.COMPLETED
     assert job.usage.seconds == 18
 
@@ -309,7 +314,7 @@ async def test_what_a_delegate_works_counts_once_and_not_for_who_waits_for_it(
             reviewer=[*turns(bench, clock, 1), text("Fine."), *turns(bench, clock, 1), text("Ok.")],
         )
         with asking(bench, script):
-            job = await bench.tell("lead", AgentRole.COMMANDER)
+            job = await tell(bench, "lead", AgentRole.COMMANDER)
         assert (job.status, job.usage.seconds) == (JobStatus.COMPLETED, 12)
 
 
@@ -324,7 +329,7 @@ async def test_a_delegate_spends_from_the_same_budget_and_its_end_ends_the_job(
             reviewer=[look, text("never")],
         )
         with asking(bench, script):
-            job = await bench.tell("lead", AgentRole.COMMANDER)
+            job = await tell(bench, "lead", AgentRole.COMMANDER)
         assert job.error == "The job's limit of 2 model turns (max_job_iterations) is reached."
         assert len(bench.messages(MessageType.QUESTION)) == 1
 
@@ -353,7 +358,7 @@ async def test_a_message_is_resumed_in_the_role_that_it_was_sent_to(
     bench: Bench, scripted: ScriptedServer
 ) -> None:
     scripted.add(Scripted(status=400, error={"error": {"message": "No."}}))
-    job = await bench.tell("Plan it", AgentRole.PLANNER)
+    job = await tell(bench, "Plan it", AgentRole.PLANNER)
     assert bench.service.context(bench.context.id).role is AgentRole.ACTOR
     scripted.add(call("create_file", path="b.txt", content="x"), text("I may not."))
     assert (await resumed(bench, job)).status is JobStatus.COMPLETED
@@ -371,7 +376,7 @@ async def test_a_job_that_delegated_is_not_resumed_as_a_plan_that_nobody_approve
         reviewer=[text("Fine.")],
     )
     with asking(bench, script):
-        job = await bench.tell("lead", AgentRole.COMMANDER)
+        job = await tell(bench, "lead", AgentRole.COMMANDER)
         assert job.status is JobStatus.FAILED
         assert job.tasks
         job = await resumed(bench, job)
