@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -41,6 +42,13 @@ class Cluster:
         await asyncio.to_thread(self._client.wait_for_workers, WORKERS, PATIENCE)
         return await self.run(os.getpid)
 
+    async def who_runs(self, words: str) -> str | None:
+        """The worker below whose process a command runs that has these words in it."""
+        for worker, pid in (await self.pids()).items():
+            if any(words in line for line in _command_lines(pid)):
+                return worker
+        return None
+
     async def at_work(self) -> list[str]:
         """The workers that have something to do."""
         processing = await asyncio.to_thread(self._client.processing)
@@ -54,13 +62,19 @@ class Cluster:
         return worker
 
 
+def _command_lines(pid: int) -> Iterator[str]:
+    for process in psutil.Process(pid).children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            yield " ".join(process.cmdline())
+
+
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
     with (
-        LocalCluster(
+        LocalCluster(  # type: ignore[no-untyped-call]
             n_workers=WORKERS, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
         ) as started,
-        Client(started) as client,
+        Client(started) as client,  # type: ignore[no-untyped-call]
     ):
         yield Cluster(started.scheduler_address, client)
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import psutil
 import pytest
 
 from cowork_jupyter.agents import pool_cluster, pool_worker
+from cowork_jupyter.agents.approvals import Ruling
 from cowork_jupyter.domain.contexts import Job, JobStatus, StepStatus
 from cowork_jupyter.domain.events import Event, EventType
 from cowork_jupyter.domain.messages import MessageType
@@ -66,23 +68,22 @@ def of_task(body: dict[str, Any], step: str) -> bool:
 async def test_steps_run_in_the_workers_processes_and_all_of_it_comes_back(
     bench: Bench, cluster: Cluster
 ) -> None:
-    pids = await cluster.pids()
-
     def answer(body: dict[str, Any]) -> Scripted:
-        # Each waits for the other, so they must run side by side.
-        step, other = ("a", "b") if of_task(body, "a") else ("b", "a")
-        command = f"echo $PPID; touch {step}.here; until [ -e {other}.here ]; do sleep 0.05; done"
-        return (
-            text("Done.") if "[exit code" in str(body) else call("execute_command", command=command)
-        )
+        step = "a" if of_task(body, "a") else "b"
+        command = f"echo {step} runs; until [ -e go ]; do sleep 0.05; done"
+        done = "[exit code" in str(body)
+        return text("Done.") if done else call("execute_command", command=command)
 
     with ScriptedServer(answer) as model:
         bench.service.kit.model.base_url = model.base_url
-        job = await ended(bench, await start(bench, "a", "b"))
+        job_id = await start(bench, "a", "b")
+        await until(bench, writes("a runs"))
+        await until(bench, writes("b runs"))
+        at_a, at_b = await cluster.who_runs("a runs"), await cluster.who_runs("b runs")
+        (bench.workspace / "go").touch()
+        job = await ended(bench, job_id)
     assert job.status is JobStatus.COMPLETED, job.error
-    results = bench.messages(MessageType.TOOL_RESULT)
-    assert {int(one.text.split()[0]) for one in results} == set(pids.values())
-    assert {one.data["facts"]["worker"] for one in results} == set(pids)
+    assert {at_a, at_b} == set(await cluster.pids()), "side by side, so each at its own"
     for task in job.tasks:
         mine = [event for event in bench.events() if event.task_id == task.id]
         kinds = [event.type for event in mine]
@@ -91,6 +92,10 @@ async def test_steps_run_in_the_workers_processes_and_all_of_it_comes_back(
         order = [EventType.TOOL_CALL, EventType.NOTICE, EventType.TOOL_RESULT, EventType.TEXT_DELTA]
         assert sorted(order, key=kinds.index) == order
         assert task.result == "Done."
+        (result,) = (
+            one for one in bench.messages(MessageType.TOOL_RESULT) if one.task_id == task.id
+        )
+        assert result.data["facts"]["worker"] == (at_a if task.step_id == "a" else at_b)
     assert not [path for path in bench.workspace.iterdir() if path.name.startswith(".cowork")]
 
 
@@ -130,55 +135,78 @@ async def test_a_question_is_answered_and_no_worker_is_held_while_it_waits(
     assert "this one" in str(scripted.requests[-1].body)
 
 
-LONG = "echo ran >> ran.txt; echo $$ > pid; echo started; exec sleep 300"
+@pytest.mark.parametrize("decision", ["allow", "deny"])
+async def test_a_request_for_permission_comes_to_the_user_and_no_worker_is_held_meanwhile(
+    bench: Bench, cluster: Cluster, scripted: ScriptedServer, decision: Literal["allow", "deny"]
+) -> None:
+    bench.service.kit.gate.approver = bench.service.approvals
+    scripted.add(call("delete_file", path="a.py"), text("Done."))
+    job_id = await start(bench, "a")
+    request = await until(bench, lambda event: event.type is EventType.PERMISSION_REQUEST)
+    assert (request.data["tool"], request.data["task_id"]) == ("delete_file", request.task_id)
+    assert await cluster.at_work() == []
+    assert (bench.workspace / "a.py").exists()
+    bench.service.resolve_permissions([request.data["id"]], Ruling(decision=decision))
+    assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
+    assert (bench.workspace / "a.py").exists() == (decision == "deny")
+    assert bench.results()[0]["ok"] == (decision == "allow")
 
 
-async def command_at_work(bench: Bench, scripted: ScriptedServer) -> tuple[str, psutil.Process]:
-    """A job with a command that runs at a worker and would run for long, and its process."""
+SLEEP = f"sleep {3600 + os.getpid()}"
+"""Found again by its number, also when nobody looks after it any more."""
+LONG = f"echo ran >> ran.txt; echo started; exec {SLEEP}"
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind() -> Iterator[None]:
+    """Without a sandbox, a command outlives a worker that was killed."""
+    yield
+    for process in psutil.process_iter(["cmdline"]):
+        if process.info["cmdline"] == SLEEP.split():
+            process.kill()
+
+
+async def command_at_work(bench: Bench, cluster: Cluster, scripted: ScriptedServer) -> str:
+    """A job with a command that runs at a worker and would run for long."""
     scripted.add(call("execute_command", command=LONG))
     job_id = await start(bench, "a")
     await until(bench, writes("started"))
-    return job_id, psutil.Process(int((bench.workspace / "pid").read_text()))
+    assert await cluster.who_runs(SLEEP)
+    return job_id
 
 
 def times_run(bench: Bench) -> int:
     return (bench.workspace / "ran.txt").read_text().count("ran")
 
 
-async def gone(process: psutil.Process) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
-            await asyncio.sleep(0.01)
-
-
 async def test_cancelling_ends_the_command_at_its_worker(
     bench: Bench, cluster: Cluster, scripted: ScriptedServer
 ) -> None:
-    job_id, process = await command_at_work(bench, scripted)
+    job_id = await command_at_work(bench, cluster, scripted)
     job = await bench.service.cancel(job_id)
     assert job.status is JobStatus.CANCELLED
-    assert not process.is_running(), "it had ended before the job was called cancelled"
+    assert not await cluster.who_runs(SLEEP), "it ends before the job is called cancelled"
     assert statuses(bench) == {"a": StepStatus.CANCELLED}
     assert bench.results()[0]["error"]["code"] == "cancelled"
-    assert await cluster.at_work() == []
 
 
 async def test_a_command_ends_when_its_coordinator_is_gone(
-    bench: Bench, scripted: ScriptedServer
+    bench: Bench, cluster: Cluster, scripted: ScriptedServer
 ) -> None:
-    _, process = await command_at_work(bench, scripted)
+    await command_at_work(bench, cluster, scripted)
     client = await bench.service.pool._cluster.connected()  # type: ignore[attr-defined]
     await client.close()
-    await gone(process)
+    async with asyncio.timeout(PATIENCE):
+        while await cluster.who_runs(SLEEP):
+            await asyncio.sleep(0.05)
 
 
 async def test_a_worker_killed_during_a_command_is_reported_and_nothing_runs_twice_unasked(
     bench: Bench, cluster: Cluster, scripted: ScriptedServer
 ) -> None:
-    job_id, process = await command_at_work(bench, scripted)
+    job_id = await command_at_work(bench, cluster, scripted)
     lost = await cluster.kill_whoever_works()
     question = await until(bench, asks("interrupted in the middle of execute_command"))
-    process.kill()
     await cluster.pids()  # all workers are back, and would have had time to run it again
     assert times_run(bench) == 1
     (result,) = bench.results()
@@ -198,10 +226,9 @@ async def test_what_dask_runs_again_by_itself_is_not_granted(
 ) -> None:
     """Here nobody tells us of the worker's death: we learn of it only by the second claim."""
     monkeypatch.setattr(pool_cluster.Cluster, "_watch", lambda *_: None)
-    _, process = await command_at_work(bench, scripted)
+    await command_at_work(bench, cluster, scripted)
     await cluster.kill_whoever_works()
     question = await until(bench, asks("interrupted in the middle of execute_command"))
-    process.kill()
     bench.service.answer(question.data["id"], "skip")
     await cluster.pids()
     assert times_run(bench) == 1
@@ -280,10 +307,14 @@ async def test_a_scheduler_that_does_not_answer_fails_the_job_at_once(
 async def test_without_an_address_there_are_worker_processes_on_this_machine(
     settings: Settings, scripted: ScriptedServer
 ) -> None:
-    scripted.add(call("execute_command", command="echo $PPID"), text("Done."))
+    scripted.add(call("execute_command", command="echo hello"), text("Done."))
+    before = set(psutil.Process().children(recursive=True))
     async with bench_with(settings, workers="dask", max_parallel=1) as bench:
         assert (await ended(bench, await start(bench, "a"))).status is JobStatus.COMPLETED
-        (result,) = bench.messages(MessageType.TOOL_RESULT)
-        worker = psutil.Process(int(result.text.split()[0]))
-        assert worker in psutil.Process().children(recursive=True)
-    await gone(worker)
+        (result,) = bench.results()
+        assert result["ok"]
+        assert result["facts"]["worker"].startswith("tcp://127.0.0.1:")
+        started = set(psutil.Process().children(recursive=True)) - before
+        assert started
+    _, alive = psutil.wait_procs(started, timeout=PATIENCE)
+    assert alive == []
