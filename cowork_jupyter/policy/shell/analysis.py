@@ -156,6 +156,9 @@ class _Gathering:
         words = tuple(word.text for word in phrase.words)
         hidden = Hidden(self._inside)
         hidden.look_behind(words)
+        for redirect in phrase.redirects:
+            if redirect.operator.startswith("<<"):
+                hidden.told(name.text, redirect.body or redirect.target.text)
         if hidden.too_many:
             use.doubts.append(_TOO_DEEP)
         proved = not use.doubts and use.effects == {Effect.READS}

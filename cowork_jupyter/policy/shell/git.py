@@ -126,7 +126,7 @@ _SUBS: dict[str, _Sub] = {
     "version": _Sub(_R),
     "branch": _Sub(
         _R,
-        Flags("avrdDmMcCfu:qtl", _LIST + " all remotes verbose show-current delete move force"),
+        Flags("avrdDmMcCfqtl", _LIST + " all remotes verbose show-current delete move force"),
         ("-d", "-D", "-m", "-M", "-C", "-f", "--delete", "--move", "--force"),
         _W,
         ("--list", "-l", "-a", "-r", "--all", "--remotes", "--contains", "--merged"),
@@ -209,6 +209,7 @@ _WORDS = {
 }
 _OUTSIDE = re.compile(r"^/|(?:^|/)\.\.(?:/|$)")
 _HISTORY_ANYHOW = frozenset(["filter-branch", "filter-repo", "replace", "fast-import", "reflog"])
+_REFLOG_DROPS = (["expire"], ["delete"], ["drop"], ["write"])
 _VALUED = frozenset(["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"])
 _CONFIG_READS = names("--get --get-all --get-regexp --list -l")
 _CONFIG_SCOPES = names("--global --local --system --show-origin --show-scope --name-only")
@@ -246,7 +247,7 @@ def without_globals(words: Sequence[str]) -> tuple[str, ...]:
 
 def _examine_sub(name: str, rest: list[Word]) -> Use:
     texts = [word.text for word in rest]
-    if name in _HISTORY_ANYHOW and (name != "reflog" or texts[:1] in (["expire"], ["delete"])):
+    if name in _HISTORY_ANYHOW and (name != "reflog" or texts[:1] in _REFLOG_DROPS):
         return Use(set(_H), doubts=[f"What git {name} would change is not looked into."])
     if name == "stash":
         action = "push" if not texts or texts[0].startswith("-") else rest.pop(0).text

@@ -101,6 +101,13 @@ class Hidden:
                 self.found[argv] = None
                 waiting.append(argv)
 
+    def told(self, name: str, text: str) -> None:
+        """A shell is given commands as its input."""
+        if posixpath.basename(name) in SHELLS:
+            for argv in self.read(text):
+                self.found[argv] = None
+                self.look_behind(argv)
+
     def _behind(self, words: Argv) -> Iterator[Argv]:
         name, rest = words[0], words[1:]
         base = posixpath.basename(name).lower()

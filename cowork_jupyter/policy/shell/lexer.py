@@ -20,6 +20,7 @@ class Redirect:
 
     operator: str
     target: Word
+    body: str = ""
 
 
 @dataclass(slots=True)
@@ -168,7 +169,7 @@ class _Reader:
     def _read_bodies(self) -> None:
         for redirect in self.bodies:
             mark = redirect.target
-            found = False
+            found, start = False, self.at
             while self.at < len(self.text) and not found:
                 end = self.text.find("\n", self.at)
                 end = len(self.text) if end < 0 else end
@@ -176,6 +177,7 @@ class _Reader:
                 found = (line.lstrip("\t") if redirect.operator == "<<-" else line) == mark.text
                 if mark.source == mark.text and any(sign in line for sign in "$`\\"):
                     raise Unclear(Quirk.SUBSTITUTION)
+            redirect.body = self.text[start : self.at]
             if not found or mark.quirks:
                 raise self._beyond("a here-document without an end")
         self.bodies.clear()

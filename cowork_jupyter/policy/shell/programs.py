@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from .git import examine_git
 from .hidden import OPAQUE, SHELLS, WRAPPERS
 from .model import Effect, names
-from .options import Use, unknown_flag
+from .options import Flags, Use, unknown_flag
 from .special import SPECIAL
 from .table import PROGRAMS
 from .words import Quirk, Word
@@ -40,8 +40,18 @@ _CHANGES_SHELL = names("""
     mapfile readarray let declare typeset local export readonly unset getopts pushd popd dirs ulimit
     umask fc history shift return break continue time logout suspend kill disown fg bg jobs
     """)
+_STORES = re.compile(r"%[-+ #0-9.*']*[hlLjzt]*n")
+_TELLS_VERSION = names(
+    """
+    python pypy node perl lua r rscript julia bash sh dash zsh make gmake cmake gcc g++ clang docker
+    podman pip conda mamba uv ruff mypy jupyter
+    """
+)
+"""Not those that run what the folder brings even then: yarn, mvn, gradle, pytest and the like."""
 _PIP_READS = names("list show freeze check --version -V")
-_PIP_NETWORK = names("-o --outdated -u --uptodate -i --index-url --python")
+_PIP_FLAGS = Flags(
+    "vqlf", "format= user local not-required files verbose quiet no-color disable-pip-version-check"
+)
 _CONDA_READS = frozenset([("env", "list"), ("info",), ("list",), ("--version",)])
 _JUPYTER_READS = frozenset(
     [("--version",), ("--paths",), ("lab", "--version"), ("kernelspec", "list")]
@@ -94,11 +104,11 @@ def _effects(name: str, texts: tuple[str, ...]) -> set[Effect]:
     """Of programs whose flags are not looked at: they ask anyhow, the effects say why."""
     lower = name.lower()
     runs = lower in INTERPRETERS | BUILDERS | INSTALLERS | OPAQUE or name in SHELLS
-    if runs and texts in _VERSION:
+    if lower in _TELLS_VERSION and texts in _VERSION:
         return {Effect.READS}
     if lower == "jupyter" and texts in _JUPYTER_READS:
         return {Effect.READS}
-    if lower == "pip" and texts and texts[0] in _PIP_READS and not _PIP_NETWORK & set(texts):
+    if lower == "pip" and texts and texts[0] in _PIP_READS and not _pip_unknown(texts):
         return {Effect.READS}
     if lower in ("conda", "mamba") and texts in _CONDA_READS:
         return {Effect.READS}
@@ -138,6 +148,17 @@ def _word_doubts(name: str, rest: Sequence[Word]) -> list[str]:
     return doubts
 
 
+def _pip_unknown(texts: tuple[str, ...]) -> list[str]:
+    """Flags of pip that reach out, write a log or run another Python are not in the list."""
+    return _PIP_FLAGS.parse([Word(text, text) for text in texts[1:]]).unknown
+
+
+def _printf(texts: tuple[str, ...]) -> list[str]:
+    """`%n` puts a number into a variable, which may be PATH."""
+    sets = any(_STORES.search(text.replace("%%", "")) for text in texts)
+    return ["It may set a variable."] if sets else []
+
+
 def _less(texts: tuple[str, ...]) -> list[str]:
     return ["It gives the pager a command."] if any(text[:1] == "+" for text in texts) else []
 
@@ -161,7 +182,9 @@ def _jq(texts: tuple[str, ...]) -> list[str]:
 
 def _ps(texts: tuple[str, ...]) -> list[str]:
     """`ps e` shows the environment of other processes, and with it their secrets."""
-    shows = any("e" in text for text in texts if not text.startswith("-") and text.isalpha())
+    shows = any("environ" in text for text in texts) or any(
+        "e" in text for text in texts if not text.startswith("-") and text.isalpha()
+    )
     return ["It may show the environment of other programs."] if shows else []
 
 
@@ -171,5 +194,6 @@ _CHECKS: dict[str, tuple[Callable[[tuple[str, ...]], list[str]], ...]] = {
     "date": (_date,),
     "curl": (_curl,),
     "jq": (_jq,),
+    "printf": (_printf,),
     "ps": (_ps,),
 }

@@ -21,8 +21,8 @@ def _free(_words: Sequence[Word]) -> Use:
 _FIND_PLAIN = names(
     """
     -daystart -depth -follow -mount -noleaf -xdev -empty -executable -nogroup -nouser -readable
-    -writable -print -print0 -ls -prune -quit -true -false -not -a -and -o -or ! ( ) , -d -H -L
-    -P -noignore_readdir_race -ignore_readdir_race -help --help -version --version
+    -writable -print -print0 -ls -prune -quit -true -false -not -a -and -o -or ! ( ) , -d
+    -help --help -version --version
     """
 )
 _FIND_VALUED = names(
@@ -39,6 +39,8 @@ _FIND_WRITES = frozenset(["-fprint", "-fprint0", "-fls", "-fprintf"])
 def _find(words: Sequence[Word]) -> Use:
     use = Use({Effect.READS}, doubts=glob_doubts(words))
     rest = [word.text for word in words]
+    while rest and rest[0] in ("-H", "-L", "-P"):
+        del rest[0]
     while rest and not (rest[0].startswith("-") or rest[0] in "!()"):
         use.reads.append(rest.pop(0))
     use.reads = use.reads or ["."]
@@ -95,14 +97,17 @@ def _sed(words: Sequence[Word]) -> Use:
     use.reads += files
     if parsed.has("-i", "--in-place"):
         use.effects.add(Effect.WRITES)
-        use.writes += files
-        if any("/" in value or "*" in value for value in parsed.values("-i", "--in-place")):
+        backups = parsed.values("-i", "--in-place")
+        use.writes += [name + ending for name in files for ending in ("", *backups)]
+        if any("/" in value or "*" in value for value in backups):
             use.doubts.append("Where sed would keep the old file is not known.")
     return use
 
 
 _AWK = Flags("F:v:", "field-separator= assign=")
-_AWK_DANGER = re.compile(r"system|getline|[>@]|(?<!\|)\|(?!\|)|ARG[CV]|close|PROCINFO|\\")
+_AWK_DANGER = re.compile(
+    r"system|getline|[>@]|(?<!\|)\|(?!\|)|ARG[CV]|close|PROCINFO|SYMTAB|FUNCTAB|\\"
+)
 
 
 def _awk(words: Sequence[Word]) -> Use:

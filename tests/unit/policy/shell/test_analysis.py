@@ -273,6 +273,7 @@ FILES: dict[str, tuple[str, set[str], set[str]]] = {
     "sort into": ("sort -o f a", {"a"}, {"f"}),
     "sort into, long": ("sort --output=f a", {"a"}, {"f"}),
     "sed in place": ("sed -i s/a/b/ f", {"f"}, {"f"}),
+    "sed in place with a copy": ("sed -i.bak s/a/b/ f", {"f"}, {"f", "f.bak"}),
     "link": ("ln -s a b", {"a"}, {"b", "b/a"}),
     "mode": ("chmod 644 f", set(), {"f"}),
     "grep": ("grep -n x f g", {"f", "g"}, set()),

@@ -78,6 +78,8 @@ WRAPPED = [
     "npx -- rm x",
     "env nohup nice timeout 5 sudo sh -c 'env rm x'",
     "sudo " * 20 + "rm x",
+    "bash <<< 'rm x'",
+    "bash <<'E'\nls\nrm x\nE\n",
 ]
 
 
