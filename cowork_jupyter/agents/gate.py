@@ -43,6 +43,8 @@ class Clearance:
     pins: Mapping[str, Pin] = field(default_factory=dict)
     unreadable: tuple[Rule, ...] = ()
     """Rules that keep what searches come across from being read."""
+    approved: bool = False
+    """Whether the user was asked about this very call."""
     network: bool = False
     """Whether a command may use the network: only if the user was asked, or said so in a rule."""
 
@@ -115,7 +117,7 @@ class Gate:
         while True:
             resolved = await self._resolved(tool, given, parameters)
             if approved == resolved.digest:
-                return self._clearance(resolved, log, network=True)
+                return self._clearance(resolved, log, approved=True, network=True)
             judgement = judge(log.role, resolved.call, self._surroundings(log, step))
             self._mention_deviation(judgement, log, step)
             if judgement.effect is Effect.ALLOW:
@@ -178,12 +180,15 @@ class Gate:
         except CoworkError:
             return "nothing"
 
-    def _clearance(self, resolved: _Resolved, log: RunLog, *, network: bool) -> Clearance:
+    def _clearance(
+        self, resolved: _Resolved, log: RunLog, *, approved: bool = False, network: bool
+    ) -> Clearance:
         rules = self.rules.for_job(log.context_id, log.job_id)
         unreadable = (one for one in rules if one.active and one.names("read_file"))
         return Clearance(
             pins=self._pins(resolved),
             unreadable=tuple(one for one in unreadable if one.counts_as is not Effect.ALLOW),
+            approved=approved,
             network=network,
         )
 

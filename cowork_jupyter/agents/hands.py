@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from ..domain.errors import CoworkError, Interrupted
 from ..domain.events import EventType
@@ -109,7 +110,7 @@ class Hands:
             return Handled(one.call, failure)
         del unanswered[one.id]
         self._remember_files(one.call, result)
-        self._record_result(one, result)
+        self._record_result(one, result, clearance)
         return Handled(one.call)
 
     async def _clear(self, one: _Numbered) -> Clearance:
@@ -153,8 +154,9 @@ class Hands:
                 tx.append_message(self.log.message("assistant", "", MessageType.TOOL_CALL, facts))
                 self.log.append(tx, EventType.TOOL_CALL, facts)
 
-    def _record_result(self, one: _Numbered, result: ToolResult) -> None:
-        self._record(one, result.text, result.summary, None, result.data)
+    def _record_result(self, one: _Numbered, result: ToolResult, clearance: Clearance) -> None:
+        approved = {"approved": True} if clearance.approved else {}
+        self._record(one, result.text, result.summary, None, result.data, approved)
 
     def _record_failure(self, one: _Numbered, error: CoworkError) -> None:
         # The message says itself what to do; the flag is for those who count on it.
@@ -168,6 +170,7 @@ class Hands:
         summary: str,
         error: CoworkError | None,
         facts: dict[str, object],
+        more: Mapping[str, object] = MappingProxyType({}),
     ) -> None:
         outcome = {
             "call_id": one.id,
@@ -175,7 +178,7 @@ class Hands:
             "summary": summary,
             "error": error.as_dict() if error else None,
         }
-        stored = {**outcome, "tool": one.call.tool, "facts": facts}
+        stored = {**outcome, "tool": one.call.tool, "facts": facts, **more}
         with self.log.journal.transaction() as tx:
             tx.append_message(self.log.message("tool", text, MessageType.TOOL_RESULT, stored))
             self.log.append(tx, EventType.TOOL_RESULT, outcome)

@@ -58,6 +58,8 @@ class Target:
 
 def target_of(grounds: Grounds, path: str, folder: str = "", *, follow: bool = True) -> Target:
     """Where a path leads, seen from a folder; `follow` as for opening or for removing it."""
+    if "\0" in path:  # no path at all; whoever opens it will say so
+        return Target("/\0", "/\0")
     base = folder or grounds.root
     if path == "~" or path.startswith("~/"):
         path = grounds.home + path[1:]

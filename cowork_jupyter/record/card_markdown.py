@@ -165,7 +165,7 @@ class _Writer:
         named = " ".join(code(one[:60]) for one in list(paths)[:6])
         more = f" and {len(paths) - 6} more" if len(paths) > 6 else ""
         failed = [use for use in uses if use.result is not None and not use.ok][-4:]
-        told = [f"- {code(use.tool)}: {self._line(use.summary, words)}" for use in failed]
+        told = [f"- {code(use.tool)}: {self._line(use.summary, words * 2)}" for use in failed]
         head = f"Used {counted}" + (f" on {named}{more}" if named else "")
         return "\n\n".join([head, "\n".join(told)]) if told else head
 

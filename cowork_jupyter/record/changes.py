@@ -7,6 +7,7 @@ from ..checkpoints.views import DiffKind, Read
 from ..domain.errors import CoworkError
 from ..tools.diff import Diff, diff
 from ..tools.encoding import HEAD, decode, is_binary
+from ..tools.files import size_text
 from ..tools.notebooks import is_notebook
 from .notebook_changes import compare_notebooks
 from .tables import is_table, table_facts
@@ -22,14 +23,30 @@ def compare(change: Change, read: Read) -> FileDiff:
     before, after = _side(change.path, change.before, read), _side(change.path, change.after, read)
     result = FileDiff(
         path=change.path,
-        change=change.kind,
+        status=change.kind,
         kind=_kind(change),
         before=before,
         after=after,
     )
     if result.kind == "binary":
         _compare_contents(change, read, result)
+    if result.diff is None:
+        result.why = _in_words(before, after)
     return result
+
+
+def _in_words(before: Side | None, after: Side | None) -> str:
+    """What there is to say where no text can be shown: `2.1 MB, sha256 0f3a… → 2.2 MB, …`."""
+    return " → ".join(_described(side) for side in (before, after) if side)
+
+
+def _described(side: Side) -> str:
+    if side.target is not None:
+        return f"a link to {side.target}"
+    if side.sha256 is None:
+        return f"not kept ({side.not_kept})" if side.not_kept else f"a folder, {side.mode}"
+    table = f", {side.rows:,} rows of {len(side.columns or [])} columns" if side.rows else ""
+    return f"{size_text(side.size)}{table}, sha256 {side.sha256[:12]}…, {side.mode}"
 
 
 def _kind(change: Change) -> DiffKind:

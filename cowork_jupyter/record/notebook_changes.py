@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..checkpoints import CellDiff
-from ..checkpoints.views import CellChange
+from ..checkpoints.views import CellStatus
 from ..tools.diff import Diff, diff
 from ..tools.notebooks import cells_of
 
@@ -98,12 +98,12 @@ def _compared(
     old, new = before.outputs if before else "", after.outputs if after else ""
     if before and after and not change.text and old == new and not moved:
         return None
-    kind: CellChange = "created" if before is None else "removed" if after is None else "changed"
+    kind: CellStatus = "added" if before is None else "removed" if after is None else "changed"
     if kind == "changed" and not change.text and old == new:
         kind = "moved"
     cell = CellDiff(
         id=there.id,
-        change=kind,
+        status=kind,
         cell_type=there.kind,
         diff=change.text[:MOST_SOURCE],
         outputs="" if old == new else f"{old or 'none'} → {new or 'none'}",

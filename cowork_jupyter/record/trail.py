@@ -28,8 +28,11 @@ class Use:
     """The message that shows it: the call, or a result whose call is missing."""
     message_ids: list[str]
     result: Message | None = None
-    asked: bool = False
-    """Whether the user was asked before it ran."""
+
+    @property
+    def asked(self) -> bool:
+        """Whether the user was asked before it ran."""
+        return self.result is not None and self.result.data.get("approved") is True
 
     @property
     def ok(self) -> bool:
@@ -56,34 +59,26 @@ class Use:
 
 
 def tool_uses(messages: Iterable[Message]) -> list[Use]:
-    """All calls, in order, each with its result and with the questions asked in between."""
+    """All calls, in order, each with its result."""
     uses: list[Use] = []
     open_uses: dict[str, Use] = {}
-    questions: dict[tuple[str | None, str | None], list[str]] = {}
     for message in messages:
-        run = (message.job_id, message.task_id)
         call_id = str(message.data.get("call_id") or message.id)
         if message.message_type is MessageType.TOOL_CALL:
-            questions.pop(run, None)
             open_uses[call_id] = _use(message)
             uses.append(open_uses[call_id])
-        elif message.message_type is MessageType.QUESTION:
-            questions.setdefault(run, []).append(message.id)
         elif message.message_type is MessageType.TOOL_RESULT:
             if call_id not in open_uses:
                 open_uses[call_id] = _use(message)
                 uses.append(open_uses[call_id])
-            _finish(open_uses.pop(call_id), message, questions.pop(run, []))
+            use = open_uses.pop(call_id)
+            use.result = message
+            use.message_ids = list(dict.fromkeys([*use.message_ids, message.id]))
     return uses
 
 
 def _use(message: Message) -> Use:
     return Use(str(message.data.get("tool") or "unknown"), message, [message.id])
-
-
-def _finish(use: Use, result: Message, questions: list[str]) -> None:
-    use.result, use.asked = result, bool(questions)
-    use.message_ids = list(dict.fromkeys([*use.message_ids, *questions, result.id]))
 
 
 @dataclass

@@ -73,6 +73,16 @@ class Api:
                     return job
                 await asyncio.sleep(0.02)
 
+    async def first_request(self, context_id: str) -> dict[str, Any]:
+        """The first request for permission that comes up."""
+        async with asyncio.timeout(20):
+            while True:
+                items = (await self.get(f"context/{context_id}/permissions"))["items"]
+                if items:
+                    request: dict[str, Any] = items[0]
+                    return request
+                await asyncio.sleep(0.02)
+
     async def first_question(self, context_id: str) -> dict[str, Any]:
         """The first question that comes up."""
         async with asyncio.timeout(20):

@@ -59,6 +59,7 @@ async def test_the_base_prompts_are_listed(api: Api, ada: str) -> None:
         "title": "Ada",
         "source": "user",
         "text": "# Ada\n\nYou are Ada. Größe 📈",
+        "trusted": True,
     }
 
 
@@ -69,17 +70,15 @@ async def test_files_that_cannot_be_used_are_told(api: Api, folder: Path) -> Non
     assert answer["problems"][0]["code"] == "prompt_skipped"
 
 
-async def test_prompts_of_a_workspace_count_only_when_it_is_trusted(
-    api: Api, extension: CoworkExtension, jp_root_dir: Path
+async def test_a_prompt_of_the_workspace_is_shown_before_it_is_trusted(
+    api: Api, jp_root_dir: Path
 ) -> None:
     (jp_root_dir / ".cowork" / "prompts").mkdir(parents=True)
     (jp_root_dir / ".cowork" / "prompts" / "team.md").write_text("We are a team.")
-    assert len((await api.get("v1/system-prompts"))["items"]) == 1
-    await api.refused("GET", "v1/system-prompts/team/enhanced", status=404)
-    await api.refused("POST", "context", {"system_prompt_id": "team"}, status=422)
-    extension.service.prompts.trusted = True
-    assert (await api.get("v1/system-prompts"))["items"][1]["source"] == "workspace"
-    await api.new_context(system_prompt_id="team")
+    (_, team) = (await api.get("v1/system-prompts"))["items"]
+    assert (team["id"], team["source"], team["trusted"]) == ("team", "workspace", False)
+    shown = await api.get("v1/system-prompts/team/enhanced")
+    assert shown["prompt"].startswith("We are a team.")
 
 
 @pytest.mark.parametrize("role", AgentRole)

@@ -140,8 +140,10 @@ async def test_several_are_decided_at_once_or_not_at_all(
     assert (await pending(asking))[0].status == "pending"
     asking.service.resolve_permissions([first.id], ALLOW)
     await eventually(
-        lambda: [one.id for one in asking.service.pending_permissions(asking.context.id)]
-        not in ([], [first.id])
+        lambda: (
+            [one.id for one in asking.service.pending_permissions(asking.context.id)]
+            not in ([], [first.id])
+        )
     )
     (second,) = asking.service.pending_permissions(asking.context.id)
     asking.service.resolve_permissions([second.id], ALLOW)

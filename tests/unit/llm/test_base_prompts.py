@@ -44,7 +44,7 @@ def test_there_is_always_the_default_one() -> None:
 
 
 def test_folders_that_do_not_exist_are_no_problem(tmp_path: Path) -> None:
-    prompts = BasePrompts(tmp_path / "no", tmp_path / "nowhere", trusted=True)
+    prompts = BasePrompts(tmp_path / "no", tmp_path / "nowhere", trusts=lambda _offer: True)
     assert ids(prompts) == ["default"]
     assert prompts.listing().problems == []
 
@@ -70,14 +70,18 @@ def test_an_edit_counts_at_once(user: Path) -> None:
     assert found.text == "Be terse."
 
 
-def test_a_workspace_that_is_not_trusted_gives_none(workspace: Path) -> None:
+def test_what_a_workspace_brings_is_shown_but_not_used_until_trusted(workspace: Path) -> None:
     prompts = BasePrompts(workspace=workspace)
-    assert ids(prompts) == ["default"]
-    assert prompts.find("team") is None
+    found = prompts.find("team")
+    assert found
+    assert not found.trusted
+    assert prompts.usable("team") is None
+    assert [(one.name, one.detail) for one in prompts.offers()] == [("team", "We are a team.")]
+    assert BasePrompts(workspace=workspace, trusts=lambda _offer: True).usable("team")
 
 
 def test_a_trusted_workspace_gives_its_own(user: Path, workspace: Path) -> None:
-    prompts = BasePrompts(user, workspace, trusted=True)
+    prompts = BasePrompts(user, workspace, trusts=lambda _offer: True)
     found = prompts.find("team")
     assert found
     assert (found.source, found.text) == ("workspace", "We are a team.")
@@ -85,7 +89,7 @@ def test_a_trusted_workspace_gives_its_own(user: Path, workspace: Path) -> None:
 
 def test_a_workspace_cannot_replace_a_prompt_of_the_user(user: Path, workspace: Path) -> None:
     (user / "team.md").write_text("Mine.")
-    prompts = BasePrompts(user, workspace, trusted=True)
+    prompts = BasePrompts(user, workspace, trusts=lambda _offer: True)
     assert [one.text for one in prompts.listing().items if one.id == "team"] == ["Mine."]
     assert "workspace's prompt 'team.md' is left out. There is another" in problem(prompts)
 
@@ -142,7 +146,7 @@ def test_what_is_no_file_is_not_waited_for(user: Path) -> None:
 def test_a_link_does_not_lead_out_of_the_workspace(workspace: Path, tmp_path: Path) -> None:
     (tmp_path / "secret.md").write_text("secret")
     (workspace / ".cowork" / "prompts" / "leak.md").symlink_to(tmp_path / "secret.md")
-    prompts = BasePrompts(workspace=workspace, trusted=True)
+    prompts = BasePrompts(workspace=workspace, trusts=lambda _offer: True)
     assert ids(prompts) == ["default", "team"]
     assert "'leak.md' is left out" in problem(prompts)
 

@@ -301,7 +301,16 @@ def test_always_allow_writes_the_narrowest_rule() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["python x.py", "bash -c x", "env x", "sudo x", "npx x", "ls $(x)", "ls > .git/x", "pip install x"],
+    [
+        "python x.py",
+        "bash -c x",
+        "env x",
+        "sudo x",
+        "npx x",
+        "ls $(x)",
+        "ls > .git/x",
+        "pip install x",
+    ],
 )
 def test_always_allow_is_not_offered_for_what_can_run_anything(text: str) -> None:
     assert kept("execute_command", {"command": text}) == []

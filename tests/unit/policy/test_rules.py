@@ -94,7 +94,13 @@ def test_a_command_is_matched_by_whole_words(text: str, words: str, fits: bool) 
     assert matches_command(rule(text), split) is fits
 
 
-@given(st.lists(st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S"]), min_size=1), min_size=1, max_size=4))
+@given(
+    st.lists(
+        st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S"]), min_size=1),
+        min_size=1,
+        max_size=4,
+    )
+)
 def test_the_rule_for_a_command_fits_it_and_nothing_longer(words: list[str]) -> None:
     read = rule(exact_command(words))
     if read.problem is None:

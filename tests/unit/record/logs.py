@@ -102,8 +102,6 @@ class Log:
         facts: dict[str, Any] = {"paths": list(paths)}
         call: dict[str, Any] = {"call_id": call_id, "tool": tool, "parameters": parameters}
         shown = [self.say("", MessageType.TOOL_CALL, step, **call)]
-        if asked:
-            shown.append(self.say("Allow it?", MessageType.QUESTION, step, id=f"q_{call_id}"))
         shown.append(
             self.say(
                 output,
@@ -116,6 +114,7 @@ class Log:
                 summary=error or f"{tool} {' '.join(paths)}".strip(),
                 error={"code": error, "message": error} if error else None,
                 facts={} if error else facts,
+                **({"approved": True} if asked else {}),
             )
         )
         return [one.id for one in shown]

@@ -110,9 +110,9 @@ def test_an_extra_tool_is_named_with_what_shows_it() -> None:
 
 def test_what_was_refused_was_tried_and_not_used() -> None:
     log = Log(step("a"))
-    log.use("delete_file", step="a", error="not_in_plan", asked=True)
+    log.use("delete_file", step="a", error="denied_by_user", asked=True)
     (extra,) = log.audited("a").deviations
-    assert extra.what == "tried delete_file: not_in_plan"
+    assert extra.what == "tried delete_file: denied_by_user"
 
 
 @pytest.mark.parametrize("code", ["unknown_tool", "bad_parameters"])

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from cowork_jupyter.agents.approvals import Ruling
 from cowork_jupyter.domain.contexts import JobStatus, StepStatus
 from cowork_jupyter.domain.errors import NotFound
 from cowork_jupyter.domain.messages import MessageType
@@ -38,7 +39,7 @@ def model() -> Any:
         [
             EDIT,
             call("create_file", path="b.py", content="b = 1\n"),
-            call("execute_command", command="echo sk-abcdefgh12345678"),
+            call("execute_command", command="python -c 'print(\"sk-abcdefgh12345678\")'"),
             text("Fixed."),
         ]
     )
@@ -79,10 +80,12 @@ async def carry_out(service: CoworkService) -> str:
     await service.jobs.wait(asked.job_id)
     job = await service.execute_plan(context.id, 1)
     async with asyncio.timeout(20):
-        for answer in ("allow", "skip"):
-            while not (open_questions := service.pending_questions(context.id)):
-                await asyncio.sleep(0.01)
-            service.answer(open_questions[0].id, answer)
+        while not (requests := service.pending_permissions(context.id)):
+            await asyncio.sleep(0.01)
+        service.resolve_permissions([requests[0].id], Ruling(decision="allow"))
+        while not (questions := service.pending_questions(context.id)):
+            await asyncio.sleep(0.01)
+        service.answer(questions[0].id, "skip")
         assert (await service.jobs.wait(job.id)).status is JobStatus.COMPLETED
     return context.id
 
@@ -95,7 +98,7 @@ async def test_an_audit_tells_what_happened(service: CoworkService) -> None:
     kinds = [one.kind.value for one in fix.deviations]
     assert kinds == ["extra_tool", "extra_tool", "extra_file"]
     assert fix.deviations[0].what.startswith("also used create_file: created b.py")
-    assert fix.deviations[1].what.startswith("also used execute_command: ran `echo")
+    assert fix.deviations[1].what.startswith("also used execute_command: ran `python")
     assert fix.deviations[1].what.endswith("(allowed by you)")
     assert fix.deviations[2].what == "also changed b.py"
     assert fix.actual.files == ["a.py", "b.py"]
@@ -121,7 +124,7 @@ async def test_an_audit_agrees_with_the_log_and_links_to_it(service: CoworkServi
         for deviation in step.deviations
     }
     assert shown == {
-        "extra_tool": ["tool_call", "question", "tool_result"],
+        "extra_tool": ["tool_call", "tool_result"],
         "extra_file": ["tool_call", "tool_result"],
         "failed": ["task_result"],
         "skipped": ["task_result", "question"],
