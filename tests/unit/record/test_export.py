@@ -74,7 +74,7 @@ def test_markdown_reads_as_a_report(log: Log) -> None:
         "Revision 1 · 1 of 2 steps completed · "
     )
     assert "| ✓ 1 | Drop duplicates | `update_file`, `clean.py`, 5 s | " in text
-    assert "`update_file` `execute_command`, changed `clean.py`, 10.0 s | extra tool |" in text
+    assert "`update_file` `execute_command`, changed `clean.py`, 9.0 s | extra tool |" in text
     assert "| – 2 | Chart revenue | after a | 6.0 s | failed, skipped |" in text
     assert "- Step 1: also used execute_command: execute_command (allowed by you)" in text
     assert "- Step 2: failed: no such column\n- Step 2: skipped, as you decided" in text
