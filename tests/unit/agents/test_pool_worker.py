@@ -1,0 +1,112 @@
+"""What a worker does and does not do, without a cluster around it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cowork_jupyter.agents.pool_worker import Order, Proof, _perform, _while, grant, sees
+from cowork_jupyter.domain.errors import CoworkError, NotFound
+from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.tools.base import ToolResult
+from cowork_jupyter.workspace import Workspace
+from cowork_jupyter.workspace.sandbox.sandbox import Sandbox
+
+
+class Coordinator:
+    """Answers claims, and keeps what it hears."""
+
+    def __init__(self, granted: bool = True) -> None:
+        self.granted = granted
+        self.heard: list[dict[str, str]] = []
+
+    def hear(self, message: dict[str, str]) -> None:
+        self.heard.append(message)
+        if message["kind"] == "claim":
+            grant(message["claim"], self.granted)
+
+    async def order(self, order: Order) -> ToolResult | CoworkError | None:
+        return await _while(lambda: True, _perform(order, self.hear))
+
+
+@pytest.fixture
+def order(settings: Settings) -> Order:
+    """To read a file."""
+    workspace = Workspace(settings.workspace)
+    return Order(
+        "attempt", "read_file", {"path": "a.py"}, AgentRole.ACTOR, workspace, settings, False
+    )
+
+
+def command(order: Order, text: str, *, confined: bool = False) -> Order:
+    return replace(order, tool="execute_command", parameters={"command": text}, confined=confined)
+
+
+@pytest.mark.asyncio
+async def test_a_granted_call_is_run(order: Order) -> None:
+    result = await Coordinator().order(order)
+    assert isinstance(result, ToolResult)
+    assert "answer = 42" in result.text
+
+
+@pytest.mark.asyncio
+async def test_a_call_that_is_not_granted_does_nothing(order: Order) -> None:
+    assert await Coordinator(granted=False).order(command(order, "touch touched")) is None
+    assert not (order.workspace.root / "touched").exists()
+
+
+@pytest.mark.asyncio
+async def test_a_call_that_nobody_wants_any_more_ends_without_its_go(order: Order) -> None:
+    wanted = iter([True, False])
+    nobody = _perform(command(order, "touch touched"), lambda _message: None)
+    assert await _while(lambda: next(wanted, False), nobody) is None
+    assert not (order.workspace.root / "touched").exists()
+
+
+@pytest.mark.asyncio
+async def test_an_error_is_given_back_rather_than_raised(order: Order) -> None:
+    found = await Coordinator().order(replace(order, parameters={"path": "missing"}))
+    assert isinstance(found, NotFound)
+
+
+@pytest.mark.asyncio
+async def test_output_comes_before_the_result_is_given(order: Order) -> None:
+    coordinator = Coordinator()
+    await coordinator.order(command(order, "echo one; echo two"))
+    claim, *output = coordinator.heard
+    assert claim["kind"] == "claim"
+    assert "".join(message["text"] for message in output) == "one\ntwo\n"
+
+
+@pytest.mark.asyncio
+async def test_the_roles_ceiling_holds_at_a_worker_too(order: Order) -> None:
+    refused = await Coordinator().order(
+        replace(command(order, "touch touched"), role=AgentRole.PLANNER)
+    )
+    assert isinstance(refused, CoworkError)
+    assert not (order.workspace.root / "touched").exists()
+
+
+@pytest.mark.asyncio
+async def test_a_command_that_counts_on_a_sandbox_does_not_run_without_one(
+    order: Order, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Sandbox, "kind", "none")
+    refused = await Coordinator().order(command(order, "touch touched", confined=True))
+    assert isinstance(refused, CoworkError)
+    assert refused.code == "sandbox_missing"
+    assert not (order.workspace.root / "touched").exists()
+    assert isinstance(await Coordinator().order(replace(order, confined=True)), ToolResult)
+
+
+def test_who_sees_another_folder_cannot_know_the_proof(tmp_path: Path) -> None:
+    proof = Proof.in_folder(tmp_path)
+    assert not sees(proof)
+    proof.write()
+    assert sees(proof)
+    assert not sees(replace(proof, token="another"))
+    proof.remove()
+    assert list(tmp_path.iterdir()) == []
