@@ -2,7 +2,8 @@
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { CoworkError, type Channel } from '../src/shared/channel';
+import { CoworkError, type Channel, type Liveness } from '../src/shared/channel';
+import type { Event } from '../src/shared/protocol';
 
 export interface Asked {
   method: string;
@@ -16,8 +17,24 @@ export interface FarSide {
   asked: Asked[];
   /** Answers the n-th request (0 is the first). */
   answer(n: number, status: number, body: unknown): void;
+  /** The places from which events were asked for, one for each try. */
+  subscriptions: { context: string; after: number; open: boolean }[];
+  /** Takes the n-th subscription on. */
+  accept(n: number): void;
+  /** Sends an event to whoever asked in the n-th subscription. */
+  send(n: number, event: Event): void;
+  /** The n-th subscription fails; `unknown` because there is no such context. */
+  refuse(n: number, why: 'lost' | 'unknown'): void;
   close(): void;
 }
+
+export function event(seq: number): Event {
+  return { seq, type: 'notice', context_id: 'c1', job_id: 'j1', task_id: null, created_at: '2026-01-01T00:00:00Z', data: {} };
+}
+
+/** How long the first and the longest pause between two tries are, at most. */
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 20_000;
 
 const ERROR = { error: { code: 'job_running', message: 'A job is running.', retryable: true, details: { job: 7 } } };
 
@@ -98,6 +115,67 @@ export function describeChannel(name: string, timeoutMs: number, open: () => Far
       const next = far.channel.request('GET', 'health');
       far.answer(1, 200, 'in time');
       await expect(next).resolves.toBe('in time');
+    });
+
+    describe('brings events', () => {
+      let seen: (number | Liveness)[];
+      let end: () => void;
+
+      beforeEach(async () => {
+        seen = [];
+        end = far.channel.subscribe('c1', 4, { event: ({ seq }) => seen.push(seq), state: state => seen.push(state) });
+        await vi.advanceTimersByTimeAsync(0);
+      });
+
+      it('from the place that was asked for, in order', async () => {
+        expect(far.subscriptions).toEqual([{ context: 'c1', after: 4, open: true }]);
+        far.accept(0);
+        await vi.advanceTimersByTimeAsync(0);
+        far.send(0, event(5));
+        far.send(0, event(6));
+        expect(seen).toEqual(['live', 5, 6]);
+      });
+
+      it('once each, although the far side repeats itself', async () => {
+        far.accept(0);
+        await vi.advanceTimersByTimeAsync(0);
+        [4, 5, 5, 3, 6].forEach(seq => far.send(0, event(seq)));
+        expect(seen).toEqual(['live', 5, 6]);
+      });
+
+      it('again after a first try that failed', async () => {
+        far.refuse(0, 'lost');
+        await vi.advanceTimersByTimeAsync(FIRST_PAUSE_MS);
+        expect(far.subscriptions[1]).toEqual({ context: 'c1', after: 4, open: true });
+        far.accept(1);
+        await vi.advanceTimersByTimeAsync(0);
+        far.send(1, event(5));
+        expect(seen).toEqual(['reconnecting', 'live', 5]);
+      });
+
+      it('no more when there is no such context', async () => {
+        far.refuse(0, 'unknown');
+        await vi.advanceTimersByTimeAsync(LONGEST_PAUSE_MS * 3);
+        expect(seen).toEqual(['gone']);
+        expect(far.subscriptions).toHaveLength(1);
+      });
+
+      it('no more when nobody listens, and lets the far side know', async () => {
+        far.accept(0);
+        await vi.advanceTimersByTimeAsync(0);
+        end();
+        far.send(0, event(5));
+        await vi.advanceTimersByTimeAsync(LONGEST_PAUSE_MS);
+        expect(seen).toEqual(['live']);
+        expect(far.subscriptions).toEqual([{ context: 'c1', after: 4, open: false }]);
+      });
+
+      it('not even a late word to those who have left before it was there', async () => {
+        end();
+        far.accept(0);
+        await vi.advanceTimersByTimeAsync(LONGEST_PAUSE_MS);
+        expect(seen).toEqual([]);
+      });
     });
   });
 }

@@ -9,6 +9,7 @@ import { ITranslator } from '@jupyterlab/translation';
 
 import { ServerChannel } from '../shared/serverChannel';
 import { setTranslate } from '../shared/translate';
+import { cards } from './cardRenderer';
 import { CommandIDs } from './commandIds';
 import { addCommands, addToPalette } from './commands';
 import { CoworkModel, ICoworkModel } from './coworkModel';
@@ -104,4 +105,4 @@ const status: JupyterFrontEndPlugin<void> = {
   }
 };
 
-export default [model, commands, panel, status];
+export default [model, cards, commands, panel, status];

@@ -27,8 +27,10 @@ export class EventSocket {
     this.closed = true;
     clearTimeout(this.timer);
     window.removeEventListener('online', this.wake);
-    this.socket?.close();
+    const { socket } = this;
+    // First forgotten, then closed: its last words are for nobody.
     this.socket = null;
+    socket?.close();
   }
 
   private connect(): void {

@@ -97,6 +97,8 @@ export interface Plan {
   estimated_total_time: string;
   risks: string[];
   prerequisites: string[];
+  /** Steps for which a saved card had no room. */
+  steps_left_out?: number;
 }
 
 /** The answer to `GET` and `PUT context/{id}/plan`. */
@@ -232,16 +234,28 @@ export interface RunCardData {
   job_id: string;
   /** Jobs that the user started from this card: it follows them too. */
   jobs?: string[];
+  /** The cell was run again with the same text: what it would send, should the user want that. */
+  again?: Again;
   role: string;
   title: string;
   snapshot: RunSnapshot;
   saved_at: string | null;
 }
 
+/** A request that was made before: words, or the approval of a plan. */
+export interface Again {
+  content?: string;
+  role?: string;
+  notebook?: string | null;
+  revision?: number;
+}
+
 /** The answer to `GET jobs/{id}/card`. */
 export interface CardAnswer {
   card: RunCardData;
   markdown: string;
+  /** A short form, for where there is no Markdown either. */
+  text?: string;
 }
 
 export interface Deviation {

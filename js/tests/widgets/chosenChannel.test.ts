@@ -4,7 +4,7 @@ import { CoworkError, type Channel } from '../../src/shared/channel';
 import { ChosenChannel } from '../../src/widgets/chosenChannel';
 
 function channel(answer: () => Promise<unknown>): Channel & { request: ReturnType<typeof vi.fn> } {
-  return { request: vi.fn(answer) } as Channel & { request: ReturnType<typeof vi.fn> };
+  return { request: vi.fn(answer), subscribe: vi.fn(() => () => undefined) } as unknown as Channel & { request: ReturnType<typeof vi.fn> };
 }
 
 const kernel = (): ReturnType<typeof channel> => channel(async () => 'kernel');
@@ -47,5 +47,21 @@ describe('ChosenChannel', () => {
     await expect(chosen.request('GET', 'health')).resolves.toBe('kernel');
     far.request.mockImplementation(async () => 'server');
     await expect(chosen.request('GET', 'health')).resolves.toBe('server');
+  });
+
+  it('listens to the one it has chosen', async () => {
+    const [far, near] = [server(), kernel()];
+    const listener = { event: () => undefined, state: () => undefined };
+    new ChosenChannel(far, near).subscribe('c1', 3, listener);
+    await vi.waitFor(() => expect(far.subscribe).toHaveBeenCalledWith('c1', 3, listener));
+    expect(near.subscribe).not.toHaveBeenCalled();
+  });
+
+  it('does not begin to listen for somebody who has left meanwhile', async () => {
+    const far = server();
+    const chosen = new ChosenChannel(far, kernel());
+    chosen.subscribe('c1', 3, { event: () => undefined, state: () => undefined })();
+    await chosen.request('GET', 'roles');
+    expect(far.subscribe).not.toHaveBeenCalled();
   });
 });

@@ -1,14 +1,27 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { KernelChannel } from '../../src/widgets/kernelChannel';
-import { describeChannel, type FarSide } from '../channelContract';
+import { describeChannel, event, type FarSide } from '../channelContract';
 import { FakeModel } from './fakeModel';
 
 function openOnFakeModel(): FarSide {
   const model = new FakeModel();
   const channel = new KernelChannel(model);
+  const begun = (): FakeModel['sent'] => model.sent.filter(({ method }) => method === 'SUBSCRIBE');
+  const ended = (id: number): boolean =>
+    model.sent.some(({ method, body }) => method === 'UNSUBSCRIBE' && (body as { subscription: number }).subscription === id);
   return {
     channel,
+    get subscriptions() {
+      return begun().map(({ id, path, body }) => ({
+        context: path.split('/')[1] ?? '',
+        after: (body as { after: number }).after,
+        open: !ended(id)
+      }));
+    },
+    accept: n => model.emit('msg:custom', { id: begun()[n]?.id, status: 200, body: null }, []),
+    send: (n, event) => model.emit('msg:custom', { subscription: begun()[n]?.id, event }, []),
+    refuse: (n, why) => model.emit('msg:custom', { id: begun()[n]?.id, status: why === 'unknown' ? 404 : 503, body: null }, []),
     get asked() {
       return model.sent.map(({ method, path, body }) => ({ method, path, body }));
     },
@@ -52,5 +65,44 @@ describe('KernelChannel', () => {
     channel.dispose();
     await expect(request).rejects.toMatchObject({ code: 'unreachable' });
     expect(model.listening('msg:custom')).toBe(0);
+  });
+});
+
+describe('the subscriptions of a KernelChannel', () => {
+  const silent = { event: () => undefined, state: () => undefined };
+
+  it('take events that overtake the answer', () => {
+    const model = new FakeModel();
+    const seen: number[] = [];
+    new KernelChannel(model).subscribe('c1', 0, { ...silent, event: ({ seq }) => seen.push(seq) });
+    model.emit('msg:custom', { subscription: model.sent[0]?.id, event: event(1) });
+    expect(seen).toEqual([1]);
+  });
+
+  it('leave alone what another tab has subscribed to', () => {
+    const model = new FakeModel();
+    const seen: number[] = [];
+    new KernelChannel(model).subscribe('c1', 0, { ...silent, event: ({ seq }) => seen.push(seq) });
+    model.emit('msg:custom', { subscription: -1, event: event(1) });
+    expect(seen).toEqual([]);
+  });
+
+  it('take back what a busy kernel has not answered before they ask again', async () => {
+    vi.useFakeTimers();
+    const model = new FakeModel();
+    const channel = new KernelChannel(model);
+    channel.subscribe('c1', 0, silent);
+    await vi.advanceTimersByTimeAsync(15_000 + 1000);
+    expect(model.sent.map(({ method }) => method)).toEqual(['SUBSCRIBE', 'UNSUBSCRIBE', 'SUBSCRIBE']);
+    channel.dispose();
+    vi.useRealTimers();
+  });
+
+  it('end when the card goes', () => {
+    const model = new FakeModel();
+    const channel = new KernelChannel(model);
+    channel.subscribe('c1', 0, silent);
+    channel.dispose();
+    expect(model.sent.at(-1)).toMatchObject({ method: 'UNSUBSCRIBE', body: { subscription: model.sent[0]?.id } });
   });
 });

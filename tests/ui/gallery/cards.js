@@ -148,6 +148,7 @@ export const CARDS = {
     card: card({ status: 'failed', error: 'Step 2 failed: no space left on the device.', role: 'actor', plan: statuses(PLAN, 'completed', 'failed'), tasks: [task(1, 'completed'), task(2, 'failed', { error: 'OSError: [Errno 28] No space left on device' })] })
   },
   'failed at once': { card: card({ status: 'failed', plan: null, messages: [], error: 'The model server does not answer. Check that it runs at http://localhost:11434, then try again.' }) },
+  'run before': { card: { ...card(), again: { content: 'Clean sales.csv', role: 'planner' } } },
   'stopped': { card: card({ status: 'cancelled', plan: null, messages: LOOKED }) },
   'review': {
     card: card({

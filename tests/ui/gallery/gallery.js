@@ -20,7 +20,14 @@ class Kernel {
     } else if (path.endsWith('/card')) {
       answer(unknown ? 404 : 200, unknown ? gone : { card, markdown: '' });
     } else if (method !== 'UNSUBSCRIBE') {
-      const body = ANSWERS[`${method} ${path}`];
+      const { plan, revision, made_at, stale, permissions, questions, messages } = card.snapshot;
+      const own = {
+        'GET context/ctx/plan': { plan, revision, made_at, stale },
+        'GET context/ctx/permissions': { items: permissions, next: null },
+        'GET context/ctx/questions': { items: questions, next: null },
+        'GET context/ctx/messages?after=0&limit=1000': { items: messages, next: null }
+      };
+      const body = own[`${method} ${path}`] ?? ANSWERS[`${method} ${path}`];
       answer(body ? 200 : 404, body ?? gone);
     }
   }

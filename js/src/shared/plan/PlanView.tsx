@@ -59,6 +59,7 @@ export function PlanView({ state, plan, audit }: { state: RunState; plan: Plan; 
           );
         })}
       </ol>
+      {plan.steps_left_out !== undefined && <p class="cw-dim">{t('… and %1 more steps', String(plan.steps_left_out))}</p>}
       {!chain && hasDependencies(steps) && <Graph steps={steps} status={step => stepStatus(state, step)} />}
       <p class="cw-dim">{about(state, plan)}</p>
     </div>

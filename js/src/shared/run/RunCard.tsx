@@ -18,7 +18,7 @@ import { RunProvider } from './context';
 import { Conversation, Drafts } from './Conversation';
 import { mainEntries } from './fold';
 import { useKeptFocus } from './keptFocus';
-import { Missing, RecordNote, RunError } from './RunNotes';
+import { Missing, RecordNote, RunBefore, RunError } from './RunNotes';
 import { RunFooter } from './RunFooter';
 import { Progress, RunFigures, RunHeader } from './RunHeader';
 import { isFinal, presentJob, statusOf, type RunState } from './state';
@@ -31,8 +31,28 @@ interface RunCardProps {
   onChange?: (store: RunStore) => void;
 }
 
-/** One run, from the first word to what came of it. */
+/** One run; or, when the user starts it anew, the new one in its place. */
 export function RunCard({ card, channel, onChange }: RunCardProps): VNode {
+  const [moved, setMoved] = useState<{ from: string; card: RunCardData } | null>(null);
+  const shown = moved?.from === card.job_id ? moved.card : card;
+  const onAnew = (place: { context_id: string; job_id: string }): void =>
+    setMoved({ from: card.job_id, card: { ...withoutPast(card), ...place } });
+  return <Run key={shown.job_id} card={shown} channel={channel} onAnew={onAnew} {...(onChange ? { onChange } : {})} />;
+}
+
+/** What a new conversation begins with: the goal. */
+function withoutPast({ again: _again, jobs: _jobs, ...card }: RunCardData): RunCardData {
+  const blank = { messages: [], plan: null, revision: 0, made_at: null, stale: [], tasks: [], questions: [], permissions: [] };
+  const { snapshot } = card;
+  return { ...card, snapshot: { ...snapshot, ...blank, status: 'running', error: null, usage: null, started_at: null, ended_at: null, left_out: 0 } };
+}
+
+interface RunProps extends RunCardProps {
+  onAnew: (place: { context_id: string; job_id: string }) => void;
+}
+
+/** From the first word to what came of it. */
+function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
   const store = useStore(card, channel, onChange);
   const { state, link, trusted: live } = store;
   const hands = useMemo(() => ({ actions: new RunActions(channel, store), live }), [channel, store, live]);
@@ -54,6 +74,7 @@ export function RunCard({ card, channel, onChange }: RunCardProps): VNode {
         >
           {link === 'record' && <RecordNote savedAt={card.saved_at} />}
           <Body state={state} live={live} audit={audit} editing={editing} onEdited={() => setEditing(false)} />
+          {live && card.again && canGoOn(state) && <RunBefore again={card.again} onAnew={onAnew} />}
         </Card>
         {live && <Asks state={state} />}
         <Announcer state={state} />

@@ -1,9 +1,11 @@
 import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
 
 import { useAction } from '../action';
 import { Button, Failure } from '../Button';
 import { counted, moment } from '../figures';
 import { Icon } from '../icons';
+import type { Again } from '../protocol';
 import { t } from '../translate';
 import { bounded, visible } from '../visible';
 import { useRun } from './context';
@@ -34,6 +36,35 @@ export function Missing({ count }: { count: number }): VNode | null {
       </Button>
       <Failure error={loading.error} />
     </p>
+  );
+}
+
+interface RunBeforeProps {
+  again: Again;
+  onAnew: (place: { context_id: string; job_id: string }) => void;
+}
+
+/** Running a cell again sends nothing by itself: the user may only have wanted to see the card. */
+export function RunBefore({ again, onAnew }: RunBeforeProps): VNode | null {
+  const { actions } = useRun();
+  const starting = useAction();
+  const [gone, setGone] = useState(false);
+  if (gone) {
+    return null;
+  }
+  return (
+    <div class="cw-before">
+      <span>{t('This cell has run before.')}</span>
+      <Button busy={starting.busy} onClick={() => void starting.run(() => actions.again(again)).then(setGone)}>
+        {t('Run again')}
+      </Button>
+      {again.content !== undefined && (
+        <Button disabled={starting.busy} onClick={() => void starting.run(async () => onAnew(await actions.anew(again)))}>
+          {t('Start anew')}
+        </Button>
+      )}
+      <Failure error={starting.error} />
+    </div>
   );
 }
 

@@ -1,8 +1,7 @@
 /** What a user can do on a run card, each as one call of the API. */
 
 import type { Channel } from '../channel';
-import type { Audit, Checkpoint, FileDiff, Message, Page, Plan, PlanAnswer, Rollback, Scope } from '../protocol';
-import { withMessage } from './messages';
+import type { Again, Audit, Checkpoint, FileDiff, Page, Plan, PlanAnswer, Rollback, Scope } from '../protocol';
 import type { RunStore } from './store';
 
 export type Decision = { decision: 'allow' | 'deny'; scope: Scope; feedback?: string };
@@ -77,30 +76,23 @@ export class RunActions {
     return this.channel.request<Rollback>('POST', `checkpoints/${checkpointId}/rollback`, { dry_run: dryRun });
   }
 
-  /** Everything that was said in the card's jobs, whole, in place of what the saved card could hold. */
-  async wholeRecord(): Promise<void> {
-    const { state } = this.store;
-    const messages = (await this.allMessages()).filter(({ job_id }) => job_id && state.follows.includes(job_id));
-    const whole = messages.reduce(withMessage, { ...state, entries: [], leftOut: 0 });
-    const before = new Map(state.entries.map(entry => [entry.id, entry]));
-    const known = new Set(whole.entries.map(({ id }) => id));
-    const entries = whole.entries.map(entry => {
-      const old = before.get(entry.id);
-      return entry.kind === 'question' && old?.kind === 'question' ? { ...entry, answer: old.answer } : entry;
-    });
-    // Notices and decisions are no messages; they stay where they were, at the end.
-    const others = state.entries.filter(({ id, kind }) => !known.has(id) && (kind === 'notice' || kind === 'decision'));
-    this.store.change({ ...this.store.state, entries: [...entries, ...others], leftOut: whole.leftOut });
+  wholeRecord(): Promise<void> {
+    return this.store.loadWhole();
   }
 
-  private async allMessages(): Promise<Message[]> {
-    const messages: Message[] = [];
-    let after: string | number | null = 0;
-    while (after !== null) {
-      const page: Page<Message> = await this.channel.request('GET', `${this.context}/messages?after=${after}&limit=1000`);
-      messages.push(...page.items);
-      after = page.next;
-    }
-    return messages;
+  /** The same request once more, in the same conversation. */
+  again({ content, role, revision }: Again): Promise<void> {
+    return revision === undefined ? this.say(content ?? '', role) : this.execute(revision);
+  }
+
+  /** The same request in a new conversation, which knows nothing of the old one. */
+  async anew({ content, role, notebook }: Again): Promise<{ context_id: string; job_id: string }> {
+    const context = await this.channel.request<{ id: string }>('POST', 'context', {
+      ...(notebook ? { notebook } : {}),
+      ...(role ? { role } : {})
+    });
+    const body = { content, ...(role ? { role } : {}) };
+    const { job_id } = await this.channel.request<{ job_id: string }>('POST', `context/${context.id}/messages`, body);
+    return { context_id: context.id, job_id };
   }
 }

@@ -61,7 +61,8 @@ export function planOf(data: Record<string, unknown>): Plan {
     })),
     estimated_total_time: text(data['estimated_total_time']),
     risks: texts(data['risks']),
-    prerequisites: texts(data['prerequisites'])
+    prerequisites: texts(data['prerequisites']),
+    ...(typeof data['steps_left_out'] === 'number' ? { steps_left_out: data['steps_left_out'] } : {})
   };
 }
 

@@ -1,6 +1,6 @@
 /** A saved card becomes a state again, so that a record and a live run are drawn by the same code. */
 
-import type { Job, RunCardData, RunSnapshot, Task } from '../protocol';
+import type { Job, RunCardData, RunSnapshot, Task, Usage } from '../protocol';
 import { withMessage } from './messages';
 import { permissionOf, planOf, questionOf } from './reading';
 import { follow } from './reduce';
@@ -30,27 +30,27 @@ export function fromCard(card: RunCardData): RunState {
   return (card.jobs ?? []).reduce(follow, state);
 }
 
-/** Adds what another job of the same conversation did: the plan was carried out, or talked about. */
+/** Adds a job as the server has it now; with its card, when it is not the one this state was made from. */
 export function withJob(state: RunState, job: Job, card: RunCardData | null): RunState {
   const other = card && fromCard(card);
   const known = new Set(state.entries.map(entry => entry.id));
-  const seq = other ? Math.min(state.seq, other.seq) : state.seq;
-  const entries = [...state.entries, ...(other?.entries ?? []).filter(entry => !known.has(entry.id))];
-  const usage = job.usage ?? NO_USAGE;
+  const { id, status, error, created_at, completed_at } = job;
   return {
-    ...follow(state, job.id),
-    seq,
-    entries,
-    jobs: { ...state.jobs, [job.id]: { id: job.id, status: job.status, error: job.error, startedAt: job.created_at, endedAt: job.completed_at } },
-    busy: isFinal(job.status) ? state.busy : job.id,
+    ...follow(state, id),
+    seq: other ? Math.min(state.seq, other.seq) : state.seq,
+    entries: [...state.entries, ...(other?.entries ?? []).filter(entry => !known.has(entry.id))],
+    leftOut: state.leftOut + (other?.leftOut ?? 0),
+    jobs: { ...state.jobs, [id]: { id, status, error, startedAt: created_at, endedAt: completed_at } },
     tasks: { ...state.tasks, ...tasksOf(job.tasks) },
-    questions: other ? other.questions : state.questions,
-    permissions: other ? other.permissions : state.permissions,
-    usage: {
-      prompt_tokens: state.usage.prompt_tokens + usage.prompt_tokens,
-      completion_tokens: state.usage.completion_tokens + usage.completion_tokens,
-      total_tokens: state.usage.total_tokens + usage.total_tokens
-    }
+    usage: other ? sum(state.usage, job.usage) : state.usage
+  };
+}
+
+function sum(one: Usage, other: Usage): Usage {
+  return {
+    prompt_tokens: one.prompt_tokens + other.prompt_tokens,
+    completion_tokens: one.completion_tokens + other.completion_tokens,
+    total_tokens: one.total_tokens + other.total_tokens
   };
 }
 

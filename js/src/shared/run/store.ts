@@ -1,10 +1,10 @@
 /** Keeps one run card up to date: asks how the run stands, then listens, and draws at most once a frame. */
 
 import { CoworkError, pauseBefore, type Channel } from '../channel';
-import type { CardAnswer, Event, Job, Page, PlanAnswer, RunCardData } from '../protocol';
-import { planOf } from './reading';
+import type { Event, PlanAnswer, RunCardData } from '../protocol';
+import { loadMessages, loadRun, withPlan, withWholeRecord } from './load';
 import { follow, hasGap, reduce } from './reduce';
-import { fromCard, withJob } from './snapshot';
+import { fromCard } from './snapshot';
 import type { RunState } from './state';
 
 /**
@@ -15,6 +15,8 @@ export type Link = 'opening' | 'live' | 'reconnecting' | 'record';
 
 /** In a hidden tab frames do not come, yet events do. */
 const LONGEST_FRAME_MS = 250;
+/** Of a longer record the older part is fetched when somebody asks for it. */
+const FETCHED_AT_ONCE = 500;
 
 export class RunStore {
   state: RunState;
@@ -46,15 +48,19 @@ export class RunStore {
 
   async open(): Promise<void> {
     try {
-      const state = await this.load();
+      const state = await loadRun(this.channel, this.card);
       if (!this.closed) {
         this.state = state;
         this.trusted = true;
         this.attempts = 0;
         this.listen();
+        if (state.leftOut <= FETCHED_AT_ONCE) {
+          await this.loadWhole();
+        }
       }
     } catch (error) {
-      if (!this.closed) {
+      // Once it is trusted only the older messages are missing, and there is a button for these.
+      if (!this.closed && !this.trusted) {
         this.failedToOpen(error);
       }
     }
@@ -80,6 +86,14 @@ export class RunStore {
     }
   }
 
+  /** Everything that was said in the card's jobs, in place of what the notebook had room for. */
+  async loadWhole(): Promise<void> {
+    const messages = await loadMessages(this.channel, this.card.context_id);
+    if (!this.closed) {
+      this.change(withWholeRecord(this.state, messages));
+    }
+  }
+
   /** Whether files have changed since the plan was made is told only to those who ask. */
   async lookAtPlan(): Promise<void> {
     if (!this.trusted || this.state.plan === null || this.state.busy !== null) {
@@ -98,38 +112,14 @@ export class RunStore {
   }
 
   takePlan(answer: PlanAnswer): void {
-    if (answer.plan !== null && answer.revision >= this.state.revision) {
-      const plan = planOf(answer.plan as unknown as Record<string, unknown>);
-      this.change({ ...this.state, plan, revision: answer.revision, madeAt: answer.made_at, stale: answer.stale });
+    if (answer.revision >= this.state.revision) {
+      this.change(withPlan(this.state, answer));
     }
   }
 
   change(state: RunState): void {
     this.state = state;
     this.listeners.forEach(listener => listener());
-  }
-
-  private async load(): Promise<RunState> {
-    const { context_id, job_id } = this.card;
-    const { card } = await this.channel.request<CardAnswer>('GET', `jobs/${job_id}/card`);
-    const first = fromCard({ ...card, ...(this.card.jobs ? { jobs: this.card.jobs } : {}) });
-    const jobs = (await this.channel.request<Page<Job>>('GET', `context/${context_id}/jobs`)).items;
-    const busy = jobs.find(({ status }) => status === 'running' || status === 'waiting')?.id ?? null;
-    return this.loadOthers({ ...first, busy }, jobs);
-  }
-
-  private async loadOthers(first: RunState, jobs: readonly Job[]): Promise<RunState> {
-    const steps = new Set(first.plan?.steps.map(({ id }) => id));
-    const madeThePlan = first.entries.some(entry => entry.kind === 'plan');
-    const carriesItOut = (job: Job): boolean => madeThePlan && job.tasks.some(task => steps.has(task.step_id));
-    let state = first;
-    for (const job of jobs) {
-      if (job.id !== this.card.job_id && (first.follows.includes(job.id) || carriesItOut(job))) {
-        const answer = await this.channel.request<CardAnswer>('GET', `jobs/${job.id}/card`);
-        state = withJob(state, job, answer.card);
-      }
-    }
-    return state;
   }
 
   private failedToOpen(error: unknown): void {

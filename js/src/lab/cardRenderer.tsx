@@ -1,0 +1,93 @@
+/** Draws inline cards in Lab and Notebook 7, with Lab's own Markdown; they outlive the kernel that made them. */
+
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { IRenderMimeRegistry, type IRenderMime } from '@jupyterlab/rendermime';
+import { Widget } from '@lumino/widgets';
+import { render } from 'preact';
+
+import { CardView } from '../shared/CardView';
+import { CoworkError, isRecord, type Channel } from '../shared/channel';
+import { HostProvider, type CardHost } from '../shared/host';
+import type { CardData } from '../shared/protocol';
+import { t } from '../shared/translate';
+import { labMarkdown } from './cardRendererMarkdown';
+import { SavedCard } from './cardRendererSaving';
+import { ICoworkModel } from './coworkModel';
+
+/** A run that the server hosts: any page can ask about it. */
+export const CARD_MIME = 'application/vnd.cowork.card+json';
+/** A run that lives in a kernel: its widget shows it while it lives, and this when it does not. */
+export const RECORD_MIME = 'application/vnd.cowork.record+json';
+
+/** Widgets have −10, and lower goes first. */
+const BEFORE_WIDGETS = -20;
+const AFTER_WIDGETS = 0;
+
+export class CardRenderer extends Widget implements IRenderMime.IRenderer {
+  private model: IRenderMime.IMimeModel | null = null;
+  private readonly saving: SavedCard;
+
+  constructor(
+    private readonly mimeType: string,
+    private readonly channel: Channel,
+    private readonly host: CardHost
+  ) {
+    super();
+    this.addClass('cowork-root');
+    this.saving = new SavedCard(channel, mimeType, () => this.model);
+  }
+
+  /** Called again whenever the output changes; what is on the screen then goes on from where it was. */
+  async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
+    this.model = model;
+    const card: unknown = model.data[this.mimeType];
+    const view = isCard(card) ? (
+      <HostProvider value={this.host}>
+        <CardView card={card} channel={this.channel} onChange={store => this.saving.changed(store)} />
+      </HostProvider>
+    ) : (
+      <p class="cw-text">{t('This card cannot be read.')}</p>
+    );
+    render(view, this.node);
+  }
+
+  override dispose(): void {
+    if (!this.isDisposed) {
+      this.model = null;
+      this.saving.dispose();
+      render(null, this.node);
+    }
+    super.dispose();
+  }
+}
+
+function isCard(card: unknown): card is CardData {
+  if (!isRecord(card) || typeof card['kind'] !== 'string') {
+    return false;
+  }
+  return card['kind'] !== 'run' || (typeof card['job_id'] === 'string' && typeof card['context_id'] === 'string' && isRecord(card['snapshot']));
+}
+
+/** Knows nothing of any run, so that all are drawn as what they are here: records. */
+export const NOBODY: Channel = {
+  request: () => Promise.reject(new CoworkError({ code: 'not_found', message: t('This run is not known here.'), status: 404 })),
+  subscribe: () => () => undefined
+};
+
+export const cards: JupyterFrontEndPlugin<void> = {
+  id: 'cowork-jupyter:cards',
+  description: 'Draws the inline cards of Cowork in notebooks.',
+  autoStart: true,
+  requires: [ICoworkModel, IRenderMimeRegistry],
+  activate: (_app: JupyterFrontEnd, cowork: ICoworkModel, rendermime: IRenderMimeRegistry) => {
+    const host: CardHost = { renderMarkdown: labMarkdown(rendermime) };
+    const add = (mimeType: string, rank: number, channel: Channel): void =>
+      rendermime.addFactory(
+        // Safe: text stays text, and what is clicked goes by what the server says, not by what the notebook holds.
+        { safe: true, mimeTypes: [mimeType], createRenderer: () => new CardRenderer(mimeType, channel, host) },
+        rank
+      );
+    add(CARD_MIME, BEFORE_WIDGETS, cowork.channel);
+    add(RECORD_MIME, AFTER_WIDGETS, NOBODY);
+  }
+};
