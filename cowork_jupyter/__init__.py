@@ -13,14 +13,27 @@ from ._version import __version__
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-__all__ = ["__version__", "load_ipython_extension"]
+    from .kernel.cowork import Cowork
+
+__all__ = ["Cowork", "__version__", "load_ipython_extension"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "Cowork":
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    from .kernel.cowork import Cowork
+
+    return Cowork
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
     """Register the magics: `%load_ext cowork_jupyter`."""
+    from .kernel import completion, empty_cells
     from .kernel.magics import CoworkMagics
 
     shell.register_magics(CoworkMagics)
+    completion.install(shell)
+    empty_cells.install(shell)
 
 
 def _jupyter_labextension_paths() -> list[dict[str, str]]:

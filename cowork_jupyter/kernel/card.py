@@ -1,61 +1,81 @@
-"""The one widget that carries every inline card.
-
-The script draws whatever `card` describes; `markdown` is the same thing for readers
-without a kernel or without the extension, and is what a shared notebook shows.
-"""
+"""The one widget that carries every inline card, and what a cell's output is made of."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import anywidget
 import traitlets
 
+from ..api.statuses import status_of
 from ..domain.errors import CoworkError
+from .link import Link
 
 STATIC = Path(__file__).parent.parent / "static"
 
-Responder = Callable[[str, str, Any], Awaitable[Any]]
-"""Answers a card's request (method, path, body) when no server is there to do it."""
-
 
 class Card(anywidget.AnyWidget):
-    """One inline card."""
+    """One inline card. The script draws whatever `card` describes.
+
+    Its requests are answered beside the kernel's own thread, which may be busy with a cell.
+    """
 
     _esm = STATIC / "card.js"
     _css = STATIC / "card.css"
 
     card = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, card: dict[str, Any], markdown: str, respond: Responder) -> None:
+    def __init__(self, card: dict[str, Any], link: Link) -> None:
         super().__init__(card=card)
-        self.markdown = markdown
-        self._respond = respond
-        self._answering: set[asyncio.Task[None]] = set()
+        self._link = link
+        self._subscriptions: dict[int, Callable[[], None]] = {}
         self.on_msg(self._on_request)
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        bundle = super()._repr_mimebundle_(**kwargs)
-        data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
-        readable = {"text/markdown": self.markdown, "text/plain": self.markdown}
-        return {**data, **readable}, metadata
+    def close(self) -> None:
+        """Nobody looks at it any more."""
+        for stop in self._subscriptions.values():
+            stop()
+        super().close()
 
     def _on_request(self, _widget: Any, request: Any, _buffers: Any) -> None:
-        # The task is kept, because the loop itself holds only a weak reference to it.
-        task = asyncio.ensure_future(self._answer(request))
-        self._answering.add(task)
-        task.add_done_callback(self._answering.discard)
+        threading.Thread(
+            target=self._answer, args=(request,), name="cowork-card", daemon=True
+        ).start()
 
-    async def _answer(self, request: dict[str, Any]) -> None:
+    def _answer(self, request: dict[str, Any]) -> None:
+        """A card must not wait for an answer that never comes, whatever happens here."""
         try:
-            body = await self._respond(request["method"], request["path"], request.get("body"))
-            status = 200
+            status, body = 200, self._respond(request)
         except CoworkError as error:
-            body, status = {"error": error.as_dict()}, 400
-        except Exception as error:  # a card must not wait for an answer that never comes
+            status, body = _status(error), {"error": error.as_dict()}
+        except Exception as error:
             failure = CoworkError(f"The kernel could not answer: {error}", code="internal")
-            body, status = {"error": failure.as_dict()}, 500
+            status, body = 500, {"error": failure.as_dict()}
         self.send({"id": request["id"], "status": status, "body": body})
+
+    def _respond(self, request: dict[str, Any]) -> Any:
+        method, body = request["method"], request.get("body") or {}
+        if method == "SUBSCRIBE":
+            return self._subscribe(request["id"], request["path"], body)
+        if method == "UNSUBSCRIBE":
+            stop = self._subscriptions.pop(body["subscription"], None)
+            return stop() if stop else None
+        answer = self._link.request(method, request["path"], request.get("body"))
+        return answer.decode("utf-8", "replace") if isinstance(answer, bytes) else answer
+
+    def _subscribe(self, number: int, path: str, body: dict[str, Any]) -> None:
+        context_id = path.removeprefix("context/").removesuffix("/events")
+        self._link.request("GET", f"context/{context_id}")  # one that is not there has no events
+        self._subscriptions[number] = self._link.subscribe(
+            context_id,
+            int(body.get("after", 0)),
+            lambda event: self.send({"subscription": number, "event": event}),
+        )
+
+
+def _status(error: CoworkError) -> int:
+    """The server's own status where it has answered; else that of our error."""
+    return int(error.details.get("status") or status_of(error))

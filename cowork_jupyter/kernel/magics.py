@@ -1,17 +1,18 @@
 """`%%plan`, `%%act` and `%cowork`.
 
-Loading this must stay cheap, so cards and the service are imported when a magic runs.
+Loading this must stay cheap, so all that does the work is imported when a magic runs.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from argparse import Namespace
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 
 if TYPE_CHECKING:
-    from .card import Card
+    from .output import Note
 
 _context_option = argument("-c", "--context", metavar="NAME", help="conversation to go on with")
 _model_option = argument("-m", "--model", metavar="MODEL", help="model to use for this cell")
@@ -27,28 +28,40 @@ class CoworkMagics(Magics):
     @_model_option
     @_wait_option
     @cell_magic
-    def plan(self, line: str, cell: str) -> Card:
+    def plan(self, line: str, cell: str) -> None:
         """Plan what the cell's text asks for, with read-only rights, and show the plan."""
+        from .problem import CellProblem
+
         arguments = parse_argstring(self.plan, line)
-        return self._status_card(role="planner", goal=cell, model=arguments.model)
+        if not cell.strip():
+            raise CellProblem("Write below %%plan what you want to reach.")
+        _ask("planner", cell, arguments)
 
     @magic_arguments()
     @_context_option
     @_model_option
     @_wait_option
-    @argument("--policy", metavar="FILE", help="rules that decide when nobody can be asked")
+    @argument("--policy", metavar="FILE", help="rules that decide where nobody can be asked")
     @cell_magic
-    def act(self, line: str, cell: str) -> Card:
+    def act(self, line: str, cell: str) -> None:
         """Do what the cell's text asks for; with an empty cell, execute the current plan."""
-        arguments = parse_argstring(self.act, line)
-        return self._status_card(role="actor", goal=cell, model=arguments.model)
+        _ask("actor", cell, parse_argstring(self.act, line))
 
     @line_magic
-    def cowork(self, line: str) -> Card:  # noqa: ARG002 — sub-commands come with the coordinator
-        """Show how Cowork is set up: the model, the workspace, what is missing."""
-        return self._status_card(role=None, goal="", model=None)
+    def cowork(self, line: str) -> Note | None:
+        """Show how Cowork is set up, or do one of many things: see `%cowork help`."""
+        from .commands import command
 
-    def _status_card(self, role: str | None, goal: str, model: str | None) -> Card:
-        from .status import status_card
+        return command(line)
 
-        return status_card(self.shell, role=role, goal=goal, model=model)
+
+def _ask(role: str, text: str, arguments: Namespace) -> None:
+    from .desk import desk
+    from .policy_file import read_policy
+    from .requests import Request, fulfil, plain_words
+
+    options: dict[str, Any] = vars(arguments)
+    file = options.pop("policy", None)
+    policy = read_policy(file) if file else None
+    with plain_words():
+        fulfil(desk(), Request(role=role, text=text.strip(), policy=policy, **options))

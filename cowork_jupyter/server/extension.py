@@ -45,10 +45,9 @@ class CoworkExtension(ExtensionApp):
 
     def initialize_settings(self) -> None:
         """Give kernels their tokens from the start."""
-        assert self.serverapp is not None
-        self.kernel_tokens = KernelTokens(
-            self.serverapp.kernel_manager, self.serverapp.connection_url
-        )
+        app = self.serverapp
+        assert app is not None
+        self.kernel_tokens = KernelTokens(app.kernel_manager, lambda: app.connection_url)
         self.kernel_tokens.wrap_kernel_start()
 
     @property

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from jupyter_server import CallContext
@@ -27,7 +28,8 @@ class Kernel(NamedTuple):
 class KernelTokens:
     """Which token belongs to which kernel."""
 
-    def __init__(self, kernel_manager: Any, server_url: str) -> None:
+    def __init__(self, kernel_manager: Any, server_url: Callable[[], str]) -> None:
+        """The address is asked for late: a server may yet have to move to another port."""
         self._kernel_manager = kernel_manager
         self._server_url = server_url
         self._kernels: dict[str, Kernel] = {}
@@ -38,7 +40,7 @@ class KernelTokens:
 
         async def start_with_token(*args: Any, **kwargs: Any) -> Any:
             token = os.urandom(32).hex()
-            ours = {TOKEN_VARIABLE: token, URL_VARIABLE: self._server_url}
+            ours = {TOKEN_VARIABLE: token, URL_VARIABLE: self._server_url()}
             kwargs["env"] = {**(kwargs.get("env") or {}), **ours}
             kernel_id = await start_kernel(*args, **kwargs)
             self._forget_the_dead()

@@ -1,17 +1,34 @@
-"""The magics, in a real IPython shell."""
+"""The magics, in a real IPython shell with no model connected."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
-from cowork_jupyter.kernel.card import Card
+from cowork_jupyter.kernel.desk import Desk
+from cowork_jupyter.kernel.problem import CellProblem
+
+pytestmark = pytest.mark.usefixtures("desk")
 
 
 @pytest.fixture(autouse=True)
 def loaded(shell: InteractiveShell) -> None:
     shell.run_line_magic("load_ext", "cowork_jupyter")
+
+
+@pytest.fixture
+def bundles(shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What is displayed."""
+    shown: list[dict[str, Any]] = []
+
+    def take(data: dict[str, Any], **_: Any) -> None:
+        shown.append(data)
+
+    monkeypatch.setattr(shell.display_pub, "publish", take)
+    return shown
 
 
 def test_loading_registers_the_magics(shell: InteractiveShell) -> None:
@@ -20,41 +37,109 @@ def test_loading_registers_the_magics(shell: InteractiveShell) -> None:
     assert "cowork" in magics["line"]
 
 
-@pytest.mark.parametrize(("magic", "role"), [("plan", "planner"), ("act", "actor")])
-def test_a_cell_answers_with_a_card_in_its_role(
-    shell: InteractiveShell, magic: str, role: str
+def test_loading_twice_changes_nothing(shell: InteractiveShell) -> None:
+    before = len(shell.input_transformers_cleanup), len(shell.Completer.custom_matchers)
+    shell.run_line_magic("reload_ext", "cowork_jupyter")
+    assert (len(shell.input_transformers_cleanup), len(shell.Completer.custom_matchers)) == before
+
+
+@pytest.mark.parametrize(("magic", "role"), [("plan", "Planner"), ("act", "Actor")])
+def test_with_no_model_a_card_says_how_to_connect_one(
+    shell: InteractiveShell, bundles: list[dict[str, Any]], magic: str, role: str
 ) -> None:
-    card = shell.run_cell_magic(magic, "", "Clean sales.csv\nand more")
-    assert isinstance(card, Card)
-    assert card.card["role"] == role
-    assert card.card["title"] == "Clean sales.csv"
-    assert "nothing was sent to a model" in card.card["note"]
+    shell.run_cell_magic(magic, "", "Clean sales.csv\nand more")
+    (bundle,) = bundles
+    text = bundle["text/markdown"]
+    assert text.startswith(f"**{role}** · Clean sales.csv\n")
+    assert "Set COWORK_BASE_URL and COWORK_MODEL" in text
+    assert "Nothing was sent to a model" in text
 
 
-def test_the_card_names_the_model_that_is_configured(
-    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
+def test_the_card_names_the_model_that_was_asked_for(
+    shell: InteractiveShell, bundles: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COWORK_BASE_URL", "http://127.0.0.1:9/v1")
-    card = shell.run_cell_magic("plan", "-m small-model", "x")
-    assert card.card["health"]["model"]["name"] == "small-model"
-    assert "Nothing answers at http://127.0.0.1:9/v1" in card.markdown
+    shell.run_cell_magic("plan", "-m small-model", "x")
+    assert "Nothing answers at http://127.0.0.1:9/v1" in bundles[0]["text/markdown"]
 
 
-def test_with_no_model_the_card_says_how_to_connect_one(shell: InteractiveShell) -> None:
-    card = shell.run_line_magic("cowork", "")
-    assert "Set COWORK_BASE_URL and COWORK_MODEL" in card.markdown
-    assert card.card["role"] is None
+def test_settings_count_from_the_next_cell_on(
+    desk: Desk, bundles: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = desk.link
+    assert desk.link is first
+    monkeypatch.setenv("COWORK_BASE_URL", "http://127.0.0.1:9/v1")
+    assert desk.link is not first
 
 
 def test_help_explains_the_options(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shell.run_line_magic("pinfo", "%%plan")
+    shell.run_line_magic("pinfo", "%%act")
     shown = capsys.readouterr().out
-    assert "--model" in shown
-    assert "read-only" in shown
+    for option in ("--context NAME", "--model MODEL", "--wait", "--policy FILE"):
+        assert option in shown
+    assert "execute the current plan" in shown
 
 
 def test_an_unknown_option_is_one_line_not_a_traceback(shell: InteractiveShell) -> None:
     with pytest.raises(UsageError):
         shell.run_cell_magic("plan", "--no-such-option", "x")
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("%%plan", "Write below %%plan what you want to reach."),
+        ("%%plan\n   \n", "Write below %%plan what you want to reach."),
+        ("%cowork frobnicate", "There is no '%cowork frobnicate'. See: %cowork help"),
+        ("%cowork role", "Usage: %cowork role ROLE"),
+        ("%cowork role king", "There is no role 'king'. Roles: planner, actor"),
+        ("%cowork audit", "There is no conversation in this notebook yet."),
+        ("%cowork export x.pdf", "The file's name should end in .jsonl, .md, .ipynb."),
+        ("%cowork run nothing", "There is no workflow 'nothing'. See: %cowork workflows"),
+        ("%cowork run 'x", "This line cannot be read"),
+        ("%%act --policy no.json\nx", "The policy file no.json cannot be read"),
+    ],
+)
+def test_mistakes_are_answered_in_one_line(shell: InteractiveShell, code: str, words: str) -> None:
+    result = shell.run_cell(code)
+    problem = result.error_in_exec
+    assert isinstance(problem, CellProblem)
+    (line,) = problem._render_traceback_()
+    assert line.startswith(f"Cowork: {words}")
+    assert "\n" not in line
+
+
+def test_an_empty_act_cell_means_the_plan(
+    shell: InteractiveShell, connected: Any, bundles: list[dict[str, Any]]
+) -> None:
+    problem = shell.run_cell("%%act").error_in_exec
+    assert "There is no plan in this conversation yet" in str(problem)
+
+
+def test_help_lists_every_command(shell: InteractiveShell) -> None:
+    text = repr(shell.run_line_magic("cowork", "help"))
+    for name in ("role", "plan", "execute", "cancel", "rollback", "history", "audit", "export"):
+        assert f"%cowork {name}" in text
+    for name in ("checkpoints", "rules", "models", "workflows", "run", "doctor", "help"):
+        assert f"%cowork {name}" in text
+
+
+def test_workflows_are_listed_with_their_parameters(shell: InteractiveShell) -> None:
+    text = repr(shell.run_line_magic("cowork", "workflows"))
+    assert "| `write_tests` |" in text
+    assert "`module=…`" in text
+
+
+def test_the_package_offers_its_class_without_loading_it_at_once() -> None:
+    import subprocess
+    import sys
+
+    program = (
+        "import sys, cowork_jupyter\n"
+        "assert 'cowork_jupyter.kernel.cowork' not in sys.modules\n"
+        "from cowork_jupyter import Cowork\n"
+        "assert Cowork.__module__ == 'cowork_jupyter.kernel.cowork'\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -1,46 +1,36 @@
-"""The status card's Markdown form and its answers without a server."""
+"""The status card's Markdown form."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
-from cowork_jupyter.domain.errors import NotFound
-from cowork_jupyter.domain.health import Health, ModelState, Problem
-from cowork_jupyter.kernel.status import as_markdown, status_card
+from cowork_jupyter.kernel.status import status_markdown
 
 
-def health(**changes: Any) -> Health:
-    model = ModelState(
-        provider="ollama", name="small", base_url="http://x/v1", ready=True, why_not=None
-    )
-    facts: dict[str, Any] = {
-        "version": "1",
-        "model": model,
-        "sandbox": "none",
-        "workspace": "/home/ada/sales",
+def health(**changes: Any) -> dict[str, Any]:
+    model = {
+        "provider": "ollama",
+        "name": "small",
+        "base_url": "http://x/v1",
+        "ready": True,
+        "why_not": None,
     }
-    return Health(**{**facts, **changes})
+    facts = {"model": model, "sandbox": "none", "workspace": "/home/ada/sales", "problems": []}
+    return {**facts, **changes}
 
 
 def test_a_shared_notebook_says_the_model_but_not_where_its_author_lives() -> None:
-    text = as_markdown("Tidy up", "planner", health())
+    problem = {"code": "x", "message": "The workspace /home/ada/sales is not a folder."}
+    text = status_markdown("Tidy up", "planner", health(problems=[problem]))
     assert text.startswith("**Planner** · Tidy up")
     assert "`small` at http://x/v1" in text
-    assert "`sales`" in text
+    assert "- ⚠ The workspace sales is not a folder." in text
     assert "/home/ada" not in text
 
 
-def test_problems_are_listed() -> None:
-    text = as_markdown("Cowork", None, health(problems=[Problem(code="x", message="Do this.")]))
-    assert "- ⚠ Do this." in text
+def test_a_note_stands_at_the_end() -> None:
+    assert status_markdown("x", None, health(), "Nothing was sent.").endswith("*Nothing was sent.*")
 
 
-@pytest.mark.asyncio
-async def test_without_a_server_the_kernel_answers_for_it() -> None:
-    card = status_card(None, role=None, goal="", model=None)
-    answer = await card._respond("GET", "health?fresh=true", None)
-    assert answer["model"]["provider"] == "none"
-    with pytest.raises(NotFound):
-        await card._respond("DELETE", "health", None)
+def test_a_workspace_that_is_the_root_does_no_harm() -> None:
+    assert "http://x/v1" in status_markdown("x", None, health(workspace="/"))

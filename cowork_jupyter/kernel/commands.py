@@ -1,0 +1,260 @@
+"""The sub-commands of `%cowork`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..domain.roles import AgentRole
+from .desk import Context, Desk, desk
+from .names import COMMANDS
+from .output import Note, shareable
+from .problem import CellProblem
+from .requests import Request, fulfil, plain_words, show
+from .run import ACTIVE, messages_of
+from .status import show_status
+
+_NO_CONVERSATION = "There is no conversation in this notebook yet. Begin one with %%plan or %%act."
+_FORMATS = (".jsonl", ".md", ".ipynb")
+
+
+def command(text: str) -> Note | None:
+    """Do what the line says."""
+    words = _words(text)
+    name = None
+    if words[:1] == ["-c"] and len(words) > 1:
+        name, words = words[1], words[2:]
+    verb, arguments = (words[0], words[1:]) if words else ("status", [])
+    do = _DO.get(verb)
+    if do is None:
+        raise CellProblem(f"There is no '%cowork {verb}'. See: %cowork help")
+    least, most = _COUNTS.get(verb, (0, 0))
+    if not least <= len(arguments) <= most:
+        raise CellProblem(f"Usage: %cowork {verb} {COMMANDS[verb].arguments}".rstrip())
+    with plain_words():
+        return do(Command(desk(), name, arguments))
+
+
+def _words(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise CellProblem(f"This line cannot be read: {error}.") from None
+
+
+@dataclass(frozen=True)
+class Command:
+    """What a sub-command gets to know."""
+
+    desk: Desk
+    name: str | None
+    arguments: list[str]
+
+    @property
+    def context(self) -> Context:
+        """The conversation that it is about."""
+        found = self.desk.find(self.name)
+        if found is None:
+            raise CellProblem(_NO_CONVERSATION)
+        return found
+
+    def get(self, what: str) -> Any:
+        """Something of that conversation."""
+        return self.desk.link.request("GET", f"context/{self.context['id']}/{what}")
+
+    def jobs(self) -> list[dict[str, Any]]:
+        """Its jobs, newest first."""
+        return list(reversed(self.get("jobs")["items"]))
+
+
+def _listed(view: str, found: Any) -> Note:
+    from . import views  # brings much along that other commands need not wait for
+
+    return Note(getattr(views, view)(found))
+
+
+def _status(one: Command) -> None:
+    show_status(one.desk, context=one.desk.find(one.name))
+
+
+def _role(one: Command) -> Note | None:
+    role = one.arguments[0]
+    if role not in {each.value for each in AgentRole}:
+        known = ", ".join(each.value for each in AgentRole)
+        raise CellProblem(f"There is no role '{role}'. Roles: {known}")
+    context = one.desk.open(one.name, role)
+    if context["role"] == role:
+        return Note(f"The role is **{AgentRole(role).spec.label}**.")
+    if one.desk.link.kind == "server":
+        # What code in a kernel could do, the agent's own code could do: so this takes a click.
+        note = f"To go on as {role}, choose it on this card or in the panel."
+        show_status(one.desk, context=context, note=note)
+        return None
+    one.desk.link.request("POST", f"context/{context['id']}/role", {"role": role})
+    return Note(f"The role is now **{AgentRole(role).spec.label}**.")
+
+
+def _plan(one: Command) -> None:
+    for job in one.jobs():
+        found = one.desk.link.request("GET", f"jobs/{job['id']}/card")
+        if found["card"]["snapshot"]["plan"]:
+            show(one.desk, job["id"])
+            return
+    raise CellProblem("There is no plan in this conversation yet. Make one with %%plan.")
+
+
+def _execute(one: Command) -> None:
+    fulfil(one.desk, Request(role="actor", context=one.name))
+
+
+def _cancel(one: Command) -> Note:
+    for job in one.jobs():
+        if job["status"] in ACTIVE:
+            one.desk.link.request("POST", f"jobs/{job['id']}/cancel")
+            return Note("Stopped.")
+    return Note("Nothing is running in this conversation.")
+
+
+def _rollback(one: Command) -> Note:
+    chosen = one.arguments[0] if one.arguments else _before_last_run(one)
+    found = one.desk.link.request("POST", f"checkpoints/{chosen}/rollback", {})
+    return _listed("rolled_back", found)
+
+
+def _before_last_run(one: Command) -> str:
+    """The state before the newest run that has changed anything."""
+    kept = one.get("checkpoints")["items"]
+    for job in one.jobs():
+        after = [point for point in kept if point["created_at"] >= job["created_at"]]
+        if after:
+            return str(after[0]["id"])
+    raise CellProblem("Nothing was changed in this conversation, so there is nothing to take back.")
+
+
+def _history(one: Command) -> Note:
+    return _listed("history", messages_of(one.desk.link, one.context["id"]))
+
+
+def _audit(one: Command) -> Note:
+    return _listed("audit", one.get("audit"))
+
+
+def _checkpoints(one: Command) -> Note:
+    return _listed("checkpoints", one.get("checkpoints")["items"])
+
+
+def _rules(one: Command) -> Note:
+    return _listed("rules", one.desk.link.request("GET", "rules")["items"])
+
+
+def _models(one: Command) -> Note:
+    return _listed("models", one.desk.link.request("GET", "models")["items"])
+
+
+def _workflows(one: Command) -> Note:
+    return _listed("workflows", one.desk.link.request("GET", "workflows")["items"])
+
+
+def _run(one: Command) -> None:
+    name, *given = one.arguments
+    link = one.desk.link
+    known = {each["name"]: each for each in link.request("GET", "workflows")["items"]}
+    if name not in known:
+        raise CellProblem(f"There is no workflow '{name}'. See: %cowork workflows")
+    body: dict[str, Any] = {"parameters": _parameters(known[name]["parameters"], given)}
+    workflow = known[name]
+    context = one.desk.open(one.name or workflow["title"], workflow["role"])
+    body["context_id"] = context["id"]
+    job = link.request("POST", f"workflows/{name}/run", body)["job_id"]
+    run = show(one.desk, job)
+    if link.kind == "kernel":
+        run.wait()
+
+
+def _parameters(schema: dict[str, Any], given: list[str]) -> dict[str, Any]:
+    """`k=v` as its field wants it: text as it stands, all else read as JSON."""
+    fields = schema.get("properties", {})
+    parameters: dict[str, Any] = {}
+    for pair in given:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise CellProblem(f"Write parameters as name=value, not '{pair}'.")
+        parameters[key] = value if "string" in _types(fields.get(key, {})) else _value(value)
+    return parameters
+
+
+def _types(field: dict[str, Any]) -> set[str]:
+    return {str(one.get("type", "")) for one in (field, *field.get("anyOf", []))}
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _export(one: Command) -> Note:
+    path = Path(one.arguments[0]).expanduser()
+    if path.suffix not in _FORMATS:
+        raise CellProblem(f"The file's name should end in {', '.join(_FORMATS)}.")
+    body = one.get(f"export?format={path.suffix[1:]}")
+    try:
+        with path.open("xb") as file:
+            file.write(body)
+    except FileExistsError:
+        raise CellProblem(f"There is a {path} already. Choose another name.") from None
+    except OSError as error:
+        raise CellProblem(f"{path} cannot be written: {error.strerror}.") from None
+    return Note(f"Written to `{path.name}`.")
+
+
+def _doctor(_: Command) -> Note:
+    """The command line's own, in a process of its own: one doctor, one opinion."""
+    program = "import sys; from cowork_jupyter.cli.app import main; main(['doctor'])"
+    done = subprocess.run(  # noqa: S603 (our own program)
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    found = shareable(done.stdout.strip() or done.stderr.strip())
+    return Note(f"```text\n{found}\n```")
+
+
+def _help(_: Command) -> Note:
+    rows = [
+        f"%cowork {name if name != 'status' else ''} {one.arguments}".strip().ljust(28) + one.help
+        for name, one in COMMANDS.items()
+    ]
+    cells = [
+        "%%plan [-c NAME] [-m MODEL] [--wait]".ljust(44) + "plan what the cell says; read-only",
+        "%%act  [-c NAME] [-m MODEL] [--wait] [--policy FILE]",
+        "".ljust(44) + "do what the cell says; empty: execute the plan",
+    ]
+    return Note("```text\n" + "\n".join([*cells, "", *rows]) + "\n```")
+
+
+_DO: dict[str, Callable[[Command], Note | None]] = {
+    "status": _status,
+    "role": _role,
+    "plan": _plan,
+    "execute": _execute,
+    "cancel": _cancel,
+    "rollback": _rollback,
+    "history": _history,
+    "audit": _audit,
+    "checkpoints": _checkpoints,
+    "rules": _rules,
+    "models": _models,
+    "workflows": _workflows,
+    "run": _run,
+    "export": _export,
+    "doctor": _doctor,
+    "help": _help,
+}
+_COUNTS = {"role": (1, 1), "rollback": (0, 1), "run": (1, 1000), "export": (1, 1)}
+"""How many words may follow."""

@@ -1,0 +1,105 @@
+"""Tab completion behind `%cowork`, `%%plan` and `%%act`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from IPython.core.completer import (
+    CompletionContext,
+    SimpleCompletion,
+    SimpleMatcherResult,
+    context_matcher,
+)
+
+from .names import COMMANDS
+
+_OPTIONS = {
+    "%%plan": ("-c", "-m", "--wait"),
+    "%%act": ("-c", "-m", "--wait", "--policy"),
+}
+_NOT_OURS: SimpleMatcherResult = {"completions": []}
+
+
+def install(shell: Any) -> None:
+    """Let IPython ask us, once."""
+    matchers = shell.Completer.custom_matchers
+    if complete not in matchers:
+        matchers.append(complete)
+
+
+@context_matcher(identifier="cowork_jupyter")  # type: ignore[untyped-decorator]
+def complete(context: CompletionContext) -> SimpleMatcherResult:
+    """What can stand where the cursor is; names of Python can not."""
+    line = context.text_until_cursor.rpartition("\n")[2]
+    done, _, typed = line.rpartition(" ")
+    magic, *before = done.split() or [""]
+    if magic != "%cowork" and (magic not in _OPTIONS or context.cursor_line > 0):
+        return _NOT_OURS
+    cut = len(typed) - len(context.token)
+    try:
+        offers = [one for one in _offers(magic, before) if one.startswith(typed)]
+    except Exception:  # whatever it is, it must not disturb typing
+        offers = []
+    return {"completions": [SimpleCompletion(one[cut:]) for one in offers], "suppress": True}
+
+
+def _offers(magic: str, before: list[str]) -> Iterable[str]:
+    last = before[-1] if before else ""
+    if last == "-c":
+        return _contexts()
+    if last == "-m":
+        return _names("models")
+    if magic in _OPTIONS:
+        return [] if last == "--policy" else _OPTIONS[magic]
+    words = before[2:] if before[:1] == ["-c"] else before
+    match words:
+        case []:
+            return COMMANDS
+        case ["role"]:
+            return _roles()
+        case ["run"]:
+            return _names("workflows")
+        case ["run", name, *_]:
+            return _parameters(name)
+        case ["rollback"]:
+            return _checkpoints()
+    return []
+
+
+def _roles() -> Iterable[str]:
+    from ..domain.roles import AgentRole
+
+    return [role.value for role in AgentRole]
+
+
+def _names(what: str) -> Iterable[str]:
+    from .desk import desk
+
+    return [one["name"] for one in desk().link.request("GET", what)["items"]]
+
+
+def _parameters(workflow: str) -> Iterable[str]:
+    from .desk import desk
+
+    items = desk().link.request("GET", "workflows")["items"]
+    schema = next(one["parameters"] for one in items if one["name"] == workflow)
+    return [f"{name}=" for name in schema.get("properties", {})]
+
+
+def _contexts() -> Iterable[str]:
+    """Names that a line can hold as one word."""
+    from .desk import desk
+
+    titles = [one["title"] for one in desk().contexts()]
+    return [title for title in titles if title and not set(title) & set(" \t'\"")]
+
+
+def _checkpoints() -> Iterable[str]:
+    from .desk import desk
+
+    context = desk().find(None)
+    if context is None:
+        return []
+    found = desk().link.request("GET", f"context/{context['id']}/checkpoints")
+    return [one["id"] for one in found["items"]]

@@ -1,0 +1,144 @@
+"""`from cowork_jupyter import Cowork`: the agent from Python, in a notebook or a script."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from .desk import Context, desk
+from .link import Policy
+from .policy_file import read_policy
+from .problem import CellProblem
+from .requests import Request, fulfil, plain_words
+from .run import Run, messages_of, text_of
+
+_DEFAULT_ROLE = "actor"
+
+
+class Messages(list[dict[str, Any]]):
+    """What was said, oldest first, as plain values."""
+
+    def _repr_markdown_(self) -> str:
+        from .views import history
+
+        return history(self)
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{one['role']}: {text_of(one)}" for one in self)
+
+
+class Audit(dict[str, Any]):
+    """Plan versus actual, as plain values."""
+
+    def _repr_markdown_(self) -> str:
+        from .views import audit
+
+        return audit(self)
+
+
+class Rollback(dict[str, Any]):
+    """What a rollback did, as plain values."""
+
+    def _repr_markdown_(self) -> str:
+        from .views import rolled_back
+
+        return rolled_back(self)
+
+
+class Cowork:
+    """One conversation with the agent. Every call waits until the agent has ended.
+
+    ```python
+    cw = Cowork()
+    cw.plan("Clean sales.csv")
+    cw.execute()
+    ```
+    """
+
+    def __init__(
+        self,
+        context: str | None = None,
+        *,
+        model: str | None = None,
+        policy: Policy | str | os.PathLike[str] | None = None,
+    ) -> None:
+        """Go on with the notebook's conversation, or with the one of that name.
+
+        `policy` holds rules, or names a file with some, for where nobody can be asked.
+        """
+        self._name = context
+        self._model = model
+        self._policy = _rules(policy)
+
+    def plan(self, goal: str) -> Run:
+        """Let the planner, who can only read, make a plan."""
+        return self._ask(_text(goal), "planner")
+
+    def ask(self, text: str) -> Run:
+        """Say something to the agent in its present role."""
+        with plain_words():
+            context = desk().find(self._name)
+        return self._ask(_text(text), context["role"] if context else _DEFAULT_ROLE)
+
+    def execute(self) -> Run:
+        """Approve the current plan and have it carried out."""
+        return self._ask("", "actor")
+
+    @property
+    def messages(self) -> Messages:
+        """All that was said so far."""
+        with plain_words():
+            context = desk().find(self._name)
+            return Messages(messages_of(desk().link, context["id"]) if context else [])
+
+    def audit(self) -> Audit:
+        """The plan that was carried out last, beside what really happened."""
+        with plain_words():
+            return Audit(desk().link.request("GET", f"context/{self._context()['id']}/audit"))
+
+    def rollback(self, checkpoint_id: str, paths: Sequence[str] | None = None) -> Rollback:
+        """Bring files back to how they were at a checkpoint; this can itself be taken back."""
+        body = {} if paths is None else {"paths": list(paths)}
+        with plain_words():
+            address = f"checkpoints/{checkpoint_id}/rollback"
+            return Rollback(desk().link.request("POST", address, body))
+
+    def _context(self) -> Context:
+        found = desk().find(self._name)
+        if found is None:
+            raise CellProblem("Nothing was said in this conversation yet.")
+        return found
+
+    def _ask(self, text: str, role: str) -> Run:
+        here = desk()
+        request = Request(
+            role=role,
+            text=text,
+            context=self._name,
+            model=self._model,
+            policy=self._policy,
+            wait=True,
+            offer=False,
+            display=here.has_shell,
+        )
+        with plain_words():
+            run = fulfil(here, request)
+        if run is None:
+            raise CellProblem("No model is connected; the card says how to connect one.")
+        return run
+
+    def __repr__(self) -> str:
+        return f"Cowork({self._name!r})" if self._name else "Cowork()"
+
+
+def _rules(policy: Policy | str | os.PathLike[str] | None) -> Policy | None:
+    if isinstance(policy, str | os.PathLike):
+        return read_policy(os.fspath(policy))
+    return policy
+
+
+def _text(words: str) -> str:
+    if not words.strip():
+        raise CellProblem("Say what you want: the text is empty.")
+    return words.strip()

@@ -1,0 +1,167 @@
+"""What this kernel keeps between cells: the way to the service, and which conversation is whose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .link import Link
+from .place import Place, place_of
+from .server_link import server_link
+
+if TYPE_CHECKING:
+    from .own_link import OwnLink
+
+_PAGE = 200
+_MOST_TITLE = 80
+"""Characters of a first request that name a conversation, as the service names it."""
+
+Context = dict[str, Any]
+
+
+class Desk:
+    """One for each kernel: magics, cards and `Cowork` objects share it."""
+
+    def __init__(self, shell: Any = None) -> None:
+        self._shell = shell
+        self._own: OwnLink | None = None
+        self._contexts: dict[tuple[str | None, str], str] = {}
+        self._workspace: str | None = None
+        self.cells: dict[str, str | None] = {}
+        """Which cell has started which job."""
+
+    @property
+    def link(self) -> Link:
+        """The server's service if there is one, else one of our own, under the present settings."""
+        return server_link() or self._own_link()
+
+    @property
+    def has_shell(self) -> bool:
+        """Whether there is a place to show cards in."""
+        return self._shell is not None
+
+    @property
+    def place(self) -> Place:
+        """Where the cell that runs now stands."""
+        return place_of(self._shell)
+
+    def close(self) -> None:
+        """End the service of our own, if there is one."""
+        if self._own is not None:
+            self._own.close()
+        self._own = self._workspace = None
+
+    def notebook(self) -> str | None:
+        """The notebook of this kernel, as the workspace knows it."""
+        place = self.place
+        if place.notebook is None:
+            return None
+        if self._workspace is None:
+            self._workspace = str(self.link.request("GET", "health")["workspace"])
+        return place.notebook_in(self._workspace)
+
+    def find(self, name: str | None) -> Context | None:
+        """The conversation of that name in this notebook; without a name, the notebook's own."""
+        notebook = self.notebook()
+        known = self._contexts.get((notebook, name or ""))
+        found = self._still_there(known) if known else self._stored(notebook, name)
+        if found:
+            self._contexts[notebook, name or ""] = found["id"]
+        return found
+
+    def open(self, name: str | None, role: str, model: str | None = None) -> Context:
+        """The same, made if it is not there yet."""
+        return self.find(name) or self.start(name, role, model)
+
+    def start(self, name: str | None, role: str, model: str | None = None) -> Context:
+        """A new conversation, which is the one of that name from now on."""
+        notebook = self.notebook()
+        fields = {"notebook": notebook, "title": name or "", "role": role, "model": model}
+        made: Context = self.link.request("POST", "context", fields)
+        self._contexts[notebook, name or ""] = made["id"]
+        return made
+
+    def contexts(self) -> list[Context]:
+        """The conversations of this notebook, newest first; without one, those of this kernel."""
+        notebook = self.notebook()
+        if notebook is None:
+            kept = [self._still_there(one) for one in reversed(self._contexts.values())]
+            return [one for one in kept if one]
+        return [one for one in self._all() if one["notebook"] == notebook]
+
+    def _all(self) -> list[Context]:
+        items: list[Context] = []
+        after: int | None = None
+        while True:
+            query = f"limit={_PAGE}" + (f"&after={after}" if after is not None else "")
+            page = self.link.request("GET", f"context?{query}")
+            items += page["items"]
+            after = page["next"]
+            if after is None:
+                return items
+
+    def _stored(self, notebook: str | None, name: str | None) -> Context | None:
+        """Begun by an earlier kernel of this notebook."""
+        if notebook is None:
+            return None
+        for context in self.contexts():
+            if context["title"] == name or (name is None and self._is_unnamed(context)):
+                return context
+        return None
+
+    def _is_unnamed(self, context: Context) -> bool:
+        """Whether nobody has given it a name: it is called after what was asked first."""
+        if not context["title"]:
+            return True
+        first = self.link.request("GET", f"context/{context['id']}/messages?limit=1")["items"]
+        words = _text(first[0]).strip().partition("\n")[0] if first else ""
+        return bool(context["title"] == words[:_MOST_TITLE])
+
+    def _still_there(self, context_id: str) -> Context | None:
+        """It may have been deleted in the panel."""
+        from ..domain.errors import CoworkError
+
+        try:
+            found: Context = self.link.request("GET", f"context/{context_id}")
+        except CoworkError as error:
+            if error.code != "not_found":
+                raise
+            return None
+        return found
+
+    def _own_link(self) -> Link:
+        from ..config import Cowork
+        from .own_link import OwnLink
+
+        settings = Cowork(parent=self._shell).settings(workspace=Path.cwd())
+        if self._own is not None and self._own.settings != settings:
+            self.close()
+        if self._own is None:
+            self._own = OwnLink(settings)
+        return self._own
+
+
+def _text(message: dict[str, Any]) -> str:
+    return "".join(part.get("text", "") for part in message["content"])
+
+
+_desk: Desk | None = None
+
+
+def desk() -> Desk:
+    """The desk of this kernel."""
+    global _desk
+    shell = _shell()
+    if _desk is None or _desk._shell is not shell:
+        _desk = Desk(shell)
+    return _desk
+
+
+def _shell() -> Any:
+    import sys
+
+    if "IPython" not in sys.modules:
+        return None
+    from IPython.core.getipython import get_ipython
+
+    return get_ipython()

@@ -1,0 +1,55 @@
+"""Answers what a card or a magic asks, as the Jupyter server's handler would."""
+
+from __future__ import annotations
+
+import getpass
+import json
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, Literal
+from urllib.parse import parse_qs
+
+from ..api import api
+from ..api.calls import Call, Caller
+from ..api.routes import Download, table
+from ..domain.health import Problem
+from ..service import CoworkService
+from ..surroundings import lab_problems
+
+assert api  # importing it fills the table
+
+
+class KernelHost:
+    """A kernel that runs the service for itself."""
+
+    kind: Literal["kernel"] = "kernel"
+
+    def problems(self) -> Iterable[Problem]:
+        """What is wrong around us."""
+        return lab_problems()
+
+
+async def dispatch(service: CoworkService, method: str, path: str, body: Any = None) -> Any:
+    """The answer as plain values, a file as bytes; raises a `CoworkError`."""
+    address, _, query = path.partition("?")
+    route, names = table.find(method, address)
+    call = Call(service=service, caller=Caller(_user()), host=KernelHost())
+    call = call.read(route, names, _arguments(query), json.dumps(body or {}).encode())
+    answer = await route.endpoint(call)
+    if isinstance(answer, Download):
+        return answer.body
+    # By way of JSON, so that a card gets exactly what it would get over HTTP.
+    return json.loads(json.dumps(answer.model_dump(mode="python"))) if answer else None
+
+
+def _arguments(query: str) -> dict[str, list[bytes]]:
+    found = parse_qs(query, keep_blank_values=True)
+    return {name: [one.encode() for one in values] for name, values in found.items()}
+
+
+@cache
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return ""

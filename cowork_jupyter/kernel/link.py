@@ -1,0 +1,31 @@
+"""How magics and cards reach the service, wherever it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, Protocol
+
+Deliver = Callable[[Any], None]
+"""Takes one event, as plain values."""
+Policy = Mapping[str, Any]
+"""Rules for one run: `{"permissions": {"allow": [], "ask": [], "deny": []}}`."""
+
+
+class Link(Protocol):
+    """A way to the service. All of it may be called from any thread."""
+
+    @property
+    def kind(self) -> Literal["server", "kernel"]:
+        """Who answers."""
+
+    def request(self, method: str, path: str, body: Any = None) -> Any:
+        """Ask as one would over HTTP; raises a `CoworkError`. A file comes as bytes."""
+
+    def send(self, context_id: str, message: dict[str, Any], policy: Policy | None) -> str:
+        """Say something to the agent; gives the job that works on it."""
+
+    def execute(self, context_id: str, revision: int, policy: Policy | None) -> str:
+        """Approve a plan; gives the job that carries it out."""
+
+    def subscribe(self, context_id: str, after: int, deliver: Deliver) -> Callable[[], None]:
+        """Bring every event after a place, from some thread, until the answer is called."""

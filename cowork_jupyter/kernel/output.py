@@ -1,0 +1,82 @@
+"""What a cell shows: one output for every kind of reader, replaced as things go on."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .link import Link
+
+if TYPE_CHECKING:
+    from .card import Card
+
+CARD, RECORD = "application/vnd.cowork.card+json", "application/vnd.cowork.record+json"
+"""A card that our Lab extension keeps alive, and one that lives only as long as its kernel."""
+
+Bundle = dict[str, Any]
+
+
+@dataclass
+class Output:
+    """One card in the output of a cell.
+
+    The widget is for front ends without our extension, and only where somebody looks: programs
+    that run notebooks would store its whole script in the file.
+    """
+
+    link: Link
+    attended: bool
+    _id: str = field(default_factory=lambda: secrets.token_hex(8))
+    _widget: Card | None = None
+    _shown: bool = False
+
+    def show(self, card: dict[str, Any], markdown: str, text: str | None = None) -> None:
+        """Show this, in the place of what was there."""
+        from IPython.display import display
+
+        bundle = self._bundle(card, markdown, text or markdown)
+        display(bundle, raw=True, display_id=self._id, update=self._shown)
+        self._shown = True
+
+    def _bundle(self, card: dict[str, Any], markdown: str, text: str) -> Bundle:
+        bundle: Bundle = {"text/plain": text, "text/markdown": markdown}
+        if card["kind"] != "status":
+            bundle[CARD if card.get("host") == "server" else RECORD] = card
+        if self.attended:
+            bundle |= self._widget_view(card)
+        return bundle
+
+    def _widget_view(self, card: dict[str, Any]) -> Bundle:
+        from .card import Card
+
+        if self._widget is None:
+            self._widget = Card(card, self.link)
+        else:
+            self._widget.card = card
+        view: Any = self._widget._repr_mimebundle_()
+        data: Bundle = view[0] if isinstance(view, tuple) else view or {}
+        return {key: value for key, value in data.items() if key.endswith("+json")}
+
+
+def shareable(text: str, workspace: str = "") -> str:
+    """The text without what tells where its author lives."""
+    home = str(Path.home())
+    for folder, name in ((workspace, Path(workspace).name), (home, "~")):
+        if len(Path(folder).parts) > 1:
+            text = text.replace(folder, name)
+    return text
+
+
+@dataclass(frozen=True)
+class Note:
+    """Markdown to look at, also where there is only plain text."""
+
+    markdown: str
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown
+
+    def __repr__(self) -> str:
+        return self.markdown

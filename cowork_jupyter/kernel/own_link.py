@@ -1,0 +1,102 @@
+"""The service inside this kernel, for where there is no Jupyter server to run it.
+
+It has a thread and an event loop of its own, because the kernel's loop stands still while a
+cell waits. Nobody can press a button then, so nobody is asked: rules decide, or it is denied.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import threading
+from collections.abc import Callable, Coroutine
+from contextlib import aclosing
+from typing import Any, Literal, TypeVar
+
+from ..domain.roles import AgentRole
+from ..domain.settings import Settings
+from .link import Deliver, Policy
+
+T = TypeVar("T")
+_CLOSING_SECONDS = 5.0
+_LOOK_SECONDS = 0.2
+
+
+class OwnLink:
+    """Runs the service, and asks it."""
+
+    kind: Literal["kernel"] = "kernel"
+
+    def __init__(self, settings: Settings) -> None:
+        from ..service import CoworkService
+
+        self.settings = settings
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="cowork-service", daemon=True)
+        self._thread.start()
+        self._service = CoworkService(settings, interactive=False)
+        atexit.register(self.close)
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+        self._loop.close()
+
+    def close(self) -> None:
+        """Store what runs as interrupted, and end the thread."""
+        atexit.unregister(self.close)
+        if not self._thread.is_alive():
+            return
+        self._do(asyncio.wait_for(self._service.close(), _CLOSING_SECONDS))
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(_CLOSING_SECONDS)
+
+    def request(self, method: str, path: str, body: Any = None) -> Any:
+        """Ask the service as the server's handler would."""
+        from .dispatcher import dispatch
+
+        return self._do(dispatch(self._service, method, path, body))
+
+    def send(self, context_id: str, message: dict[str, Any], policy: Policy | None) -> str:
+        """Start a job under these rules."""
+
+        async def start() -> str:
+            sent = self._service.send_message(
+                context_id, message["content"], AgentRole(message["role"]), policy=policy
+            )
+            return str(sent.job_id)
+
+        return self._do(start())
+
+    def execute(self, context_id: str, revision: int, policy: Policy | None) -> str:
+        """Carry the plan out under these rules."""
+
+        async def start() -> str:
+            return (await self._service.execute_plan(context_id, revision, policy=policy)).id
+
+        return self._do(start())
+
+    def subscribe(self, context_id: str, after: int, deliver: Deliver) -> Callable[[], None]:
+        """Follow the bus, in the service's own loop."""
+
+        async def follow() -> None:
+            async with aclosing(self._service.events(context_id, after)) as events:
+                async for event in events:
+                    deliver(event.model_dump(mode="json"))
+
+        following = asyncio.run_coroutine_threadsafe(follow(), self._loop)
+        return lambda: (following.cancel(), None)[1]
+
+    def _do(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run it over there and wait here, in steps short enough for an interrupt to come in."""
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            while True:
+                try:
+                    return future.result(_LOOK_SECONDS)
+                except TimeoutError:
+                    if future.done():
+                        raise
+        except BaseException:
+            future.cancel()
+            raise

@@ -1,0 +1,52 @@
+"""Where a cell runs: which notebook, which cell, and whether somebody sits in front of it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+SESSION_VARIABLE = "JPY_SESSION_NAME"
+_VSCODE_NAME = "__vsc_ipynb_file__"
+
+
+@dataclass(frozen=True)
+class Place:
+    """What is known of the cell that runs now."""
+
+    notebook: Path | None = None
+    cell_id: str | None = None
+    attended: bool = False
+    """Whether the front end can ask a person. Programs that run notebooks say they cannot."""
+
+    def notebook_in(self, workspace: str) -> str | None:
+        """The notebook as the workspace knows it; outside of it, only its name."""
+        if self.notebook is None:
+            return None
+        try:
+            return self.notebook.relative_to(workspace).as_posix()
+        except ValueError:
+            return self.notebook.name
+
+
+def place_of(shell: Any) -> Place:
+    """Look around. A shell without a kernel (a terminal) has neither notebook nor cell."""
+    request = _request(shell)
+    return Place(
+        notebook=_notebook(shell),
+        cell_id=request.get("metadata", {}).get("cellId"),
+        attended=bool(request.get("content", {}).get("allow_stdin")),
+    )
+
+
+def _request(shell: Any) -> dict[str, Any]:
+    """The front end's message that the kernel is answering."""
+    kernel = getattr(shell, "kernel", None)
+    return (kernel.get_parent("shell") or {}) if kernel else {}
+
+
+def _notebook(shell: Any) -> Path | None:
+    named = getattr(shell, "user_ns", {}).get(_VSCODE_NAME) or os.environ.get(SESSION_VARIABLE, "")
+    path = Path(str(named))
+    return path if path.suffix == ".ipynb" else None

@@ -1,0 +1,27 @@
+"""The file given with `--policy`: rules that decide where nobody can be asked."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from .problem import CellProblem
+
+_FORM = 'It should hold {"permissions": {"allow": [], "ask": [], "deny": []}}.'
+
+
+def read_policy(path: str) -> dict[str, Any]:
+    """Its rules, in JSON or (by its ending) in TOML. What a rule means is for others to check."""
+    try:
+        text = Path(path).expanduser().read_text(encoding="utf-8")
+        found = tomllib.loads(text) if path.endswith(".toml") else json.loads(text)
+    except OSError as error:
+        why = error.strerror or "it cannot be opened"
+        raise CellProblem(f"The policy file {path} cannot be read: {why}.") from None
+    except ValueError as error:
+        raise CellProblem(f"The policy file {path} cannot be read: {error}.") from None
+    if not isinstance(found, dict) or not isinstance(found.get("permissions"), dict):
+        raise CellProblem(f"The policy file {path} has no rules. {_FORM}")
+    return found

@@ -1,0 +1,154 @@
+"""What `%%plan`, `%%act` and `Cowork` ask of the agent, and what they do before they ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from ..domain.errors import CoworkError
+from .desk import Context, Desk
+from .link import Policy
+from .output import Output
+from .problem import CellProblem
+from .run import Run, messages_of, text_of
+from .status import NOT_SENT, show_status
+
+_WORDS = {
+    "job_running": "A run is still going on in this conversation. "
+    "Wait for it, or stop it with: %cowork cancel",
+    "no_plan": "There is no plan in this conversation yet. Make one with %%plan.",
+}
+
+
+@contextmanager
+def plain_words() -> Iterator[None]:
+    """Errors of ours become one line in the cell."""
+    try:
+        yield
+    except CoworkError as error:
+        raise CellProblem(_WORDS.get(error.code, error.message)) from None
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is wanted, and how."""
+
+    role: str
+    text: str = ""
+    """With none, the current plan is to be executed."""
+    context: str | None = None
+    model: str | None = None
+    wait: bool = False
+    policy: Policy | None = None
+    offer: bool = True
+    """Whether to ask before the same text is sent a second time."""
+    display: bool = True
+
+
+def fulfil(desk: Desk, request: Request) -> Run | None:
+    """Send it; None if there is no model to send it to, which a card then says."""
+    if not _is_ready(desk, request):
+        return None
+    if request.text.strip():
+        return _say(desk, request)
+    return _execute(desk, request)
+
+
+def show(desk: Desk, job_id: str) -> Run:
+    """The card of a run."""
+    return _watched(desk, job_id, display=True).show()
+
+
+def _is_ready(desk: Desk, request: Request) -> bool:
+    health = desk.link.request("GET", "health")
+    if not health["model"]["ready"]:
+        health = desk.link.request("GET", "health?fresh=true")
+    model = health["model"]
+    if request.model:
+        health["model"] = {**model, "name": request.model}
+    if model["ready"] or (request.model and _serves(desk)):
+        return True
+    if not request.display:
+        raise CellProblem(model["why_not"])
+    show_status(desk, health=health, role=request.role, goal=request.text, note=NOT_SENT)
+    return False
+
+
+def _serves(desk: Desk) -> bool:
+    """Whether the model's server answers, although it does not have the configured model."""
+    try:
+        return bool(desk.link.request("GET", "models")["items"])
+    except CoworkError:
+        return False
+
+
+def _say(desk: Desk, request: Request) -> Run:
+    link = desk.link
+    context = desk.open(request.context, request.role, request.model)
+    if request.offer and (earlier := _said_before(desk, context, request)):
+        again = {"content": request.text, "role": request.role, "notebook": desk.notebook()}
+        return _watched(desk, earlier, display=request.display, again=again).show()
+    message = {"content": request.text, "role": request.role}
+    if request.model:
+        message["model"] = request.model
+    return _begun(desk, request, link.send(context["id"], message, request.policy))
+
+
+def _execute(desk: Desk, request: Request) -> Run:
+    context = desk.find(request.context)
+    found = desk.link.request("GET", f"context/{context['id']}/plan") if context else {}
+    if context is None or found["plan"] is None:
+        raise CellProblem(_WORDS["no_plan"])
+    revision = found["revision"]
+    if request.offer and (earlier := _approved_before(desk, context, revision)):
+        again = {"revision": revision}
+        return _watched(desk, earlier, display=request.display, again=again).show()
+    return _begun(desk, request, desk.link.execute(context["id"], revision, request.policy))
+
+
+def _begun(desk: Desk, request: Request, job_id: str) -> Run:
+    desk.cells[job_id] = desk.place.cell_id
+    run = _watched(desk, job_id, display=request.display)
+    return run.wait() if request.wait or desk.link.kind == "kernel" else run.show()
+
+
+def _watched(desk: Desk, job_id: str, *, display: bool, again: dict[str, Any] | None = None) -> Run:
+    output = Output(desk.link, desk.place.attended) if display else None
+    return Run(desk.link, job_id, output, again)
+
+
+def _said_before(desk: Desk, context: Context, request: Request) -> str | None:
+    """The newest job that this cell has started with the same text, in the same role.
+
+    Where nobody can be asked what to do, a cell that is run again simply runs again.
+    """
+    if desk.link.kind == "kernel":
+        return None
+    messages = messages_of(desk.link, context["id"])
+    for message in reversed(messages):
+        job = message["job_id"]
+        if message["role"] != "user" or message["task_id"] or not job:
+            continue
+        if text_of(message) == request.text.strip() and _is_this_cell(desk, job):
+            roles = [one["agent_role"] for one in messages if one["job_id"] == job]
+            acting = next((one for one in roles if one), None)
+            return job if acting == request.role else None
+    return None
+
+
+def _approved_before(desk: Desk, context: Context, revision: int) -> str | None:
+    """The newest job that carries out, or has carried out, this very revision."""
+    if desk.link.kind == "kernel":
+        return None
+    for message in reversed(messages_of(desk.link, context["id"])):
+        if message["data"].get("approved_revision") == revision and message["job_id"]:
+            return str(message["job_id"])
+    return None
+
+
+def _is_this_cell(desk: Desk, job_id: str) -> bool:
+    """Another cell may well say the same. What an earlier kernel has sent is nobody's."""
+    started, here = desk.cells.get(job_id), desk.place.cell_id
+    return started is None or here is None or started == here

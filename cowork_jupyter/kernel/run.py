@@ -1,0 +1,151 @@
+"""One run, seen from the cell that started it."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from .link import Link
+from .output import Output
+from .problem import Cancelled, CellProblem
+
+ACTIVE = ("running", "waiting")
+_POLL_SECONDS = {"server": 10, "kernel": 1}
+_BETWEEN_SECONDS = 0.25
+"""Between two looks at a run that writes a lot."""
+_STILL_RUNNING = (
+    "This cell waits no longer; the run goes on. Its card, or %cowork cancel, stops it."
+)
+_OFFER = (
+    "*This cell has run before, so nothing was sent now. Choose **Run again** or "
+    "**Start anew** on the card, or change the text.*"
+)
+_STOPPED = "Stopped, because the cell was interrupted."
+
+
+class Run:
+    """A job: how it stands, what came of it, and its card."""
+
+    def __init__(
+        self,
+        link: Link,
+        job_id: str,
+        output: Output | None = None,
+        again: dict[str, Any] | None = None,
+    ) -> None:
+        """`again` is what the card offers to send once more, when it has ended."""
+        self._link = link
+        self._output = output
+        self._again = again
+        self._card: dict[str, Any] = {}
+        self.id = job_id
+        self.markdown = ""
+
+    def show(self) -> Run:
+        """Look at it, and show what was found."""
+        found = self._link.request("GET", f"jobs/{self.id}/card")
+        self._card, self.markdown = found["card"], found["markdown"]
+        text: str = found["text"]
+        if self._again and self.status not in ACTIVE:
+            self._card = {**self._card, "again": self._again}
+            self.markdown += f"\n\n{_OFFER}"
+            text += f"\n\n{_OFFER}"
+        if self._output:
+            self._output.show(self._card, self.markdown, text)
+        return self
+
+    def wait(self) -> Run:
+        """Stay until it has ended. An interrupt stops a run that lives in this very kernel."""
+        try:
+            self.show()
+            self._follow()
+        except KeyboardInterrupt:
+            if self._link.kind == "server":
+                raise CellProblem(_STILL_RUNNING) from None
+            self.cancel()
+            raise Cancelled(_STOPPED) from None
+        return self
+
+    def cancel(self) -> None:
+        """Stop it."""
+        self._link.request("POST", f"jobs/{self.id}/cancel")
+        self.show()
+
+    def _follow(self) -> None:
+        seq, timeout = self.snapshot["seq"], _POLL_SECONDS[self._link.kind]
+        while self.status in ACTIVE:
+            address = f"context/{self.context_id}/events?after={seq}&timeout={timeout}"
+            events = self._link.request("GET", address)["events"]
+            if events:
+                seq = events[-1]["seq"]
+                self.show()
+                time.sleep(_BETWEEN_SECONDS if self.status in ACTIVE else 0)
+
+    @property
+    def snapshot(self) -> dict[str, Any]:
+        """What its card shows, as plain values; long texts are cut."""
+        found: dict[str, Any] = self._card["snapshot"]
+        return found
+
+    @property
+    def context_id(self) -> str:
+        """The conversation that it belongs to."""
+        return str(self._card["context_id"])
+
+    @property
+    def status(self) -> str:
+        """`running`, `waiting`, `completed`, `failed`, `cancelled` or `interrupted`."""
+        return str(self.snapshot["status"])
+
+    @property
+    def ok(self) -> bool:
+        """Whether it has come to a good end."""
+        return self.status == "completed"
+
+    @property
+    def error(self) -> str | None:
+        """Why it failed."""
+        return self._link.request("GET", f"jobs/{self.id}")["error"]  # type: ignore[no-any-return]
+
+    @property
+    def plan(self) -> dict[str, Any] | None:
+        """The plan that it made or carried out, whole."""
+        if self.snapshot["plan"] is None:
+            return None
+        found: dict[str, Any] = self._link.request("GET", f"context/{self.context_id}/plan")["plan"]
+        return found
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """All that was said in it, whole."""
+        return [one for one in messages_of(self._link, self.context_id) if one["job_id"] == self.id]
+
+    @property
+    def text(self) -> str:
+        """The last words of the agent."""
+        said = [text_of(one) for one in self.messages if one["role"] == "assistant"]
+        return next((one for one in reversed(said) if one), "")
+
+    def __repr__(self) -> str:
+        return f"<Run {self.status}: {self._card['title']}>"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """In a notebook its card stands in the output already, so a line is enough."""
+        text = repr(self) if self._output else self.markdown
+        return {"text/plain": text, **({} if self._output else {"text/markdown": text})}
+
+
+def messages_of(link: Link, context_id: str) -> list[dict[str, Any]]:
+    """All messages of a conversation, oldest first."""
+    items: list[dict[str, Any]] = []
+    after: int | None = 0
+    while after is not None:
+        page = link.request("GET", f"context/{context_id}/messages?after={after}&limit=1000")
+        items += page["items"]
+        after = page["next"]
+    return items
+
+
+def text_of(message: dict[str, Any]) -> str:
+    """The words of a message."""
+    return "".join(part.get("text", "") for part in message["content"]).strip()

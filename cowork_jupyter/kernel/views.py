@@ -1,0 +1,122 @@
+"""Lists for `%cowork …` and `Cowork`, as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..record.markdown import code, line, table
+from .run import text_of
+
+Item = dict[str, Any]
+_MOST_WORDS = 120
+_MARKS = {"completed": "✓", "failed": "✗", "skipped": "–"}
+
+
+def history(messages: Iterable[Item]) -> str:
+    """Who said what, a line each."""
+    rows = [
+        [_time(one["created_at"]), _speaker(one), one["message_type"].replace("_", " "), _gist(one)]
+        for one in messages
+    ]
+    return _listed(["Time", "Who", "What", ""], rows, "Nothing was said in this conversation yet.")
+
+
+def audit(found: Item) -> str:
+    """Each step as planned and as it went."""
+    rows = [
+        [
+            f"{_MARKS.get(step['status'], '·')} {step['number']}",
+            _short(step["action"]),
+            _codes(step["planned"]["tools"] + step["planned"]["files"]),
+            _codes([one["tool"] for one in step["actual"]["tools"]] + step["actual"]["files"]),
+            "; ".join(_short(one["what"]) for one in step["deviations"]) or "as planned",
+        ]
+        for step in found["steps"]
+    ]
+    head = ["", "Step", "Planned", "What happened", "Different from the plan"]
+    return _listed(head, rows, "No plan was made in this conversation yet.")
+
+
+def checkpoints(items: Iterable[Item]) -> str:
+    """States that one can go back to."""
+    rows = [
+        [code(one["id"]), _time(one["created_at"]), _short(one["label"]), _codes(one["files"])]
+        for one in items
+    ]
+    head = ["Checkpoint", "Time", "Before", "Files"]
+    return _listed(head, rows, "There are no checkpoints in this conversation yet.")
+
+
+def rolled_back(found: Item) -> str:
+    """What a rollback did."""
+    parts = [
+        f"Restored: {_codes(found['restored'])}" if found["restored"] else "",
+        f"Removed: {_codes(found['removed'])}" if found["removed"] else "",
+        *(f"Left alone: {code(one['path'])}, {line(one['why'])}" for one in found["skipped"]),
+    ]
+    told = "\n".join(f"- {one}" for one in parts if one) or "Nothing had to be changed."
+    undo = found.get("checkpoint_id")
+    back = f"\n\nTo take this back: `%cowork rollback {undo}`" if undo else ""
+    return f"**Rolled back.**\n\n{told}{back}"
+
+
+def rules(items: Iterable[Item]) -> str:
+    """What is allowed, asked about, and denied."""
+    rows = [[one["effect"], code(one["rule"]), one["scope"]] for one in items]
+    return _listed(
+        ["", "Rule", "Where"], rows, "There are no rules: whatever changes something asks."
+    )
+
+
+def models(items: Iterable[Item]) -> str:
+    """The models of the connected server."""
+    rows = [[code(one["name"]), "used by default" if one["configured"] else ""] for one in items]
+    return _listed(["Model", ""], rows, "The connected server has no models.")
+
+
+def workflows(items: Iterable[Item]) -> str:
+    """What can be run by name, and with which parameters."""
+    rows = [
+        [code(one["name"]), _short(one["description"]), _parameters(one["parameters"])]
+        for one in items
+    ]
+    return _listed(["Workflow", "", "Parameters"], rows, "There are no workflows.")
+
+
+def _parameters(schema: Item) -> str:
+    required = set(schema.get("required", []))
+    names = schema.get("properties", {})
+    return ", ".join(code(f"{one}=…" if one in required else f"[{one}=…]") for one in names)
+
+
+def _listed(head: list[str], rows: list[list[str]], when_empty: str) -> str:
+    return table(head, rows) if rows else when_empty
+
+
+def _gist(message: Item) -> str:
+    data, kind = message["data"], message["message_type"]
+    if kind == "tool_call":
+        return code(str(data.get("tool", "")))
+    if kind == "tool_result":
+        return _short(str(data.get("summary", "")))
+    return _short(text_of(message) or str(data.get("goal") or data.get("question") or ""))
+
+
+def _speaker(message: Item) -> str:
+    if message["role"] == "user":
+        return "You"
+    return str(message["agent_role"] or "Cowork").capitalize()
+
+
+def _short(text: str) -> str:
+    words = " ".join(text.split())
+    return line(words if len(words) <= _MOST_WORDS else f"{words[: _MOST_WORDS - 1]}…")
+
+
+def _codes(names: Iterable[str]) -> str:
+    return " ".join(code(one) for one in dict.fromkeys(names))
+
+
+def _time(stamp: str) -> str:
+    return stamp[:16].replace("T", " ")

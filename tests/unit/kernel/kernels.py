@@ -1,0 +1,109 @@
+"""A real kernel, as programs that run notebooks start one: nobody sits in front of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jupyter_client.blocking.client import BlockingKernelClient
+from jupyter_client.manager import KernelManager
+
+SECONDS = 60
+CARD, RECORD = "application/vnd.cowork.card+json", "application/vnd.cowork.record+json"
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+@dataclass
+class Shown:
+    """What a cell has shown."""
+
+    status: str = ""
+    outputs: list[dict[str, Any]] = field(default_factory=list)
+    """Bundles; one that was updated counts once, as it was last."""
+    printed: str = ""
+    error: str = ""
+    traceback: list[str] = field(default_factory=list)
+
+    @property
+    def markdown(self) -> str:
+        return "\n\n".join(str(one.get("text/markdown", "")) for one in self.outputs)
+
+    @property
+    def text(self) -> str:
+        return "\n\n".join(str(one.get("text/plain", "")) for one in self.outputs) + self.printed
+
+    @property
+    def card(self) -> dict[str, Any]:
+        (card,) = [one[kind] for one in self.outputs for kind in (CARD, RECORD) if kind in one]
+        found: dict[str, Any] = card
+        return found
+
+
+class Cells:
+    """Runs cells in one kernel."""
+
+    def __init__(
+        self, client: BlockingKernelClient, *, attended: bool = False, manager: Any = None
+    ) -> None:
+        self.client = client
+        self.attended = attended
+        self.manager = manager
+
+    def run(self, code: str, cell_id: str = "", on_output: Any = None) -> Shown:
+        """Run one cell to its end."""
+        shown = Shown()
+        places: dict[str | None, int] = {}
+
+        def take(message: dict[str, Any]) -> None:
+            content, kind = message["content"], message["msg_type"]
+            if kind in ("display_data", "update_display_data", "execute_result"):
+                name = content.get("transient", {}).get("display_id")
+                if kind == "update_display_data":
+                    shown.outputs[places[name]] = content["data"]
+                else:
+                    places[name] = len(shown.outputs)
+                    shown.outputs.append(content["data"])
+            elif kind == "stream":
+                shown.printed += content["text"]
+            elif kind == "error":
+                shown.error, shown.traceback = content["evalue"], content["traceback"]
+            if on_output:
+                on_output(shown)
+
+        self._announce(cell_id)
+        reply = self.client.execute_interactive(
+            code, allow_stdin=self.attended, output_hook=take, timeout=SECONDS
+        )
+        shown.status = reply["content"]["status"]
+        return shown
+
+    def _announce(self, cell_id: str) -> None:
+        """Front ends name the cell in the metadata of their messages."""
+        session = self.client.session
+        session.metadata = {"cellId": cell_id} if cell_id else {}
+
+    def completions(self, code: str) -> list[str]:
+        """What Tab offers at the end of this."""
+        reply: Any = self.client.complete(code, reply=True, timeout=SECONDS)
+        return list(reply["content"]["matches"])
+
+
+@contextmanager
+def kernel(folder: Path, *, attended: bool = False, **environment: str) -> Iterator[Cells]:
+    """`with kernel(tmp_path) as cells:` runs one there, with our magics loaded."""
+    manager = KernelManager()
+    manager.start_kernel(cwd=str(folder), env={**os.environ, **environment})
+    client = manager.client()
+    client.start_channels()
+    try:
+        client.wait_for_ready(timeout=SECONDS)
+        cells = Cells(client, attended=attended, manager=manager)
+        assert cells.run("%load_ext cowork_jupyter").status == "ok"
+        yield cells
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)

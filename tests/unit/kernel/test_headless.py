@@ -1,0 +1,154 @@
+"""The magics in real kernels without a server: cells wait, nobody is asked, nothing hangs."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+from pathlib import Path
+
+from tests.scripted import ScriptedServer, call, plan, stall, text
+
+from .kernels import RECORD, VIEW, Cells, kernel
+
+STEP = {"action": "Write a.txt", "files": ["a.txt"], "tools_needed": ["create_file"]}
+
+
+def test_a_plan_is_made_and_carried_out(
+    cells: Cells, connected: ScriptedServer, tmp_path: Path
+) -> None:
+    connected.add(plan("Write a", STEP))
+    planned = cells.run("%%plan\nWrite a file")
+    assert planned.status == "ok"
+    assert (planned.card["role"], planned.card["snapshot"]["status"]) == ("planner", "completed")
+    assert planned.card["host"] == "kernel"
+    assert "1. Write a.txt — `a.txt`" in planned.markdown
+
+    connected.add(call("create_file", path="a.txt", content="a\n"), text("Written."))
+    done = cells.run("%%act")
+    assert done.card["snapshot"]["status"] == "completed"
+    assert "1. ✓ Write a.txt" in done.markdown
+    assert (tmp_path / "a.txt").read_text() == "a\n"
+    assert "| ✓ 1 | Write a.txt |" in cells.run("%cowork audit").markdown
+    assert "Write a file" in cells.run("%cowork history").markdown
+    assert "1. ✓ Write a.txt" in cells.run("%cowork plan").markdown
+    cells.run("%cowork export record.md")
+    assert (tmp_path / "record.md").read_text().startswith("# Write a file")
+    again = cells.run("%cowork export record.md")
+    assert again.traceback == ["Cowork: There is a record.md already. Choose another name."]
+
+
+def test_a_policy_file_decides(cells: Cells, connected: ScriptedServer, tmp_path: Path) -> None:
+    (tmp_path / "rules.json").write_text(json.dumps({"permissions": {"allow": ["create_file"]}}))
+    connected.add(call("create_file", path="a.txt", content="a\n"), text("Written."))
+    connected.add(call("create_file", path="b.txt", content="b\n"), text("I could not."))
+    cells.run("%%act --policy rules.json\nWrite a.txt")
+    denied = cells.run("%%act\nWrite b.txt")
+    assert (tmp_path / "a.txt").exists()
+    assert not (tmp_path / "b.txt").exists()
+    assert denied.status == "ok"
+    assert "create_file" in denied.markdown
+
+
+def test_a_run_that_fails_says_why_and_the_notebook_goes_on(
+    cells: Cells, connected: ScriptedServer
+) -> None:
+    failed = cells.run("%%plan\nWrite a file")  # the script has no reply to that
+    assert failed.status == "ok"
+    assert failed.card["snapshot"]["status"] == "failed"
+    assert "**Error:**" in failed.markdown
+
+
+def test_an_interrupt_stops_the_run(tmp_path: Path, connected: ScriptedServer) -> None:
+    connected.add(stall())
+
+    def interrupt_when_the_model_is_asked() -> None:
+        asked = threading.Event()
+        while not any("chat" in one.path for one in connected.requests):
+            asked.wait(0.02)
+        os.kill(cells.manager.provisioner.pid, signal.SIGINT)
+
+    with kernel(tmp_path) as cells:
+        threading.Thread(target=interrupt_when_the_model_is_asked).start()
+        shown = cells.run("%%plan\nThink long")
+        assert shown.status == "error"
+        assert shown.traceback == ["Cowork: Stopped, because the cell was interrupted."]
+        assert shown.card["snapshot"]["status"] == "cancelled"
+        connected.add(text("Hello."))
+        assert "> Hello." in cells.run("%%plan\nSay hello").markdown
+
+
+def test_a_cell_goes_on_with_the_conversation_it_names(
+    cells: Cells, connected: ScriptedServer
+) -> None:
+    connected.add(*(text(f"Answer {n}.") for n in range(1, 5)))
+    first = cells.run("%%plan\nOne").card["context_id"]
+    assert cells.run("%%plan\nTwo").card["context_id"] == first
+    other = cells.run("%%plan -c other\nThree").card["context_id"]
+    assert other != first
+    assert cells.run("%%plan -c other\nThree").card["context_id"] == other
+
+
+def test_programs_that_run_notebooks_get_no_widget(
+    tmp_path: Path, cells: Cells, connected: ScriptedServer
+) -> None:
+    connected.add(text("Hello."), text("Hello."))
+    assert set(cells.run("%%plan\nHi").outputs[0]) == {RECORD, "text/markdown", "text/plain"}
+    with kernel(tmp_path, attended=True) as attended:
+        assert VIEW in attended.run("%%plan\nHi").outputs[0]
+
+
+def test_tab_completes_commands_roles_models_and_workflows(
+    cells: Cells, connected: ScriptedServer
+) -> None:
+    assert cells.completions("%cowork ro") == ["role", "rollback"]
+    assert cells.completions("%cowork role pl") == ["planner"]
+    assert "write_tests" in cells.completions("%cowork run ")
+    assert cells.completions("%cowork run write_tests mo") == ["module="]
+    assert cells.completions("%%plan --w") == ["--wait"]
+    assert cells.completions("%%act -m ") == ["scripted"]
+    assert "print" in cells.completions("%%plan\npri")
+    connected.add(text("Hello."))
+    cells.run("%%plan -c cleaning\nHi")
+    assert cells.completions("%%act -c cl") == ["cleaning"]
+
+
+def test_the_role_can_be_switched(cells: Cells) -> None:
+    assert "**Reviewer**" in cells.run("%cowork role reviewer").markdown
+    assert cells.run("%cowork").markdown.startswith("**Reviewer**")
+
+
+def test_a_workflow_is_run_by_name(cells: Cells, connected: ScriptedServer) -> None:
+    connected.add(text("It sells fish."))
+    shown = cells.run("%cowork run explain_notebook notebook=sales.ipynb")
+    assert shown.card["snapshot"]["status"] == "completed"
+    assert "It sells fish." in shown.markdown
+    wrong = cells.run("%cowork run explain_notebook colour=red")
+    assert len(wrong.traceback) == 1
+    assert "notebook" in wrong.error
+
+
+def test_python_says_the_same(cells: Cells, connected: ScriptedServer, tmp_path: Path) -> None:
+    connected.add(plan("Write a", STEP))
+    connected.add(call("create_file", path="a.txt", content="a\n"), text("Written."))
+    connected.add(text("You are welcome."))
+    code = """
+from cowork_jupyter import Cowork
+cw = Cowork()
+planned = cw.plan("Write a file")
+done = cw.execute()
+said = cw.ask("Thanks!")
+print(planned.ok, len(planned.plan["steps"]), done.status, said.text)
+print([one["role"] for one in cw.messages][:2], cw.audit()["totals"]["completed"])
+print(repr(done), cw)
+"""
+    shown = cells.run(code)
+    assert shown.status == "ok", shown.traceback
+    assert "True 1 completed You are welcome." in shown.printed
+    assert "['user', 'assistant'] 1" in shown.printed
+    assert "<Run completed: Write a> Cowork()" in shown.printed
+    assert (tmp_path / "a.txt").exists()
+    assert [one[RECORD]["role"] for one in shown.outputs] == ["planner", "actor", "actor"]
+    empty = cells.run("cw.plan('  ')")
+    assert empty.traceback == ["Cowork: Say what you want: the text is empty."]
