@@ -49,10 +49,10 @@ class Change:
     after: Entry | None
 
     @property
-    def kind(self) -> Literal["created", "changed", "removed"]:
+    def kind(self) -> Literal["added", "changed", "removed"]:
         """In one word."""
         if self.before is None:
-            return "created"
+            return "added"
         return "removed" if self.after is None else "changed"
 
 

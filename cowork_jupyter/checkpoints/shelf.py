@@ -67,6 +67,8 @@ class Shelf:
 
     async def forget_context(self, context_id: str) -> None:
         """A conversation was deleted: its checkpoints go too, with what nobody else needs."""
+        if self._state is None and not (self._settings.data_dir / FOLDER).exists():
+            return
 
         def forget(state: WorkspaceState) -> None:
             state.store.forget_context(context_id)

@@ -55,7 +55,7 @@ class Undo:
         self,
         checkpoint_id: str,
         *,
-        scope: Scope = "this",
+        scope: Scope = "since",
         paths: Collection[str] | None = None,
         overwrite: Collection[str] = (),
         dry_run: bool = False,
@@ -63,7 +63,9 @@ class Undo:
         """Put things back as they were before, where nothing of the user's is lost by it."""
         record = self._ledger.journal.store.checkpoint(checkpoint_id)
         self._refuse_while_busy(record.context_id)
-        plan = await self._planned(checkpoint_id, scope, paths, overwrite)
+        wanted = None if paths is None else {_plain(path) for path in paths}
+        chosen = {_plain(path) for path in overwrite}
+        plan = await self._planned(checkpoint_id, scope, wanted, chosen)
         if dry_run or not plan.changes:
             return _result(plan, None, dry_run)
         label = f"Rolled back: {record.data.get('label') or checkpoint_id}"
@@ -116,6 +118,11 @@ class Undo:
         digest = after.digest
         content = await self._shelf.ask(lambda state: state.store.objects.read(digest))
         return await self._documents.write(change.path, content)
+
+
+def _plain(path: str) -> str:
+    """A path as we write it, however the user does."""
+    return path.removeprefix("./").rstrip("/")
 
 
 def _selected(

@@ -14,7 +14,8 @@ Read = Callable[[bytes, int], bytes | None]
 
 
 DiffKind = Literal["text", "notebook", "table", "binary", "link", "folder"]
-CellChange = Literal["created", "changed", "removed", "moved"]
+Status = Literal["added", "changed", "removed"]
+CellStatus = Literal["added", "changed", "removed", "moved"]
 
 
 class Side(BaseModel):
@@ -34,7 +35,7 @@ class CellDiff(BaseModel):
     """What happened to one cell of a notebook."""
 
     id: str
-    change: CellChange
+    status: CellStatus
     cell_type: str
     diff: str = ""
     outputs: str = ""
@@ -45,14 +46,16 @@ class FileDiff(BaseModel):
     """What happened to one file."""
 
     path: str
-    change: Literal["created", "changed", "removed"]
+    status: Status
     kind: DiffKind
     added: int | None = None
     """Lines; None where there are none to count."""
     removed: int | None = None
-    diff: str = ""
-    """Unified, as far as it is not too long."""
+    diff: str | None = None
+    """Unified, as far as it is not too long; None where there is nothing to read."""
     cut: bool = False
+    why: str | None = None
+    """Why there is nothing to read."""
     before: Side | None = None
     after: Side | None = None
     cells: list[CellDiff] = []
@@ -99,3 +102,4 @@ class CheckpointUse(BaseModel):
 
 
 Facts = dict[str, Any]
+"""What is stored and announced."""

@@ -48,8 +48,9 @@ def _cells(data: bytes) -> dict[str, _Cell]:
     if not data.strip():
         return {}
     found: dict[str, _Cell] = {}
+    cells = cells_of(data)
     outputs = _outputs(data)
-    for cell in cells_of(data):
+    for cell in cells:
         name = cell.id if cell.id and cell.id not in found else f"#{cell.index}"
         found[name] = _Cell(name, cell.index, cell.kind, cell.source, outputs.get(cell.index, ""))
     return found

@@ -47,8 +47,8 @@ def test_what_changed_is_seen(site: Site) -> None:
     assert site.changes(before) == {
         "a/changes.txt": "changed",
         "a/goes.txt": "removed",
-        "b": "created",
-        "b/new.txt": "created",
+        "b": "added",
+        "b/new.txt": "added",
     }
 
 
@@ -123,7 +123,7 @@ def test_empty_folders_are_seen(site: Site) -> None:
     before = site.scan()
     (site.root / "empty").rmdir()
     (site.root / "other").mkdir()
-    assert site.changes(before) == {"empty": "removed", "other": "created"}
+    assert site.changes(before) == {"empty": "removed", "other": "added"}
 
 
 def test_pipes_sockets_and_devices_are_named_and_not_waited_for(site: Site) -> None:

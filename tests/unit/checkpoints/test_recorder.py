@@ -1,0 +1,432 @@
+"""Checkpoints around tool calls, and what the user can do with them afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cowork_jupyter.bus import EventBus, Journal
+from cowork_jupyter.checkpoints import Checkpoints, ToolUse, checkpoints_of
+from cowork_jupyter.checkpoints import ledger as ledgers
+from cowork_jupyter.checkpoints.objects import LARGE
+from cowork_jupyter.checkpoints.store import WorkspaceState
+from cowork_jupyter.checkpoints.undo import KERNELS
+from cowork_jupyter.domain.contexts import Context, Job, JobStatus
+from cowork_jupyter.domain.errors import Conflict, NotFound, Unavailable
+from cowork_jupyter.domain.events import EventType
+from cowork_jupyter.domain.messages import Message, TextPart
+from cowork_jupyter.domain.roles import Permission
+from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.record.changes import compare
+from cowork_jupyter.store import Store
+
+pytestmark = pytest.mark.asyncio
+
+WRITES = frozenset({Permission.READ_FILES, Permission.WRITE_FILES})
+RUNS = frozenset({Permission.EXECUTE_COMMANDS})
+
+
+class Tabs:
+    """Documents open in a browser."""
+
+    def __init__(self) -> None:
+        self.unsaved: dict[str, bytes] = {}
+
+    async def read_unsaved(self, path: str) -> bytes | None:
+        return self.unsaved.get(path)
+
+    async def write(self, path: str, content: bytes) -> bool:
+        if path not in self.unsaved:
+            return False
+        self.unsaved[path] = content
+        return True
+
+
+class Desk:
+    """A workspace whose tools are recorded."""
+
+    def __init__(self, folder: Path, **changes: Any) -> None:
+        self.root = folder / "workspace"
+        self.root.mkdir(exist_ok=True)
+        settings = Settings(workspace=self.root, data_dir=folder / "data", **changes)
+        store = Store(settings.database)
+        self.journal = Journal(store, EventBus(store))
+        self.context = store.save_context(Context()).id
+        self.tabs = Tabs()
+        self.parts: Checkpoints = checkpoints_of(settings, self.journal, compare, self.tabs)
+        self.job = self.new_job()
+
+    def new_job(self, goal: str = "Tidy up") -> str:
+        job = Job(context_id=self.context, status=JobStatus.COMPLETED)
+        message = Message(
+            context_id=self.context, job_id=job.id, role="user", content=[TextPart(text=goal)]
+        )
+        with self.journal.transaction() as tx:
+            tx.save_job(job)
+            tx.append_message(message)
+        self.job = job.id
+        return job.id
+
+    def use(self, tool: str = "update_file", task: str | None = None, **parameters: Any) -> ToolUse:
+        permissions = RUNS if "command" in parameters else WRITES
+        step = f"step of {task}" if task else None
+        return ToolUse(self.context, self.job, task, step, tool, permissions, parameters)
+
+    async def write(self, path: str, content: str, task: str | None = None) -> str:
+        """As update_file would; gives the checkpoint's id."""
+        async with self.parts.recorder.around(self.use(path=path, task=task)):
+            place = self.root / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(content)
+        return str(self.listed()[-1]["id"])
+
+    def listed(self) -> list[dict[str, Any]]:
+        found = self.journal.store.checkpoints(self.context)
+        return [{"id": one.id, **one.data} for one in found]
+
+    def notices(self) -> list[str]:
+        events = self.journal.store.events(self.context)
+        return [event.data["message"] for event in events if event.type is EventType.NOTICE]
+
+    def text(self, path: str) -> str:
+        return (self.root / path).read_text()
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    made = Desk(tmp_path)
+    yield made
+    made.parts.shelf.close()
+    made.journal.store.close()
+
+
+async def test_a_file_tool_records_exactly_its_file(desk: Desk) -> None:
+    (desk.root / "a.txt").write_text("one\ntwo\n")
+    (desk.root / "other.txt").write_text("other")
+    async with desk.parts.recorder.around(desk.use(path="./a.txt", task="t1")):
+        (desk.root / "a.txt").write_text("one\n2\nthree\n")
+        (desk.root / "other.txt").write_text("the user types")
+    mark, made = desk.listed()
+    assert mark["label"] == "Before: Tidy up"
+    assert mark["files"] == []
+    assert (made["label"], made["tool"]) == ("update_file ./a.txt", "update_file")
+    assert made["step_id"] == "step of t1"
+    assert made["files"] == [{"path": "a.txt", "change": "changed", "added": 2, "removed": 1}]
+
+
+async def test_it_is_announced_as_the_contract_shows_it(desk: Desk) -> None:
+    await desk.write("a.txt", "a\n")
+    events = desk.journal.store.events(desk.context)
+    announced = [one for one in events if one.type is EventType.CHECKPOINT_CREATED]
+    assert [one.job_id for one in announced] == [desk.job, desk.job]
+    assert set(announced[-1].data) == {
+        *("id", "created_at", "label", "tool", "step_id", "files", "uncovered")
+    }
+
+
+async def test_a_command_is_covered_by_a_look_at_everything(desk: Desk) -> None:
+    (desk.root / "data.csv").write_text("a,b\n1,2\n")
+    async with desk.parts.recorder.around(desk.use("execute_command", command="make")):
+        (desk.root / "data.csv").write_text("a,b\n1,3\n")
+        (desk.root / "out").mkdir()
+        (desk.root / "out/plot.png").write_bytes(bytes(10))
+    changed = {one["path"]: one["change"] for one in desk.listed()[-1]["files"]}
+    assert changed == {"data.csv": "changed", "out": "added", "out/plot.png": "added"}
+
+
+async def test_tools_that_only_look_leave_no_trace(desk: Desk) -> None:
+    looks = ToolUse(
+        *(desk.context, desk.job, None, None, "read_file"),
+        *(frozenset({Permission.READ_FILES}), {"path": "a.txt"}),
+    )
+    async with desk.parts.recorder.around(looks):
+        (desk.root / "a.txt").write_text("by the user")
+    async with desk.parts.recorder.around(desk.use("execute_command", command="ls")):
+        pass
+    assert desk.listed() == []
+
+
+async def test_a_tool_that_names_no_file_is_covered_like_a_command(desk: Desk) -> None:
+    async with desk.parts.recorder.around(desk.use("mcp_tool", where="somewhere")):
+        (desk.root / "made.txt").write_text("x")
+    assert [one["path"] for one in desk.listed()[-1]["files"]] == ["made.txt"]
+
+
+async def test_a_symlink_is_recorded_with_what_it_leads_to(desk: Desk) -> None:
+    (desk.root / "real.txt").write_text("before")
+    (desk.root / "link.txt").symlink_to("real.txt")
+    async with desk.parts.recorder.around(desk.use(path="link.txt")):
+        (desk.root / "real.txt").write_text("after")
+    made = desk.listed()[-1]
+    assert [one["path"] for one in made["files"]] == ["real.txt"]
+    await desk.parts.undo.rollback(made["id"])
+    assert desk.text("real.txt") == "before"
+
+
+async def test_what_a_failed_or_cancelled_tool_did_is_recorded_too(desk: Desk) -> None:
+    (desk.root / "a.txt").write_text("before")
+
+    async def broken_tool() -> None:
+        async with desk.parts.recorder.around(desk.use(path="a.txt")):
+            (desk.root / "a.txt").write_text("half")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await broken_tool()
+    assert len(desk.listed()) == 2
+    began = asyncio.Event()
+
+    async def long_command() -> None:
+        async with desk.parts.recorder.around(desk.use("execute_command", command="make")):
+            (desk.root / "b.txt").write_text("half")
+            began.set()
+            await asyncio.Event().wait()
+
+    task = asyncio.create_task(long_command())
+    await began.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert [one["path"] for one in desk.listed()[-1]["files"]] == ["b.txt"]
+
+
+async def test_a_tool_whose_checkpoint_cannot_be_taken_does_not_run(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: WorkspaceState, paths: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(WorkspaceState, "capture", full)
+    ran = False
+    with pytest.raises(Unavailable, match="disk is full") as failure:
+        async with desk.parts.recorder.around(desk.use(path="a.txt")):
+            ran = True
+    assert not ran
+    assert (failure.value.code, failure.value.retryable) == ("no_checkpoint", False)
+
+
+async def test_a_checkpoint_that_fails_afterwards_is_told(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(self: object, *_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    async with desk.parts.recorder.around(desk.use(path="a.txt")):
+        (desk.root / "a.txt").write_text("x")
+        monkeypatch.setattr(WorkspaceState, "capture", full)
+    (notice,) = desk.notices()
+    assert "No space left on device" in notice
+    assert "No checkpoint of update_file" in caplog.text
+
+
+async def test_the_event_loop_goes_on_while_a_scan_runs(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scan = WorkspaceState.scan
+    go_on = threading.Event()
+
+    def waiting(self: WorkspaceState) -> object:
+        assert go_on.wait(20)  # set by the loop, which must be free to do so
+        return scan(self)
+
+    monkeypatch.setattr(WorkspaceState, "scan", waiting)
+    asyncio.get_running_loop().call_later(0.01, go_on.set)
+    async with desk.parts.recorder.around(desk.use("execute_command", command="ls")):
+        pass
+
+
+async def test_what_is_not_covered_is_known_before_and_said_after(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, checkpoint_file_limit=LARGE)
+    (desk.root / "model.bin").write_bytes(bytes(LARGE + 1))
+    (desk.root / ".git").mkdir()
+    before = [one.path for one in await desk.parts.recorder.preview()]
+    assert before == [".git", "model.bin"]
+    async with desk.parts.recorder.around(desk.use("execute_command", command="train")):
+        (desk.root / "model.bin").write_bytes(b"new")
+    (changed,) = desk.listed()[-1]["files"]
+    assert changed["path"] == "model.bin"
+    result = await desk.parts.undo.rollback(desk.listed()[0]["id"])
+    assert "was not kept" in result.skipped[0].why
+    desk.parts.shelf.close()
+    desk.journal.store.close()
+
+
+async def test_a_large_file_is_kept_when_a_tool_names_it(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, checkpoint_file_limit=10)
+    (desk.root / "large.bin").write_bytes(bytes(LARGE + 1))
+    await desk.write("large.bin", "small")
+    await desk.parts.undo.rollback(desk.listed()[0]["id"])
+    assert (desk.root / "large.bin").read_bytes() == bytes(LARGE + 1)
+    desk.parts.shelf.close()
+    desk.journal.store.close()
+
+
+# Going back
+
+
+async def test_back_to_before_the_job(desk: Desk) -> None:
+    (desk.root / "a.txt").write_text("v1\n")
+    await desk.write("a.txt", "v2\n")
+    await desk.write("b.txt", "b\n")
+    await desk.write("a.txt", "v3\n")
+    mark = desk.listed()[0]["id"]
+    result = await desk.parts.undo.rollback(mark)
+    assert (result.restored, result.removed, result.skipped) == (["a.txt"], ["b.txt"], [])
+    assert result.notes == [KERNELS]
+    assert desk.text("a.txt") == "v1\n"
+    assert not (desk.root / "b.txt").exists()
+    undone = desk.listed()[-1]
+    assert undone["id"] == result.checkpoint_id
+    assert undone["label"] == "Rolled back: Before: Tidy up"
+    assert result.checkpoint_id
+    again = await desk.parts.undo.rollback(result.checkpoint_id)
+    assert (again.restored, again.removed) == (["a.txt", "b.txt"], [])
+    assert desk.text("a.txt") == "v3\n"
+
+
+async def test_a_dry_run_changes_nothing_and_tells_the_same(desk: Desk) -> None:
+    (desk.root / "a.txt").write_text("v1")
+    made = await desk.write("a.txt", "v2")
+    before = desk.listed()
+    dry = await desk.parts.undo.rollback(made, dry_run=True)
+    assert (dry.restored, dry.checkpoint_id, dry.dry_run) == (["a.txt"], None, True)
+    assert desk.text("a.txt") == "v2"
+    assert desk.listed() == before
+    assert (await desk.parts.undo.rollback(made)).restored == dry.restored
+
+
+async def test_one_tool_one_step_one_job_or_everything_since(desk: Desk) -> None:
+    first_job = desk.job
+    one = await desk.write("1.txt", "x", task="A")
+    await desk.write("2.txt", "x", task="A")
+    await desk.write("3.txt", "x", task="B")
+    desk.new_job("More")
+    four = await desk.write("4.txt", "x", task="C")
+    dry: dict[str, list[str]] = {}
+    for scope in ("this", "step", "job", "since"):
+        result = await desk.parts.undo.rollback(one, scope=scope, dry_run=True)
+        dry[scope] = result.removed
+        diff = await desk.parts.undo.diff(one, scope)
+        assert [item.path for item in diff.items] == result.removed
+    assert dry == {
+        "this": ["1.txt"],
+        "step": ["1.txt", "2.txt"],
+        "job": ["1.txt", "2.txt", "3.txt"],
+        "since": ["1.txt", "2.txt", "3.txt", "4.txt"],
+    }
+    between = await desk.parts.undo.diff(one, until=four)
+    assert [item.path for item in between.items] == ["2.txt", "3.txt", "4.txt"]
+    assert [item.path for item in (await desk.parts.undo.diff(four, until=one)).items] == [
+        *("2.txt", "3.txt", "4.txt")
+    ]
+    assert desk.job != first_job
+
+
+async def test_some_paths_however_they_are_written(desk: Desk) -> None:
+    await desk.write("d/a.txt", "x")
+    await desk.write("d/b.txt", "x")
+    mark = desk.listed()[0]["id"]
+    result = await desk.parts.undo.rollback(mark, paths=["./d/a.txt"])
+    assert result.removed == ["d/a.txt"]
+    result = await desk.parts.undo.rollback(mark, paths=["d/"])
+    assert result.removed == ["d", "d/b.txt"]
+
+
+async def test_no_rollback_while_a_job_runs(desk: Desk) -> None:
+    made = await desk.write("a.txt", "x")
+    with desk.journal.transaction() as tx:
+        tx.save_job(Job(context_id=desk.context, status=JobStatus.RUNNING))
+    with pytest.raises(Conflict) as refused:
+        await desk.parts.undo.rollback(made)
+    assert refused.value.code == "job_running"
+    assert desk.text("a.txt") == "x"
+
+
+async def test_an_unknown_checkpoint(desk: Desk) -> None:
+    for work in (desk.parts.undo.rollback("nope"), desk.parts.undo.diff("nope")):
+        with pytest.raises(NotFound):
+            await work
+
+
+async def test_names_that_are_no_utf8_can_be_named_as_they_are_shown(desk: Desk) -> None:
+    name = os.fsdecode(b"caf\xe9.txt")
+    async with desk.parts.recorder.around(desk.use("execute_command", command="x")):
+        (desk.root / name).write_text("x")
+    made = desk.listed()[-1]
+    shown = made["files"][0]["path"]
+    json.dumps(shown).encode()
+    assert (await desk.parts.undo.diff(made["id"])).items[0].path == shown
+    assert (await desk.parts.undo.rollback(made["id"], paths=[shown])).removed == [shown]
+    assert not (desk.root / name).exists()
+
+
+# Open documents
+
+
+async def test_unsaved_edits_in_an_open_tab_are_part_of_the_checkpoint(desk: Desk) -> None:
+    (desk.root / "nb.ipynb").write_text("saved")
+    desk.tabs.unsaved["nb.ipynb"] = b"unsaved words of the user"
+    async with desk.parts.recorder.around(desk.use("edit_cell", path="nb.ipynb")):
+        desk.tabs.unsaved["nb.ipynb"] = b"edited by the agent"
+    made = desk.listed()[-1]["id"]
+    result = await desk.parts.undo.rollback(made)
+    assert result.restored == ["nb.ipynb"]
+    assert desk.tabs.unsaved["nb.ipynb"] == b"unsaved words of the user"
+    assert desk.text("nb.ipynb") == "saved"  # never written under the open document
+    assert result.checkpoint_id
+    await desk.parts.undo.rollback(result.checkpoint_id)
+    assert desk.tabs.unsaved["nb.ipynb"] == b"edited by the agent"
+
+
+# Housekeeping
+
+
+async def test_past_the_limit_the_oldest_go_from_the_list_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledgers, "TIDY_EVERY", 1000)
+    desk = Desk(tmp_path)
+    for number in range(6):
+        async with desk.parts.recorder.around(desk.use(path="a.bin")):
+            (desk.root / "a.bin").write_bytes(os.urandom(LARGE) + bytes([number]))
+    before = [one["id"] for one in desk.listed()]
+    store = desk.parts.shelf.state.store
+    store.database._connection.execute("UPDATE objects SET seen=0")
+    store.limits = type(store.limits)(total=store.objects.used() - 2 * LARGE)
+    await desk.parts.recorder._ledger.tidy()
+    after = [one["id"] for one in desk.listed()]
+    assert after == before[-len(after) :]
+    assert 0 < len(after) < len(before)
+    assert (await desk.parts.undo.rollback(after[-1])).restored == ["a.bin"]
+    use = await desk.parts.shelf.use()
+    assert use.bytes <= store.limits.total + LARGE
+    assert (await desk.parts.shelf.verify()).problems == []
+    desk.parts.shelf.close()
+    desk.journal.store.close()
+
+
+async def test_a_deleted_conversation_takes_its_checkpoints_along(desk: Desk) -> None:
+    made = await desk.write("a.txt", "x")
+    await desk.parts.shelf.forget_context(desk.context)
+    with pytest.raises(NotFound, match="not kept any more"):
+        await desk.parts.undo.rollback(made)
+
+
+async def test_our_own_records_in_the_workspace_are_left_out(tmp_path: Path) -> None:
+    home = tmp_path / "workspace"
+    home.mkdir()
+    settings = Settings(workspace=home, data_dir=home / ".local/share/jupyter/cowork")
+    store = Store(settings.database)
+    parts = checkpoints_of(settings, Journal(store, EventBus(store)), compare)
+    paths = {one.path for one in await parts.recorder.preview()}
+    assert paths == {".local/share/jupyter/cowork"}
+    parts.shelf.close()
+    store.close()
