@@ -103,6 +103,11 @@ class CoworkService(Parts):
         """Conversations, newest first; with an owner, only theirs and nobody's."""
         return self.journal.store.contexts(after, limit, owner)
 
+    def rename_context(self, context_id: str, title: str) -> Context:
+        """Give a conversation another name."""
+        named = self.context(context_id).model_copy(update={"title": title})
+        return self.journal.store.save_context(named)
+
     async def delete_context(self, context_id: str) -> None:
         """Remove a conversation; what runs in it is stopped first."""
         running = self.journal.store.active_job(context_id)
@@ -121,13 +126,15 @@ class CoworkService(Parts):
         text: str,
         role: AgentRole | None = None,
         policy: Mapping[str, Any] | None = None,
+        model: str | None = None,
     ) -> Message:
         """Say something to the agent; it works on it in a job of its own.
 
-        The stored message carries the job's id. A `policy` holds rules for this job only.
+        The stored message carries the job's id. A `policy` holds rules for this job only. With
+        a `model` the conversation goes on with that one.
         """
         rules = self.rules.read_policy(policy)
-        context = self.journal.store.context(context_id)
+        context = self._with_chosen(self.context(context_id), model)
         acting = role or context.role
 
         async def work(job: Job) -> Outcome:
@@ -136,6 +143,14 @@ class CoworkService(Parts):
         message, job = self._begin(context, acting, text, work)
         self.rules.set_policy(job.id, rules)
         return message
+
+    def _with_chosen(self, context: Context, model: str | None) -> Context:
+        """The context as it goes on: with another model, if one was chosen and nothing runs."""
+        if not model or model == context.model or self.journal.store.active_job(context.id):
+            return context
+        chosen = context.model_copy(update={"model": model})
+        self.journal.store.save_context(chosen)
+        return chosen
 
     def _begin(
         self, context: Context, role: AgentRole, text: str, work: Work
@@ -151,9 +166,7 @@ class CoworkService(Parts):
 
     def _name_after(self, context_id: str, text: str) -> None:
         """A conversation without a name is known by what was asked first."""
-        title = text.strip().partition("\n")[0][:MOST_TITLE]
-        named = self.context(context_id).model_copy(update={"title": title})
-        self.journal.store.save_context(named)
+        self.rename_context(context_id, text.strip().partition("\n")[0][:MOST_TITLE])
 
     def run_workflow(
         self,
@@ -225,12 +238,15 @@ class CoworkService(Parts):
         revision: int,
         max_parallel: int | None = None,
         policy: Mapping[str, Any] | None = None,
+        model: str | None = None,
     ) -> Job:
         """The user's approval: the role becomes actor, and the plan is carried out.
 
-        A `policy` holds rules that count for this job only.
+        A `policy` holds rules that count for this job only. With a `model` the conversation
+        goes on with that one.
         """
-        context = await self._with_model(self.context(context_id))
+        chosen = self._with_chosen(self.context(context_id), model)
+        context = await self._with_model(chosen)
         rules = self.rules.read_policy(policy)
         job = self.plans.execute(context, revision, max_parallel)
         self.rules.set_policy(job.id, rules)
@@ -290,6 +306,11 @@ class CoworkService(Parts):
         """Stop a job."""
         self.job(job_id)
         return await self.jobs.cancel(job_id)
+
+    def waiting(self) -> list[tuple[str, Inquiry, Context]]:
+        """Everything that waits for the user: whether question or permission, what, and where."""
+        found = self.journal.store.waiting()
+        return [(kind, one, self.context(one.context_id)) for kind, one in found]
 
     def pending_questions(self, context_id: str) -> list[Inquiry]:
         """Questions that wait for the user."""

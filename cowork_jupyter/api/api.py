@@ -14,8 +14,9 @@ from ..domain.roles import DEFAULT_ROLE, AgentRole
 from ..store import PlanRevision
 from . import (  # noqa: F401 (they register themselves)
     api_cards,
-    api_models,
     api_checkpoints,
+    api_inbox,
+    api_models,
     api_prompts,
     api_record,
     api_trust,
@@ -78,6 +79,12 @@ async def get_context(call: Call) -> BaseModel:
     return call.service.context(call.path["id"])
 
 
+@table.route("PUT", "context/{id}", body=models.ContextName, answer=Context, action="write")
+async def rename_context(call: Call) -> BaseModel:
+    """Give a conversation another name."""
+    return call.service.rename_context(call.path["id"], call.body.title)
+
+
 @table.route("DELETE", "context/{id}", answer=None, status=204, action="write")
 async def delete_context(call: Call) -> None:
     """Remove a conversation and everything in it."""
@@ -95,7 +102,8 @@ async def delete_context(call: Call) -> None:
 )
 async def send_message(call: Call) -> BaseModel:
     """Say something to the agent; a job works on it."""
-    message = call.service.send_message(call.path["id"], call.body.content, call.body.role)
+    body = call.body
+    message = call.service.send_message(call.path["id"], body.content, body.role, model=body.model)
     assert message.job_id
     return models.Accepted(message_id=message.id, job_id=message.job_id)
 
@@ -189,8 +197,9 @@ def _plan_answer(call: Call, revision: PlanRevision) -> models.PlanAnswer:
 )
 async def execute_plan(call: Call) -> BaseModel:
     """The user's approval of this revision: the role becomes actor, and a job carries it out."""
+    body = call.body
     job = await call.service.execute_plan(
-        call.path["id"], call.body.revision, call.body.max_parallel
+        call.path["id"], body.revision, body.max_parallel, model=body.model
     )
     return models.JobStarted(job_id=job.id)
 

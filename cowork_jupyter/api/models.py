@@ -63,11 +63,19 @@ class NewContext(Request):
     system_prompt_id: Name = "default"
 
 
+class ContextName(Request):
+    """`PUT context/{id}`."""
+
+    title: Name
+
+
 class NewMessage(Request):
     """`POST context/{id}/messages`."""
 
     content: Annotated[Text, Field(min_length=1)]
     role: AgentRole | None = None
+    model: Name | None = None
+    """The model to go on with."""
 
 
 class RoleChange(Request):
@@ -96,6 +104,8 @@ class PlanExecution(Request):
 
     revision: Seq
     max_parallel: Annotated[int, Field(ge=1, le=64), Whole] | None = None
+    model: Name | None = None
+    """The model to go on with."""
 
 
 Amount = Annotated[float, Field(ge=0, le=2**53, allow_inf_nan=False)]

@@ -24,7 +24,7 @@ class Link(Protocol):
     def send(self, context_id: str, message: dict[str, Any], policy: Policy | None) -> str:
         """Say something to the agent; gives the job that works on it."""
 
-    def execute(self, context_id: str, revision: int, policy: Policy | None) -> str:
+    def execute(self, context_id: str, approval: dict[str, Any], policy: Policy | None) -> str:
         """Approve a plan; gives the job that carries it out."""
 
     def subscribe(self, context_id: str, after: int, deliver: Deliver) -> Callable[[], None]:

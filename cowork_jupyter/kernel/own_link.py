@@ -62,17 +62,24 @@ class OwnLink:
 
         async def start() -> str:
             sent = self._service.send_message(
-                context_id, message["content"], AgentRole(message["role"]), policy=policy
+                context_id,
+                message["content"],
+                AgentRole(message["role"]),
+                policy=policy,
+                model=message.get("model"),
             )
             return str(sent.job_id)
 
         return self._do(start())
 
-    def execute(self, context_id: str, revision: int, policy: Policy | None) -> str:
+    def execute(self, context_id: str, approval: dict[str, Any], policy: Policy | None) -> str:
         """Carry the plan out under these rules."""
 
         async def start() -> str:
-            return (await self._service.execute_plan(context_id, revision, policy=policy)).id
+            job = await self._service.execute_plan(
+                context_id, approval["revision"], policy=policy, model=approval.get("model")
+            )
+            return job.id
 
         return self._do(start())
 

@@ -85,15 +85,12 @@ def _serves(desk: Desk) -> bool:
 
 
 def _say(desk: Desk, request: Request) -> Run:
-    link = desk.link
     context = desk.open(request.context, request.role, request.model)
     if request.offer and (earlier := _said_before(desk, context, request)):
         again = {"content": request.text, "role": request.role, "notebook": desk.notebook()}
         return _watched(desk, earlier, display=request.display, again=again).show()
-    message = {"content": request.text, "role": request.role}
-    if request.model:
-        message["model"] = request.model
-    return _begun(desk, request, link.send(context["id"], message, request.policy))
+    message = {"content": request.text, "role": request.role, "model": request.model}
+    return _begun(desk, request, desk.link.send(context["id"], message, request.policy))
 
 
 def _execute(desk: Desk, request: Request) -> Run:
@@ -105,7 +102,8 @@ def _execute(desk: Desk, request: Request) -> Run:
     if request.offer and (earlier := _approved_before(desk, context, revision)):
         again = {"revision": revision}
         return _watched(desk, earlier, display=request.display, again=again).show()
-    return _begun(desk, request, desk.link.execute(context["id"], revision, request.policy))
+    approval = {"revision": revision, "model": request.model}
+    return _begun(desk, request, desk.link.execute(context["id"], approval, request.policy))
 
 
 def _begun(desk: Desk, request: Request, job_id: str) -> Run:

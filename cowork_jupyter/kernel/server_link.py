@@ -89,12 +89,12 @@ class ServerLink:
     def execute(
         self,
         context_id: str,
-        revision: int,
+        approval: dict[str, Any],
         policy: Policy | None,  # noqa: ARG002 (here somebody can be asked)
     ) -> str:
         """Post the approval."""
-        body = {"revision": revision}
-        return str(self.request("POST", f"context/{context_id}/plan/execute", body)["job_id"])
+        address = f"context/{context_id}/plan/execute"
+        return str(self.request("POST", address, approval)["job_id"])
 
     def subscribe(self, context_id: str, after: int, deliver: Deliver) -> Callable[[], None]:
         """Poll, in a thread of its own."""

@@ -40,7 +40,7 @@ class FakeLink:
     def send(self, context_id: str, message: dict[str, Any], policy: Policy | None) -> str:
         raise NotImplementedError
 
-    def execute(self, context_id: str, revision: int, policy: Policy | None) -> str:
+    def execute(self, context_id: str, approval: dict[str, Any], policy: Policy | None) -> str:
         raise NotImplementedError
 
     def subscribe(self, context_id: str, after: int, deliver: Deliver) -> Callable[[], None]:

@@ -90,6 +90,17 @@ def test_a_cell_goes_on_with_the_conversation_it_names(
     assert cells.run("%%plan -c other\nThree").card["context_id"] == other
 
 
+def test_a_cell_can_choose_the_model_to_go_on_with(cells: Cells, connected: ScriptedServer) -> None:
+    connected.add(text("One."), text("Two."), text("Three."))
+    models = [
+        cells.run(code).card["snapshot"]["model"]
+        for code in ("%%plan\na", "%%plan -m other\nb", "%%plan\nc")
+    ]
+    assert models == ["scripted", "other", "other"]
+    asked = [one.body["model"] for one in connected.requests if "chat" in one.path]
+    assert asked == models
+
+
 def test_programs_that_run_notebooks_get_no_widget(
     tmp_path: Path, cells: Cells, connected: ScriptedServer
 ) -> None:
