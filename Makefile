@@ -19,7 +19,7 @@ ALLOW_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help lab install test test-unit test-server test-cluster test-ui test-notebooks test-packaging \
+.PHONY: help lab install test test-unit test-security test-server test-cluster test-ui test-notebooks test-packaging \
         lint fmt build bench clean
 
 help: ## list the targets
@@ -35,6 +35,9 @@ test: $(VENV)/.ready-to-test ## run every check; ends with one line of totals
 
 test-unit: $(VENV)/.ready-to-test ## unit tests (ARGS are passed to pytest)
 	$(BIN)/python -m pytest tests/unit $(ARGS)
+
+test-security: $(VENV)/.ready-to-test ## ways to break in, each shown to fail
+	$(BIN)/python -m pytest tests/security $(ARGS)
 
 test-server: $(VENV)/.ready-to-test ## tests of the Jupyter server extension
 	$(BIN)/python -m pytest tests/server $(ARGS)

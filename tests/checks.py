@@ -52,6 +52,7 @@ LINT = [
 TESTS = [
     Check("vitest", ["npm", "run", "--silent", "test", "--"], report="vitest", folder="js"),
     pytest_check("unit", "tests/unit"),
+    pytest_check("security", "tests/security"),
     pytest_check("server", "tests/server"),
     pytest_check("cluster", "tests/cluster"),
     pytest_check("ui", "tests/ui"),

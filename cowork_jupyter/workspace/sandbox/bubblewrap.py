@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import subprocess
 from collections.abc import Iterator, Sequence
 from functools import cache
+from pathlib import Path
 
 from .namespaces import Bind
+
+_SETTINGS_OF_THE_KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/bus", "/proc/fs", "/proc/irq")
+"""Root could change them in a /proc of its own."""
 
 
 def bubblewrap_program() -> str | None:
     """Where `bwrap` is, if it is installed and this machine lets it do its work."""
     program = shutil.which("bwrap")
     return program if program and _works(program) else None
+
+
+def is_set_user_id(program: str) -> bool:
+    """Whether it is installed to run as root, as it must be on some systems."""
+    return bool(Path(program).stat().st_mode & stat.S_ISUID)
 
 
 @cache
@@ -37,6 +47,8 @@ def wrapped(
     options = [program, "--die-with-parent", "--unshare-all", "--cap-drop", "ALL"]
     options += ["--share-net"] if network else []
     options += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+    for path in filter(os.path.exists, _SETTINGS_OF_THE_KERNEL):
+        options += ["--ro-bind", path, path]
     for path in filter(os.path.isdir, empty):
         options += ["--tmpfs", path]
     for bind in binds:

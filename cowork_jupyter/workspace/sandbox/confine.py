@@ -59,13 +59,14 @@ def become(orders: Orders, held: Descriptors) -> None:
         os.fchdir(held.folder)
     _limit(orders.limits, processes)
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # if the guard is ended, this ends too
-    if orders.confined:
+    if not orders.privileged:
         set_capabilities(0 if orders.namespaces == "user" else _KEPT_CAPABILITIES)
+    if orders.filter or not orders.privileged:
         prctl(PR_SET_NO_NEW_PRIVS, 1)
-        if held.ruleset >= 0:
-            restrict_self(held.ruleset)
-        if orders.filter:
-            install_filter(bytes.fromhex(orders.filter))
+    if held.ruleset >= 0:
+        restrict_self(held.ruleset)
+    if orders.filter:
+        install_filter(bytes.fromhex(orders.filter))
     system_call(CLOSE_RANGE, 3, 0x7FFFFFFF, _CLOSE_LATER)
     os.execve(orders.arguments[0], orders.arguments, orders.environment)  # noqa: S606 - no shell
 

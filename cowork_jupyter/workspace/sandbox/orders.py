@@ -39,8 +39,8 @@ class Orders:
     """Folders that are covered with an empty one in memory."""
     filter: str = ""
     """The system call filter, in hexadecimal."""
-    confined: bool = True
-    """False for a program that confines the command itself, and needs its privileges for it."""
+    privileged: bool = False
+    """True for a program that confines the command itself, and needs its rights for it."""
 
     def to_json(self) -> bytes:
         """As sent."""

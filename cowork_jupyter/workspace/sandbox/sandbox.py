@@ -15,7 +15,7 @@ from pathlib import Path
 from ...domain.settings import SandboxChoice, Settings
 from ..place import OPEN_FOLDER
 from ..workspace import Workspace
-from .bubblewrap import bubblewrap_program, wrapped
+from .bubblewrap import bubblewrap_program, is_set_user_id, wrapped
 from .landlock import landlock_version
 from .orders import Descriptors, Limits, Orders
 from .places import Places, find_places, homes_here
@@ -121,12 +121,11 @@ class Sandbox:
     def _orders(self, launch: Launch, folder: Path, root: int) -> tuple[Orders, int]:
         """What to ask the keeper for, and the descriptor of the Landlock list that goes with it."""
         network = self.allows_network(may_write=launch.may_write)
-        own_mounts = bool(self.powers.namespaces) or self.kind == "bubblewrap"
         orders = Orders(
             arguments=list(launch.arguments),
             environment={
                 **launch.environment,
-                **environment(_as_seen(folder, own_mounts), may_write=launch.may_write),
+                **environment(_as_seen(folder, self.powers.own_mounts), may_write=launch.may_write),
             },
             limits=self._limits,
             root=str(launch.workspace.root),
@@ -151,7 +150,7 @@ class Sandbox:
         if not self.powers.seccomp:
             return ""
         # Where other programs' sockets cannot be hidden, none can be opened.
-        alone = bool(self.powers.namespaces)
+        alone = self.powers.own_mounts
         allowed = families(internet=network or alone, unix=alone, others=network and alone)
         return filter_program(allowed).hex()
 
@@ -168,15 +167,18 @@ class Sandbox:
         return view
 
     def _wrapped(self, orders: Orders, launch: Launch) -> Orders:
+        program = bubblewrap_program() or "bwrap"
         arguments = wrapped(
-            bubblewrap_program() or "bwrap",
+            program,
             orders.arguments,
             binds=list(mounts(launch.may_write, self._places(launch.workspace), self._scratch)),
             empty=COVERED_WITH_NOTHING,
             folder=str(launch.workspace.root / launch.path),
             network=orders.network,
         )
-        return replace(orders, arguments=arguments, confined=False)
+        # Where it gets its rights by being set-user-id, a filter would take them away.
+        rules = "" if is_set_user_id(program) else self._filter(orders.network)
+        return replace(orders, arguments=arguments, filter=rules, privileged=True)
 
     def _places(self, workspace: Workspace) -> Places:
         database = str(self._settings.database)

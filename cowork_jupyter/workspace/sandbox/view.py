@@ -96,23 +96,37 @@ def mounts(may_write: bool, places: Places, scratch: Scratch) -> Iterable[Bind]:
     for path in sorted(places.needed):
         if not is_inside(path, places.root) and _is_covered(path):
             yield Bind(path, path)
-    yield Bind(places.root, places.root, writable=may_write)
-    for path in places.protected:
-        if os.path.lexists(path):
-            yield Bind(path, path, optional=True)
-    for path in places.hidden:
-        if os.path.lexists(path) and not _is_system(path):
+    yield from _workspace(may_write, places)
+    for path in _outermost(path for path in places.hidden if path not in (*_COVERED, "/dev")):
+        if not _is_covered(path) or any(is_inside(path, one) for one in places.needed):
             empty = scratch.empty if Path(path).is_dir() else scratch.nothing
             yield Bind(str(empty), path, optional=True)
 
 
+def _workspace(may_write: bool, places: Places) -> Iterable[Bind]:
+    if places.holds_home:
+        # Part by part, so that no start-up file can be made that is not there yet.
+        yield Bind(places.root, places.root)
+        for path, is_split in places.writable_parts():
+            if may_write and not is_split:
+                yield Bind(path, path, writable=True, optional=True)
+        return
+    yield Bind(places.root, places.root, writable=may_write)
+    for path in _outermost(places.protected):
+        yield Bind(path, path, optional=True)
+
+
+def _outermost(paths: Iterable[str]) -> list[str]:
+    """Those that exist and are not inside another of them."""
+    kept: list[str] = []
+    for path in sorted(filter(os.path.lexists, paths)):
+        if not any(is_inside(path, one) for one in kept):
+            kept.append(path)
+    return kept
+
+
 def _is_covered(path: str) -> bool:
     return any(is_inside(path, folder) for folder in _COVERED)
-
-
-def _is_system(path: str) -> bool:
-    """What is covered already, or holds the devices that commands need."""
-    return path in (*_COVERED, "/dev")
 
 
 def _changed(path: str) -> int:

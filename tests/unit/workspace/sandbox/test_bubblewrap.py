@@ -1,4 +1,4 @@
-"""The command line for bubblewrap; what it does is tried in tests/security where it is installed."""
+"""The command line for bubblewrap; where it is installed, tests/security tries it."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ def test_binds_follow_in_order_and_missing_ones_are_left_out(tmp_path: Path) -> 
 def test_the_workspace_is_writable_only_for_those_who_may(tmp_path: Path) -> None:
     root = tmp_path / "ws"
     (root / ".jupyter").mkdir(parents=True)
-    (tmp_path / "data").mkdir()
+    (root / "data").mkdir()
     scratch = Scratch()
-    places = find_places(str(root), ["/nobody"], [str(tmp_path / "data")], [])
+    places = find_places(str(root), ["/nobody"], [str(root / "data")], [])
     for may_write in (True, False):
         found = {bind.target: bind for bind in mounts(may_write, places, scratch)}
         assert found[str(root)].writable is may_write
         assert found["/tmp"].writable
         assert not found[str(root / ".jupyter")].writable
-        assert found[str(tmp_path / "data")].source == str(scratch.empty)
+        assert found[str(root / "data")].source == str(scratch.empty)
         order = list(found)
         assert order.index("/tmp") < order.index(str(root)) < order.index(str(root / ".jupyter"))
     scratch.close()

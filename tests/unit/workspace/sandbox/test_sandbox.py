@@ -37,8 +37,9 @@ def test_bubblewrap_is_next(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_choice_that_is_not_here_is_not_pretended(monkeypatch: pytest.MonkeyPatch) -> None:
     machine(monkeypatch, landlock=0, bubblewrap=False)
-    choices = ("auto", "landlock", "bubblewrap")
-    assert {available_sandbox(choice) for choice in choices} == {"none"}
+    assert available_sandbox("auto") == "none"
+    assert available_sandbox("landlock") == "none"
+    assert available_sandbox("bubblewrap") == "none"
 
 
 def test_asking_the_kernel_never_fails() -> None:

@@ -86,7 +86,7 @@ def test_other_ways_to_number_calls_are_refused() -> None:
 
 def test_all_families_need_no_list() -> None:
     assert families(internet=True, unix=True, others=True) is None
-    assert families(internet=True, unix=False, others=False) == {2, 10, 16}
+    assert families(internet=True, unix=False, others=False) == frozenset({2, 10, 16})
 
 
 def test_an_unknown_architecture_is_not_guessed_at() -> None:

@@ -1,0 +1,143 @@
+"""A workspace, a home with secrets and a place outside, and commands that try to get there."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shlex
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.tools.base import ToolContext
+from cowork_jupyter.tools.registry import default_tools
+from cowork_jupyter.workspace import Workspace
+from cowork_jupyter.workspace.sandbox.bubblewrap import bubblewrap_program
+from cowork_jupyter.workspace.sandbox.landlock import landlock_version
+from cowork_jupyter.workspace.sandbox.sandbox import Sandbox
+
+SECRET = "s3cr3t-of-the-user"
+
+WAYS = [
+    *(["landlock", "landlock alone"] if landlock_version() else []),
+    *(["bubblewrap"] if bubblewrap_program() else []),
+]
+"""All that this machine can do; Landlock also without what it has beside it."""
+
+
+@dataclass
+class Cage:
+    """Commands of one workspace, and what they must not reach."""
+
+    base: Path
+    way: str
+    settings: Settings
+
+    def __post_init__(self) -> None:
+        self.outside = self.base / "outside"
+        self.home = self.base / "home"
+        self.sandbox = self.made()
+
+    @property
+    def root(self) -> Path:
+        return self.settings.workspace
+
+    def made(self, **changes: object) -> Sandbox:
+        """A sandbox of this way."""
+        choice = "bubblewrap" if self.way == "bubblewrap" else "landlock"
+        sandbox = Sandbox(replace(self.settings, sandbox=choice, **changes))  # type: ignore[arg-type]
+        if self.way == "landlock alone":
+            sandbox.powers = replace(sandbox.powers, namespaces="")
+        return sandbox
+
+    def change(self, **changes: object) -> None:
+        """Go on with other settings."""
+        self.sandbox.close()
+        self.settings = replace(self.settings, **changes)  # type: ignore[arg-type]
+        self.sandbox = self.made()
+
+    @property
+    def own_mounts(self) -> bool:
+        return self.sandbox.powers.own_mounts
+
+    def admits(self, gap: str) -> bool:
+        """Whether it is said that this does not hold here."""
+        return any(gap in said for said in self.sandbox.missing())
+
+    async def run(
+        self,
+        command: str,
+        *,
+        role: AgentRole = AgentRole.ACTOR,
+        seconds: float = 60,
+        output: Callable[[str], None] = lambda _text: None,
+    ) -> str:
+        """What the command printed, and how it ended."""
+        context = ToolContext(Workspace(self.root), role, output, sandbox=self.sandbox)
+        raw = {"command": f"echo started\n{command}", "timeout_seconds": seconds}
+        text = (await default_tools().call("execute_command", raw, context)).text
+        # What did not run at all breaks nothing, and proves nothing.
+        assert text.startswith("started\n"), text
+        return text.removeprefix("started\n")
+
+    async def test(self, command: str) -> str:
+        """The same as a tester."""
+        return await self.run(command, role=AgentRole.TESTER)
+
+    async def python(
+        self,
+        code: str,
+        *,
+        role: AgentRole = AgentRole.ACTOR,
+        output: Callable[[str], None] = lambda _text: None,
+    ) -> str:
+        """What this program printed."""
+        return await self.run(f"{python()} -c {shlex.quote(code)}", role=role, output=output)
+
+
+def python() -> str:
+    return shlex.quote(sys.executable)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs; one that has ended and waits to be collected does not."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+async def becomes(so: Callable[[], bool]) -> bool:
+    """Whether it comes to be so within a generous time."""
+    patience = time.monotonic() + 20
+    while not so():
+        if time.monotonic() > patience:
+            return False
+        await asyncio.sleep(0.01)
+    return True
+
+
+def running_with(mark: str) -> list[int]:
+    """The processes that have this in their command line."""
+    found = []
+    for path in Path("/proc").iterdir():
+        if path.name.isdigit() and int(path.name) != os.getpid():
+            with contextlib.suppress(OSError):
+                if mark.encode() in (path / "cmdline").read_bytes() and is_alive(int(path.name)):
+                    found.append(int(path.name))
+    return found
+
+
+def picture(folder: Path) -> dict[str, tuple[int, bytes]]:
+    """Everything in a folder: names, permissions, contents."""
+    return {
+        str(path.relative_to(folder)): (
+            path.lstat().st_mode,
+            path.read_bytes() if path.is_file() else b"",
+        )
+        for path in sorted(folder.rglob("*"))
+    }

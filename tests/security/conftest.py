@@ -1,0 +1,62 @@
+"""A cage for commands, with each way of confining that this machine has; a house for agents."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from cowork_jupyter.domain.settings import Settings
+from tests.scripted import ScriptedServer
+from tests.scripted.fixtures import scripted as scripted
+
+from .cage import SECRET, WAYS, Cage
+from .house import House
+
+SECRETS = (
+    *(".ssh/id_ed25519", ".aws/credentials", ".config/gcloud/key.json", ".netrc", ".pypirc"),
+    *(".docker/config.json", ".kube/config", ".config/gh/hosts.yml", ".git-credentials"),
+    *(".local/share/keyrings/login.keyring", ".local/share/jupyter/runtime/jpserver-1.json"),
+    *(".mozilla/firefox/logins.json", ".gnupg/private-keys-v1.d/k", ".bash_history"),
+)
+
+
+@pytest.fixture(params=WAYS)
+def cage(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Cage]:
+    base = Path(os.path.realpath(tmp_path))
+    for name in ("ws", "outside", "home", "data"):
+        (base / name).mkdir()
+    for name in SECRETS:
+        path = base / "home" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(SECRET)
+    (base / "home" / "data.csv").write_text("a,b\n")
+    (base / "outside" / "precious").write_text("precious")
+    (base / "data" / "cowork.sqlite").write_text(SECRET)
+    monkeypatch.setenv("HOME", str(base / "home"))
+    made = Cage(base, request.param, Settings(base / "ws", base / "data"))
+    yield made
+    made.sandbox.close()
+    assert (base / "outside" / "precious").read_text() == "precious"
+    assert [path.name for path in (base / "outside").iterdir()] == ["precious"]
+
+
+@pytest_asyncio.fixture
+async def house(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripted: ScriptedServer
+) -> AsyncIterator[House]:
+    """A service to break into; after each test its disk and its processes are looked at."""
+    base = Path(os.path.realpath(tmp_path))
+    monkeypatch.setenv("HOME", str(base / "home"))
+    for name in list(os.environ):
+        if name.startswith(("COWORK_", "OPENAI_")):
+            monkeypatch.delenv(name)
+    made = House(base, scripted)
+    yield made
+    await made.service.close()
+    made.check()

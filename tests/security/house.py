@@ -1,0 +1,207 @@
+"""A house to break into: a workspace, a home and a place outside, with an agent in between.
+
+The model does what the burglar wants. What counts is what is on the disk afterwards, and
+what runs: `House.check` compares both with what was there before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+from cowork_jupyter.agents.approvals import PermissionRequest, Ruling
+from cowork_jupyter.agents.log import RunLog
+from cowork_jupyter.domain.contexts import Job
+from cowork_jupyter.domain.messages import MessageType
+from cowork_jupyter.domain.plan import Plan
+from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.llm.pace import Pace
+from cowork_jupyter.policy.rules import Effect, Scope
+from cowork_jupyter.service import CoworkService
+from cowork_jupyter.store import Inquiry, PlanRevision
+from tests.scripted import Scripted, ScriptedServer, call, text
+
+from .cage import SECRET, picture, running_with
+
+PATIENCE = 20.0
+"""Seconds after which a test calls it hanging."""
+
+FURNITURE = {
+    "ws/a.py": "answer = 42\n",
+    "ws/precious.txt": "precious\n",
+    "ws/.env": f"PASSWORD={SECRET}\n",
+    "ws/deploy.pem": f"{SECRET}\n",
+    "ws/private/x.txt": "private words\n",
+    "ws/.git/config": "[core]\n",
+    "ws/.git/hooks/README": "hooks\n",
+    "outside/precious": "precious",
+    "home/.bashrc": "# mine\n",
+    "home/.ssh/id_rsa": SECRET,
+}
+
+
+class Doorman:
+    """A user who is asked: remembers what, and always says the same."""
+
+    def __init__(self, decision: Literal["allow", "deny"]) -> None:
+        self.decision = decision
+        self.asked: list[PermissionRequest] = []
+
+    async def decide(self, request: PermissionRequest, _log: RunLog) -> Ruling:
+        self.asked.append(request)
+        return Ruling(decision=self.decision)
+
+
+class House:
+    """A whole service around one workspace, and the questions that tests ask of it."""
+
+    def __init__(self, base: Path, scripted: ScriptedServer) -> None:
+        for name, content in FURNITURE.items():
+            (base / name).parent.mkdir(parents=True, exist_ok=True)
+            (base / name).write_text(content)
+        self.base = base
+        self.root, self.outside, self.home = base / "ws", base / "outside", base / "home"
+        self.model = scripted
+        self.settings = Settings(
+            self.root, base / "data", base_url=scripted.base_url, model="scripted"
+        )
+        self.mark = f"burglar-{secrets.token_hex(6)}"
+        """In the command line of whatever a burglar starts."""
+        self.loot = f"touch {self.mark}"
+        """A command that leaves a trace on the disk."""
+        self.expected: set[str] = set()
+        """What may be new or different in the workspace, because the user wanted it."""
+        self.start()
+        self.look()
+
+    # The service
+
+    def start(self, *, interactive: bool = True) -> None:
+        """Begin, or begin again after `close`; the user says no to everything, unless told."""
+        self.service = CoworkService(self.settings, interactive=interactive)
+        self.service.kit.model._pace = Pace(backoff=0.01, idle=5.0)
+        self.user = Doorman("deny")
+        if interactive:
+            self.service.kit.gate.approver = self.user
+        self.context = self.service.create_context().id
+
+    async def restart(self) -> None:
+        """End the service and start it on the same data, in the same conversation."""
+        context = self.context
+        await self.service.close()
+        self.start()
+        self.context = context
+
+    def says_yes(self) -> Doorman:
+        """From now on the user allows whatever they are asked."""
+        self.user.decision = "allow"
+        return self.user
+
+    def asks_for_real(self) -> None:
+        """From now on requests wait for `decide`."""
+        self.service.kit.gate.approver = self.service.approvals
+
+    def allow_everything(self) -> None:
+        """A saved rule that allows everything, in every scope."""
+        for scope in Scope:
+            self.service.rules.add(Effect.ALLOW, "*", scope)
+        self.look()
+
+    def rule(self, effect: str, rule: str, scope: Scope = Scope.SESSION) -> None:
+        self.service.rules.add(Effect(effect), rule, scope)
+
+    # The burglar
+
+    async def tell(self, *replies: Scripted, role: AgentRole = AgentRole.ACTOR) -> Job:
+        """Let the model answer this, then that it is done; gives the job when it has ended."""
+        return await self.ended(self.begin(*replies, role=role))
+
+    def begin(self, *replies: Scripted, role: AgentRole = AgentRole.ACTOR) -> str:
+        """The same without waiting for the end."""
+        self.model.add(*replies, text("Done."))
+        sent = self.service.send_message(self.context, "Go on.", role)
+        assert sent.job_id
+        return sent.job_id
+
+    async def attempt(
+        self, tool: str, role: AgentRole = AgentRole.ACTOR, **parameters: Any
+    ) -> dict[str, Any]:
+        """Let the model call a tool; gives the result of the call."""
+        await self.tell(call(tool, **parameters), role=role)
+        return self.results()[-1]
+
+    async def run(self, command: str, role: AgentRole = AgentRole.ACTOR) -> dict[str, Any]:
+        """Let the model run a command."""
+        return await self.attempt("execute_command", role, command=command)
+
+    async def execute(self, *steps: dict[str, Any], replies: list[Scripted]) -> Job:
+        """Let the user approve a plan of these steps, which the model then carries out so."""
+        plan = Plan.model_validate({"goal": "g", "steps": [{"action": "do it", **s} for s in steps]})
+        with self.service.journal.transaction() as tx:
+            tx.save_plan(PlanRevision(context_id=self.context, revision=1, plan=plan))
+        self.model.add(*replies, text("Done."))
+        job = await self.service.execute_plan(self.context, 1)
+        return await self.ended(job.id)
+
+    # What came of it
+
+    async def ended(self, job_id: str) -> Job:
+        async with asyncio.timeout(PATIENCE):
+            return await self.service.jobs.wait(job_id)
+
+    async def pending(self, besides: str = "") -> Inquiry:
+        """The first request that waits for the user, other than one."""
+        found: list[Inquiry] = []
+
+        def there() -> bool:
+            waiting = self.service.pending_permissions(self.context)
+            found[:] = [one for one in waiting if one.id != besides]
+            return bool(found)
+
+        await until(there)
+        return found[0]
+
+    def decide(self, request_id: str, decision: Literal["allow", "deny"]) -> None:
+        self.service.resolve_permissions([request_id], Ruling(decision=decision))
+
+    def results(self) -> list[dict[str, Any]]:
+        found = self.service.journal.store.messages(self.context).items
+        return [one.data for one in found if one.message_type is MessageType.TOOL_RESULT]
+
+    def sent_to_model(self) -> str:
+        """Everything that the model ever got to see."""
+        return "\n".join(str(one.body) for one in self.model.requests)
+
+    def look(self) -> None:
+        """Remember how it is now."""
+        self._before = self._picture()
+
+    def check(self) -> None:
+        """Nothing has changed but what was expected, and nothing that a burglar started runs."""
+        after = self._picture()
+        names = self._before.keys() | after.keys()
+        changed = {name for name in names if self._before.get(name) != after.get(name)}
+        assert changed - self.expected == set()
+        assert running_with(self.mark) == []
+
+    def _picture(self) -> dict[str, tuple[int, bytes]]:
+        data = ("data/",)
+        whole = picture(self.base)
+        return {name: fact for name, fact in whole.items() if not f"{name}/".startswith(data)}
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait until something is so."""
+    async with asyncio.timeout(PATIENCE):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+def code(result: dict[str, Any]) -> str:
+    """Why a call did not run."""
+    assert not result["ok"], result
+    return str(result["error"]["code"])
