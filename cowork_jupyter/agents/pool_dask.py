@@ -73,8 +73,7 @@ class _TaskAtWork:
                 attempt=new_id("attempt"),
                 tool=tool.name,
                 parameters=parameters.model_dump(mode="json"),
-                role=context.role,
-                workspace=context.workspace,
+                context=replace(context, output=_nowhere, sandbox=None),
                 settings=self.settings,
                 confined=context.sandbox is not None and context.sandbox.kind != "none",
             )
@@ -101,3 +100,7 @@ class _TaskAtWork:
         if attempt.worker is None:
             what = "No worker of the Dask cluster is free yet; waiting for one."
             self.log.event(EventType.NOTICE, {"code": "waiting_for_worker", "message": what})
+
+
+def _nowhere(_text: str) -> None:
+    """Where output would go; the worker says where it really goes."""

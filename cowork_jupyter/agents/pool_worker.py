@@ -13,17 +13,16 @@ import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
 from ..domain.errors import CoworkError, Forbidden
 from ..domain.identity import new_id
-from ..domain.roles import AgentRole, Permission
+from ..domain.roles import Permission
 from ..domain.settings import Settings
 from ..tools.base import ToolContext, ToolResult
 from ..tools.registry import default_tools
-from ..workspace import Workspace
 from ..workspace.sandbox.sandbox import Sandbox
 from .hands import MOST_SHOWN_OUTPUT
 
@@ -42,9 +41,8 @@ class Order:
     attempt: str
     tool: str
     parameters: dict[str, Any]
-    role: AgentRole
-    workspace: Workspace
-    """As this call may see it."""
+    context: ToolContext
+    """As the call was cleared; what belongs to one process is put in by the worker."""
     settings: Settings
     """Without the key to the model."""
     confined: bool
@@ -133,8 +131,7 @@ async def _perform(order: Order, send: Send) -> ToolResult | CoworkError | None:
         return None
     output = _Output(send)
     try:
-        sandbox = _sandbox_for(order)
-        context = ToolContext(order.workspace, order.role, output.add, sandbox)
+        context = replace(order.context, output=output.add, sandbox=_sandbox_for(order))
         return await default_tools().call(order.tool, order.parameters, context)
     except CoworkError as error:
         return error  # returned, because Dask writes what is raised into its log, with all inputs

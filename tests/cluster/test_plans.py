@@ -226,10 +226,11 @@ async def test_what_dask_runs_again_by_itself_is_not_granted(
 ) -> None:
     """Here nobody tells us of the worker's death: we learn of it only by the second claim."""
     monkeypatch.setattr(pool_cluster.Cluster, "_watch", lambda *_: None)
-    await command_at_work(bench, cluster, scripted)
+    job_id = await command_at_work(bench, cluster, scripted)
     await cluster.kill_whoever_works()
     question = await until(bench, asks("interrupted in the middle of execute_command"))
     bench.service.answer(question.data["id"], "skip")
+    assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
     await cluster.pids()
     assert times_run(bench) == 1
 
@@ -314,7 +315,8 @@ async def test_without_an_address_there_are_worker_processes_on_this_machine(
         (result,) = bench.results()
         assert result["ok"]
         assert result["facts"]["worker"].startswith("tcp://127.0.0.1:")
-        started = set(psutil.Process().children(recursive=True)) - before
+        others = set(psutil.Process().children(recursive=True)) - before
+        started = [one for one in others if "spawn_main" in " ".join(one.cmdline())]
         assert started
     _, alive = psutil.wait_procs(started, timeout=PATIENCE)
     assert alive == []

@@ -144,8 +144,8 @@ async def test_only_tools_that_need_nothing_but_the_workspace_are_sent_out(
 async def test_an_attempt_is_granted_once_and_a_second_claim_tells_of_the_loss(
     settings: Settings,
 ) -> None:
-    workspace = Workspace(settings.workspace)
-    order = Order("attempt_1", "read_file", {}, AgentRole.ACTOR, workspace, settings, True)
+    context = ToolContext(Workspace(settings.workspace), AgentRole.ACTOR)
+    order = Order("attempt_1", "read_file", {}, context, settings, confined=True)
     attempt = Attempt(order, lambda _: None)
     assert attempt.claim("tcp://one")
     assert not attempt.claim("tcp://two")

@@ -11,7 +11,7 @@ from cowork_jupyter.agents.pool_worker import Order, Proof, _perform, _while, gr
 from cowork_jupyter.domain.errors import CoworkError, NotFound
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.tools.base import ToolResult
+from cowork_jupyter.tools.base import ToolContext, ToolResult
 from cowork_jupyter.workspace import Workspace
 from cowork_jupyter.workspace.sandbox.sandbox import Sandbox
 
@@ -35,10 +35,8 @@ class Coordinator:
 @pytest.fixture
 def order(settings: Settings) -> Order:
     """To read a file."""
-    workspace = Workspace(settings.workspace)
-    return Order(
-        "attempt", "read_file", {"path": "a.py"}, AgentRole.ACTOR, workspace, settings, False
-    )
+    context = ToolContext(Workspace(settings.workspace), AgentRole.ACTOR)
+    return Order("attempt", "read_file", {"path": "a.py"}, context, settings, confined=False)
 
 
 def command(order: Order, text: str, *, confined: bool = False) -> Order:
@@ -55,7 +53,7 @@ async def test_a_granted_call_is_run(order: Order) -> None:
 @pytest.mark.asyncio
 async def test_a_call_that_is_not_granted_does_nothing(order: Order) -> None:
     assert await Coordinator(granted=False).order(command(order, "touch touched")) is None
-    assert not (order.workspace.root / "touched").exists()
+    assert not (order.context.workspace.root / "touched").exists()
 
 
 @pytest.mark.asyncio
@@ -63,7 +61,7 @@ async def test_a_call_that_nobody_wants_any_more_ends_without_its_go(order: Orde
     wanted = iter([True, False])
     nobody = _perform(command(order, "touch touched"), lambda _message: None)
     assert await _while(lambda: next(wanted, False), nobody) is None
-    assert not (order.workspace.root / "touched").exists()
+    assert not (order.context.workspace.root / "touched").exists()
 
 
 @pytest.mark.asyncio
@@ -83,11 +81,10 @@ async def test_output_comes_before_the_result_is_given(order: Order) -> None:
 
 @pytest.mark.asyncio
 async def test_the_roles_ceiling_holds_at_a_worker_too(order: Order) -> None:
-    refused = await Coordinator().order(
-        replace(command(order, "touch touched"), role=AgentRole.PLANNER)
-    )
+    planners = replace(order.context, role=AgentRole.PLANNER)
+    refused = await Coordinator().order(replace(command(order, "touch touched"), context=planners))
     assert isinstance(refused, CoworkError)
-    assert not (order.workspace.root / "touched").exists()
+    assert not (order.context.workspace.root / "touched").exists()
 
 
 @pytest.mark.asyncio
@@ -98,7 +95,7 @@ async def test_a_command_that_counts_on_a_sandbox_does_not_run_without_one(
     refused = await Coordinator().order(command(order, "touch touched", confined=True))
     assert isinstance(refused, CoworkError)
     assert refused.code == "sandbox_missing"
-    assert not (order.workspace.root / "touched").exists()
+    assert not (order.context.workspace.root / "touched").exists()
     assert isinstance(await Coordinator().order(replace(order, confined=True)), ToolResult)
 
 
