@@ -14,6 +14,7 @@ from .._version import __version__
 from ..config import Cowork
 from .handler import ApiHandler
 from .kernel_tokens import KernelTokens
+from .news import News, NewsSocket
 from .passthrough import PassthroughHandler
 from .socket import EventsSocket
 
@@ -35,12 +36,14 @@ class CoworkExtension(ExtensionApp):
     classes = [Cowork]
     handlers = [
         (r"/cowork/context/([^/]+)/events/ws", EventsSocket),
+        (r"/cowork/inbox/ws", NewsSocket),
         (r"/cowork/v1/(models|chat/completions)", PassthroughHandler),
         (r"/cowork/.*", ApiHandler),
     ]
 
     kind: Literal["server"] = "server"
     kernel_tokens: KernelTokens
+    news: News
     _service: CoworkService | None = None
 
     def initialize_settings(self) -> None:
@@ -49,6 +52,7 @@ class CoworkExtension(ExtensionApp):
         assert app is not None
         self.kernel_tokens = KernelTokens(app.kernel_manager, lambda: app.connection_url)
         self.kernel_tokens.wrap_kernel_start()
+        self.news = News()
 
     @property
     def service(self) -> CoworkService:
@@ -61,6 +65,7 @@ class CoworkExtension(ExtensionApp):
             settings = Cowork(parent=self).settings(workspace=self.serverapp.root_dir)
             self._service = CoworkService(settings)
             self._service.observe(Telemetry(self.serverapp.event_logger))
+            self._service.observe(self.news)
         return self._service
 
     async def stop_extension(self) -> None:

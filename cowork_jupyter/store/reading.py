@@ -195,6 +195,15 @@ class Reader(ABC):
         sql = "SELECT * FROM permissions WHERE context_id=? AND status=? ORDER BY rowid"
         return [Inquiry.model_validate(decode(r)) for r in self._rows(sql, context_id, PENDING)]
 
+    def waiting(self) -> list[tuple[str, Inquiry]]:
+        """What waits for the user in all conversations, oldest first, each with what it is."""
+        found = [
+            (kind, Inquiry.model_validate(decode(row)))
+            for kind in ("question", "permission")
+            for row in self._rows(f"SELECT * FROM {kind}s WHERE status=?", PENDING)  # noqa: S608
+        ]
+        return sorted(found, key=lambda one: one[1].created_at)
+
     # Plans and checkpoints
 
     def plan(self, context_id: str, revision: int | None = None) -> PlanRevision | None:

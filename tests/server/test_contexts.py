@@ -34,6 +34,14 @@ async def test_contexts_are_listed_newest_first_in_pages(api: Api) -> None:
     assert rest["next"] is None
 
 
+async def test_a_context_can_be_renamed(api: Api) -> None:
+    context = await api.new_context(title="Sales")
+    renamed = await api.call("PUT", f"context/{context}", {"title": "Sales of March"})
+    assert renamed["title"] == "Sales of March"
+    assert (await api.get(f"context/{context}"))["title"] == "Sales of March"
+    await api.refused("PUT", f"context/{context}", {"role": "actor"}, status=422)
+
+
 async def test_a_deleted_context_is_gone(api: Api) -> None:
     context = await api.new_context()
     assert await api.delete(f"context/{context}") is None

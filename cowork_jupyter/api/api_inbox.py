@@ -1,0 +1,52 @@
+"""The endpoint about what waits for the user, in whichever conversation."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from ..agents.approvals import as_shown
+from .calls import Call
+from .routes import table
+
+
+class InboxItem(BaseModel):
+    """A question or a request for permission, with all that it says, and where it was asked."""
+
+    model_config = ConfigDict(extra="allow")
+
+    kind: Literal["question", "permission"]
+    id: str
+    context_id: str
+    job_id: str | None
+    task_id: str | None
+    title: str
+    """The name of the conversation."""
+    notebook: str | None
+    status: str
+    created_at: str
+
+
+class InboxList(BaseModel):
+    """Everything that waits, oldest first."""
+
+    items: list[InboxItem]
+    next: None = None
+
+
+@table.route("GET", "inbox", answer=InboxList, action="read")
+async def list_inbox(call: Call) -> BaseModel:
+    """Everything that waits for the user, over all conversations."""
+    items = [
+        InboxItem.model_validate(
+            {
+                **as_shown(inquiry),
+                "kind": kind,
+                "title": context.title,
+                "notebook": context.notebook,
+            }
+        )
+        for kind, inquiry, context in call.service.waiting()
+    ]
+    return InboxList(items=items)
