@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 import { useAction } from '../action';
 import { Button, Failure } from '../Button';
@@ -25,6 +25,7 @@ export function PlanEditor({ plan, revision, onDone }: PlanEditorProps): VNode {
   const [said, setSaid] = useState('');
   const saving = useAction();
   const rows = useRef<HTMLOListElement>(null);
+  const wanted = useRef<{ at: number; selector: string } | null>(null);
 
   const move = (from: number, to: number): void => {
     const moved = moveStep(draft, from, to);
@@ -34,10 +35,17 @@ export function PlanEditor({ plan, revision, onDone }: PlanEditorProps): VNode {
       focusRow(to, '.cw-grip');
     }
   };
-  /** The row is there after the next drawing only. */
   const focusRow = (at: number, selector: string): void => {
-    requestAnimationFrame(() => rows.current?.children[at]?.querySelector<HTMLElement>(selector)?.focus());
+    wanted.current = { at, selector };
   };
+  // The row that is to have the focus is there only after it was drawn.
+  useLayoutEffect(() => {
+    if (wanted.current !== null) {
+      const { at, selector } = wanted.current;
+      wanted.current = null;
+      rows.current?.children[at]?.querySelector<HTMLElement>(selector)?.focus();
+    }
+  });
   const save = (against: number): void => {
     void saving.run(async () => {
       try {

@@ -156,7 +156,7 @@ export class RunStore {
   }
 
   private schedule(): void {
-    if (this.frame === null && this.holding === 0 && this.queue.length > 0) {
+    if (this.frame === null && this.holding === 0 && this.queue.length > 0 && !this.closed) {
       this.frame = nextFrame(() => {
         this.frame = null;
         if (this.holding === 0) {

@@ -1,0 +1,199 @@
+/** Runs as a server tells them, and a channel that plays the server. */
+
+import { act } from 'preact/test-utils';
+
+import { CoworkError, type Channel, type EventListener, type Method } from '../src/shared/channel';
+import type { Event, Message, PermissionRequest, Plan, PlanStep, Question, RunCardData, RunSnapshot } from '../src/shared/protocol';
+
+export const AT = '2026-11-14T14:02:00Z';
+
+export function later(seconds: number): string {
+  return new Date(Date.parse(AT) + seconds * 1000).toISOString();
+}
+
+export function step(number: number, changes: Partial<PlanStep> = {}): PlanStep {
+  return {
+    id: String(number),
+    step_number: number,
+    action: `Do thing ${number}`,
+    reason: `Because of ${number}`,
+    tools_needed: ['run_cell'],
+    files: [`file${number}.py`],
+    depends_on: number > 1 ? [String(number - 1)] : [],
+    estimated_time: '3 s',
+    status: 'pending',
+    ...changes
+  };
+}
+
+export function plan(count: number, changes: Partial<Plan> = {}): Plan {
+  return {
+    type: 'plan',
+    format_version: '1.0',
+    goal: 'Chart revenue',
+    steps: Array.from({ length: count }, (_, at) => step(at + 1)),
+    estimated_total_time: '9 s',
+    risks: ['Rows may go'],
+    prerequisites: ['pyarrow'],
+    ...changes
+  };
+}
+
+let lastId = 0;
+
+export function message(message_type: string, text: string, changes: Partial<Message> = {}): Message {
+  return { id: `m${++lastId}`, job_id: 'j1', task_id: null, role: 'assistant', agent_role: 'planner', message_type, text, data: {}, created_at: AT, ...changes };
+}
+
+export const PLAN_MADE = message('plan', '');
+
+export function snapshot(changes: Partial<RunSnapshot> = {}): RunSnapshot {
+  return {
+    status: 'completed',
+    error: null,
+    role: 'planner',
+    model: 'gpt-5-mini',
+    goal: 'Show revenue',
+    messages: [],
+    plan: null,
+    revision: 0,
+    made_at: null,
+    stale: [],
+    tasks: [],
+    questions: [],
+    permissions: [],
+    usage: { prompt_tokens: 1000, completion_tokens: 1100, total_tokens: 2100 },
+    started_at: AT,
+    ended_at: later(9),
+    seq: 10,
+    ...changes
+  };
+}
+
+export function runCard(changes: Partial<RunSnapshot> = {}, more: Partial<RunCardData> = {}): RunCardData {
+  return {
+    version: 1,
+    kind: 'run',
+    host: 'server',
+    context_id: 'c1',
+    job_id: 'j1',
+    role: 'planner',
+    title: 'Show revenue',
+    saved_at: later(60),
+    ...more,
+    snapshot: snapshot(changes)
+  };
+}
+
+export function planned(changes: Partial<RunSnapshot> = {}): RunCardData {
+  return runCard({ plan: plan(3), revision: 1, made_at: AT, messages: [PLAN_MADE], ...changes });
+}
+
+export function event(seq: number, type: string, data: Record<string, unknown> = {}, changes: Partial<Event> = {}): Event {
+  return { seq, type, context_id: 'c1', job_id: 'j1', task_id: null, created_at: later(seq), data, ...changes };
+}
+
+export const QUESTION: Question = {
+  id: 'q1',
+  job_id: 'j1',
+  task_id: null,
+  question: 'What about rows without region?',
+  context: '12 of them',
+  severity: 'minor',
+  options: [
+    { label: 'Show as unknown', value: 'unknown', description: 'Totals stay right' },
+    { label: 'Leave out', value: 'out', description: '' }
+  ],
+  default: 'unknown',
+  allow_custom: true
+};
+
+export const PERMISSION: PermissionRequest = {
+  id: 'p1',
+  job_id: 'j1',
+  task_id: null,
+  agent_role: 'actor',
+  tool: 'execute_command',
+  parameters: { command: 'pip install pyarrow' },
+  resource: 'pip install pyarrow',
+  risk: 'medium',
+  why: ['It is not in the plan.'],
+  scopes: ['once', 'session'],
+  rules: ['execute_command(pip install)'],
+  shown: { kind: 'command', text: 'pip install pyarrow', complete: true },
+  uncovered: [],
+  status: 'pending'
+};
+
+/** Plays the server: it answers from a table and keeps what it was asked. */
+export class FakeServer implements Channel {
+  readonly asked: { method: Method; path: string; body: unknown }[] = [];
+  readonly answers = new Map<string, unknown>();
+  listener: EventListener | null = null;
+  after = -1;
+  subscriptions = 0;
+
+  constructor(public card: RunCardData | null = null) {}
+
+  async request<Answer>(method: Method, path: string, body: unknown = null): Promise<Answer> {
+    this.asked.push({ method, path, body });
+    const answer = this.answers.get(`${method} ${path}`) ?? this.ofTheRun(path);
+    await Promise.resolve();
+    if (answer instanceof Error) {
+      throw answer;
+    }
+    if (answer === undefined) {
+      throw new CoworkError({ code: 'not_found', message: `Nothing at ${path}.`, status: 404 });
+    }
+    return answer as Answer;
+  }
+
+  subscribe(_contextId: string, after: number, listener: EventListener): () => void {
+    this.after = after;
+    this.listener = listener;
+    this.subscriptions += 1;
+    listener.state('live');
+    return () => {
+      if (this.listener === listener) {
+        this.listener = null;
+      }
+    };
+  }
+
+  /** What was asked that could change something. */
+  get changes(): { method: Method; path: string; body: unknown }[] {
+    return this.asked.filter(({ method }) => method !== 'GET');
+  }
+
+  async send(...events: Event[]): Promise<void> {
+    await act(async () => {
+      events.forEach(one => this.listener?.event(one));
+      await settled();
+    });
+  }
+
+  private ofTheRun(path: string): unknown {
+    if (this.card === null) {
+      return undefined;
+    }
+    const { snapshot: shot, context_id, job_id } = this.card;
+    const list = (items: unknown[]): unknown => ({ items, next: null });
+    const table: Record<string, unknown> = {
+      [`jobs/${job_id}/card`]: { card: this.card, markdown: '' },
+      [`context/${context_id}/jobs`]: list([]),
+      [`context/${context_id}/plan`]: { plan: shot.plan, revision: shot.revision, made_at: shot.made_at, stale: shot.stale },
+      [`context/${context_id}/permissions`]: list(shot.permissions),
+      [`context/${context_id}/questions`]: list(shot.questions),
+      [`context/${context_id}/messages?after=0&limit=1000`]: list(shot.messages)
+    };
+    return table[path];
+  }
+}
+
+/** Until everything that was set going has been drawn: promises, a frame, and what follows from it. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 3; turn += 1) {
+    await new Promise<void>(resolve => requestAnimationFrame(() => resolve()));
+    await new Promise(resolve => setTimeout(resolve, 0));
+  }
+}

@@ -1,0 +1,267 @@
+import { act } from 'preact/test-utils';
+import { describe, expect, it, vi } from 'vitest';
+
+import { CoworkError } from '../../../src/shared/channel';
+import type { RunCardData } from '../../../src/shared/protocol';
+import { RunCard } from '../../../src/shared/run/RunCard';
+import { event, FakeServer, later, message, PERMISSION, plan, planned, QUESTION, runCard, settled, step } from '../../runs';
+import { button, click, draw, one } from '../../screen';
+
+async function show(card: RunCardData, server = new FakeServer(card)): Promise<{ screen: HTMLElement; server: FakeServer }> {
+  const screen = draw(<RunCard card={card} channel={server} />);
+  await act(settled);
+  return { screen, server };
+}
+
+async function write(field: HTMLInputElement | HTMLTextAreaElement, text: string): Promise<void> {
+  await act(async () => {
+    field.value = text;
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+  });
+}
+
+const buttons = (screen: HTMLElement): (string | undefined)[] => [...screen.querySelectorAll('button')].map(({ textContent }) => textContent ?? '');
+
+const RUNNING = { status: 'running', ended_at: null, role: 'actor' } as const;
+
+describe('a run card', () => {
+  it('says who acts, how it stands, and what it has cost', async () => {
+    const { screen } = await show(runCard({ usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 5800, cost: 0.0123 } }));
+    expect(one(screen, '.cw-pill').textContent).toBe('Planner');
+    expect(one(screen, '.cw-head').textContent).toContain('Completed');
+    expect(one(screen, '.cw-figures').textContent).toContain('9 s · gpt-5-mini · 5.8k tokens · $0.012');
+  });
+
+  it('shows a reply while it streams, then as it was stored', async () => {
+    const { screen, server } = await show(runCard({ ...RUNNING, role: 'planner' }));
+    expect(one(screen, '.cw-head').textContent).toContain('Working…');
+    await server.send(event(11, 'text-delta', { text: 'Half the **dates**' }));
+    expect(one(screen, '.cw-tail').textContent).toBe('Half the **dates**');
+    await server.send(event(12, 'message', { ...message('text', 'Half the **dates** are wrong') }));
+    expect(screen.querySelector('.cw-tail')).toBeNull();
+    expect(one(screen, '.cw-md strong').textContent).toBe('dates');
+    expect(one(screen, '.cw-said .cw-pill').textContent).toBe('Planner');
+  });
+
+  it('keeps thoughts and what was read folded up until somebody looks', async () => {
+    const read = (path: string): ReturnType<typeof message>[] => [
+      message('tool_call', '', { data: { call_id: path, tool: 'read_file', parameters: { path } } }),
+      message('tool_result', 'text of it', { role: 'tool', data: { call_id: path, ok: true, summary: `read ${path}` } })
+    ];
+    const { screen } = await show(runCard({ messages: [message('text', '', { data: { reasoning: 'Secret doubts' } }), ...read('a.py'), ...read('b.py')] }));
+    expect(screen.textContent).toContain('Looked at 2 files');
+    expect(screen.textContent).not.toContain('Secret doubts');
+    const folds = [...screen.querySelectorAll('details')];
+    expect(folds.map(({ open }) => open)).toEqual([false, false]);
+    await act(async () => {
+      for (const fold of folds) {
+        fold.open = true;
+        fold.dispatchEvent(new Event('toggle'));
+      }
+    });
+    expect(screen.textContent).toContain('Secret doubts');
+    expect(screen.textContent).toContain('read a.py');
+  });
+
+  it('shows the output of a tool as it comes', async () => {
+    const { screen, server } = await show(runCard(RUNNING));
+    await server.send(event(11, 'tool-call', { call_id: 'x', tool: 'execute_command', parameters: { command: 'make' } }), event(12, 'notice', { code: 'tool-output', call_id: 'x', text: '1 of 3' }));
+    expect(one(screen, '.cw-output').textContent).toBe('1 of 3');
+    expect(one(screen, '.cw-call-line').textContent).toContain('make');
+  });
+
+  it('can be stopped while it runs, and only then', async () => {
+    const { screen, server } = await show(runCard(RUNNING));
+    server.answers.set('POST jobs/j1/cancel', {});
+    await click(button(screen, 'Stop'));
+    expect(server.changes).toEqual([{ method: 'POST', path: 'jobs/j1/cancel', body: null }]);
+    await server.send(event(11, 'job-completed', { job_id: 'j1', status: 'cancelled' }));
+    expect(buttons(screen)).not.toContain('Stop');
+    expect(one(screen, '.cw-head').textContent).toContain('Stopped');
+  });
+
+  it('says why it failed and what to do next', async () => {
+    const { screen, server } = await show(runCard({ status: 'failed', error: 'The model does not answer.', messages: [message('error', 'The model does not answer.', { role: 'system' })] }));
+    expect(screen.textContent?.split('The model does not answer.')).toHaveLength(2);
+    expect(one(screen, '.cw-error').textContent).toContain('“Go on” tries again');
+    server.answers.set('POST jobs/j1/resume', {});
+    await click(button(screen, 'Go on'));
+    expect(server.changes).toEqual([{ method: 'POST', path: 'jobs/j1/resume', body: null }]);
+  });
+
+  it('draws nothing but text of what others wrote', async () => {
+    const bad = '<img src=x onerror="alert(1)"><script>alert(1)</script>\u202Eevil';
+    const { screen } = await show(
+      runCard({
+        ...RUNNING, goal: bad, model: bad, plan: plan(1, { goal: bad, risks: [bad], prerequisites: [bad], estimated_total_time: bad, steps: [step(1, { action: bad, reason: bad, tools_needed: [bad], files: [bad], estimated_time: bad })] }),
+        messages: [message('text', bad), message('review', '', { data: { summary: bad, verdict: bad, findings: [{ file: bad, severity: bad, comment: bad, suggestion: bad }] } }), message('tool_call', '', { data: { call_id: 'x', tool: bad, parameters: { [bad]: bad } } })],
+        questions: [{ ...QUESTION, question: bad, context: bad, options: [{ label: bad, value: bad, description: bad }] }],
+        permissions: [{ ...PERMISSION, tool: bad, resource: bad, why: [bad], rules: [bad], shown: { kind: 'command', text: bad, complete: false }, uncovered: [bad] }]
+      })
+    );
+    expect(screen.querySelector('img, script')).toBeNull();
+    expect(screen.textContent).not.toContain('\u202E');
+    expect(screen.textContent).toContain('⟨U+202E⟩');
+  });
+});
+
+describe('a record', () => {
+  it('says what it is, from when, and has nothing to click', async () => {
+    const { screen } = await show(planned({ left_out: 4, permissions: [PERMISSION], questions: [QUESTION] }), new FakeServer(null));
+    expect(screen.textContent).toMatch(/A record from .*; not live here\./);
+    expect(screen.textContent).toContain('4 older messages are not in this record.');
+    expect(screen.textContent).toContain('Was waiting for an answer: Run a command: pip install pyarrow');
+    expect(screen.textContent).toContain('Do thing 3');
+    expect(buttons(screen)).toEqual([]);
+  });
+
+  it('is what every card is until the server has answered', async () => {
+    const server = new FakeServer(planned());
+    server.answers.set('GET jobs/j1/card', new CoworkError({ code: 'unreachable', message: 'Away.' }));
+    const { screen } = await show(planned({ permissions: [PERMISSION] }), server);
+    expect(buttons(screen)).toEqual([]);
+    expect(screen.textContent).toContain('Reconnecting…');
+  });
+});
+
+describe('what waits for the user', () => {
+  it('does not take the focus, but is announced', async () => {
+    const { screen, server } = await show(runCard(RUNNING));
+    const stop = button(screen, 'Stop');
+    stop.focus();
+    await server.send(event(11, 'question-asked', { ...QUESTION }));
+    expect(document.activeElement).toBe(stop);
+    await vi.waitFor(() => expect(one(screen, '[aria-live="polite"].cw-sr').textContent).toBe('Waits for you: What about rows without region?'));
+  });
+
+  it('leaves the focus in the card when it is decided', async () => {
+    const { screen, server } = await show(runCard({ ...RUNNING, questions: [QUESTION] }));
+    server.answers.set('POST questions/q1/answer', {});
+    const option = button(screen, 'Leave out');
+    option.focus();
+    await click(option);
+    await server.send(event(11, 'question-answered', { id: 'q1', value: 'out' }));
+    expect(screen.querySelector('.cw-option')).toBeNull();
+    expect(screen.contains(document.activeElement)).toBe(true);
+  });
+
+  it('a question: options as buttons, the suggested one marked, own words where allowed', async () => {
+    const { screen, server } = await show(runCard({ ...RUNNING, questions: [QUESTION] }));
+    expect([...screen.querySelectorAll('.cw-option')].map(({ textContent }) => textContent)).toEqual(['Show as unknownsuggestedTotals stay right', 'Leave out']);
+    expect(screen.textContent).toContain('Question · minor');
+    server.answers.set('POST questions/q1/answer', {});
+    await write(one<HTMLInputElement>(screen, '.cw-write input'), ' as NA ');
+    await click(button(screen, 'Answer'));
+    expect(server.changes.at(-1)).toEqual({ method: 'POST', path: 'questions/q1/answer', body: { value: 'as NA' } });
+  });
+
+  it('a question without own words has no place for them', async () => {
+    const { screen } = await show(runCard({ ...RUNNING, questions: [{ ...QUESTION, allow_custom: false }] }));
+    expect(screen.querySelector('.cw-write')).toBeNull();
+  });
+
+  it('shows a refusal of the server where the user clicked', async () => {
+    const { screen, server } = await show(runCard({ ...RUNNING, questions: [QUESTION] }));
+    server.answers.set('POST questions/q1/answer', new CoworkError({ code: 'not_waiting', message: 'This question is not open any more.', status: 409 }));
+    await click(button(screen, 'Leave out'));
+    expect(one(screen, '[role=alert] .cw-result').textContent).toBe('This question is not open any more.');
+  });
+
+  it('a permission: what, why, the whole of it, and only the scopes on offer with the rule they write', async () => {
+    const { screen, server } = await show(runCard({ ...RUNNING, permissions: [{ ...PERMISSION, uncovered: ['big.bin'] }] }));
+    expect(one(screen, 'pre').textContent).toBe('pip install pyarrow');
+    expect(screen.textContent).toContain('Run a command');
+    expect(screen.textContent).toContain('medium risk');
+    expect(screen.textContent).toContain('It is not in the plan.');
+    expect(screen.textContent).toContain('Rolling back cannot undo: big.bin');
+    expect(screen.textContent).toContain('writes the rule execute_command(pip install)');
+    expect(buttons(screen)).toEqual(expect.arrayContaining(['Allow once', 'This session', 'Deny', 'Deny, and say why…']));
+    expect(buttons(screen)).not.toContain('Everywhere');
+    server.answers.set('POST permissions/p1', {});
+    await click(button(screen, 'This session'));
+    expect(server.changes).toEqual([{ method: 'POST', path: 'permissions/p1', body: { decision: 'allow', scope: 'session' } }]);
+  });
+
+  it('a refusal can carry a reason', async () => {
+    const { screen, server } = await show(runCard({ ...RUNNING, permissions: [PERMISSION] }));
+    server.answers.set('POST permissions/p1', {});
+    await click(button(screen, 'Deny, and say why'));
+    await write(one<HTMLInputElement>(screen, '.cw-write input'), 'use conda');
+    await click([...screen.querySelectorAll('button')].filter(({ textContent }) => textContent === 'Deny').at(-1)!);
+    expect(server.changes).toEqual([{ method: 'POST', path: 'permissions/p1', body: { decision: 'deny', scope: 'once', feedback: 'use conda' } }]);
+  });
+
+  it('several permissions are decided together, those that are ticked', async () => {
+    const requests = ['p1', 'p2', 'p3'].map(id => ({ ...PERMISSION, id }));
+    const { screen, server } = await show(runCard({ ...RUNNING, permissions: [...requests.slice(0, 2), { ...requests[2]!, scopes: ['once' as const] }] }));
+    expect(buttons(screen)).not.toContain('This session');
+    server.answers.set('POST permissions', {});
+    await act(async () => screen.querySelectorAll<HTMLInputElement>('input[type=checkbox]')[1]?.click());
+    await click(button(screen, 'Allow these once'));
+    expect(server.changes).toEqual([{ method: 'POST', path: 'permissions', body: { ids: ['p1', 'p3'], decision: 'allow', scope: 'once' } }]);
+  });
+});
+
+describe('the role', () => {
+  it('can be changed from the keyboard, and a running job is not stopped without asking', async () => {
+    const { screen, server } = await show(runCard(RUNNING));
+    server.answers.set('POST context/c1/role', new CoworkError({ code: 'confirmation_required', message: 'A job runs.', status: 409 }));
+    await click(one(screen, '.cw-pill-button'));
+    expect(document.activeElement?.getAttribute('aria-checked')).toBe('true');
+    await act(async () => {
+      document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowUp', bubbles: true }));
+    });
+    expect(document.activeElement?.textContent).toContain('Planner');
+    await click(document.activeElement as HTMLElement);
+    expect(screen.textContent).toContain('switching to Planner stops it');
+    server.answers.set('POST context/c1/role', {});
+    await click(button(screen, 'Switch and stop'));
+    expect(server.changes.map(({ body }) => body)).toEqual([{ role: 'planner' }, { role: 'planner', confirm: true }]);
+    expect(screen.textContent).not.toContain('stops it');
+  });
+
+  it('closes its menu on Escape and gives the focus back', async () => {
+    const { screen } = await show(runCard());
+    const pill = one(screen, '.cw-pill-button');
+    await click(pill);
+    await act(async () => {
+      document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
+    });
+    expect(screen.querySelector('[role=menu]')).toBeNull();
+    expect(document.activeElement).toBe(pill);
+  });
+});
+
+describe('a cell that has run before', () => {
+  const AGAIN = { content: 'Show revenue', role: 'planner', notebook: 'a.ipynb' };
+
+  it('sends nothing by itself, and on request the same again', async () => {
+    const card = { ...runCard(), again: AGAIN };
+    const { screen, server } = await show(card);
+    expect(server.changes).toEqual([]);
+    server.answers.set('POST context/c1/messages', { message_id: 'm', job_id: 'j2' });
+    await click(button(screen, 'Run again'));
+    expect(server.changes).toEqual([{ method: 'POST', path: 'context/c1/messages', body: { content: 'Show revenue', role: 'planner' } }]);
+    expect(screen.textContent).not.toContain('This cell has run before.');
+  });
+
+  it('can start anew, in a conversation of its own', async () => {
+    const card = { ...runCard({ messages: [message('text', 'Old words')] }), again: AGAIN };
+    const { screen, server } = await show(card);
+    server.answers.set('POST context', { id: 'c2' });
+    server.answers.set('POST context/c2/messages', { message_id: 'm', job_id: 'j2' });
+    server.answers.set('GET jobs/j2/card', { card: runCard({ status: 'running', ended_at: null, started_at: later(1) }, { context_id: 'c2', job_id: 'j2' }), markdown: '' });
+    for (const what of ['jobs', 'permissions', 'questions', 'messages?after=0&limit=1000']) {
+      server.answers.set(`GET context/c2/${what}`, { items: [], next: null });
+    }
+    server.answers.set('GET context/c2/plan', { plan: null, revision: 0, made_at: null, stale: [] });
+    await click(button(screen, 'Start anew'));
+    await act(settled);
+    expect(server.changes.map(({ path, body }) => [path, body])).toEqual([
+      ['context', { notebook: 'a.ipynb', role: 'planner' }],
+      ['context/c2/messages', { content: 'Show revenue', role: 'planner' }]
+    ]);
+    expect(screen.textContent).not.toContain('Old words');
+    expect(screen.textContent).toContain('Working…');
+  });
+});

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+
+import { entriesOfTask, fold, mainEntries, readsSentence } from '../../../src/shared/run/fold';
+import { withMessage } from '../../../src/shared/run/messages';
+import { fromCard } from '../../../src/shared/run/snapshot';
+import type { CallEntry, RunState } from '../../../src/shared/run/state';
+import { message, planned, runCard } from '../../runs';
+
+let count = 0;
+
+function call(state: RunState, tool: string, parameters: Record<string, string>, task_id: string | null = null): RunState {
+  const call_id = `call${++count}`;
+  const asked = withMessage(state, message('tool_call', '', { task_id, data: { call_id, tool, parameters } }));
+  return withMessage(asked, message('tool_result', '', { task_id, role: 'tool', data: { call_id, ok: true, summary: tool } }));
+}
+
+describe('what was only looked at', () => {
+  it('becomes one line, up to where something else was done', () => {
+    let state = fromCard(runCard());
+    for (const path of ['a', 'b', 'a']) {
+      state = call(state, 'read_file', { path });
+    }
+    state = call(state, 'inspect_variable', { name: 'df' });
+    state = call(state, 'update_file', { path: 'a' });
+    state = call(state, 'grep', { pattern: 'x' });
+    const blocks = fold(state.entries);
+    expect(blocks.map(({ kind }) => kind)).toEqual(['reads', 'call', 'reads']);
+    expect(readsSentence((blocks[0] as { calls: CallEntry[] }).calls)).toBe('Looked at 2 files and 1 variable');
+    expect(readsSentence((blocks[2] as { calls: CallEntry[] }).calls)).toBe('Searched: 1 search');
+  });
+
+  it('is not folded away when it failed', () => {
+    const asked = withMessage(fromCard(runCard()), message('tool_call', '', { data: { call_id: 'f', tool: 'read_file', parameters: {} } }));
+    const failed = withMessage(asked, message('tool_result', '', { data: { call_id: 'f', ok: false, error: { message: 'no' } } }));
+    expect(fold(failed.entries)).toMatchObject([{ kind: 'call', ok: false }]);
+  });
+});
+
+describe('where things stand', () => {
+  it('what belongs to a step stands with the step', () => {
+    const state = call(call(fromCard(planned({ tasks: [{ id: 't1', step_id: '1', status: 'running' }] })), 'run_cell', {}, 't1'), 'run_cell', {});
+    expect(mainEntries(state).filter(({ kind }) => kind === 'call')).toHaveLength(1);
+    expect(entriesOfTask(state, 't1')).toHaveLength(1);
+  });
+
+  it('the goal is not said twice', () => {
+    const state = withMessage(fromCard(runCard()), message('text', 'Show revenue ', { role: 'user' }));
+    expect(mainEntries(state)).toEqual([]);
+  });
+});

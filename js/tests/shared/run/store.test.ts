@@ -1,0 +1,191 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { CoworkError } from '../../../src/shared/channel';
+import type { Job, RunCardData } from '../../../src/shared/protocol';
+import { RunStore } from '../../../src/shared/run/store';
+import type { TextEntry } from '../../../src/shared/run/state';
+import { event, FakeServer, message, PERMISSION, plan, planned, runCard, settled, step } from '../../runs';
+
+async function opened(server: FakeServer, card: RunCardData = server.card!): Promise<RunStore> {
+  const store = new RunStore(server, card);
+  await store.open();
+  return store;
+}
+
+const running = (): RunCardData => runCard({ status: 'running', ended_at: null });
+
+describe('opening a run', () => {
+  it('only reads, whatever the card holds', async () => {
+    const server = new FakeServer(planned());
+    await opened(server);
+    expect(server.changes).toEqual([]);
+  });
+
+  it('shows what the server says, not what the notebook says', async () => {
+    const server = new FakeServer(planned());
+    const forged = planned({ plan: plan(1, { goal: 'Something harmless' }), permissions: [PERMISSION] });
+    const store = new RunStore(server, forged);
+    expect(store.trusted).toBe(false);
+    await store.open();
+    expect(store.trusted).toBe(true);
+    expect(store.state.plan?.goal).toBe('Chart revenue');
+    expect(store.state.permissions).toEqual([]);
+  });
+
+  it('takes the whole plan, where the card had room for a part of it only', async () => {
+    const server = new FakeServer(planned({ plan: plan(2) }));
+    server.answers.set('GET context/c1/plan', { plan: plan(60), revision: 1, made_at: null, stale: ['a'] });
+    const store = await opened(server);
+    expect(store.state.plan?.steps).toHaveLength(60);
+    expect(store.state.stale).toEqual(['a']);
+  });
+
+  it('takes whole messages in place of shortened ones, and keeps what came meanwhile', async () => {
+    const cut = message('text', 'Begin…', { cut: true });
+    const server = new FakeServer(runCard({ messages: [cut], left_out: 3 }));
+    server.answers.set('GET context/c1/messages?after=0&limit=1000', { items: [message('text', 'First'), { ...cut, text: 'Beginning and end', cut: false }], next: null });
+    const store = await opened(server);
+    expect(store.state.entries.map(entry => (entry as TextEntry).text)).toEqual(['First', 'Beginning and end']);
+    expect(store.state.leftOut).toBe(0);
+  });
+
+  it('listens from where the card ends', async () => {
+    const server = new FakeServer(running());
+    await opened(server);
+    expect(server.after).toBe(10);
+  });
+
+  it('is a record where nobody knows the run', async () => {
+    const store = await opened(new FakeServer(null), planned());
+    expect([store.link, store.trusted]).toEqual(['record', false]);
+  });
+
+  it('becomes a record when the conversation is deleted', async () => {
+    const server = new FakeServer(planned());
+    const store = await opened(server);
+    server.listener?.state('gone');
+    expect([store.link, store.trusted]).toEqual(['record', false]);
+  });
+
+  it('does without requests that it may not see, as in a kernel', async () => {
+    const server = new FakeServer(runCard({ status: 'running', permissions: [PERMISSION] }));
+    server.answers.set('GET context/c1/permissions', new CoworkError({ code: 'forbidden', message: 'No.', status: 403 }));
+    expect((await opened(server)).state.permissions).toMatchObject([{ id: 'p1' }]);
+  });
+
+  it('finds the job that carries out its plan', async () => {
+    const server = new FakeServer(planned());
+    const execution: Job = {
+      id: 'j2', context_id: 'c1', status: 'running', error: null, usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 50 },
+      tasks: [{ id: 't1', step_id: '1', status: 'running' }], created_at: '2026-11-14T15:00:00Z', completed_at: null
+    };
+    server.answers.set('GET context/c1/jobs', { items: [execution], next: null });
+    server.answers.set('GET jobs/j2/card', { card: runCard({ seq: 8, messages: [message('text', 'On it', { job_id: 'j2' })] }, { job_id: 'j2' }), markdown: '' });
+    const store = await opened(server);
+    expect(store.state.follows).toEqual(['j1', 'j2']);
+    expect(store.state).toMatchObject({ busy: 'j2', tasks: { '1': { status: 'running' } }, usage: { total_tokens: 2150 } });
+    expect(server.after).toBe(8);
+  });
+});
+
+describe('a server that is away', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('is asked again, and the card says so meanwhile', async () => {
+    const server = new FakeServer(planned());
+    const away = new CoworkError({ code: 'unreachable', message: 'Away.', retryable: true });
+    server.answers.set('GET jobs/j1/card', away);
+    const store = await opened(server);
+    expect([store.link, store.trusted]).toEqual(['reconnecting', false]);
+    server.answers.delete('GET jobs/j1/card');
+    await vi.advanceTimersByTimeAsync(1000);
+    expect([store.link, store.trusted]).toEqual(['live', true]);
+  });
+
+  it('is left alone once the card is gone', async () => {
+    const server = new FakeServer(planned());
+    server.answers.set('GET jobs/j1/card', new CoworkError({ code: 'unreachable', message: 'Away.' }));
+    const store = await opened(server);
+    store.close();
+    const asked = server.asked.length;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(server.asked).toHaveLength(asked);
+  });
+});
+
+describe('events', () => {
+  it('are drawn once a frame, however many there are', async () => {
+    const server = new FakeServer(running());
+    const store = await opened(server);
+    let drawn = 0;
+    store.onChange(() => (drawn += 1));
+    for (let seq = 11; seq < 1011; seq += 1) {
+      server.listener?.event(event(seq, 'text-delta', { text: 'x' }));
+    }
+    expect(drawn).toBe(0);
+    await settled();
+    expect(drawn).toBe(1);
+    expect(Object.values(store.state.drafts)[0]?.text).toHaveLength(1000);
+  });
+
+  it('come in a hidden tab too, where no frame is drawn', async () => {
+    vi.stubGlobal('requestAnimationFrame', () => 0);
+    const server = new FakeServer(running());
+    const store = await opened(server);
+    server.listener?.event(event(11, 'text-delta', { text: 'x' }));
+    await vi.waitFor(() => expect(store.state.seq).toBe(11));
+    vi.unstubAllGlobals();
+  });
+
+  it('are asked for again from the last good one when some are missing', async () => {
+    const server = new FakeServer(running());
+    const store = await opened(server);
+    server.listener?.event(event(11, 'text-delta', { text: 'a' }));
+    server.listener?.event(event(14, 'text-delta', { text: 'd' }));
+    await settled();
+    expect(server.subscriptions).toBe(2);
+    expect(server.after).toBe(11);
+    expect(store.state.seq).toBe(11);
+  });
+
+  it('of a job that was started here are shown from the first, although they overtake the answer', async () => {
+    const server = new FakeServer(planned());
+    const store = await opened(server);
+    let answer: (body: { job_id: string }) => void = () => undefined;
+    const started = store.start(() => new Promise(resolve => (answer = resolve)));
+    server.listener?.event(event(11, 'job-started', { job_id: 'j2' }, { job_id: 'j2' }));
+    server.listener?.event(event(12, 'message', { ...message('text', 'And in euros?', { role: 'user', job_id: 'j2' }) }, { job_id: 'j2' }));
+    await settled();
+    expect(store.state.seq).toBe(10);
+    answer({ job_id: 'j2' });
+    await started;
+    await settled();
+    expect(store.state.entries.at(-1)).toMatchObject({ text: 'And in euros?' });
+  });
+
+  it('are not taken any more once the card is gone', async () => {
+    const server = new FakeServer(running());
+    const store = await opened(server);
+    const { listener } = server;
+    store.close();
+    expect(server.listener).toBeNull();
+    listener?.event(event(11, 'text-delta', { text: 'x' }));
+    await settled();
+    expect(store.state.seq).toBe(10);
+  });
+});
+
+describe('a newer card in the notebook', () => {
+  it('is shown where nobody else knows more', async () => {
+    const store = await opened(new FakeServer(null), planned());
+    store.takeSaved(planned({ plan: plan(1, { steps: [step(1, { status: 'completed' })] }) }));
+    expect(store.state.plan?.steps).toHaveLength(1);
+  });
+
+  it('does not overrule the server', async () => {
+    const store = await opened(new FakeServer(planned()));
+    store.takeSaved(planned({ plan: plan(1) }));
+    expect(store.state.plan?.steps).toHaveLength(3);
+  });
+});
