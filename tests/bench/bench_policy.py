@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
+from cowork_jupyter.domain.roles import AgentRole, Permission
+from cowork_jupyter.policy.decision import Surroundings, judge
+from cowork_jupyter.policy.parts import take_apart
+from cowork_jupyter.policy.paths import Grounds
+from cowork_jupyter.policy.rules import Effect, Scope, read_rule
 from cowork_jupyter.policy.shell import analyse
+from cowork_jupyter.tools.registry import default_tools
 
 from .rows import Row
 
@@ -21,7 +29,8 @@ TYPICAL = {
 def measure() -> Iterator[Row]:
     analyse("true")  # loads the parser
     for name, text in TYPICAL.items():
-        micros = median_micros(lambda text=text: analyse.__wrapped__(text))  # type: ignore[misc]
+        fresh = (f"{text} # {number}" for number in itertools.count())
+        micros = median_micros(lambda: analyse(next(fresh)))  # noqa: B023
         yield Row(
             f"shell analysis of {name}", micros, "µs", 1000, f"not remembered, {ROUNDS} times"
         )
@@ -33,6 +42,44 @@ def measure() -> Iterator[Row]:
         5,
         f"median of {ROUNDS}",
     )
+    yield from decisions()
+
+
+def decisions() -> Iterator[Row]:
+    """One decision with 500 rules, of the kinds that people have."""
+    grounds = Grounds.of(Path("/srv/project"))
+    texts = [
+        *(f"update_file(/src/part_{number}/*.py)" for number in range(100)),
+        *(f"read_file(/data/{number}/raw.csv)" for number in range(150)),
+        *(f"execute_command(git sub{number} --flag)" for number in range(150)),
+        *(f"execute_command(=make target-{number} VAR=1)" for number in range(100)),
+    ]
+    rules = [read_rule(Effect.ALLOW, text, Scope.GLOBAL) for text in texts]
+    around = Surroundings(grounds, rules, confined=True)
+    registry = default_tools()
+    calls = {
+        "a read": ("read_file", {"path": "data/77/raw.csv"}),
+        "an edit": ("update_file", {"path": "src/part_99/main.py"}),
+        "a command": ("execute_command", {"command": TYPICAL["one command"]}),
+    }
+    for name, (tool, parameters) in calls.items():
+        permissions = registry[tool].permissions
+
+        def decide(
+            tool: str = tool,
+            parameters: dict[str, str] = parameters,
+            permissions: frozenset[Permission] = permissions,
+        ) -> object:
+            call = take_apart(tool, permissions, parameters, grounds)
+            return judge(AgentRole.ACTOR, call, around)
+
+        yield Row(
+            f"deciding about {name}, 500 rules",
+            median_micros(decide),
+            "µs",
+            300,
+            "from the call on",
+        )
 
 
 def median_micros(work: Callable[[], object]) -> float:

@@ -21,6 +21,9 @@ LONGEST = 10_000
 """Characters. Nobody reads a longer line on a card, so it is never plain."""
 _LOOKED_AT = 100_000
 """Characters that are still searched for denied commands."""
+_REMEMBERED = 2_000
+"""Characters of lines whose analysis is kept; one call is looked at several times."""
+_MOST_COMMANDS = 500
 _MAY_BEGIN = re.compile(r"[;&|()`\n{}]+")
 _DEEPEST = 8
 _INSIDE = 40_000
@@ -30,6 +33,7 @@ _NOWHERE = frozenset(["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "
 
 _TOO_LONG = f"It is longer than {LONGEST:,} characters."
 _TOO_DEEP = "It hides commands inside commands too often to look at them all."
+_TOO_MANY = f"It has more than {_MOST_COMMANDS} commands."
 _DIFFERENT = "Two ways of reading it disagree about where its commands and words begin and end."
 _ASSIGNS = "It sets a variable for the command, which can change what that does."
 _NO_NAME = "Which program it runs is not spelled out."
@@ -37,9 +41,13 @@ _ELSEWHERE = "git would follow the settings of another folder."
 _FILLED = "Which file a redirection means is not spelled out."
 
 
-@lru_cache(maxsize=512)
 def analyse(text: str) -> Analysis:
     """What `text` would do if bash ran it. Never raises; what cannot be proved is a doubt."""
+    return _remembered(text) if len(text) <= _REMEMBERED else _analyse(text, _Budget())
+
+
+@lru_cache(maxsize=256)
+def _remembered(text: str) -> Analysis:
     return _analyse(text, _Budget())
 
 
@@ -80,9 +88,9 @@ def _unique(items: Iterable[str]) -> tuple[str, ...]:
 def _read(text: str) -> tuple[list[Phrase], list[str]]:
     """The commands that both readers see; when they differ, those of either, and a doubt."""
     joined = text.replace("\\\n", "") if "\\\n" in text else text
-    sighting = look(joined.encode(errors="replace"))
+    sighting = look(joined)
     doubts = list(dict.fromkeys(sighting.doubts))
-    if joined is not text and not can_be_read(text.encode(errors="replace")):
+    if joined is not text and not can_be_read(text):
         doubts.append(MISREAD)
     try:
         phrases = split(text)
@@ -138,7 +146,10 @@ class _Gathering:
 
     def add(self, phrase: Phrase) -> None:
         use = _redirected(phrase.redirects)
-        if phrase.words:
+        if len(self.commands) >= _MOST_COMMANDS:
+            self.doubts.append(_TOO_MANY)
+            self.commands.append(SimpleCommand(_words(phrase), phrase.text, (_TOO_MANY,)))
+        elif phrase.words:
             self._add_command(phrase, use)
         self.doubts += use.doubts
         self.reads += self._placed(use.reads)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -67,14 +68,27 @@ def _parser() -> Parser:
     return Parser(Language(tree_sitter_bash.language()))
 
 
-def can_be_read(data: bytes) -> bool:
+_WIDE = re.compile(r"[^\x00-\x7f]")
+
+
+def _parse(text: str) -> Node:
+    """The tree of a line in which letters beyond ASCII stand as plain ones.
+
+    The grammar's scanner looks wide characters up beyond the end of a table, and the process may
+    end there. To the shell they are parts of words like any letter, and so places in the tree are
+    places in the text.
+    """
+    return _parser().parse(_WIDE.sub("x", text).encode()).root_node
+
+
+def can_be_read(text: str) -> bool:
     """Whether tree-sitter finds no error in it."""
-    return not _parser().parse(data).root_node.has_error
+    return not _parse(text).has_error
 
 
-def look(data: bytes) -> Sighting:
+def look(text: str) -> Sighting:
     """Walk the tree without recursion: how deep something is nested is up to its writer."""
-    root = _parser().parse(data).root_node
+    root = _parse(text)
     sighting = Sighting()
     if root.has_error:
         sighting.doubts.append(MISREAD)
@@ -84,11 +98,11 @@ def look(data: bytes) -> Sighting:
         node, parent = waiting.pop()
         children = node.children
         sighting.doubts.extend(_doubts(node, children))
-        if phrase := _phrase(node, children, data):
+        if phrase := _phrase(node, children, text):
             phrases[node.id] = phrase
             sighting.phrases.append(phrase)
         if node.type in _REDIRECTS:
-            redirect, more = _redirect(node, children, data)
+            redirect, more = _redirect(node, children, text)
             sighting.redirects.append(redirect)
             owner = phrases.get(_last_command(parent).id) if parent and more else None
             if owner is not None:
@@ -123,32 +137,32 @@ def _last_command(node: Node) -> Node:
     return node
 
 
-def _source(node: Node, data: bytes) -> str:
-    return data[node.start_byte : node.end_byte].decode(errors="replace")
+def _source(node: Node, text: str) -> str:
+    return text[node.start_byte : node.end_byte]
 
 
-def _phrase(node: Node, children: list[Node], data: bytes) -> Phrase | None:
+def _phrase(node: Node, children: list[Node], text: str) -> Phrase | None:
     """The words of a command; the shell's own declarations and `[ … ]` are commands as well."""
     if node.type == "command":
-        phrase = Phrase(text=_source(node, data))
+        phrase = Phrase(text=_source(node, text))
         for number, child in enumerate(children):
             if child.type == "variable_assignment":
-                phrase.assignments.append(whole_word(_source(child, data)))
+                phrase.assignments.append(whole_word(_source(child, text)))
             elif node.field_name_for_child(number) in ("name", "argument"):
-                phrase.words.append(whole_word(_source(child, data)))
+                phrase.words.append(whole_word(_source(child, text)))
         return phrase
     if node.type in ("declaration_command", "unset_command", "test_command"):
         try:
-            found = split(_source(node, data))
+            found = split(_source(node, text))
         except NotPlain as stop:
             found = [*stop.phrases, stop.unfinished]
         if found:
-            found[0].text = _source(node, data)
+            found[0].text = _source(node, text)
             return found[0]
     return None
 
 
-def _redirect(node: Node, children: list[Node], data: bytes) -> tuple[Redirect, list[Word]]:
+def _redirect(node: Node, children: list[Node], text: str) -> tuple[Redirect, list[Word]]:
     """A redirection; and words of the command, which this grammar takes for further targets."""
     operator = next((child.type for child in children if child.type[:1] in "<>&"), "")
     if operator.endswith("&-"):
@@ -158,7 +172,7 @@ def _redirect(node: Node, children: list[Node], data: bytes) -> tuple[Redirect, 
         targets += node.children_by_field_name("argument")
     else:
         targets = [child for child in children if child.type not in ("file_descriptor", operator)]
-    words = [whole_word(_source(child, data)) for child in targets]
+    words = [whole_word(_source(child, text)) for child in targets]
     if not words:
         return Redirect(operator, whole_word(" ")), []
     return Redirect(operator, words[0]), words[1:]

@@ -178,6 +178,7 @@ NOT_PLAIN = {
     "a backslash at the end": "ls \\",
     "a comment that seems to go on": "# a \\\nrm x",
     "too long": "echo " + "a" * 10_000,
+    "more commands than are looked at": "ls;" * 501,
     "no folder": "cd; ls",
     "the folder before": "cd - && ls",
     "git in another folder": "cd vendor && git status",

@@ -1,0 +1,34 @@
+"""The wide reader and the parser under it."""
+
+from __future__ import annotations
+
+import pytest
+
+from cowork_jupyter.policy.shell import tree
+
+
+class Listening:
+    """A parser that notes what it is given."""
+
+    def __init__(self) -> None:
+        self.heard = list[bytes]()
+        self.real = tree._parser()
+
+    def parse(self, data: bytes) -> object:
+        self.heard.append(data)
+        return self.real.parse(data)
+
+
+def test_the_parser_never_gets_characters_that_end_its_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    listening = Listening()
+    monkeypatch.setattr(tree, "_parser", lambda: listening)
+    sighting = tree.look("cat grün \U0010ffff \ud800 | wc")
+    assert [word.text for word in sighting.phrases[0].words] == [
+        "cat",
+        "grün",
+        "\U0010ffff",
+        "\ud800",
+    ]
+    assert listening.heard[0].isascii()
