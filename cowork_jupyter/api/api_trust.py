@@ -10,6 +10,7 @@ from ..agents.approvals import ChosenScope, Ruling, as_shown
 from ..domain.roles import AgentRole
 from ..policy.decision import Decision
 from ..policy.rules import LONGEST_RULE, Effect, Rule, Scope
+from ..policy.trust import fingerprint_of
 from ..store import Inquiry
 from .calls import Call
 from .models import Name, Request
@@ -221,5 +222,5 @@ def _trust(call: Call) -> TrustView:
         for one in offers
     ]
     return TrustView(
-        trusted=all(item.trusted for item in items), items=items, fingerprint=trust.fingerprint()
+        trusted=all(item.trusted for item in items), items=items, fingerprint=fingerprint_of(offers)
     )

@@ -58,7 +58,7 @@ class Target:
 
 def target_of(grounds: Grounds, path: str, folder: str = "", *, follow: bool = True) -> Target:
     """Where a path leads, seen from a folder; `follow` as for opening or for removing it."""
-    if "\0" in path:  # no path at all; whoever opens it will say so
+    if not _can_be_path(path):  # whoever opens it will say so
         return Target("/\0", "/\0")
     base = folder or grounds.root
     if path == "~" or path.startswith("~/"):
@@ -69,6 +69,13 @@ def target_of(grounds: Grounds, path: str, folder: str = "", *, follow: bool = T
     parent, name = os.path.split(joined.rstrip("/"))
     real = os.path.join(os.path.realpath(parent), name)  # noqa: PTH118
     return Target(os.path.normpath(joined), os.path.normpath(real))
+
+
+def _can_be_path(path: str) -> bool:
+    try:
+        return b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
 
 
 def below(path: str, folder: str) -> str | None:

@@ -7,6 +7,7 @@ this program (its settings, its own code), or secrets. Reading secrets asks too.
 from __future__ import annotations
 
 import unicodedata
+from itertools import pairwise
 from pathlib import Path
 
 from .paths import Target, below
@@ -21,6 +22,8 @@ _FOLDERS = {
     ".vscode": "an editor runs tasks from there",
     ".idea": "an editor runs tasks from there",
 }
+_JUPYTER_FOLDERS = {("share", "jupyter"), ("etc", "jupyter"), ("library", "jupyter")}
+"""Settings and data of Jupyter, and of Cowork, which lie in a workspace that is a home folder."""
 _START_UP = "it runs by itself when a shell or Python starts"
 _FILES = {
     **dict.fromkeys(
@@ -123,6 +126,8 @@ def _why_protected(path: str) -> str | None:
             return _FOLDERS[name]
     if {"jupyter", "kernels"} <= set(names):
         return "Jupyter starts programs named in kernel specs"
+    if any(pair in _JUPYTER_FOLDERS for pair in pairwise(names)):
+        return "Jupyter and Cowork keep there what they run and whom they trust"
     last = names[-1] if names else ""
     if last in _FILES:
         return _FILES[last]
@@ -139,6 +144,8 @@ def _is_secret(path: str) -> bool:
     last = names[-1] if names else ""
     if _SECRET_FOLDERS.intersection(names) or last in _SECRET_FILES:
         return True
+    if ("jupyter", "runtime") in pairwise(names):
+        return True  # the tokens of running servers
     if last.startswith(".env.") and last not in _HARMLESS_ENV:
         return True
     return last.endswith(_SECRET_ENDINGS)
@@ -146,5 +153,11 @@ def _is_secret(path: str) -> bool:
 
 def _names(path: str) -> list[str]:
     """The names of a path as a lenient file system would compare them."""
-    plain = unicodedata.normalize("NFKC", path).casefold()
+    plain = path.casefold() if path.isascii() else _folded(path)
     return [name.rstrip(". ") or name for name in plain.split("/") if name]
+
+
+def _folded(path: str) -> str:
+    """Without what cannot be seen, too: some file systems take `.g\u200cit` for `.git`."""
+    seen = "".join(char for char in path if unicodedata.category(char) != "Cf")
+    return unicodedata.normalize("NFKC", seen).casefold()

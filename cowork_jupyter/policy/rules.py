@@ -110,9 +110,9 @@ def _problem(rule: Rule) -> str | None:
     if rule.tool.startswith("mcp__"):
         return "a rule about an MCP tool takes no pattern"
     try:
-        if rule.tool == COMMAND_TOOL:
-            _command_words(rule.pattern)
-        else:
+        if rule.names(COMMAND_TOOL):
+            command_words(rule.pattern)
+        if rule.tool != COMMAND_TOOL:
             PathPattern(rule.pattern)
     except ValueError as error:
         return str(error)
@@ -120,7 +120,7 @@ def _problem(rule: Rule) -> str | None:
 
 
 @lru_cache(maxsize=4096)
-def _command_words(pattern: str) -> tuple[str, ...]:
+def command_words(pattern: str) -> tuple[str, ...]:
     """The words of a command pattern; ValueError if it is more than words."""
     text = pattern.removeprefix("=").strip()
     text = text.removesuffix(":*").removesuffix(" *").rstrip()
@@ -160,7 +160,7 @@ def matches_command(rule: Rule, words: Sequence[str]) -> bool:
     if rule.is_bare:
         return True
     assert rule.pattern is not None
-    wanted = _command_words(rule.pattern)
+    wanted = command_words(rule.pattern)
     if rule.pattern.startswith("="):
         return tuple(words) == wanted
     return matches_prefix(words, wanted)

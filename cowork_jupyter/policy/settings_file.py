@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -86,10 +87,17 @@ class SettingsFile:
             return ()
         return facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
 
+    def _bytes(self) -> bytes:
+        """What is in the file; a folder may bring a pipe along, which would make us wait."""
+        descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise ValueError("it is no file")
+            return file.read(LARGEST + 1)
+
     def _read(self) -> tuple[dict[str, Any], str | None]:
         try:
-            with self.path.open("rb") as file:
-                raw = file.read(LARGEST + 1)
+            raw = self._bytes()
             if len(raw) > LARGEST:
                 raise ValueError("it is too large")
             content = json.loads(raw)

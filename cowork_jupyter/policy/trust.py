@@ -62,12 +62,12 @@ class Trust:
 
     def fingerprint(self) -> str:
         """Stands for exactly what is offered now."""
-        return _digest(*sorted(offer.digest for offer in self.offers()))
+        return fingerprint_of(self.offers())
 
     def accept(self, fingerprint: str) -> None:
         """The user has seen what the fingerprint stands for, and trusts it."""
-        offers = self.offers()
-        if fingerprint != self.fingerprint():
+        offers = self.offers()  # once: what is compared is what is taken
+        if fingerprint != fingerprint_of(offers):
             raise Conflict(
                 "What this folder brings along has changed. Look at it again.",
                 code="changed_since_shown",
@@ -107,6 +107,11 @@ class Trust:
         temporary.write_text(json.dumps(content), "utf-8")
         temporary.replace(self._file)
         self._seen = (None, frozenset())
+
+
+def fingerprint_of(offers: Iterable[Offer]) -> str:
+    """Stands for exactly these."""
+    return _digest(*sorted(offer.digest for offer in offers))
 
 
 def _digest(*parts: str) -> str:

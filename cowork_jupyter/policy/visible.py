@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 
-_KEPT = {"\n", "\t"}
-_HIDING = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-"""Unicode's names for controls, formatting (bidi, zero width), halves, unassigned, line ends."""
+_KEPT = {"\n", "\t", " "}
+_HIDING = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"}
+"""Unicode's names for controls, formatting (bidi, zero width), halves, unassigned, line ends,
+spaces other than the usual one."""
+_BLANK = set("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+"""Letters and marks, says Unicode, of which nothing is drawn."""
 
 
 def visible(text: str) -> str:
@@ -18,4 +21,6 @@ def visible(text: str) -> str:
 
 def hides(char: str) -> bool:
     """Whether a reader would not see this character, or see others in another order."""
-    return char not in _KEPT and unicodedata.category(char) in _HIDING
+    if char in _KEPT:
+        return False
+    return char in _BLANK or unicodedata.category(char) in _HIDING
