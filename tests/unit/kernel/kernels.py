@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import queue
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -92,6 +94,20 @@ class Cells:
         return list(reply["content"]["matches"])
 
 
+def wait_until_ready(client: BlockingKernelClient) -> None:
+    """Until it answers on both channels. Not by its heartbeat, which a busy machine delays."""
+    give_up = time.monotonic() + SECONDS
+    while time.monotonic() < give_up:
+        client.kernel_info()
+        try:
+            if client.get_shell_msg(timeout=1)["msg_type"] == "kernel_info_reply":
+                client.get_iopub_msg(timeout=1)
+                return
+        except queue.Empty:
+            pass
+    raise TimeoutError("The kernel does not answer.")
+
+
 @contextmanager
 def kernel(folder: Path, *, attended: bool = False, **environment: str) -> Iterator[Cells]:
     """`with kernel(tmp_path) as cells:` runs one there, with our magics loaded."""
@@ -100,7 +116,7 @@ def kernel(folder: Path, *, attended: bool = False, **environment: str) -> Itera
     client = manager.client()
     client.start_channels()
     try:
-        client.wait_for_ready(timeout=SECONDS)
+        wait_until_ready(client)
         cells = Cells(client, attended=attended, manager=manager)
         assert cells.run("%load_ext cowork_jupyter").status == "ok"
         yield cells

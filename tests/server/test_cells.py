@@ -1,0 +1,191 @@
+"""Cells in a notebook of a real Jupyter server: the run lives there, the kernel stays free."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from jupyter_client.blocking.client import BlockingKernelClient
+
+from tests.scripted import ScriptedServer, call, plan, stall, text
+from tests.unit.kernel.kernels import CARD, SECONDS, Cells, wait_until_ready
+
+from .live import TOKEN, LiveServer, live_server
+
+HEADERS = {"Authorization": f"token {TOKEN}"}
+STEP = {"action": "Write a.txt", "files": ["a.txt"], "tools_needed": ["create_file"]}
+Open = Callable[[], Cells]
+
+
+@pytest.fixture
+def server(tmp_path: Path, scripted: ScriptedServer) -> Iterator[LiveServer]:
+    environment = {"COWORK_BASE_URL": scripted.base_url, "COWORK_MODEL": "scripted"}
+    with live_server(tmp_path, environment=environment) as running:
+        (tmp_path / "root" / "sub").mkdir()
+        yield running
+
+
+@pytest.fixture
+def open_notebook(server: LiveServer, tmp_path: Path) -> Iterator[Open]:
+    """Opens the notebook with a kernel of its own, as Lab does."""
+    with ExitStack() as stack:
+
+        def start() -> Cells:
+            wanted = {
+                "path": "sub/sales.ipynb",
+                "name": "sales.ipynb",
+                "type": "notebook",
+                "kernel": {"name": "python3"},
+            }
+            session = httpx.post(
+                f"{server.url}api/sessions", headers=HEADERS, json=wanted, timeout=SECONDS
+            ).json()
+            kernel = session["kernel"]["id"]
+            file = tmp_path / "RUNTIME" / f"kernel-{kernel}.json"
+            client = BlockingKernelClient(connection_file=str(file))
+            client.load_connection_file()
+            client.start_channels()
+            stack.callback(client.stop_channels)
+            wait_until_ready(client)
+            cells = Cells(client, attended=True, manager=kernel)
+            assert cells.run("%load_ext cowork_jupyter").status == "ok"
+            return cells
+
+        yield start
+
+
+def restart(server: LiveServer, cells: Cells) -> None:
+    answer = httpx.post(
+        f"{server.url}api/kernels/{cells.manager}/restart", headers=HEADERS, timeout=SECONDS
+    )
+    assert answer.status_code == 200
+    wait_until_ready(cells.client)
+    assert cells.run("%load_ext cowork_jupyter").status == "ok"
+
+
+def get(server: LiveServer, address: str) -> Any:
+    return httpx.get(f"{server.api}{address}", headers=HEADERS, timeout=SECONDS).json()
+
+
+def chats(scripted: ScriptedServer) -> int:
+    return sum("chat" in one.path for one in scripted.requests)
+
+
+def test_a_cell_returns_at_once_and_the_run_goes_on_in_the_server(
+    server: LiveServer, open_notebook: Open, scripted: ScriptedServer
+) -> None:
+    scripted.add(stall())
+    cells = open_notebook()
+    shown = cells.run("%%plan\nThink long", "c1")
+    assert shown.status == "ok"
+    assert shown.card["snapshot"]["status"] == "running"
+    assert shown.card["host"] == "server"
+    assert cells.run("1 + 1").text == "2"
+    context = get(server, f"context/{shown.card['context_id']}")
+    assert context["notebook"] == "sub/sales.ipynb"
+    busy = cells.run("%%plan\nSomething else", "c2")
+    assert len(busy.traceback) == 1
+    assert "stop it with: %cowork cancel" in busy.error
+    assert "Stopped." in cells.run("%cowork cancel").markdown
+    job = get(server, f"jobs/{shown.card['job_id']}")
+    assert job["status"] == "cancelled"
+
+
+def test_the_same_cell_run_again_offers_and_sends_nothing(
+    server: LiveServer, open_notebook: Open, scripted: ScriptedServer
+) -> None:
+    scripted.add(plan("Write a", STEP))
+    cells = open_notebook()
+    first = cells.run("%%plan --wait\nWrite a file", "c1")
+    assert first.card["snapshot"]["status"] == "completed"
+    again = cells.run("%%plan\nWrite a file", "c1")
+    assert again.card["job_id"] == first.card["job_id"]
+    assert again.card["again"] == {
+        "content": "Write a file",
+        "role": "planner",
+        "notebook": "sub/sales.ipynb",
+    }
+    assert "This cell has run before" in again.markdown
+    assert chats(scripted) == 1
+
+    restart(server, cells)
+    after = cells.run("%%plan\nWrite a file", "c1")
+    assert after.card["job_id"] == first.card["job_id"]
+    assert chats(scripted) == 1
+
+    scripted.add(text("Done."))
+    acted = cells.run("%%act --wait\nWrite a file", "c2")
+    assert acted.card["context_id"] == first.card["context_id"]
+    assert acted.card["job_id"] != first.card["job_id"]
+
+
+def test_another_cell_with_the_same_text_is_another_request(
+    open_notebook: Open, scripted: ScriptedServer
+) -> None:
+    scripted.add(text("One."), text("Two."))
+    cells = open_notebook()
+    jobs = {cells.run("%%plan --wait\nLook", cell).card["job_id"] for cell in ("c1", "c2")}
+    assert len(jobs) == 2
+    assert chats(scripted) == 2
+
+
+def test_an_empty_cell_executes_the_plan_once(
+    server: LiveServer, open_notebook: Open, scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    scripted.add(plan("Write a", STEP))
+    scripted.add(call("create_file", path="a.txt", content="a\n"), text("Written."))
+    cells = open_notebook()
+    cells.run("%%plan --wait\nWrite a file", "c1")
+    done = cells.run("%%act --wait", "c2")
+    assert done.card["snapshot"]["status"] == "completed"
+    assert (tmp_path / "root" / "a.txt").read_text() == "a\n"
+    again = cells.run("%%act", "c2")
+    assert (again.card["job_id"], again.card["again"]) == (done.card["job_id"], {"revision": 1})
+    audit = cells.run("from cowork_jupyter import Cowork\nCowork().audit()")
+    assert "| ✓ 1 | Write a.txt |" in audit.markdown
+
+
+def test_an_interrupt_ends_the_waiting_not_the_run(
+    server: LiveServer, open_notebook: Open, scripted: ScriptedServer
+) -> None:
+    scripted.add(stall())
+    cells = open_notebook()
+    process = int(cells.run("import os; os.getpid()").text)
+    interrupted: list[int] = []
+
+    def interrupt(shown: Any) -> None:
+        if shown.outputs and not interrupted:
+            interrupted.append(process)
+            os.kill(process, signal.SIGINT)
+
+    shown = cells.run("%%plan --wait\nThink", "c1", on_output=interrupt)
+    assert len(shown.traceback) == 1
+    assert "the run goes on" in shown.error
+    job = get(server, f"jobs/{shown.card['job_id']}")
+    assert job["status"] == "running"
+
+
+def test_a_kernel_cannot_switch_the_role_but_its_card_can(
+    server: LiveServer, open_notebook: Open
+) -> None:
+    cells = open_notebook()
+    shown = cells.run("%cowork role reviewer")
+    assert "The role is **Reviewer**." in shown.markdown, "a new conversation has the role it asks"
+    shown = cells.run("%cowork role actor")
+    assert "choose it on this card" in shown.markdown
+    assert CARD not in shown.outputs[0]
+
+
+def test_a_server_that_is_gone_is_said_in_one_line(open_notebook: Open, server: LiveServer) -> None:
+    cells = open_notebook()
+    cells.run("import os; os.environ['COWORK_SERVER_URL'] = 'http://127.0.0.1:9/'")
+    shown = cells.run("%%plan\nWrite a file")
+    assert shown.status == "error"
+    assert len(shown.traceback) == 1
+    assert shown.traceback[0].startswith("Cowork: The Jupyter server does not answer.")
