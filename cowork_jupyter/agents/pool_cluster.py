@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 from collections.abc import Callable, Coroutine
+from concurrent.futures import CancelledError
 from contextlib import suppress
 from typing import Any
 
@@ -260,9 +261,10 @@ async def _follow(future: Dask, attempt: Attempt) -> None:
     """Bring home what the call gave back."""
     try:
         answer = await future.result()
-    except Exception as error:
-        # A worker that died too often, a cluster that was restarted: only if it had not begun
-        # do we know more, namely that it could not.
+    except CancelledError:  # the scheduler has forgotten it, or was told to
+        attempt.fail(Lost())
+        return
+    except Exception as error:  # a worker that died too often, or one that cannot run it at all
         begun = attempt.worker is not None
         attempt.fail(Lost() if begun else Unavailable(f"The cluster did not run it: {error}"))
         return

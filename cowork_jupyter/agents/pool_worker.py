@@ -119,9 +119,10 @@ async def _while(
 ) -> ToolResult | CoworkError | None:
     """Do the work, but stop it when nobody wants it any more."""
     doing = asyncio.create_task(work)
+    stopped = False
     while not doing.done():
-        if not wanted():
-            doing.cancel()
+        if not stopped and not wanted():
+            stopped = doing.cancel()  # once: it may take a moment to clear up
         await asyncio.wait([doing], timeout=LOOK)
     return None if doing.cancelled() else doing.result()
 
@@ -177,7 +178,9 @@ class _Output:
         """Take the next piece."""
         text = text[: self._room]
         self._room -= len(text)
-        if text and not self._pieces:
+        if not text:
+            return
+        if not self._pieces:
             self._loop.call_later(FLUSH, self.flush)
         self._pieces.append(text)
 

@@ -45,7 +45,7 @@ class Cluster:
     async def who_runs(self, words: str) -> str | None:
         """The worker below whose process a command runs that has these words in it."""
         for worker, pid in (await self.pids()).items():
-            if any(words in line for line in _command_lines(pid)):
+            if any(words in line_of(one) for one in psutil.Process(pid).children(recursive=True)):
                 return worker
         return None
 
@@ -62,10 +62,11 @@ class Cluster:
         return worker
 
 
-def _command_lines(pid: int) -> Iterator[str]:
-    for process in psutil.Process(pid).children(recursive=True):
-        with suppress(psutil.NoSuchProcess):
-            yield " ".join(process.cmdline())
+def line_of(process: psutil.Process) -> str:
+    """A process's command line; empty if it has ended."""
+    with suppress(psutil.NoSuchProcess):
+        return " ".join(process.cmdline())
+    return ""
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ from tests.unit.agents.conftest import Bench
 from tests.unit.agents.helpers import bench_with
 from tests.unit.agents.test_coordinator import execute, make_plan, statuses
 
-from .conftest import PATIENCE, Cluster
+from .conftest import PATIENCE, Cluster, line_of
 
 pytestmark = pytest.mark.asyncio
 
@@ -316,7 +316,7 @@ async def test_without_an_address_there_are_worker_processes_on_this_machine(
         assert result["ok"]
         assert result["facts"]["worker"].startswith("tcp://127.0.0.1:")
         others = set(psutil.Process().children(recursive=True)) - before
-        started = [one for one in others if "spawn_main" in " ".join(one.cmdline())]
+        started = [one for one in others if "spawn_main" in line_of(one)]
         assert started
     _, alive = psutil.wait_procs(started, timeout=PATIENCE)
     assert alive == []
