@@ -45,6 +45,8 @@ class Clearance:
     """Rules that keep what searches come across from being read."""
     approved: bool = False
     """Whether the user was asked about this very call."""
+    sensitive: bool = False
+    """Whether its result may hold secrets, which then stay out of what is given to others."""
     network: bool = False
     """Whether a command may use the network: only if the user was asked, or said so in a rule."""
 
@@ -156,7 +158,10 @@ class Gate:
     ) -> _Resolved:
         preview = self._preview(tool, parameters)
         rewrite = preview is not None and preview.rewrite
-        call = take_apart(tool.name, tool.permissions, given, self._grounds, rewrite=rewrite)
+        code = preview.text if preview and preview.kind == "code" else str(given.get("code", ""))
+        call = take_apart(
+            tool.name, tool.permissions, given, self._grounds, rewrite=rewrite, code=code
+        )
         changes = bool(tool.permissions - {Permission.READ_FILES})
         targets = [part.target for part in call.parts if part.target] if changes else []
         marks = {target.spelled: self._mark(target) for target in targets}
@@ -189,6 +194,7 @@ class Gate:
             pins=self._pins(resolved),
             unreadable=tuple(one for one in unreadable if one.counts_as is not Effect.ALLOW),
             approved=approved,
+            sensitive=any(is_secret(part.target) for part in resolved.call.parts if part.target),
             network=network,
         )
 

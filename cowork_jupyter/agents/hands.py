@@ -155,8 +155,9 @@ class Hands:
                 self.log.append(tx, EventType.TOOL_CALL, facts)
 
     def _record_result(self, one: _Numbered, result: ToolResult, clearance: Clearance) -> None:
-        approved = {"approved": True} if clearance.approved else {}
-        self._record(one, result.text, result.summary, None, result.data, approved)
+        facts = {"approved": clearance.approved, "sensitive": clearance.sensitive}
+        told = {name: True for name, so in facts.items() if so}
+        self._record(one, result.text, result.summary, None, result.data, told)
 
     def _record_failure(self, one: _Numbered, error: CoworkError) -> None:
         # The message says itself what to do; the flag is for those who count on it.

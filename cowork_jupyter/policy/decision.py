@@ -8,7 +8,8 @@ not stronger for it: deny beats ask beats allow, over all scopes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import shlex
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -18,18 +19,29 @@ from ..domain.errors import Forbidden
 from ..domain.roles import AgentRole
 from .ceiling import check_ceiling
 from .grant import Grant
-from .parts import DELETE_RULES, Call, Part, Risk, may_be_kept
+from .parts import (
+    DELETE_RULES,
+    DELETES,
+    KERNEL_TOOLS,
+    Call,
+    Part,
+    Risk,
+    always_asks,
+    may_be_kept,
+)
 from .paths import Grounds, literal_pattern
 from .rules import (
     COMMAND_TOOL,
     Effect,
     Rule,
+    RuleSet,
     Scope,
     exact_command,
     matches_command,
     matches_path,
     read_rule,
 )
+from .shell import analyse
 
 _STRICTNESS = {Effect.ALLOW: 0, Effect.ASK: 1, Effect.DENY: 2}
 
@@ -48,7 +60,7 @@ class Surroundings:
     """All that a decision depends on beside the call."""
 
     grounds: Grounds
-    rules: Sequence[Rule] = ()
+    rules: RuleSet = field(default_factory=RuleSet)
     grant: Grant | None = None
     confined: bool = False
     """Whether commands run in a sandbox. Without one, every command asks."""
@@ -123,7 +135,10 @@ def judge(role: AgentRole, call: Call, around: Surroundings) -> Judgement:
 
 
 def _verdict(role: AgentRole, part: Part, around: Surroundings) -> Verdict:
-    matching = [rule for rule in around.rules if _is_about(rule, part, around.grounds)]
+    candidates = around.rules.about(part.rules)
+    if part.only_if_denied:
+        candidates = [rule for rule in candidates if rule.counts_as is not Effect.ALLOW]
+    matching = [rule for rule in candidates if _is_about(rule, part, around.grounds)]
     for rule in _with(Effect.DENY, matching):
         why = f" It cannot be read: {rule.problem}." if rule.problem else ""
         return Verdict(part, Effect.DENY, f"The rule '{rule}' denies {part.shown}.{why}")
@@ -139,7 +154,7 @@ def _verdict(role: AgentRole, part: Part, around: Surroundings) -> Verdict:
     for rule in _with(Effect.ASK, matching):
         return Verdict(part, Effect.ASK, f"The rule '{rule}' asks about {part.shown}.")
     for rule in _with(Effect.ALLOW, matching):
-        if not part.outright or not rule.is_bare or rule.tool in DELETE_RULES:
+        if _says_enough(rule, part):
             return Verdict(part, Effect.ALLOW, f"The rule '{rule}' allows {part.shown}.", True)
     return _without_rules(role, part, around)
 
@@ -147,6 +162,9 @@ def _verdict(role: AgentRole, part: Part, around: Surroundings) -> Verdict:
 def _without_rules(role: AgentRole, part: Part, around: Surroundings) -> Verdict:
     if part.outright:
         return Verdict(part, Effect.ASK, f"{part.shown}: {part.outright}, so it always asks.")
+    if part.command and part.tool in KERNEL_TOOLS:
+        why = f"{part.shown} would run in the kernel, where no sandbox holds it."
+        return Verdict(part, Effect.ASK, why)
     if part.tool == COMMAND_TOOL and not around.confined:
         why = "There is no sandbox here, so every command asks."
         return Verdict(part, Effect.ASK, why)
@@ -168,12 +186,30 @@ def _what(part: Part) -> str:
     return f"It {verb} {part.shown}" if part.target else f"It uses {part.shown}"
 
 
+def _says_enough(rule: Rule, part: Part) -> bool:
+    """Whether an allowing rule names what always asks: `git` does not say `git push`."""
+    if not part.outright:
+        return True
+    if rule.is_bare:
+        return rule.tool in DELETE_RULES and part.outright == DELETES
+    if not part.command or rule.is_exact:
+        return True
+    said = analyse(shlex.join(rule.words)).commands
+    return bool(said) and always_asks(part.command) <= always_asks(said[0])
+
+
 def _is_about(rule: Rule, part: Part, grounds: Grounds) -> bool:
-    if not rule.active or not any(map(rule.names, part.rules)):
+    names = part.allowed_by if rule.counts_as is Effect.ALLOW else ()
+    if names and not any(map(rule.names, names)):
         return False
+    if part.below:
+        return not rule.is_bare and any(matches_path(rule, one, grounds) for one in part.below)
     if part.command:
-        hidden = part.command.hidden if rule.counts_as is not Effect.ALLOW else ()
-        return any(matches_command(rule, words) for words in (part.command.words, *hidden))
+        if matches_command(rule, part.command.words):
+            return True
+        if rule.effect is Effect.ALLOW and not rule.problem:
+            return False  # what a command hides can be denied, never allowed
+        return any(matches_command(rule, words) for words in part.command.hidden)
     if part.target:
         return matches_path(rule, part.target, grounds) and (
             not part.only_if_denied or not rule.is_bare
@@ -189,7 +225,8 @@ def _narrowest(part: Part, grounds: Grounds) -> str:
     if part.command:
         return exact_command(part.command.words)
     assert part.target is not None
-    return f"{part.rules[0]}({literal_pattern(part.target.spelled, grounds)})"
+    rule = (part.allowed_by or part.rules)[0]
+    return f"{rule}({literal_pattern(part.target.spelled, grounds)})"
 
 
 def denied_outright(rules: Iterable[Rule], tools: Iterable[str]) -> set[str]:

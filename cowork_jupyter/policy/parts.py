@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import islice
 from typing import Any
 
 from ..domain.roles import Permission
+from .kernel_code import commands_in
 from .paths import Grounds, Target, target_of
 from .protected import is_secret, protection
 from .rules import COMMAND_TOOL
 from .shell import Analysis, Effect, SimpleCommand, analyse, is_always_allowable
+from .trees import tree_read_by
 
 READ_RULES = ("read_file",)
 WRITE_RULES = ("update_file", "create_file")
@@ -23,8 +26,10 @@ DELETE_RULES = ("delete_file",)
 KERNEL_TOOLS = frozenset({"run_cell", "run_code"})
 _NO_FILES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty"})
 
+_MOST_FOLDERS = 8
+DELETES = "it deletes"
 _OUTRIGHT = {
-    Effect.DELETES: "it deletes",
+    Effect.DELETES: DELETES,
     Effect.NETWORK: "it uses the network",
     Effect.INSTALLS: "it installs software",
     Effect.GIT_HISTORY: "it changes git's history",
@@ -59,6 +64,10 @@ class Part:
     doubts: tuple[str, ...] = ()
     only_if_denied: bool = False
     """A mere possibility, such as a word that could be a path: it can deny, or ask, not allow."""
+    allowed_by: tuple[str, ...] = ()
+    """Those of `rules` that are enough to allow it; all of them, unless it says which."""
+    below: tuple[Target, ...] = ()
+    """Files that it may come across. A rule about any of them is about all of it."""
 
 
 @dataclass(frozen=True)
@@ -83,10 +92,16 @@ def take_apart(
     grounds: Grounds,
     *,
     rewrite: bool = False,
+    code: str = "",
 ) -> Call:
-    """All parts of a call. `rewrite` says that it replaces most of a file."""
+    """All parts of a call.
+
+    `rewrite` says that it replaces most of a file, `code` what it would run in a kernel.
+    """
     if tool == COMMAND_TOOL:
-        parts = tuple(_command_parts(parameters, grounds))
+        parts = tuple(_command_parts(tool, str(parameters.get("command", "")), parameters, grounds))
+    elif tool in KERNEL_TOOLS:
+        parts = tuple(_kernel_parts(tool, frozenset(permissions), parameters, grounds, code))
     else:
         parts = (_tool_part(tool, frozenset(permissions), parameters, grounds, rewrite),)
     return Call(tool, frozenset(permissions), parameters, parts)
@@ -133,7 +148,7 @@ def _outright(
     if target is not None and not target.is_inside(grounds.root):
         return "it is outside the workspace"
     if Permission.DELETE_FILES in permissions:
-        return "it deletes"
+        return DELETES
     return "it replaces most of the file" if rewrite else None
 
 
@@ -148,25 +163,43 @@ def _protected(target: Target | None, *, reads: bool) -> str | None:
 # Commands
 
 
-def _command_parts(parameters: Mapping[str, Any], grounds: Grounds) -> Iterator[Part]:
-    text = str(parameters.get("command", ""))
+def _kernel_parts(
+    tool: str,
+    permissions: frozenset[Permission],
+    parameters: Mapping[str, Any],
+    grounds: Grounds,
+    code: str,
+) -> Iterator[Part]:
+    """The code, and each command in it that can be seen; no sandbox holds those."""
+    yield Part(tool, (tool,), tool, Risk.MEDIUM, permissions)
+    for text in commands_in(code):
+        yield from _command_parts(tool, text, parameters, grounds)
+
+
+def _command_parts(
+    tool: str, text: str, parameters: Mapping[str, Any], grounds: Grounds
+) -> Iterator[Part]:
     folder = target_of(grounds, str(parameters.get("cwd") or ".")).real
+    folders = [folder]
     analysis = analyse(text)
     for command in analysis.commands:
-        yield _command_part(command)
-        yield from _word_parts(command, folder, grounds)
+        yield _command_part(tool, command)
+        for one in folders:
+            yield from _word_parts(command, one, grounds)
+            yield from _tree_parts(command, one, grounds)
+        folders += _folders_after(command, folders, grounds)
     yield from _file_parts(analysis, folder, grounds)
     if analysis.doubts or not analysis.commands:
         doubts = analysis.doubts or ("it names no command",)
-        yield Part(COMMAND_TOOL, (COMMAND_TOOL,), text, Risk.HIGH, doubts=doubts)
+        yield Part(tool, (COMMAND_TOOL,), text, Risk.HIGH, doubts=doubts)
 
 
-def _command_part(command: SimpleCommand) -> Part:
+def _command_part(tool: str, command: SimpleCommand) -> Part:
     reasons = [why for effect, why in _OUTRIGHT.items() if effect in command.effects]
     plain_reading = not command.doubts and command.effects <= {Effect.READS}
     risk = Risk.LOW if plain_reading else Risk.MEDIUM
     return Part(
-        tool=COMMAND_TOOL,
+        tool=tool,
         rules=(COMMAND_TOOL,),
         shown=command.text,
         risk=Risk.HIGH if reasons or command.doubts else risk,
@@ -203,7 +236,8 @@ def _file_part(target: Target, grounds: Grounds, *, writes: bool) -> Part:
 def _word_parts(command: SimpleCommand, folder: str, grounds: Grounds) -> Iterator[Part]:
     """Words that could be paths which matter: protected, secret, outside, or denied by a rule."""
     reads = command.effects <= {Effect.READS} and not command.doubts
-    everything = (command.words[1:], *command.hidden)
+    here = () if folder == grounds.root else (".",)
+    everything = (here, command.words[1:], *command.hidden)
     for word in dict.fromkeys(piece for words in everything for piece in _paths_in(words)):
         target = target_of(grounds, word, folder)
         outside = not target.is_inside(grounds.root) and _looks_like_path(word)
@@ -217,18 +251,51 @@ def _word_parts(command: SimpleCommand, folder: str, grounds: Grounds) -> Iterat
             protected=protected,
             outright="it is outside the workspace" if outside else None,
             only_if_denied=not (outside or protected),
+            allowed_by=READ_RULES if reads else WRITE_RULES,
         )
+
+
+def _tree_parts(command: SimpleCommand, folder: str, grounds: Grounds) -> Iterator[Part]:
+    """What a search through a folder comes across."""
+    tree = tree_read_by(command, folder, grounds)
+    if tree is None:
+        return
+    found = (one for one in tree.files if is_secret(one) or not one.is_inside(grounds.root))
+    for target in islice(found, 1):
+        yield _file_part(target, grounds, writes=False)
+    if not tree.complete:
+        doubts = ("it reads more files than can be looked at, and there may be secrets in them",)
+        yield Part(COMMAND_TOOL, READ_RULES, command.text, Risk.HIGH, doubts=doubts)
+    shown = f"what {command.text} comes across"
+    if tree.files:
+        yield Part(COMMAND_TOOL, READ_RULES, shown, Risk.LOW, only_if_denied=True, below=tree.files)
+
+
+def _folders_after(command: SimpleCommand, folders: list[str], grounds: Grounds) -> list[str]:
+    """Where the next command may run, if this one is a `cd`; a doubtful one asks anyway."""
+    if command.words[:1] != ("cd",) or len(folders) >= _MOST_FOLDERS:
+        return []
+    words = [word for word in command.words[1:] if word[:1] != "-"][:1]
+    new = [target_of(grounds, word, folder).real for word in words for folder in folders]
+    return [one for one in dict.fromkeys(new) if one not in folders]
 
 
 def _paths_in(words: tuple[str, ...]) -> Iterator[str]:
     for word in words:
         value = word.partition("=")[2] if word.startswith("-") else word
-        if value and value not in _NO_FILES and "\0" not in value and len(value) < 4096:
-            yield value
+        _, colon, of_revision = value.rpartition(":")  # as in `git show HEAD:file`
+        for one in (value, of_revision) if colon else (value,):
+            if one and one not in _NO_FILES and "\0" not in one and len(one) < 4096:
+                yield one
 
 
 def _looks_like_path(word: str) -> bool:
     return word.startswith(("/", "~")) or ".." in word.split("/")
+
+
+def always_asks(command: SimpleCommand) -> frozenset[Effect]:
+    """What in a command asks unless a rule is about exactly that."""
+    return command.effects & _OUTRIGHT.keys()
 
 
 def may_be_kept(part: Part) -> bool:

@@ -102,6 +102,7 @@ class PathPattern:
         self._glob = Glob(rest or "**")
         self._literal = _ESCAPED.sub(r"\1", rest[1:]) if _is_literal(rest) else None
         """Most rules name one file; comparing is a hundred times quicker than a glob."""
+        self._head = "" if "{" in rest else _literal_head(rest)
 
     def matches(self, path: str, grounds: Grounds) -> bool:
         """Whether an absolute path, or a folder that it is in, fits."""
@@ -110,6 +111,8 @@ class PathPattern:
             return False
         if self._literal is not None:
             return not self._literal or below(relative, self._literal) is not None
+        if not relative.startswith(self._head):
+            return False
         parts = relative.split("/")
         return any(self._glob.matches("/".join(parts[:n])) for n in range(1, len(parts) + 1))
 
@@ -123,6 +126,14 @@ def pattern_of(text: str) -> PathPattern:
 def _is_literal(rest: str) -> bool:
     """Whether it is one path from the top, with nothing in it that stands for something else."""
     return rest[:1] in ("", "/") and not _SPECIAL.search(_ESCAPED.sub("", rest))
+
+
+def _literal_head(rest: str) -> str:
+    """The folders that whatever fits must be in: most patterns are ruled out by these."""
+    if not rest.startswith("/"):
+        return ""
+    plain = rest[1 : match.start()] if (match := _SPECIAL.search(rest)) else rest[1:]
+    return plain[: plain.rfind("/") + 1]
 
 
 def _anchored(text: str) -> tuple[str, str]:

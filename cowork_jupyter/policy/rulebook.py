@@ -8,7 +8,7 @@ from typing import Any
 
 from ..domain.errors import Conflict, InvalidInput, NotFound
 from ..domain.health import Problem
-from .rules import Effect, Rule, Scope, read_rule
+from .rules import Effect, Rule, RuleSet, Scope, read_rule
 from .settings_file import SettingsFile, check_policy
 from .trust import Offer, Trust
 
@@ -25,6 +25,7 @@ class RuleBook:
         }
         self._session: list[Rule] = []
         self._of_jobs: dict[str, list[Rule]] = {}
+        self._newest: tuple[tuple[object, ...], RuleSet] = ((), RuleSet())
         self._trust = trust
         self._stored: tuple[list[Any], list[Rule]] = ([], [])
 
@@ -32,10 +33,18 @@ class RuleBook:
         """Every rule, also those that do not count."""
         return [*self._session, *self._from_files()]
 
-    def for_job(self, context_id: str | None, job_id: str | None = None) -> list[Rule]:
+    def for_job(self, context_id: str | None, job_id: str | None = None) -> RuleSet:
         """What counts for a call in this conversation and job."""
-        here = [rule for rule in self._session if rule.context_id in (None, context_id)]
-        return [*here, *self._of_jobs.get(job_id or "", ()), *self._from_files()]
+        of_job = self._of_jobs.get(job_id or "", [])
+        sources = (context_id, self._session, of_job, self._from_files())
+        known, rules = self._newest
+        if len(known) != len(sources) or any(
+            a is not b for a, b in zip(known, sources, strict=True)
+        ):
+            here = [rule for rule in self._session if rule.context_id in (None, context_id)]
+            rules = RuleSet([*here, *of_job, *self._from_files()])
+            self._newest = (sources, rules)
+        return rules
 
     def add(self, effect: Effect, text: str, scope: Scope, context_id: str | None = None) -> Rule:
         """A rule of the user's own. One that cannot be read is refused here, at once."""

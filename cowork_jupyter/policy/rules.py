@@ -12,10 +12,11 @@ import fnmatch
 import hashlib
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import lru_cache
+from functools import cached_property
+from typing import Any
 
 from .paths import Grounds, PathPattern, Target, pattern_of
 from .shell import analyse, matches_prefix
@@ -76,6 +77,11 @@ class Rule:
         """Whether it is about every call of its tool."""
         return self.pattern is None or self.problem is not None
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether it is about one command, word by word."""
+        return self.pattern is not None and self.pattern.startswith("=")
+
     def names(self, tool: str) -> bool:
         """Whether it is about this tool at all."""
         if self.tool == tool:
@@ -84,8 +90,35 @@ class Rule:
             return True  # all tools of one server
         return "*" in self.tool and fnmatch.fnmatchcase(tool, self.tool)
 
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """For a rule about commands: the words it is about."""
+        return command_words(self.pattern or "")
+
     def __str__(self) -> str:
         return f"{self.effect} {self.text} ({self.scope})"
+
+
+class RuleSet(Sequence[Rule]):
+    """Rules, found by the tool they are about: there may be hundreds, and each call asks."""
+
+    def __init__(self, rules: Iterable[Rule] = ()) -> None:
+        self._rules = tuple(rules)
+        self._found: dict[tuple[str, ...], list[Rule]] = {}
+
+    def about(self, tools: tuple[str, ...]) -> list[Rule]:
+        """Those that count and are about any of these tools."""
+        if tools not in self._found:
+            self._found[tools] = [
+                rule for rule in self._rules if rule.active and any(map(rule.names, tools))
+            ]
+        return self._found[tools]
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._rules[index]
+
+    def __len__(self) -> int:
+        return len(self._rules)
 
 
 def read_rule(
@@ -119,7 +152,6 @@ def _problem(rule: Rule) -> str | None:
     return None
 
 
-@lru_cache(maxsize=4096)
 def command_words(pattern: str) -> tuple[str, ...]:
     """The words of a command pattern; ValueError if it is more than words."""
     text = pattern.removeprefix("=").strip()
@@ -160,10 +192,9 @@ def matches_command(rule: Rule, words: Sequence[str]) -> bool:
     if rule.is_bare:
         return True
     assert rule.pattern is not None
-    wanted = command_words(rule.pattern)
-    if rule.pattern.startswith("="):
-        return tuple(words) == wanted
-    return matches_prefix(words, wanted)
+    if rule.is_exact:
+        return tuple(words) == rule.words
+    return matches_prefix(words, rule.words)
 
 
 def exact_command(words: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
 """Where a step's course differs from its plan, and what shows it.
 
-What counts as planned is decided where calls are (`policy/grant.py`), so that an audit and the notices given at the time agree.
+What counts as planned is decided where calls are (`policy/grant.py`), so that an audit and
+the notices given at the time agree.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from ..domain.events import Event
 from ..domain.messages import Message
 from ..store import CheckpointRecord, PlanRevision, Store
 from .trail import approvals, work_by_task
+from .withheld import withhold, withhold_events
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,9 @@ class Facts:
 def facts_of(store: Store, context_id: str) -> Facts:
     """Read a conversation, with the plan that was carried out last."""
     context = store.context(context_id)
-    events = store.events(context_id)
     messages = store.messages(context_id).items
+    events = withhold_events(store.events(context_id), messages)
+    messages = withhold(messages)
     begun = _newest_begun(events, messages)
     revision = store.plan(context_id, begun) if begun else None
     return Facts(

@@ -9,6 +9,7 @@ from ..domain.contexts import Context, Job
 from ..domain.messages import Message, MessageType
 from ..domain.roles import AgentRole
 from ..store import Inquiry, PlanRevision, Store
+from .withheld import withhold
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def run_of(store: Store, job_id: str) -> Run:
     job = store.job(job_id)
     seq = store.last_message_seq(job.context_id)
     job = store.job(job_id)
-    messages = store.job_messages(job_id)
+    messages = withhold(store.job_messages(job_id))
     return Run(
         seq=seq,
         context=store.context(job.context_id),

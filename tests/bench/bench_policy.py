@@ -12,7 +12,7 @@ from cowork_jupyter.domain.roles import AgentRole, Permission
 from cowork_jupyter.policy.decision import Surroundings, judge
 from cowork_jupyter.policy.parts import take_apart
 from cowork_jupyter.policy.paths import Grounds
-from cowork_jupyter.policy.rules import Effect, Scope, read_rule
+from cowork_jupyter.policy.rules import Effect, RuleSet, Scope, read_rule
 from cowork_jupyter.policy.shell import analyse
 from cowork_jupyter.tools.registry import default_tools
 
@@ -55,7 +55,7 @@ def decisions() -> Iterator[Row]:
         *(f"execute_command(=make target-{number} VAR=1)" for number in range(100)),
     ]
     rules = [read_rule(Effect.ALLOW, text, Scope.GLOBAL) for text in texts]
-    around = Surroundings(grounds, rules, confined=True)
+    around = Surroundings(grounds, RuleSet(rules), confined=True)
     registry = default_tools()
     calls = {
         "a read": ("read_file", {"path": "data/77/raw.csv"}),

@@ -19,12 +19,14 @@ from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.policy.rules import Effect, Scope
+from cowork_jupyter.record import ExportFormat
 from cowork_jupyter.service import CoworkService
 from cowork_jupyter.store import Inquiry, PlanRevision
 from tests.scripted import Scripted, ScriptedServer, call, calls, text
 
 from .conftest import Bench, make_bench
-from .helpers import ended, eventually
+from .helpers import Clock, bench_with, ended, eventually
+from .test_limits import clock as clock
 
 pytestmark = pytest.mark.asyncio
 
@@ -120,8 +122,8 @@ async def test_a_scope_that_is_not_offered_is_refused(
     scripted.add(call("execute_command", command="python x.py"), text("Done."))
     job_id = asking.start("run it")
     (request,) = await pending(asking)
+    lasting = Ruling(decision="allow", scope="global")
     with pytest.raises(InvalidInput):
-        lasting = Ruling(decision="allow", scope="global")
         asking.service.resolve_permissions([request.id], lasting)
     assert asking.service.rules.all() == []
     asking.service.resolve_permissions([request.id], DENY)
@@ -358,3 +360,35 @@ async def test_the_next_message_is_not_covered_by_the_plan(
     asking.service.resolve_permissions([request.id], DENY)
     await ended(asking, job_id)
     assert (asking.workspace / "a.py").read_text() == "answer = 43\n"
+
+
+async def test_a_secret_that_was_read_reaches_the_model_but_no_export(
+    asking: Bench, scripted: ScriptedServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    (asking.workspace / ".env").write_text("DOOR=open-sesame\n")
+    command = call("execute_command", command="cat .env")
+    scripted.add(call("read_file", path=".env"), command, text("Done."))
+    job_id = asking.start("read it")
+    for _ in range(2):
+        (request,) = await pending(asking)
+        assert request.data["scopes"] == ["once"]
+        asking.service.resolve_permissions([request.id], ALLOW)
+    await ended(asking, job_id)
+    assert str(scripted.requests[-1].body).count("open-sesame") == 2
+    for kind in ExportFormat:
+        exported = await asking.service.export(asking.context.id, kind)
+        assert b"open-sesame" not in exported.body, kind
+    assert "open-sesame" not in caplog.text
+
+
+async def test_time_in_which_the_user_thinks_does_not_count(
+    settings: Settings, scripted: ScriptedServer, clock: Clock
+) -> None:
+    async with bench_with(settings) as asking:
+        asking.service.kit.gate.approver = asking.service.approvals
+        scripted.add(create(), text("Done."))
+        job_id = asking.start("make it")
+        (request,) = await pending(asking)
+        clock.now += 10_000
+        asking.service.resolve_permissions([request.id], ALLOW)
+        assert (await ended(asking, job_id)).status is JobStatus.COMPLETED

@@ -15,7 +15,7 @@ from cowork_jupyter.policy.decision import Judgement, Surroundings, denied_outri
 from cowork_jupyter.policy.grant import Grant
 from cowork_jupyter.policy.parts import take_apart
 from cowork_jupyter.policy.paths import Grounds
-from cowork_jupyter.policy.rules import Effect, Rule, Scope, read_rule
+from cowork_jupyter.policy.rules import Effect, Rule, RuleSet, Scope, read_rule
 from cowork_jupyter.tools.registry import default_tools
 
 TOOLS = default_tools()
@@ -43,7 +43,7 @@ def decided(
     rewrite: bool = False,
 ) -> Judgement:
     call = take_apart(tool, TOOLS[tool].permissions, parameters, grounds, rewrite=rewrite)
-    return judge(role, call, Surroundings(grounds, rules, grant, confined))
+    return judge(role, call, Surroundings(grounds, RuleSet(rules), grant, confined))
 
 
 def command(text: str, *rules: Rule, **given: Any) -> Effect:
