@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.agents.pool_worker import Order, Proof, _perform, _while, grant, sees
+from cowork_jupyter.agents.pool_worker import LOOK, Order, Proof, _perform, _while, grant, sees
 from cowork_jupyter.domain.errors import CoworkError, NotFound
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
@@ -62,6 +63,23 @@ async def test_a_call_that_nobody_wants_any_more_ends_without_its_go(order: Orde
     nobody = _perform(command(order, "touch touched"), lambda _message: None)
     assert await _while(lambda: next(wanted, False), nobody) is None
     assert not (order.context.workspace.root / "touched").exists()
+
+
+@pytest.mark.asyncio
+async def test_what_is_stopped_is_stopped_once_and_may_clear_up() -> None:
+    cleared_up = False
+
+    async def work() -> None:
+        nonlocal cleared_up
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(4 * LOOK)
+            cleared_up = True
+
+    wanted = iter([True])
+    assert await _while(lambda: next(wanted, False), work()) is None
+    assert cleared_up
 
 
 @pytest.mark.asyncio
