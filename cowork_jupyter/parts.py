@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -146,7 +147,7 @@ class Parts:
             registry=default_tools(),
             model=Model(base_url=settings.base_url, model=settings.model, api_key=settings.api_key),
             user=self.inbox if self.interactive else Nobody(),
-            gate=Gate(workspace, self.rules, approver, confined=self.sandbox.kind != "none"),
+            gate=Gate(workspace, self.rules, approver, confined=self._holds_commands()),
             counter=TokenCounter(),
             prompts=self.prompts,
             templates=self.templates,
@@ -159,6 +160,10 @@ class Parts:
         from .agents.pool import pool_for
 
         return pool_for(self.settings)
+
+    def _holds_commands(self) -> bool:
+        """Whether commands are confined, and read by the shell that decisions are made for."""
+        return self.sandbox.kind != "none" and shutil.which("bash") is not None
 
     @cached_property
     def plans(self) -> Plans:

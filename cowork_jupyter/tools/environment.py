@@ -17,6 +17,15 @@ _ALLOWED = re.compile(
     """,
     re.VERBOSE,
 )
+_ADDED = {
+    "TERM": "dumb",
+    # A folder that looks like a repository could name programs for git to run.
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "safe.bareRepository",
+    "GIT_CONFIG_VALUE_0": "explicit",
+    # Looking must not write.
+    "GIT_OPTIONAL_LOCKS": "0",
+}
 _SECRET = re.compile(r"TOKEN|SECRET|PASS|KEY|CRED|AUTH", re.IGNORECASE)
 
 
@@ -27,4 +36,4 @@ def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
         for name, value in environment.items()
         if _ALLOWED.fullmatch(name) and not _SECRET.search(name)
     }
-    return kept | {"TERM": "dumb"}
+    return kept | _ADDED

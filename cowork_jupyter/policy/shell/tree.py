@@ -74,8 +74,8 @@ _WIDE = re.compile(r"[^\x00-\x7f]")
 def _parse(text: str) -> Node:
     """The tree of a line in which letters beyond ASCII stand as plain ones.
 
-    The grammar's scanner looks wide characters up beyond the end of a table, and the process may
-    end there. To the shell they are parts of words like any letter, and so places in the tree are
+    With odd characters beyond ASCII the grammar (0.25.1) has ended the whole process; why is not
+    known. To the shell they are parts of words like any letter, and so places in the tree are
     places in the text.
     """
     return _parser().parse(_WIDE.sub("x", text).encode()).root_node

@@ -221,7 +221,10 @@ async def test_secrets_do_not_reach_commands(root: Path, monkeypatch: pytest.Mon
 
 
 async def test_scrubbing_takes_whole_names_only() -> None:
-    assert scrubbed({"PATH": "a", "MYPATH": "b", "PATHX": "c"}) == {"PATH": "a", "TERM": "dumb"}
+    kept = scrubbed({"PATH": "a", "MYPATH": "b", "PATHX": "c"})
+    assert kept["PATH"] == "a"
+    assert not {"MYPATH", "PATHX"} & set(kept)
+    assert kept["GIT_CONFIG_KEY_0"] == "safe.bareRepository"
 
 
 async def test_read_only_role_is_refused_without_a_sandbox(root: Path, call: Call) -> None:
