@@ -11,16 +11,20 @@ import contextlib
 import os
 import socket
 import stat
+import subprocess
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.workspace import Workspace
+from cowork_jupyter.workspace.sandbox import sandbox
+from cowork_jupyter.workspace.sandbox.landlock import landlock_version
 from cowork_jupyter.workspace.sandbox.sandbox import Launch
 
-from .cage import SECRET, Cage, picture, python
+from .cage import SECRET, WAYS, Cage, picture, python
 from .conftest import SECRETS
 
 pytestmark = pytest.mark.asyncio
@@ -427,3 +431,60 @@ async def test_a_local_socket_of_another_program(cage: Cage) -> None:
         with pytest.raises(BlockingIOError):
             agent.accept()
     assert "in\n" not in text
+
+
+# Other machines
+
+
+def only(way: str) -> pytest.MarkDecorator:
+    """For what makes sense with one way of confining only."""
+    return pytest.mark.parametrize("cage", [one for one in WAYS if one == way], indirect=True)
+
+
+USER_NAMESPACES = not subprocess.run(["unshare", "-Urm", "true"], capture_output=True).returncode
+
+
+@only("landlock alone")
+@pytest.mark.parametrize("version", range(1, landlock_version() + 1))
+async def test_older_kernels_hold_what_they_promise(cage: Cage, version: int) -> None:
+    cage.sandbox.powers = replace(cage.sandbox.powers, landlock=version)
+    text = await cage.run(
+        f"echo x > {cage.outside}/new; echo x > mine; rm -rf ../outside; cat ~/.netrc"
+    )
+    assert SECRET not in text
+    assert (cage.root / "mine").read_text() == "x\n"
+    assert "mine" in await cage.test("rm mine; echo x > new; ls")
+    assert [path.name for path in cage.root.iterdir()] == ["mine"]
+
+
+@only("landlock" if USER_NAMESPACES else "landlock alone")
+async def test_namespaces_of_an_ordinary_user(cage: Cage) -> None:
+    """Root does not need them; where they work they are tried all the same."""
+    if not USER_NAMESPACES:  # then it must be said that something is missing
+        assert cage.admits("mounts of their own")
+        return
+    cage.sandbox.powers = replace(cage.sandbox.powers, namespaces="user")
+    (cage.root / "a").write_text("mine")
+    await cage.run(f"echo x > {cage.outside}/new; chmod 0 {cage.outside}/precious; echo x > b")
+    assert stat.S_IMODE((cage.outside / "precious").stat().st_mode) != 0
+    before = picture(cage.root)
+    assert set(before) == {"a", "b"}
+    text = await cage.test(
+        "chmod 0 a; rm a; cat ~/.netrc; grep CapEff /proc/self/status; cat /proc/net/dev"
+    )
+    assert SECRET not in text
+    assert "CapEff:\t0000000000000000" in text
+    assert "lo:" in text
+    assert "eth" not in text
+    assert picture(cage.root) == before
+
+
+async def test_a_keeper_that_was_ended_is_replaced(cage: Cage) -> None:
+    await cage.run("true")
+    keeper = sandbox._KEEPER._process
+    assert keeper is not None
+    keeper.kill()
+    keeper.wait()
+    for _ in range(3):
+        assert "again" in await cage.run("echo again")
+    assert sandbox._KEEPER._process is not keeper

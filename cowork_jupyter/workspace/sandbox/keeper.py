@@ -1,9 +1,9 @@
 """The keeper: a small process that starts commands confined, and ends all that they leave behind.
 
 Confining takes steps between fork and exec, which a big program with many threads cannot take
-safely. So the service starts this one once, alone and with little loaded. It always has a pair
-of processes ready for the next command, because making them takes longer than all the rest:
-a guard, and the one that becomes the command.
+safely. So the service starts this one once, alone and with little loaded. It always has pairs of
+processes ready for the next commands, because making them takes as long as all the rest: a
+guard, and the one that becomes the command.
 
 The guard adopts whatever the command leaves behind, so it can end it all, also what hid in
 another session. It does so when the service says so or is no more, however that came about.
@@ -21,6 +21,7 @@ import os
 import select
 import signal
 import socket
+import struct
 import time
 from collections.abc import Callable
 from typing import NoReturn
@@ -33,6 +34,7 @@ from .orders import Descriptors, Orders
 GRACE = 0.1
 """Seconds between asking what is left to end and ending it: a cancel must be felt at once."""
 _MOST_DESCRIPTORS = 16
+_PAIRS = 2
 _PAUSE = 0.005
 
 
@@ -42,21 +44,47 @@ def main(descriptor: int) -> None:
     gc.disable()  # it would copy pages that are shared with every fork
     with socket.socket(fileno=descriptor) as service:
         service.sendall(json.dumps({"namespaces": _namespaces_here()}).encode())
-        while _one_more(service):
-            # First things first: the command that was just asked for, unless there is another.
-            select.select([service], [], [], _PAUSE)
-            _collect()
+        _keep_pairs_ready(service)
 
 
-def _one_more(service: socket.socket) -> bool:
-    """Have a pair ready until it has got its orders; False when there will be no more."""
+def _keep_pairs_ready(service: socket.socket) -> None:
+    """Whichever pair is there first takes the next orders, and says so."""
     taken, take = os.pipe2(os.O_CLOEXEC)
-    if os.fork() == 0:
-        os.close(taken)
-        _in_child(_guard, service, take)
-    os.close(take)
-    with os.fdopen(taken, "rb") as told:
-        return bool(told.read(1))
+    poll = select.poll()
+    poll.register(taken, select.POLLIN)
+    woken = _woken_by_children()
+    poll.register(woken, select.POLLIN)
+    poll.register(service, 0)  # only its end is ours to see
+    ready = set[int]()
+    while True:
+        while len(ready) < _PAIRS:
+            pair = os.fork()
+            if pair == 0:
+                _in_child(_guard, service, take)
+            ready.add(pair)
+        seen = {one for one, _ in poll.poll()}
+        if service.fileno() in seen:
+            return
+        if taken in seen:
+            for (pair,) in struct.iter_unpack("i", os.read(taken, 4 * _PAIRS)):
+                ready.discard(pair)
+            time.sleep(_PAUSE)  # first things first: the command that was just asked for
+        if woken in seen:
+            ready -= _ended_children(woken).keys()
+
+
+def _woken_by_children() -> int:
+    """Something to wait for together with other things: it can be read when a child ends."""
+    woken, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    return woken
+
+
+def _ended_children(woken: int) -> dict[int, int]:
+    with contextlib.suppress(BlockingIOError):
+        os.read(woken, 4096)
+    return _collect()
 
 
 def _namespaces_here() -> Namespaces:
@@ -85,15 +113,13 @@ def _in_child(work: Callable[..., object], *arguments: object) -> NoReturn:
 
 def _guard(service: socket.socket, take: int) -> None:
     """Start the next command, tell how it ends, then end all that is left of it."""
-    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
-    woken, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    woken = _woken_by_children()
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     ours, its = socket.socketpair()
     failed, fail = os.pipe2(os.O_CLOEXEC)
     command = os.fork()
     if command == 0:
-        for one in (take, failed, woken, wake, ours.detach()):
+        for one in (take, failed, ours.detach()):
             os.close(one)
         _in_child(_command, service, its, fail)
     service.close()
@@ -102,7 +128,8 @@ def _guard(service: socket.socket, take: int) -> None:
     answer = _receive(ours)
     if not answer:
         return
-    os.write(take, b".")
+    with contextlib.suppress(BrokenPipeError):  # the keeper was ended; this command can still run
+        os.write(take, struct.pack("i", os.getpid()))
     os.close(take)
     with socket.socket(fileno=answer[0]) as asker, os.fdopen(failed, "rb") as told:
         failure = told.read().decode(errors="replace")  # closed by exec: then nothing was told
@@ -143,9 +170,7 @@ def _look_after(command: int, service: socket.socket, woken: int) -> None:
     while True:
         ready = {descriptor for descriptor, _ in poll.poll()}
         if woken in ready:
-            with contextlib.suppress(BlockingIOError):
-                os.read(woken, 4096)
-            ended = _collect()
+            ended = _ended_children(woken)
             if command in ended:
                 _say(service, status=ended[command])
         if service.fileno() in ready:

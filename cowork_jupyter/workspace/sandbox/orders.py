@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from .namespaces import Bind, Namespaces
 
@@ -44,7 +44,7 @@ class Orders:
 
     def to_json(self) -> bytes:
         """As sent."""
-        return json.dumps(asdict(self)).encode()
+        return json.dumps(vars(self) | {"limits": vars(self.limits)}).encode()
 
     @classmethod
     def from_json(cls, text: bytes) -> Orders:

@@ -11,6 +11,8 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ...domain.errors import Unavailable
@@ -40,51 +42,46 @@ class Keeper:
 
     def namespaces(self) -> Namespaces:
         """Which namespaces commands can have here. Starts the keeper, so it may take a moment."""
-        with self._lock:
+        with self._lock, _explained():
             self._ensure()
             return self._namespaces
 
     def send(self, orders: Orders, held: Descriptors) -> socket.socket:
         """Ask for a command; gives the socket on which its guard tells how it fares."""
-        with self._lock:
-            for attempt in (1, 2):
-                ours, its = socket.socketpair()
-                try:
-                    self._send(orders, held, its)
-                except OSError as error:
-                    ours.close()
-                    self._stop()
-                    if attempt == 2:
-                        raise Unavailable(
-                            f"The process that starts commands cannot be reached: {error}.",
-                            code="sandbox_failed",
-                        ) from error
-                else:
-                    return ours
-                finally:
-                    its.close()
-        raise AssertionError("the second attempt returns or raises")
+        with self._lock, _explained():
+            try:
+                return self._send(orders, held)
+            except OSError:  # somebody ended it: start another
+                self._stop()
+                return self._send(orders, held)
 
     def close(self) -> None:
         """End it. Commands that still run are ended by their guards when we are gone."""
         with self._lock:
             self._stop()
 
-    def _send(self, orders: Orders, held: Descriptors, answer: socket.socket) -> None:
+    def _send(self, orders: Orders, held: Descriptors) -> socket.socket:
+        keeper = self._ensure()
+        ours, its = socket.socketpair()
         text = os.memfd_create("cowork-orders", os.MFD_CLOEXEC)
         try:
             with os.fdopen(os.dup(text), "wb") as file:
                 file.write(orders.to_json())
-            socket.send_fds(self._ensure(), [b"."], [text, answer.fileno(), *held.sent()])
+            socket.send_fds(keeper, [b"."], [text, its.fileno(), *held.sent()])
+        except BaseException:
+            ours.close()
+            raise
         finally:
+            its.close()
             os.close(text)
+        return ours
 
     def _ensure(self) -> socket.socket:
         if self._socket is None:
-            ours, its = socket.socketpair()
+            self._socket, its = socket.socketpair()
             folder = str(Path(__file__).parent)
-            program = _PROGRAM.format(folder=folder, descriptor=its.fileno())
             with its:
+                program = _PROGRAM.format(folder=folder, descriptor=its.fileno())
                 self._process = subprocess.Popen(  # noqa: S603 - our own Python and module
                     [sys.executable, "-I", "-S", "-X", "utf8", "-c", program],
                     pass_fds=[its.fileno()],
@@ -93,9 +90,9 @@ class Keeper:
                     # Not ours: what is in it could be read by whoever gets hold of the keeper.
                     env={"PATH": os.defpath},
                 )
-            self._socket = ours
-            hello = ours.recv(1000)
+            hello = self._socket.recv(1000)
             if not hello:
+                self._stop()
                 raise OSError("it did not start")
             self._namespaces = json.loads(hello)["namespaces"]
         return self._socket
@@ -107,6 +104,16 @@ class Keeper:
         if self._process is not None:
             self._process.wait()
             self._process = None
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise Unavailable(
+            f"The process that starts commands cannot be reached: {error}.", code="sandbox_failed"
+        ) from error
 
 
 class ConfinedCommand:
