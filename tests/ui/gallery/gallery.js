@@ -15,6 +15,7 @@ class Kernel {
     const answer = (status, body) => this.tell({ id, status, body });
     const gone = { error: { code: 'not_found', message: 'There is no such run.', retryable: false, details: {} } };
     if (method === 'SUBSCRIBE') {
+      this.subscription = id;
       answer(silent ? 503 : 200, silent ? { error: { code: 'busy', message: 'Busy.', retryable: true, details: {} } } : null);
       events.forEach(event => this.tell({ subscription: id, event }));
     } else if (path.endsWith('/card')) {
@@ -43,17 +44,45 @@ async function show(name, example) {
   el.dataset.card = name;
   place.append(title, el);
   document.querySelector('main').append(place);
-  await widget.render({ model: new Kernel(example), el });
+  const kernel = new Kernel(example);
+  await widget.render({ model: kernel, el });
+  return kernel;
 }
+
+/** So many pieces of a reply, some at once every 10 ms; gives the frames that took longer than 100 ms meanwhile. */
+window.stream = async (count, atOnce = 2) => {
+  const { kernel, seq } = window.last;
+  const slow = [];
+  let frame = performance.now();
+  let going = true;
+  const watch = now => {
+    if (now - frame > 100) slow.push(Math.round(now - frame));
+    frame = now;
+    if (going) requestAnimationFrame(watch);
+  };
+  requestAnimationFrame(watch);
+  for (let sent = 1; sent <= count; ) {
+    for (const end = Math.min(sent + atOnce, count + 1); sent < end; sent += 1) {
+      const event = { seq: seq + sent, type: 'text-delta', context_id: 'ctx', job_id: 'j', task_id: null, created_at: '', data: { text: `word ${sent} ` } };
+      kernel.tell({ subscription: kernel.subscription, event });
+    }
+    await new Promise(resolve => setTimeout(resolve, 10));
+  }
+  await frames();
+  going = false;
+  return slow;
+};
 
 const wanted = new URLSearchParams(location.search).get('only');
 for (const [name, example] of Object.entries(CARDS)) {
-  if (!wanted || wanted === name) await show(name, example);
+  if (!wanted || wanted === name) {
+    window.last = { kernel: await show(name, example), seq: (example.events ?? []).length };
+  }
 }
 await frames();
 for (const [name, { click = [] }] of Object.entries(CARDS)) {
   const el = document.querySelector(`[data-card="${name}"]`);
-  click.forEach(words => [...(el?.querySelectorAll('button') ?? [])].find(button => button.textContent.includes(words)).click());
+  click.forEach(words => [...(el?.querySelectorAll('button') ?? [])].find(button => button.textContent.includes(words))?.click());
 }
 await frames();
 document.body.dataset.ready = 'true';
