@@ -1,4 +1,4 @@
-"""All cards in all states, in a real browser: readable by everybody, and hostile text stays text."""
+"""All cards in all states, in a real browser: readable by all, and hostile text stays text."""
 
 from __future__ import annotations
 
