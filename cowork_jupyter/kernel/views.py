@@ -63,10 +63,16 @@ def rolled_back(found: Item) -> str:
 
 def rules(items: Iterable[Item]) -> str:
     """What is allowed, asked about, and denied."""
-    rows = [[one["effect"], code(one["rule"]), one["scope"]] for one in items]
+    rows = [[one["effect"], code(one["rule"]), one["scope"], _caveat(one)] for one in items]
     return _listed(
-        ["", "Rule", "Where"], rows, "There are no rules: whatever changes something asks."
+        ["", "Rule", "Where", ""], rows, "There are no rules: whatever changes something asks."
     )
+
+
+def _caveat(rule: Item) -> str:
+    if rule.get("problem"):
+        return line(str(rule["problem"]))
+    return "" if rule.get("active", True) else "counts once you trust this folder"
 
 
 def models(items: Iterable[Item]) -> str:

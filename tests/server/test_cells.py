@@ -189,3 +189,10 @@ def test_a_server_that_is_gone_is_said_in_one_line(open_notebook: Open, server: 
     assert shown.status == "error"
     assert len(shown.traceback) == 1
     assert shown.traceback[0].startswith("Cowork: The Jupyter server does not answer.")
+
+
+def test_rules_can_be_read_from_a_cell(open_notebook: Open, tmp_path: Path) -> None:
+    folder = tmp_path / "root" / ".cowork"
+    folder.mkdir()
+    (folder / "settings.json").write_text('{"permissions": {"deny": ["delete_file"]}}')
+    assert "`delete_file`" in open_notebook().run("%cowork rules").markdown
