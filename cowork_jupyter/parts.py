@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .agents.reuse import Reuse
     from .agents.user import Inbox
     from .bus import Journal
+    from .checkpoints import Checkpoints
     from .policy.rulebook import RuleBook
     from .policy.trust import Trust
     from .workflows import Templates, WorkflowRegistry
@@ -126,6 +127,14 @@ class Parts:
         return Sandbox(self.settings)
 
     @cached_property
+    def keeper(self) -> Checkpoints:
+        """What was changed, and the way back."""
+        from .checkpoints import checkpoints_of
+        from .record.changes import compare
+
+        return checkpoints_of(self.settings, self.journal, compare)
+
+    @cached_property
     def kit(self) -> AgentKit:
         """What agents work with."""
         from .agents.agent import AgentKit
@@ -152,6 +161,7 @@ class Parts:
             prompts=self.prompts,
             templates=self.templates,
             sandbox=self.sandbox,
+            recorder=self.keeper.recorder,
         )
 
     @cached_property
@@ -191,6 +201,8 @@ class Parts:
             await self.kit.model.aclose()
         if "sandbox" in self.__dict__:
             self.sandbox.close()
+        if "keeper" in self.__dict__:
+            self.keeper.shelf.close()
         if "journal" in self.__dict__:
             self.journal.bus.close()
             self.journal.store.close()

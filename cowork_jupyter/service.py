@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .agents.approvals import Ruling
     from .agents.jobs import Work
     from .agents.loop import Outcome
+    from .checkpoints import CheckpointDiff, RollbackResult, Scope
     from .policy.decision import Decision
     from .record import Audit, Export, ExportFormat
     from .store import CheckpointRecord, Inquiry, Page, PlanRevision
@@ -114,6 +115,7 @@ class CoworkService(Parts):
         if running:
             await self.jobs.cancel(running.id)
         self.journal.store.delete_context(context_id)
+        await self.keeper.shelf.forget_context(context_id)
 
     def messages(self, context_id: str, after: int = 0, limit: int = 200) -> Page[Message]:
         """What was said, whole, oldest first."""
@@ -326,6 +328,30 @@ class CoworkService(Parts):
         """States of the workspace that one can go back to, oldest first."""
         self.context(context_id)
         return self.journal.store.checkpoints(context_id)
+
+    def checkpoint(self, checkpoint_id: str) -> CheckpointRecord:
+        """One checkpoint."""
+        return self.journal.store.checkpoint(checkpoint_id)
+
+    async def checkpoint_diff(
+        self, checkpoint_id: str, scope: Scope = "this", until: str | None = None
+    ) -> CheckpointDiff:
+        """What a checkpoint changed, or its step, its job, or all up to another checkpoint."""
+        return await self.keeper.undo.diff(checkpoint_id, scope, until)
+
+    async def rollback(
+        self,
+        checkpoint_id: str,
+        *,
+        scope: Scope = "since",
+        paths: Sequence[str] | None = None,
+        overwrite: Sequence[str] = (),
+        dry_run: bool = False,
+    ) -> RollbackResult:
+        """Put files back as they were before; what the user changed since is left and listed."""
+        return await self.keeper.undo.rollback(
+            checkpoint_id, scope=scope, paths=paths, overwrite=overwrite, dry_run=dry_run
+        )
 
     def resolve_permissions(self, request_ids: Sequence[str], ruling: Ruling) -> list[Inquiry]:
         """The user's decision about one or several calls that wait: about all of them, or none."""

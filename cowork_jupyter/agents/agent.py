@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from ..bus import Journal
+from ..checkpoints import Recorder
 from ..domain.contexts import Context, Job
 from ..domain.events import EventType
 from ..domain.plan import PlanStep
@@ -64,6 +65,8 @@ class AgentKit:
     templates: Templates = field(default_factory=Templates)
     sandbox: Sandbox | None = None
     """What confines commands; without one they are not."""
+    recorder: Recorder | None = None
+    """Takes checkpoints; without one nothing can be taken back."""
 
     def prompt(self, role: AgentRole, context: Context, request: str = "") -> str:
         """The system prompt that this role gets in this context."""
@@ -107,7 +110,10 @@ class AgentKit:
         )
         tools = self._tools(context, log, limits, budget)
         registry = self._with_find_tools(tools, parts, talk) if parts.others else tools
-        hands = Hands(registry, self.workspace, log, self.gate, step, limits.waiting, self.sandbox)
+        hands = Hands(
+            *(registry, self.workspace, log, self.gate, step, limits.waiting, self.sandbox),
+            recorder=self.recorder,
+        )
         return await AgentLoop(log, talk, hands, self.user, limits, budget).run()
 
     def _parts(

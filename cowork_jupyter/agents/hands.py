@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from ..checkpoints import Recorder, ToolUse
 from ..domain.errors import CoworkError, Interrupted
 from ..domain.events import EventType
 from ..domain.identity import new_id
@@ -67,6 +68,8 @@ class Hands:
     """Around the time in which the user is asked."""
     sandbox: Sandbox | None = None
     """What confines commands."""
+    recorder: Recorder | None = None
+    """Keeps what a call may change, so that it can be taken back."""
     files_read: dict[str, str] = field(default_factory=dict)
     """Fingerprints of the files that were looked at, as they were then."""
 
@@ -93,9 +96,10 @@ class Hands:
     async def _run_one(self, one: _Numbered, unanswered: dict[str, _Numbered]) -> Handled:
         try:
             clearance = await self._clear(one)
-            result = await self.registry.call(
-                one.call.tool, one.call.parameters, self._context(one, clearance)
-            )
+            async with self._recorded(one.call):
+                result = await self.registry.call(
+                    one.call.tool, one.call.parameters, self._context(one, clearance)
+                )
         except CoworkError as error:
             del unanswered[one.id]
             self._record_failure(one, error)
@@ -119,6 +123,15 @@ class Hands:
         parameters = validated(tool, one.call.parameters)
         with self.waiting():
             return await self.gate.admit(one.id, tool, parameters, self.log, self.step)
+
+    def _recorded(self, call: ToolCall) -> AbstractAsyncContextManager[None]:
+        """A checkpoint around a call that can change something."""
+        if self.recorder is None:
+            return nullcontext()
+        log, step = self.log, self.step.id if self.step else None
+        permissions = self.registry[call.tool].permissions
+        place = (log.context_id, log.job_id, log.task_id, step)
+        return self.recorder.around(ToolUse(*place, call.tool, permissions, call.parameters))
 
     def _remember_files(self, call: ToolCall, result: ToolResult) -> None:
         paths = result.data.get("paths", [])

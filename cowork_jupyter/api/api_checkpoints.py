@@ -2,28 +2,52 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel
+from typing import Annotated
 
+from pydantic import BaseModel, Field
+
+from ..checkpoints import CheckpointDiff, RollbackResult, Scope
 from ..store import CheckpointRecord
-from .calls import Call
+from .calls import Call, check_owner
+from .models import Name, Request
 from .routes import table
+
+Paths = Annotated[list[Name], Field(max_length=10_000)]
+
+
+class ChangedFile(BaseModel):
+    """A file that a checkpoint has a state of."""
+
+    path: str
+    change: str
+    added: int | None = None
+    removed: int | None = None
+
+
+class UncoveredPath(BaseModel):
+    """What a checkpoint does not keep."""
+
+    path: str
+    why: str
 
 
 class CheckpointView(BaseModel):
-    """A state of the workspace that one can go back to."""
+    """A state of the workspace that one can go back to: the one before its tool ran."""
 
     id: str
     created_at: str
+    job_id: str | None = None
     label: str = ""
     tool: str | None = None
     step_id: str | None = None
-    files: list[str] = []
-    uncovered: list[str] = []
+    files: list[ChangedFile] = []
+    uncovered: list[UncoveredPath] = []
 
     @classmethod
     def of(cls, record: CheckpointRecord) -> CheckpointView:
         """A stored checkpoint as the contract shows it."""
-        return cls.model_validate({**record.data, "id": record.id, "created_at": record.created_at})
+        fields = record.model_dump(include={"id", "created_at", "job_id"})
+        return cls.model_validate({**record.data, **fields})
 
 
 class CheckpointList(BaseModel):
@@ -33,8 +57,61 @@ class CheckpointList(BaseModel):
     next: None = None
 
 
+class DiffQuery(Request):
+    """`GET checkpoints/{id}/diff`."""
+
+    scope: Scope = "this"
+    """One tool, its step, its job, or all since."""
+    until: Name | None = None
+    """Another checkpoint: what changed between the two."""
+
+
+class RollbackRequest(Request):
+    """`POST checkpoints/{id}/rollback`."""
+
+    paths: Paths | None = None
+    dry_run: bool = False
+    scope: Scope = "since"
+    overwrite: Paths = []
+    """Files that the user changed after us and wants back all the same."""
+
+
 @table.route("GET", "context/{id}/checkpoints", answer=CheckpointList, action="read", kernel=True)
 async def list_checkpoints(call: Call) -> BaseModel:
     """States that one can go back to, oldest first."""
     found = call.service.checkpoints(call.path["id"])
     return CheckpointList(items=[CheckpointView.of(one) for one in found])
+
+
+@table.route(
+    "GET",
+    "checkpoints/{id}/diff",
+    query=DiffQuery,
+    answer=CheckpointDiff,
+    action="read",
+    kernel=True,
+)
+async def checkpoint_diff(call: Call) -> BaseModel:
+    """What changed, file by file; notebooks cell by cell."""
+    context_id = call.service.checkpoint(call.path["id"]).context_id
+    check_owner(call.service, call.caller, context_id)
+    return await call.service.checkpoint_diff(call.path["id"], call.query.scope, call.query.until)
+
+
+@table.route(
+    "POST",
+    "checkpoints/{id}/rollback",
+    body=RollbackRequest,
+    answer=RollbackResult,
+    action="execute",
+)
+async def roll_back(call: Call) -> BaseModel:
+    """Go back to the state before a checkpoint, where nothing of the user's is lost by it."""
+    body = call.body
+    return await call.service.rollback(
+        call.path["id"],
+        scope=body.scope,
+        paths=body.paths,
+        overwrite=body.overwrite,
+        dry_run=body.dry_run,
+    )

@@ -13,6 +13,7 @@ from ..domain.errors import Unavailable
 from ..store.connection import BUSY_SECONDS, open_database
 
 VERSION = 1
+LOG_PAGES = 16_384
 
 _TABLES = """
 CREATE TABLE packs (
@@ -67,6 +68,8 @@ class Database:
         self._lock = threading.RLock()
         _prepare(path)
         self._connection = open_database(path)
+        # A first scan writes much: every few megabytes would be too often to wait for the disk.
+        self._connection.execute(f"PRAGMA wal_autocheckpoint={LOG_PAGES}")
         try:
             with self.transaction() as connection:
                 _create_tables(connection, path)

@@ -14,6 +14,7 @@ import fcntl
 import hashlib
 import os
 import secrets
+import sqlite3
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -26,6 +27,10 @@ from .database import Database
 LARGE = 512 * 1024
 """Contents from this size on are files of their own."""
 PACK = 1024 * 1024
+GATHERED = 16 * PACK
+MOST_AT_ONCE = 20_000
+"""Bytes and contents that are gathered before they are stored."""
+LOOKED_UP = 500
 CHUNK = 4 * 1024 * 1024
 FRESH = 12 * 3600
 """Seconds for which a content needs no second note that it is of use."""
@@ -53,7 +58,7 @@ class Objects:
     @contextmanager
     def batch(self) -> Iterator[Batch]:
         """Contents that are stored, all of them, by the time the block ends."""
-        batch = Batch(self, self._database)
+        batch = Batch(self._database)
         yield batch
         batch.flush()
 
@@ -172,38 +177,68 @@ class Objects:
 class Batch:
     """Contents on their way into packs. Belongs to one thread."""
 
-    def __init__(self, objects: Objects, database: Database) -> None:
-        self._objects = objects
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._buffer = bytearray()
-        self._pending: dict[bytes, tuple[int, int]] = {}
+        self._pending: dict[bytes, bytes] = {}
+        self._size = 0
 
     def add(self, content: bytes) -> bytes:
         """Keep a small content; gives its digest."""
         digest = hashlib.sha256(content).digest()
-        if digest in self._pending:
-            return digest
-        if self._objects.touch(digest):
-            return digest
-        self._pending[digest] = (len(self._buffer), len(content))
-        self._buffer += content
-        if len(self._buffer) >= PACK:
-            self.flush()
+        if digest not in self._pending:
+            self._pending[digest] = content
+            self._size += len(content)
+            if self._size >= GATHERED or len(self._pending) >= MOST_AT_ONCE:
+                self.flush()
         return digest
 
     def flush(self) -> None:
-        """Store what has been gathered."""
+        """Store what has been gathered and is not there yet, all in one go.
+
+        Digests are scattered over the whole index, so each time much of it is written anew.
+        """
         if not self._pending:
             return
         now = int(time.time())
         with self._database.transaction() as connection:
-            sql = "INSERT INTO packs (content) VALUES (?)"
-            pack = connection.execute(sql, (self._buffer,)).lastrowid
-            rows = [
-                (digest, size, pack, start, now) for digest, (start, size) in self._pending.items()
-            ]
-            connection.executemany("INSERT OR IGNORE INTO objects VALUES (?, ?, ?, ?, ?)", rows)
-        self._buffer, self._pending = bytearray(), {}
+            self._leave_out_known(connection, now)
+            rows = []
+            for pack in self._packs():
+                sql = "INSERT INTO packs (content) VALUES (?)"
+                number = connection.execute(sql, (b"".join(pack.values()),)).lastrowid
+                start = 0
+                for digest, content in pack.items():
+                    rows.append((digest, len(content), number, start, now))
+                    start += len(content)
+            rows.sort()
+            connection.executemany("INSERT INTO objects VALUES (?, ?, ?, ?, ?)", rows)
+        self._pending, self._size = {}, 0
+
+    def _packs(self) -> Iterator[dict[bytes, bytes]]:
+        """What is gathered, in parts of about the right size."""
+        pack: dict[bytes, bytes] = {}
+        size = 0
+        for digest, content in self._pending.items():
+            pack[digest] = content
+            size += len(content)
+            if size >= PACK:
+                yield pack
+                pack, size = {}, 0
+        if pack:
+            yield pack
+
+    def _leave_out_known(self, connection: sqlite3.Connection, now: int) -> None:
+        """What is kept already is only of use again."""
+        digests = list(self._pending)
+        for start in range(0, len(digests), LOOKED_UP):
+            some = digests[start : start + LOOKED_UP]
+            marks = ",".join("?" * len(some))
+            sql = f"SELECT digest, seen FROM objects WHERE digest IN ({marks})"  # noqa: S608
+            for digest, seen in connection.execute(sql, some).fetchall():
+                del self._pending[digest]
+                if seen <= now - FRESH:
+                    sql = "UPDATE objects SET seen=? WHERE digest=?"
+                    connection.execute(sql, (now, digest))
 
 
 def _cloned(source: int, target: int) -> tuple[bytes, int] | None:

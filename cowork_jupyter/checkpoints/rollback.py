@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from .entries import Change, Entry, Uncovered, printable, same
@@ -13,6 +14,8 @@ from .store import Stored, WorkspaceState
 BY_USER = "you changed it after that; name it in 'overwrite' to take it back all the same"
 IN_BETWEEN = "you changed it in between; name it in 'overwrite' to take it back all the same"
 ELSEWHERE = "another conversation changed it after that; name it in 'overwrite' to go on"
+AT_ONCE = 16
+"""Files that are written side by side."""
 NOT_OURS = "this did not change it"
 NOT_EMPTY = "the folder holds files that are not from this"
 
@@ -154,29 +157,37 @@ def _loses_folder(change: Change) -> bool:
 
 def carry_out(state: WorkspaceState, changes: Iterable[Change], plan: Plan) -> None:
     """Do it, path by path; what the system refuses is skipped and said. `plan` is kept true."""
-    changes = list(changes)
-    for change in _in_order(changes):
+    failed: dict[str, str] = {}
+
+    def attempt(change: Change) -> None:
         try:
             _do(state, change)
         except (OSError, Damaged) as error:
-            plan.skip(change.path, _said(error))
-            plan.changes.remove(change)
-    for change in sorted(changes, key=_depth, reverse=True):
-        if change in plan.changes and change.after and change.after.kind == "folder":
+            failed[change.path] = _said(error)
+
+    gone, folders, rest = _in_order(list(changes))
+    for change in (*gone, *folders):
+        attempt(change)
+    # Each file waits for the disk; together they wait once.
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        list(pool.map(attempt, rest))
+    for path, why in sorted(failed.items()):
+        plan.skip(path, why)
+    plan.changes = [change for change in plan.changes if change.path not in failed]
+    for change in reversed(folders):
+        if change.after and change.path not in failed:
             with contextlib.suppress(OSError):
                 state.ground.make_folder(change.path, change.after.mode)
 
 
-def _in_order(changes: list[Change]) -> Iterator[Change]:
+def _in_order(changes: list[Change]) -> tuple[list[Change], list[Change], list[Change]]:
     """What goes, deepest first, so that names are free (also for other spellings of them);
     then folders from the top; then what is in them.
     """
     gone = [one for one in changes if one.after is None]
     folders = [one for one in changes if one.after and one.after.kind == "folder"]
     rest = [one for one in changes if one.after and one.after.kind != "folder"]
-    yield from sorted(gone, key=_depth, reverse=True)
-    yield from sorted(folders, key=_depth)
-    yield from sorted(rest, key=_depth)
+    return sorted(gone, key=_depth, reverse=True), sorted(folders, key=_depth), rest
 
 
 def _do(state: WorkspaceState, change: Change) -> None:

@@ -51,6 +51,15 @@ class _Wanted:
     at: int
 
 
+@dataclass(slots=True)
+class _Found:
+    """A folder that is being looked at, what was known of it, and where its contents go."""
+
+    folder: Folder
+    known: dict[str, tuple[bytes, bytes]]
+    batch: Batch
+
+
 @dataclass
 class Scan:
     """One look at the workspace."""
@@ -127,87 +136,86 @@ class Scan:
         batch: Batch,
     ) -> Folder:
         young = max(own.st_mtime_ns, own.st_ctime_ns) >= self._believed
-        found = Folder(None if young else _own(own), stat.S_IMODE(own.st_mode), [], b"", b"", [])
+        folder = Folder(None if young else _own(own), stat.S_IMODE(own.st_mode), [], b"", b"", [])
         try:
-            files = self._sorted_out(descriptor, path, found)
+            others = self._sorted_out(descriptor, path, folder)
         except PermissionError:
-            return _closed("cannot be read", found.mode)
-        if path and self.exclusions.is_environment((*files, *found.folders)):
-            return _closed("an environment, which can be made anew", found.mode)
-        known = before.known() if before else {}
+            return _closed("cannot be read", folder.mode)
+        if path and self.exclusions.is_environment((*others, *folder.folders)):
+            return _closed("an environment, which can be made anew", folder.mode)
+        found = _Found(folder, before.known() if before else {}, batch)
         rows, digests = bytearray(), bytearray()
-        for name in files:
-            kept = self._kept(descriptor, path, name, known, found, batch)
+        for name, is_file in others.items():
+            try:
+                kept = self._kept(descriptor, path, name, is_file, found)
+            except OSError:  # it vanished, or became something else, while we look
+                folder.own = None
+                continue
             if kept:
-                found.names.append(name)
+                folder.names.append(name)
                 rows += kept[0]
                 digests += kept[1]
-        found.rows, found.digests = bytes(rows), bytes(digests)
-        return found
+        folder.rows, folder.digests = bytes(rows), bytes(digests)
+        return folder
 
-    def _sorted_out(self, descriptor: int, path: str, found: Folder) -> list[str]:
-        """The names of all that is no folder; folders and what is left out go where they belong."""
-        files = []
+    def _sorted_out(self, descriptor: int, path: str, found: Folder) -> dict[str, bool]:
+        """All that is no folder, and whether it is a file; the rest goes where it belongs."""
+        others = {}
         with os.scandir(descriptor) as listing:
             for entry in listing:
-                below = joined(path, entry.name)
-                why = self._places.get(below) or self.exclusions.why(below, entry.name)
+                name = entry.name
+                below = joined(path, name)
+                why = self._places.get(below) or self.exclusions.why(below, name)
                 if why:
-                    found.not_kept[entry.name] = why
+                    found.not_kept[name] = why
                 elif entry.is_dir(follow_symlinks=False):
-                    found.folders.append(entry.name)
+                    found.folders.append(name)
                 else:
-                    files.append(entry.name)
-        return files
+                    others[name] = entry.is_file(follow_symlinks=False)
+        return others
 
     def _kept(
-        self,
-        descriptor: int,
-        path: str,
-        name: str,
-        known: dict[str, tuple[bytes, bytes]],
-        found: Folder,
-        batch: Batch,
+        self, descriptor: int, path: str, name: str, is_file: bool, found: _Found
     ) -> tuple[bytes, bytes] | None:
         """Numbers and digest of one file or symlink; None if it is not there, or neither."""
-        try:
-            facts = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
-            row = row_of(facts)
-            if stat.S_ISLNK(facts.st_mode):
-                found.targets[name] = os.readlink(name, dir_fd=descriptor)
-                return row, NOTHING
-            if not stat.S_ISREG(facts.st_mode):
-                found.not_kept[name] = "a pipe, socket or device"
-                return None
-            before = known.get(name)
-            if before and before[0] == row and before[1] != NOTHING:
-                return before
-            if facts.st_size >= LARGE:
-                self._large.append(
-                    _Wanted(facts.st_size, joined(path, name), found, len(found.names))
-                )
-                return _doubted(row), NOTHING
-            return self._read(descriptor, name, found, row, batch)
-        except FileNotFoundError:
-            return None  # vanished while we look
+        before = found.known.get(name)
+        if is_file and before is None:
+            return self._read(descriptor, path, name, found)
+        facts = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+        if stat.S_ISLNK(facts.st_mode):
+            found.folder.targets[name] = os.readlink(name, dir_fd=descriptor)
+            return row_of(facts), NOTHING
+        if not stat.S_ISREG(facts.st_mode):
+            found.folder.not_kept[name] = "a pipe, socket or device"
+            return None
+        if before and before[0] == row_of(facts) and before[1] != NOTHING:
+            return before
+        return self._read(descriptor, path, name, found)
 
     def _read(
-        self, descriptor: int, name: str, found: Folder, row: bytes, batch: Batch
-    ) -> tuple[bytes, bytes]:
+        self, descriptor: int, path: str, name: str, found: _Found
+    ) -> tuple[bytes, bytes] | None:
         try:
             file = os.open(name, OPEN_FILE, dir_fd=descriptor)
         except PermissionError:
-            found.not_kept[name] = "cannot be read"
-            return row, NOTHING
+            found.folder.not_kept[name] = "cannot be read"
+            return row_of(os.stat(name, dir_fd=descriptor, follow_symlinks=False)), NOTHING
         try:
             facts = os.fstat(file)
-            content = b""
-            while piece := os.read(file, LARGE):
-                content += piece
+            size = facts.st_size
+            if not stat.S_ISREG(facts.st_mode):
+                return None  # it was swapped just now
             row = row_of(facts)
-            still = row_of(os.fstat(file)) == row and len(content) == facts.st_size
-            believed = still and max(facts.st_mtime_ns, facts.st_ctime_ns) < self._believed
-            return row if believed else _doubted(row), batch.add(content)
+            if size >= LARGE:
+                at = len(found.folder.names)
+                self._large.append(_Wanted(size, joined(path, name), found.folder, at))
+                return _doubted(row), NOTHING
+            content = os.read(file, size + 1)
+            # A change from now on will show in the times, if those we have are not too young.
+            believed = max(facts.st_mtime_ns, facts.st_ctime_ns) < self._believed
+            if not believed or len(content) != size:
+                row = _doubted(row)
+            return row, found.batch.add(content)
         finally:
             os.close(file)
 

@@ -220,7 +220,9 @@ def test_files_that_vanish_during_the_scan_do_no_harm(
         site.write(f"e/{name}", name)
     listed = scanning.Scan._sorted_out
 
-    def vanishing(self: scanning.Scan, descriptor: int, path: str, found: object) -> list[str]:
+    def vanishing(
+        self: scanning.Scan, descriptor: int, path: str, found: object
+    ) -> dict[str, bool]:
         names = listed(self, descriptor, path, found)  # type: ignore[arg-type]
         if path == "d":
             (site.root / "d/b").unlink()
@@ -244,7 +246,7 @@ def test_a_folder_swapped_for_a_symlink_is_not_entered(
     (tmp_path / "outside/secret").write_text("secret")
     listed = scanning.Scan._sorted_out
 
-    def swapping(self: scanning.Scan, descriptor: int, path: str, found: object) -> list[str]:
+    def swapping(self: scanning.Scan, descriptor: int, path: str, found: object) -> dict[str, bool]:
         names = listed(self, descriptor, path, found)  # type: ignore[arg-type]
         if path == "":
             (site.root / "d").rename(tmp_path / "moved")
