@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -10,8 +11,7 @@ import pytest
 import pytest_asyncio
 
 from cowork_jupyter.domain.settings import Settings
-from tests.scripted import ScriptedServer
-from tests.scripted.fixtures import scripted as scripted
+from tests.scripted import Scripted, ScriptedServer, text
 
 from .cage import SECRET, WAYS, Cage
 from .house import House
@@ -47,16 +47,17 @@ def cage(
 
 
 @pytest_asyncio.fixture
-async def house(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripted: ScriptedServer
-) -> AsyncIterator[House]:
+async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[House]:
     """A service to break into; after each test its disk and its processes are looked at."""
-    base = Path(os.path.realpath(tmp_path))
+    base = tmp_path.resolve()  # noqa: ASYNC240 - a test has nobody to keep waiting
     monkeypatch.setenv("HOME", str(base / "home"))
     for name in list(os.environ):
         if name.startswith(("COWORK_", "OPENAI_")):
             monkeypatch.delenv(name)
-    made = House(base, scripted)
-    yield made
-    await made.service.close()
+    script = deque[Scripted]()
+    done = text("Done.")
+    with ScriptedServer(lambda _body: script.popleft() if script else done) as model:
+        made = House(base, model, script)
+        yield made
+        await made.service.close()
     made.check()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -23,7 +24,7 @@ from cowork_jupyter.llm.pace import Pace
 from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.service import CoworkService
 from cowork_jupyter.store import Inquiry, PlanRevision
-from tests.scripted import Scripted, ScriptedServer, call, text
+from tests.scripted import Scripted, ScriptedServer, call
 
 from .cage import SECRET, picture, running_with
 
@@ -59,15 +60,15 @@ class Doorman:
 class House:
     """A whole service around one workspace, and the questions that tests ask of it."""
 
-    def __init__(self, base: Path, scripted: ScriptedServer) -> None:
+    def __init__(self, base: Path, model: ScriptedServer, script: deque[Scripted]) -> None:
         for name, content in FURNITURE.items():
             (base / name).parent.mkdir(parents=True, exist_ok=True)
             (base / name).write_text(content)
         self.base = base
         self.root, self.outside, self.home = base / "ws", base / "outside", base / "home"
-        self.model = scripted
+        self.model, self.script = model, script
         self.settings = Settings(
-            self.root, base / "data", base_url=scripted.base_url, model="scripted"
+            self.root, base / "data", base_url=model.base_url, model="scripted"
         )
         self.mark = f"burglar-{secrets.token_hex(6)}"
         """In the command line of whatever a burglar starts."""
@@ -117,12 +118,12 @@ class House:
     # The burglar
 
     async def tell(self, *replies: Scripted, role: AgentRole = AgentRole.ACTOR) -> Job:
-        """Let the model answer this, then that it is done; gives the job when it has ended."""
+        """Let the model answer this and then that it is done; gives the job when it has ended."""
         return await self.ended(self.begin(*replies, role=role))
 
     def begin(self, *replies: Scripted, role: AgentRole = AgentRole.ACTOR) -> str:
         """The same without waiting for the end."""
-        self.model.add(*replies, text("Done."))
+        self.script.extend(replies)
         sent = self.service.send_message(self.context, "Go on.", role)
         assert sent.job_id
         return sent.job_id
@@ -140,10 +141,12 @@ class House:
 
     async def execute(self, *steps: dict[str, Any], replies: list[Scripted]) -> Job:
         """Let the user approve a plan of these steps, which the model then carries out so."""
-        plan = Plan.model_validate({"goal": "g", "steps": [{"action": "do it", **s} for s in steps]})
+        plan = Plan.model_validate(
+            {"goal": "g", "steps": [{"action": "do it", **s} for s in steps]}
+        )
         with self.service.journal.transaction() as tx:
             tx.save_plan(PlanRevision(context_id=self.context, revision=1, plan=plan))
-        self.model.add(*replies, text("Done."))
+        self.script.extend(replies)
         job = await self.service.execute_plan(self.context, 1)
         return await self.ended(job.id)
 

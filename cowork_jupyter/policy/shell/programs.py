@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from .git import examine_git
 from .hidden import OPAQUE, SHELLS, WRAPPERS
+from .lexer import ASSIGNMENT
 from .model import Effect, names
 from .options import Flags, Use, unknown_flag
 from .special import SPECIAL
@@ -188,6 +189,19 @@ def _ps(texts: tuple[str, ...]) -> list[str]:
     return ["It may show the environment of other programs."] if shows else []
 
 
+def _env(texts: tuple[str, ...]) -> list[str]:
+    """`env LD_PRELOAD=./x ls` does what an assignment before the command does."""
+    sets = any(ASSIGNMENT.match(text) for text in texts)
+    return ["It sets a variable for the command, which can change what that does."] if sets else []
+
+
+def _shell(texts: tuple[str, ...]) -> list[str]:
+    """`echo … | sh`: with no file and no text of its own, it runs what it is passed."""
+    told = any(text[:1] not in ("-", "+") for text in texts) and "-s" not in texts
+    passed = not told and texts not in _VERSION
+    return ["The shell runs what it is passed, which is not spelled out."] if passed else []
+
+
 _CHECKS: dict[str, tuple[Callable[[tuple[str, ...]], list[str]], ...]] = {
     "less": (_less,),
     "more": (_less,),
@@ -196,4 +210,6 @@ _CHECKS: dict[str, tuple[Callable[[tuple[str, ...]], list[str]], ...]] = {
     "jq": (_jq,),
     "printf": (_printf,),
     "ps": (_ps,),
+    "env": (_env,),
+    **dict.fromkeys(SHELLS, (_shell,)),
 }

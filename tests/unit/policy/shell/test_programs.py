@@ -103,7 +103,7 @@ EFFECTS: dict[str, set[Effect]] = {
     "pytest -q": {C},
     "jupyter nbconvert --execute a.ipynb": {C},
     "sudo rm a": {C, D, W},
-    "env A=1 rm a": {C, D, W},
+    "env -u A rm a": {C, D, W},
     "xargs rm": {C, D, W},
     "timeout 5 ls": {C, R},
     "bash -c 'rm a; ls'": {C, D, W, R},
