@@ -28,9 +28,13 @@ class Card(anywidget.AnyWidget):
 
     card = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, card: dict[str, Any], link: Link) -> None:
+    def __init__(
+        self, card: dict[str, Any], link: Link, on_job: Callable[[str], None] = lambda _: None
+    ) -> None:
+        """`on_job` is told of every run that a button has started."""
         super().__init__(card=card)
         self._link = link
+        self._on_job = on_job
         self._subscriptions: dict[int, Callable[[], None]] = {}
         self.on_msg(self._on_request)
 
@@ -55,6 +59,8 @@ class Card(anywidget.AnyWidget):
             failure = CoworkError(f"The kernel could not answer: {error}", code="internal")
             status, body = 500, {"error": failure.as_dict()}
         self.send({"id": request["id"], "status": status, "body": body})
+        if status == 200 and isinstance(body, dict) and "job_id" in body:
+            self._on_job(body["job_id"])
 
     def _respond(self, request: dict[str, Any]) -> Any:
         method, body = request["method"], request.get("body") or {}

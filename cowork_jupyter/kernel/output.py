@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,8 @@ class Output:
 
     link: Link
     attended: bool
+    on_job: Callable[[str], None] = lambda _: None
+    """Told of every run that a button of the card has started."""
     _id: str = field(default_factory=lambda: secrets.token_hex(8))
     _widget: Card | None = None
     _shown: bool = False
@@ -52,7 +55,7 @@ class Output:
         from .card import Card
 
         if self._widget is None:
-            self._widget = Card(card, self.link)
+            self._widget = Card(card, self.link, lambda job_id: self.on_job(job_id))
         else:
             self._widget.card = card
         view: Any = self._widget._repr_mimebundle_()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,8 +113,18 @@ def _begun(desk: Desk, request: Request, job_id: str) -> Run:
 
 
 def _watched(desk: Desk, job_id: str, *, display: bool, again: dict[str, Any] | None = None) -> Run:
-    output = Output(desk.link, desk.place.attended) if display else None
-    return Run(desk.link, job_id, output, again)
+    if not display:
+        return Run(desk.link, job_id)
+    link, output = desk.link, Output(desk.link, desk.place.attended)
+    if link.kind == "kernel":  # with a server, the page itself keeps the output up to date
+        output.on_job = lambda started: _keep_up(Run(link, started, output))
+    return Run(link, job_id, output, again)
+
+
+def _keep_up(run: Run) -> None:
+    """Show a run that a button has started, in the place of the one before."""
+    with suppress(CoworkError):
+        run.wait()
 
 
 def _said_before(desk: Desk, context: Context, request: Request) -> str | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import queue
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -87,6 +87,23 @@ class Cells:
         """Front ends name the cell in the metadata of their messages."""
         session = self.client.session
         session.metadata = {"cellId": cell_id} if cell_id else {}
+
+    def press(self, view: dict[str, Any], method: str, path: str, body: Any = None) -> None:
+        """Send what a card's button sends."""
+        content = {"id": 1, "method": method, "path": path, "body": body}
+        data = {"method": "custom", "content": content}
+        message = self.client.session.msg("comm_msg", {"comm_id": view["model_id"], "data": data})
+        self.client.shell_channel.send(message)
+
+    def published(self, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        """The next message of the kernel that is the wanted one."""
+        give_up = time.monotonic() + SECONDS
+        while time.monotonic() < give_up:
+            with suppress(queue.Empty):
+                message: dict[str, Any] = self.client.get_iopub_msg(timeout=1)
+                if wanted(message):
+                    return message
+        raise TimeoutError("It was not published.")
 
     def completions(self, code: str) -> list[str]:
         """What Tab offers at the end of this."""

@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 from pathlib import Path
+from typing import Any
 
 from tests.scripted import ScriptedServer, call, plan, stall, text
 
@@ -163,3 +164,31 @@ print(repr(done), cw)
     assert [one[RECORD]["role"] for one in shown.outputs] == ["planner", "actor", "actor"]
     empty = cells.run("cw.plan('  ')")
     assert empty.traceback == ["Cowork: Say what you want: the text is empty."]
+
+
+def test_a_button_works_once_the_cell_is_done_and_the_output_keeps_up(
+    tmp_path: Path, connected: ScriptedServer
+) -> None:
+    connected.add(plan("Write a", STEP))
+    connected.add(call("create_file", path="a.txt", content="a\n"), text("Written."))
+    with kernel(tmp_path, attended=True) as cells:
+        planned = cells.run("%%plan\nWrite a file")
+        address = f"context/{planned.card['context_id']}/plan/execute"
+        cells.press(planned.outputs[0][VIEW], "POST", address, {"revision": 1})
+        answer = cells.published(lambda one: one["msg_type"] == "comm_msg" and _is_answer(one))
+        assert answer["content"]["data"]["content"]["status"] == 200
+        cells.published(lambda one: _shown_status(one) == "completed")
+        assert (tmp_path / "a.txt").exists()
+        assert cells.run("1 + 1").text == "2"
+
+
+def _is_answer(message: dict[str, Any]) -> bool:
+    content = message["content"]["data"].get("content") or {}
+    return bool(content.get("id") == 1)
+
+
+def _shown_status(message: dict[str, Any]) -> str:
+    shown = message["content"].get("data") or {}
+    if message["msg_type"] != "update_display_data" or "✓" not in shown["text/markdown"]:
+        return ""
+    return str(shown[RECORD]["snapshot"]["status"])
