@@ -163,7 +163,7 @@ def _receive(sender: socket.socket) -> list[int]:
 
 
 def _look_after(command: int, service: socket.socket, woken: int) -> None:
-    """Until the service says the end, by closing its side; it never says anything else."""
+    """Until nothing is left, or the service closes its side; it never says anything."""
     poll = select.poll()
     poll.register(service, select.POLLIN)
     poll.register(woken, select.POLLIN)
@@ -173,6 +173,8 @@ def _look_after(command: int, service: socket.socket, woken: int) -> None:
             ended = _ended_children(woken)
             if command in ended:
                 _say(service, status=ended[command])
+            if not _has_children():
+                return
         if service.fileno() in ready:
             return
 

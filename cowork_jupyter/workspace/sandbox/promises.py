@@ -30,6 +30,11 @@ class Powers:
         """Whether the network can be taken away as a whole."""
         return self.own_mounts or self.seccomp
 
+    @property
+    def hides_sockets(self) -> bool:
+        """Whether sockets of other programs are out of reach, also those without a path."""
+        return self.landlock >= 6 if self.own_mounts else self.seccomp
+
 
 def promises(powers: Powers, settings: Settings) -> list[str]:
     """What holds."""
@@ -48,7 +53,7 @@ def promises(powers: Powers, settings: Settings) -> list[str]:
         all_of_them = settings.sandbox_network == "deny"
         whose = "Commands have" if all_of_them else "Commands of the tester have"
         said.append(f"{whose} no network.")
-    if powers.own_mounts or powers.seccomp:
+    if powers.hides_sockets:
         said.append("Other programs' sockets cannot be reached.")
     said.append("Memory, size of files, and core dumps are limited.")
     if not powers.root:
@@ -72,6 +77,8 @@ def missing(powers: Powers) -> list[str]:
         "Without network, only TCP is refused.": not powers.no_network and powers.landlock >= 4,
         "The network cannot be taken away (needs Linux 6.7).": not powers.no_network
         and powers.landlock < 4,
+        "Some sockets of your other programs (abstract ones, as X11 has) can be reached by commands "
+        "that have the network.": not powers.hides_sockets,
         "The number of processes is not limited, because root has no such limit.": powers.root,
     }
     return [what for what, is_so in gaps.items() if is_so]

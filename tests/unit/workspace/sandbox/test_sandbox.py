@@ -77,6 +77,8 @@ def test_a_new_kernel_that_allows_all_misses_nothing() -> None:
         (powers(landlock=1), "moved between folders"),
         (powers(landlock=5), "sent signals"),
         (powers(landlock=5, own=True), "sent signals"),
+        (powers(landlock=5, own=True), "abstract ones"),
+        (powers("bubblewrap", 0), "abstract ones"),
         (powers(seccomp=False), "only TCP is refused"),
         (powers(landlock=3, seccomp=False), "network cannot be taken away"),
     ],
