@@ -77,8 +77,8 @@ def missing(powers: Powers) -> list[str]:
         "Without network, only TCP is refused.": not powers.no_network and powers.landlock >= 4,
         "The network cannot be taken away (needs Linux 6.7).": not powers.no_network
         and powers.landlock < 4,
-        "Some sockets of your other programs (abstract ones, as X11 has) can be reached by commands "
-        "that have the network.": not powers.hides_sockets,
+        "Commands that have the network can reach some sockets of your other programs "
+        "(abstract ones, such as X11's).": not powers.hides_sockets,
         "The number of processes is not limited, because root has no such limit.": powers.root,
     }
     return [what for what, is_so in gaps.items() if is_so]
