@@ -156,7 +156,11 @@ class Parts:
             registry=default_tools(),
             model=Model(base_url=settings.base_url, model=settings.model, api_key=settings.api_key),
             user=self.inbox if self.interactive else Nobody(),
-            gate=Gate(workspace, self.rules, approver, confined=self._holds_commands()),
+            gate=Gate(
+                *(workspace, self.rules, approver),
+                confined=self._holds_commands(),
+                at_risk=self.keeper.recorder.at_risk if self.interactive else None,
+            ),
             counter=TokenCounter(),
             prompts=self.prompts,
             templates=self.templates,

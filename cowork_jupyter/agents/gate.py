@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,6 +90,8 @@ class Gate:
     approver: Approver
     confined: bool
     """Whether commands run in a sandbox."""
+    at_risk: Callable[[], Awaitable[list[str]]] | None = None
+    """What a command could change beyond recall."""
 
     def __post_init__(self) -> None:
         self._grounds = Grounds.of(self.workspace.root)
@@ -127,6 +129,8 @@ class Gate:
             if judgement.effect is Effect.DENY:
                 raise _denied(tool, " ".join(judgement.because))
             request = self._request(call_id, judgement, resolved, log)
+            if self.at_risk and Permission.EXECUTE_COMMANDS in tool.permissions:
+                request = request.model_copy(update={"uncovered": await self.at_risk()})
             ruling = await self.approver.decide(request, log)
             if ruling.decision != "allow":
                 said = f" They said: {ruling.feedback}" if ruling.feedback else ""

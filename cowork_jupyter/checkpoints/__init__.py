@@ -14,9 +14,11 @@ from ..workspace import Workspace
 from .documents import NoDocuments, OpenDocuments
 from .entries import Change, Entry, Uncovered
 from .history import Scope
+from .housekeeping import Report, verify
 from .ledger import Journal, Ledger
 from .recorder import Recorder, ToolUse
 from .shelf import FOLDER, Shelf
+from .store import CheckpointStore
 from .undo import Undo
 from .views import CellDiff, CheckpointDiff, CheckpointUse, Compare, FileDiff, RollbackResult, Side
 
@@ -31,6 +33,7 @@ __all__ = [
     "FileDiff",
     "OpenDocuments",
     "Recorder",
+    "Report",
     "RollbackResult",
     "Scope",
     "Shelf",
@@ -40,6 +43,7 @@ __all__ = [
     "Undo",
     "checkpoint_folder",
     "checkpoints_of",
+    "verified",
 ]
 
 
@@ -64,6 +68,15 @@ def checkpoints_of(
     ledger = Ledger(shelf, journal, compare)
     recorder = Recorder(ledger, Workspace(settings.workspace), documents)
     return Checkpoints(shelf, recorder, Undo(ledger, documents))
+
+
+def verified(settings: Settings) -> Report:
+    """Whether all that is kept is whole; reads everything, and blocks while it does."""
+    store = CheckpointStore(checkpoint_folder(settings))
+    try:
+        return verify(store)
+    finally:
+        store.close()
 
 
 def checkpoint_folder(settings: Settings) -> Path:

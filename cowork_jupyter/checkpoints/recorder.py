@@ -20,7 +20,7 @@ from ..domain.events import EventType
 from ..domain.roles import Permission
 from ..workspace import Workspace
 from .documents import OpenDocuments
-from .entries import Change, Entry, Uncovered, same
+from .entries import Change, Entry, Uncovered, printable, same
 from .exclude import inside_git
 from .ledger import Ledger, Origin
 from .snapshot import Snapshot
@@ -29,6 +29,7 @@ from .store import WorkspaceState
 logger = logging.getLogger(__name__)
 
 LONGEST_LABEL = 100
+MOST_AT_RISK = 20
 _CHANGING = frozenset(Permission) - {Permission.READ_FILES}
 
 
@@ -87,6 +88,16 @@ class Recorder:
         """What a command run now could change beyond recall; known before it runs."""
         snapshot = await self._shelf.ask(WorkspaceState.scan)
         return snapshot.uncovered()
+
+    async def at_risk(self) -> list[str]:
+        """The same in words, for the card that asks about a command."""
+        try:
+            found = await self.preview()
+        except (OSError, sqlite3.Error) as error:
+            return [f"everything (no checkpoint can be taken: {error})"]
+        shown = [f"{printable(one.path)} ({one.why})" for one in found[:MOST_AT_RISK]]
+        more = len(found) - len(shown)
+        return [*shown, f"and {more:,} more"] if more else shown
 
     async def _before(self, use: ToolUse) -> _Before:
         try:

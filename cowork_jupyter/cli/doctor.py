@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import sqlite3
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -15,6 +16,7 @@ from traitlets.config import Config
 
 from .._version import __version__
 from ..config import Cowork
+from ..domain.errors import CoworkError
 from ..domain.health import Problem
 from ..domain.settings import Settings
 from ..health import folder_problems
@@ -45,6 +47,7 @@ def examine(config: Cowork, jupyter: Config) -> list[Finding]:
         _model(settings),
         _sandbox(settings),
         _judged("folders", folder_problems(settings), _folders(settings)),
+        _checkpoints(settings),
         _port(jupyter),
     ]
 
@@ -70,6 +73,28 @@ def _judged(name: str, problems: Iterator[Problem], when_fine: str) -> Finding:
 
 def _folders(settings: Settings) -> str:
     return f"workspace {settings.workspace}, conversations in {settings.database.parent}"
+
+
+def _checkpoints(settings: Settings) -> Finding:
+    """Reads all that is kept and checks it; a store that is not there yet is not made."""
+    from ..checkpoints import checkpoint_folder, verified
+
+    folder = checkpoint_folder(settings)
+    if not folder.exists():
+        return Finding("checkpoints", True, "none yet")
+    try:
+        found = verified(settings)
+    except (CoworkError, OSError, sqlite3.Error) as error:
+        return Finding(
+            "checkpoints",
+            False,
+            f"The store in {folder} cannot be read: {error}. Moving it away loses the way back to "
+            "earlier states, and nothing else.",
+        )
+    if found.problems:
+        return Finding("checkpoints", False, f"{' '.join(found.problems)} ({folder})")
+    size = f"{found.used / 1e6:,.0f} of at most {settings.checkpoint_total_limit / 1e6:,.0f} MB"
+    return Finding("checkpoints", True, f"{found.checkpoints}, all whole; {size} in {folder}")
 
 
 def _lab_extension() -> Finding:

@@ -9,6 +9,10 @@ from pathlib import Path
 import pytest
 from traitlets.config import Config
 
+from cowork_jupyter.checkpoints import checkpoint_folder
+from cowork_jupyter.checkpoints.exclude import Exclusions
+from cowork_jupyter.checkpoints.objects import LARGE
+from cowork_jupyter.checkpoints.store import CheckpointStore, WorkspaceState
 from cowork_jupyter.cli.app import CoworkApp, DoctorApp
 from cowork_jupyter.cli.doctor import examine
 from cowork_jupyter.config import Cowork
@@ -23,7 +27,7 @@ def findings(tmp_path: Path, **jupyter: object) -> dict[str, tuple[bool, str]]:
 def test_it_looks_at_every_part(tmp_path: Path) -> None:
     assert list(findings(tmp_path)) == [
         *("version", "jupyterlab", "lab extension", "server extension"),
-        *("model", "sandbox", "folders", "port"),
+        *("model", "sandbox", "folders", "checkpoints", "port"),
     ]
 
 
@@ -42,6 +46,26 @@ def test_a_workspace_that_is_gone(tmp_path: Path) -> None:
     ok, message = findings(tmp_path / "gone")["folders"]
     assert not ok
     assert "is not a folder" in message
+
+
+def test_the_checkpoints_are_verified(tmp_path: Path) -> None:
+    assert findings(tmp_path)["checkpoints"] == (True, "none yet")
+    folder = checkpoint_folder(Cowork().settings(workspace=tmp_path))
+    store = CheckpointStore(folder)
+    (tmp_path / "large.bin").write_bytes(bytes(LARGE))
+    WorkspaceState(store, tmp_path, Exclusions()).scan()
+    store.close()
+    ok, message = findings(tmp_path)["checkpoints"]
+    assert (ok, message.startswith("0, all whole; ")) == (True, True)
+    (large,) = (folder / "large").rglob("*/*")
+    large.write_bytes(b"damaged")
+    ok, message = findings(tmp_path)["checkpoints"]
+    assert not ok
+    assert "1 of 1 contents are damaged" in message
+    (folder / "checkpoints.sqlite").write_bytes(b"no database at all" * 1000)
+    ok, message = findings(tmp_path)["checkpoints"]
+    assert not ok
+    assert "cannot be read" in message
 
 
 def run(*arguments: str) -> int:

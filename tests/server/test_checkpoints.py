@@ -1,0 +1,205 @@
+"""What agents changed, seen and taken back over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.scripted import ScriptedServer, call, text
+
+from .api import Api
+from .test_callers import AsKernel
+from .test_callers import as_kernel as as_kernel
+from .test_callers import kernels as kernels
+
+pytestmark = pytest.mark.usefixtures("connected")
+
+SHAPE = {"id", "created_at", "label", "tool", "step_id", "files", "uncovered"}
+
+
+async def job(api: Api, scripted: ScriptedServer, context: str, *calls: Any) -> dict[str, Any]:
+    """A job with these calls, once it is over, with all requests allowed."""
+    scripted.add(*calls, text("Done."))
+    sent = await api.post(f"context/{context}/messages", {"content": "Go."}, status=202)
+    ended = asyncio.ensure_future(api.ended(sent["job_id"]))
+    while not ended.done():
+        waiting = (await api.get(f"context/{context}/permissions"))["items"]
+        if waiting:
+            ids = [one["id"] for one in waiting]
+            await api.post("permissions", {"ids": ids, "decision": "allow"})
+        await asyncio.wait([ended], timeout=0.02)
+    assert (await ended)["status"] == "completed"
+    return await ended
+
+
+async def checkpoints(api: Api, context: str) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = (await api.get(f"context/{context}/checkpoints"))["items"]
+    return items
+
+
+Work = Callable[[], Awaitable[str]]
+
+
+@pytest.fixture
+def work(api: Api, scripted: ScriptedServer, jp_root_dir: Path) -> Work:
+    """Makes a conversation in which three files are changed, and gives its id."""
+
+    async def go() -> str:
+        (jp_root_dir / "old.txt").write_text("one\ntwo\n")
+        (jp_root_dir / "data.csv").write_text("x,y\n1,2\n")
+        context = await api.new_context(role="actor")
+        calls = (
+            call("update_file", path="old.txt", old_text="two", new_text="2"),
+            call("create_file", path="new/made.txt", content="made\n"),
+            call("execute_command", command="echo 3,4 >> data.csv"),
+        )
+        await job(api, scripted, context, *calls)
+        assert (jp_root_dir / "data.csv").read_text() == "x,y\n1,2\n3,4\n"
+        return context
+
+    return go
+
+
+async def test_every_change_has_a_checkpoint(api: Api, work: Work) -> None:
+    worked = await work()
+    mark, updated, created, ran = await checkpoints(api, worked)
+    assert set(mark) >= SHAPE
+    assert (mark["label"], mark["tool"], mark["files"]) == ("Before: Go.", None, [])
+    assert updated["tool"] == "update_file"
+    assert updated["files"] == [{"path": "old.txt", "change": "changed", "added": 1, "removed": 1}]
+    assert [one["path"] for one in created["files"]] == ["new", "new/made.txt"]
+    assert [one["path"] for one in ran["files"]] == ["data.csv"]
+    events = (await api.get(f"context/{worked}/events", timeout=0.1))["events"]
+    announced = [one["data"] for one in events if one["type"] == "checkpoint-created"]
+    assert [one["id"] for one in announced] == [one["id"] for one in (mark, updated, created, ran)]
+    assert all(set(one) == SHAPE for one in announced)
+
+
+async def test_the_diff_of_one_tool_and_of_everything(api: Api, work: Work) -> None:
+    worked = await work()
+    mark, updated, _, ran = await checkpoints(api, worked)
+    one = await api.get(f"checkpoints/{updated['id']}/diff")
+    (file,) = one["items"]
+    assert (file["path"], file["status"], file["kind"]) == ("old.txt", "changed", "text")
+    assert "-two\n+2\n" in file["diff"]
+    assert (one["added"], one["removed"]) == (1, 1)
+    everything = await api.get(f"checkpoints/{mark['id']}/diff")
+    paths = [file["path"] for file in everything["items"]]
+    assert paths == ["data.csv", "new", "new/made.txt", "old.txt"]
+    table = everything["items"][0]
+    assert (table["before"]["rows"], table["after"]["rows"]) == (1, 2)
+    later = await api.get(f"checkpoints/{updated['id']}/diff", until=ran["id"])
+    assert [file["path"] for file in later["items"]] == ["data.csv", "new", "new/made.txt"]
+
+
+async def test_a_dry_run_then_the_rollback_then_its_undoing(
+    api: Api, work: Work, jp_root_dir: Path
+) -> None:
+    worked = await work()
+    mark = (await checkpoints(api, worked))[0]
+    address = f"checkpoints/{mark['id']}/rollback"
+    dry = await api.post(address, {"dry_run": True})
+    assert dry["checkpoint_id"] is None
+    assert (jp_root_dir / "new/made.txt").exists()
+    done = await api.post(address)
+    assert {key: done[key] for key in ("restored", "removed", "skipped")} == {
+        "restored": ["data.csv", "old.txt"],
+        "removed": ["new", "new/made.txt"],
+        "skipped": [],
+    }
+    assert {**done, "checkpoint_id": None, "dry_run": True} == dry
+    assert "kernels are not restored" in done["notes"][0]
+    assert (jp_root_dir / "old.txt").read_text() == "one\ntwo\n"
+    assert not (jp_root_dir / "new").exists()
+    undone = await api.post(f"checkpoints/{done['checkpoint_id']}/rollback")
+    assert undone["restored"] == ["data.csv", "new", "new/made.txt", "old.txt"]
+    assert (jp_root_dir / "old.txt").read_text() == "one\n2\n"
+
+
+async def test_what_the_user_changed_stays_unless_they_say_so(
+    api: Api, work: Work, jp_root_dir: Path
+) -> None:
+    worked = await work()
+    mark = (await checkpoints(api, worked))[0]
+    address = f"checkpoints/{mark['id']}/rollback"
+    (jp_root_dir / "old.txt").write_text("mine")
+    done = await api.post(address, {"paths": ["old.txt"]})
+    assert (done["restored"], done["checkpoint_id"]) == ([], None)
+    assert done["skipped"][0]["path"] == "old.txt"
+    assert "you changed it" in done["skipped"][0]["why"]
+    assert (jp_root_dir / "old.txt").read_text() == "mine"
+    done = await api.post(address, {"paths": ["old.txt"], "overwrite": ["old.txt"]})
+    assert done["restored"] == ["old.txt"]
+    assert (jp_root_dir / "data.csv").read_text() == "x,y\n1,2\n3,4\n"
+
+
+async def test_no_rollback_while_a_job_runs(api: Api, work: Work, scripted: ScriptedServer) -> None:
+    worked = await work()
+    mark = (await checkpoints(api, worked))[0]
+    scripted.add(call("create_file", path="waits.txt", content="x"))
+    sent = await api.post(f"context/{worked}/messages", {"content": "More."}, status=202)
+    await api.first_request(worked)
+    address = f"checkpoints/{mark['id']}/rollback"
+    await api.refused("POST", address, {}, status=409, code="job_running")
+    await api.post(f"jobs/{sent['job_id']}/cancel")
+    await api.post(address)
+
+
+async def test_what_does_not_exist_or_make_sense(api: Api, work: Work) -> None:
+    worked = await work()
+    mark = (await checkpoints(api, worked))[0]
+    await api.refused("GET", "checkpoints/nope/diff", status=404)
+    await api.refused("POST", "checkpoints/nope/rollback", {}, status=404)
+    await api.refused("GET", f"checkpoints/{mark['id']}/diff?until=nope", status=404)
+    await api.refused("GET", f"checkpoints/{mark['id']}/diff?scope=all", status=422)
+    for body in ({"path": "x"}, {"paths": "x"}, {"dry_run": "yes"}, {"scope": "all"}):
+        await api.refused("POST", f"checkpoints/{mark['id']}/rollback", body, status=422)
+
+
+async def test_a_path_that_leads_out_is_only_told(api: Api, work: Work) -> None:
+    worked = await work()
+    mark = (await checkpoints(api, worked))[0]
+    body = {"paths": ["../../etc/passwd", "/etc/passwd"], "overwrite": ["/etc/passwd"]}
+    done = await api.post(f"checkpoints/{mark['id']}/rollback", body)
+    assert (done["restored"], done["removed"]) == ([], [])
+    assert {one["why"] for one in done["skipped"]} == {"this did not change it"}
+
+
+async def test_a_kernel_may_look_at_its_own_users_but_not_roll_back(
+    api: Api, work: Work, as_kernel: AsKernel, jp_serverapp: Any
+) -> None:
+    worked = await work()
+    extension = jp_serverapp.extension_manager.extension_apps["cowork_jupyter"].copy().pop()
+    with extension.service.journal.transaction() as tx:
+        tx.set_owner(worked, "")
+    kernel = await as_kernel()
+    mark = (await checkpoints(kernel, worked))[0]
+    await kernel.get(f"checkpoints/{mark['id']}/diff")
+    await kernel.refused("POST", f"checkpoints/{mark['id']}/rollback", {}, status=403)
+    with extension.service.journal.transaction() as tx:
+        tx.set_owner(worked, "somebody else")
+    await kernel.refused("GET", f"checkpoints/{mark['id']}/diff", status=404)
+
+
+async def test_a_deleted_conversation_takes_its_checkpoints_along(api: Api, work: Work) -> None:
+    worked = await work()
+    mark = (await checkpoints(api, worked))[0]
+    await api.delete(f"context/{worked}")
+    await api.refused("GET", f"checkpoints/{mark['id']}/diff", status=404)
+    await api.refused("GET", f"context/{worked}/checkpoints", status=404)
+
+
+async def test_what_a_command_could_ruin_is_on_the_card_before_it_runs(
+    api: Api, scripted: ScriptedServer, jp_root_dir: Path
+) -> None:
+    (jp_root_dir / ".git").mkdir()
+    context = await api.new_context(role="actor")
+    scripted.add(call("execute_command", command="make"))
+    sent = await api.post(f"context/{context}/messages", {"content": "Go."}, status=202)
+    request = await api.first_request(context)
+    assert request["uncovered"] == [".git (git's own records are never touched)"]
+    await api.post(f"jobs/{sent['job_id']}/cancel")
