@@ -16,6 +16,8 @@ from pathlib import Path
 from ..workspace.globs import Glob
 
 _SPECIAL = re.compile(r"([\\*?\[\]{}])")
+_NOWHERE = "/\0"
+"""No place that there could be; outside every folder."""
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
@@ -59,16 +61,24 @@ class Target:
 def target_of(grounds: Grounds, path: str, folder: str = "", *, follow: bool = True) -> Target:
     """Where a path leads, seen from a folder; `follow` as for opening or for removing it."""
     if not _can_be_path(path):  # whoever opens it will say so
-        return Target("/\0", "/\0")
+        return Target(_NOWHERE, _NOWHERE)
     base = folder or grounds.root
     if path == "~" or path.startswith("~/"):
         path = grounds.home + path[1:]
     joined = os.path.join(base, path)  # noqa: PTH118 (Path would drop what we must see)
     if follow:
-        return Target(os.path.normpath(joined), os.path.realpath(joined))
+        return Target(os.path.normpath(joined), _real(joined))
     parent, name = os.path.split(joined.rstrip("/"))
-    real = os.path.join(os.path.realpath(parent), name)  # noqa: PTH118
+    real = os.path.join(_real(parent), name)  # noqa: PTH118
     return Target(os.path.normpath(joined), os.path.normpath(real))
+
+
+def _real(path: str) -> str:
+    """Where a path leads. One that is swapped at this very moment is somewhere outside."""
+    try:
+        return os.path.realpath(path)
+    except OSError:
+        return _NOWHERE
 
 
 def _can_be_path(path: str) -> bool:

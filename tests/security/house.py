@@ -129,7 +129,7 @@ class House:
         return sent.job_id
 
     async def attempt(
-        self, tool: str, role: AgentRole = AgentRole.ACTOR, **parameters: Any
+        self, tool: str, role: AgentRole = AgentRole.ACTOR, /, **parameters: Any
     ) -> dict[str, Any]:
         """Let the model call a tool; gives the result of the call."""
         await self.tell(call(tool, **parameters), role=role)
