@@ -1,0 +1,105 @@
+"""The magics in JupyterLab: the card lives on by itself, whatever happens to page and kernel."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.scripted import ScriptedServer, plan, text
+
+from .lab import LabServer
+from .person import card, open_notebook, run_cells
+
+Screenshot = Callable[[Page, str], Path]
+
+PATIENCE = 60_000
+STEPS = ["Load sales.csv", "Group by month", "Draw the chart"]
+CELLS = ["%load_ext cowork_jupyter", "%%plan\nShow revenue by month"]
+
+
+@pytest.fixture
+def model() -> Iterator[ScriptedServer]:
+    with ScriptedServer() as running:
+        yield running
+
+
+@pytest.fixture
+def lab(tmp_path: Path, model: ScriptedServer) -> Iterator[LabServer]:
+    """A JupyterLab with a model, and a notebook with a goal."""
+    environment = {"COWORK_BASE_URL": model.base_url, "COWORK_MODEL": "scripted"}
+    with LabServer(tmp_path, environment) as running:
+        write(running.root / "sales.ipynb", *CELLS)
+        yield running
+
+
+def write(path: Path, *sources: str) -> None:
+    cells: list[dict[str, Any]] = [
+        {
+            "cell_type": "code",
+            "id": f"cell-{number}",
+            "metadata": {},
+            "execution_count": None,
+            "outputs": [],
+            "source": source,
+        }
+        for number, source in enumerate(sources)
+    ]
+    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    notebook = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+    path.write_text(json.dumps(notebook))
+
+
+def chats(model: ScriptedServer) -> int:
+    return sum("chat" in one.path for one in model.requests)
+
+
+def save_until_it_reads(page: Page, path: Path, *words: str) -> None:
+    """Save the notebook until the text of its second cell's output has these words."""
+    give_up = time.monotonic() + PATIENCE / 1000
+    while True:
+        page.locator(".lm-MenuBar-item", has_text="File").click()
+        page.locator(".lm-Menu-item", has_text="Save Notebook").first.click()
+        page.wait_for_timeout(500)
+        outputs = json.loads(path.read_text())["cells"][1]["outputs"]
+        text = "".join("".join(one["data"]["text/markdown"]) for one in outputs)
+        if all(word in text for word in words):
+            return
+        assert time.monotonic() < give_up, text
+
+
+def test_a_plan_card_is_saved_as_text_and_survives_a_reload_and_a_second_run(
+    page: Page, lab: LabServer, model: ScriptedServer, screenshot: Screenshot
+) -> None:
+    model.add(plan("Show revenue by month", *STEPS))
+    open_notebook(page, lab, "sales.ipynb")
+    run_cells(page, 2)
+    shown = card(page, STEPS[0])
+    expect(shown).to_have_count(1, timeout=PATIENCE)
+    for step in STEPS:
+        expect(shown).to_contain_text(step)
+    expect(shown).to_contain_text("Planner")
+    screenshot(page, "plan-card")
+
+    save_until_it_reads(page, lab.root / "sales.ipynb", "*completed", "3. Draw the chart")
+    page.reload()
+    expect(page.locator("#jp-main-statusbar")).to_contain_text("| Idle", timeout=PATIENCE)
+    expect(card(page, STEPS[2])).to_have_count(1, timeout=PATIENCE)
+
+    run_cells(page, 2)
+    again = card(page, STEPS[0]).get_by_role("button", name="Run again")
+    expect(again).to_be_visible(timeout=PATIENCE)
+    expect(card(page, STEPS[0]).get_by_role("button", name="Start anew")).to_be_visible()
+    screenshot(page, "run-before")
+    assert chats(model) == 1, "looking at a card again asks no model"
+
+    model.add(text("As before, there is no sales.csv here."))
+    again.click()
+    outputs = page.locator(".jp-OutputArea .cw-card").first
+    expect(outputs).to_contain_text("As before, there is no", timeout=PATIENCE)
+    assert chats(model) == 2
