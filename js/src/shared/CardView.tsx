@@ -1,14 +1,27 @@
 import type { VNode } from 'preact';
+import { useErrorBoundary } from 'preact/hooks';
 
 import type { Channel } from './channel';
 import type { CardData, RunCardData, StatusCardData } from './protocol';
 import { RunCard } from './run/RunCard';
 import type { RunStore } from './run/store';
 import { StatusCard } from './StatusCard';
+import { t } from './translate';
 import { UnknownCard } from './UnknownCard';
 
-/** Draws whatever a card is, for the widget and for Lab alike. */
-export function CardView({ card, channel, onChange }: { card: CardData; channel: Channel; onChange?: (store: RunStore) => void }): VNode {
+interface CardViewProps {
+  card: CardData;
+  channel: Channel;
+  onChange?: (store: RunStore) => void;
+}
+
+/** Draws whatever a card is, for the widget and for Lab alike. What cannot be drawn must not take the page with it. */
+export function CardView(props: CardViewProps): VNode {
+  const [error] = useErrorBoundary();
+  return error ? <p class="cw-text">{t('This card cannot be drawn. Its text is in the saved notebook.')}</p> : <KnownCard {...props} />;
+}
+
+function KnownCard({ card, channel, onChange }: CardViewProps): VNode {
   switch (card.kind) {
     case 'status':
       return <StatusCard card={card as StatusCardData} channel={channel} />;

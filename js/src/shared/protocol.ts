@@ -74,7 +74,7 @@ export interface Usage {
   completion_tokens: number;
   total_tokens: number;
   /** In US dollars, where the model's server says it. */
-  cost?: number;
+  cost?: number | null;
 }
 
 export interface PlanStep {

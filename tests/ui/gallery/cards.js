@@ -172,6 +172,6 @@ export const ANSWERS = {
   'GET context/ctx/jobs': { items: [], next: null },
   'GET context/ctx/audit': AUDIT,
   'GET context/ctx/checkpoints': { items: CHECKPOINTS, next: null },
-  'GET checkpoints/k1/diff': { items: [{ path: 'analysis.ipynb', status: 'changed', diff: DIFF }, { path: 'sales_clean.parquet', status: 'added', diff: null, why: 'binary, 3 MB' }], next: null },
+  'GET checkpoints/k1/diff?scope=job': { items: [{ path: 'analysis.ipynb', status: 'changed', diff: DIFF }, { path: 'sales_clean.parquet', status: 'added', diff: null, why: 'binary, 3 MB' }], next: null },
   'POST checkpoints/k1/rollback': { restored: ['analysis.ipynb'], removed: ['sales_clean.parquet'], skipped: [{ path: 'notes.md', why: 'you changed it since' }], checkpoint_id: 'k9' }
 };

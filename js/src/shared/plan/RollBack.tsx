@@ -30,7 +30,7 @@ export function RollBack({ onClose }: { onClose: () => void }): VNode {
   };
   useEffect(() => {
     void loading.run(async () => {
-      const found = oldestFirst(await actions.checkpoints());
+      const found = await actions.checkpoints();
       setCheckpoints(found);
       if (found[0]) {
         look(found[0].id);
@@ -78,10 +78,6 @@ export function RollBack({ onClose }: { onClose: () => void }): VNode {
       </div>
     </section>
   );
-}
-
-function oldestFirst(checkpoints: readonly Checkpoint[]): Checkpoint[] {
-  return [...checkpoints].sort((one, other) => one.created_at.localeCompare(other.created_at));
 }
 
 function nothing({ restored, removed }: Rollback): boolean {
@@ -159,7 +155,7 @@ export function Changes({ onClose }: { onClose: () => void }): VNode {
   const [files, setFiles] = useState<FileDiff[] | null>(null);
   useEffect(() => {
     void loading.run(async () => {
-      const [first] = oldestFirst(await actions.checkpoints());
+      const [first] = await actions.checkpoints();
       setFiles(first ? await actions.changes(first.id) : []);
     });
   }, []);

@@ -97,7 +97,7 @@ function Said({ entry, speaker }: { entry: TextEntry; speaker: string | null }):
 }
 
 function Thoughts({ text, seconds }: { text: string; seconds: number | null }): VNode {
-  const summary = seconds === null ? t('Thoughts') : t('Thought for %1', duration(seconds));
+  const summary = seconds === null || seconds < 1 ? t('Thoughts') : t('Thought for %1', duration(seconds));
   return <Fold summary={<span class="cw-dim">{summary}</span>}>{() => <p class="cw-thoughts">{visible(text)}</p>}</Fold>;
 }
 

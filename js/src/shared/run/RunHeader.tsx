@@ -77,7 +77,7 @@ export function RunFigures({ state, link }: { state: RunState; link: Link }): VN
   const parts = [
     state.model && oneLine(state.model, 40),
     usage.total_tokens > 0 && tokens(usage.total_tokens),
-    usage.cost !== undefined && money(usage.cost),
+    usage.cost && money(usage.cost),
     !isRunning && state.plan === null && job?.startedAt && moment(job.startedAt)
   ].filter(Boolean);
   return (

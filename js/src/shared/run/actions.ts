@@ -64,12 +64,17 @@ export class RunActions {
     return this.channel.request<Audit>('GET', `${this.context}/audit`);
   }
 
+  /** Those of the card's own jobs, oldest first: the first one takes back everything the card has done. */
   async checkpoints(): Promise<Checkpoint[]> {
-    return (await this.channel.request<Page<Checkpoint>>('GET', `${this.context}/checkpoints`)).items;
+    const { items } = await this.channel.request<Page<Checkpoint>>('GET', `${this.context}/checkpoints`);
+    const { follows } = this.store.state;
+    const ours = items.filter(({ job_id }) => !job_id || follows.includes(job_id));
+    return ours.sort((one, other) => one.created_at.localeCompare(other.created_at));
   }
 
+  /** All that the checkpoint's job has changed. */
   async changes(checkpointId: string): Promise<FileDiff[]> {
-    return (await this.channel.request<Page<FileDiff>>('GET', `checkpoints/${checkpointId}/diff`)).items;
+    return (await this.channel.request<Page<FileDiff>>('GET', `checkpoints/${checkpointId}/diff?scope=job`)).items;
   }
 
   rollback(checkpointId: string, dryRun: boolean): Promise<Rollback> {

@@ -64,7 +64,9 @@ function isRepetition(state: RunState, entry: Entry): boolean {
     const said = entry.text.trim();
     return said === state.goal.trim() || state.entries.some(one => one.kind === 'question' && Boolean(one.answer) && isAnswer(said, one.question.question));
   }
-  return entry.kind === 'assignment' && !entry.task;
+  // Approving a plan is what makes the role actor.
+  const isConsequence = entry.kind === 'role' && entry.role === 'actor' && state.entries.some(one => one.kind === 'decision' && one.approval);
+  return isConsequence || (entry.kind === 'assignment' && !entry.task);
 }
 
 function isAnswer(said: string, question: string): boolean {

@@ -46,7 +46,7 @@ function entryOf(message: Message): Entry | null {
       return line(message, 'error');
     default:
       return typeof message.data['approved_revision'] === 'number'
-        ? { ...line(message, 'decision', t('You approved the plan.')), allowed: true }
+        ? { ...line(message, 'decision', t('You approved the plan.')), allowed: true, approval: true }
         : textEntry(message);
   }
 }

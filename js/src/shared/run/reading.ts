@@ -1,7 +1,7 @@
 /** Reading what came over the wire: whatever is missing or of the wrong type becomes something harmless. */
 
 import { isRecord } from '../channel';
-import type { PermissionRequest, Plan, Question, Review, Scope, StepStatus } from '../protocol';
+import type { PermissionRequest, Plan, Question, Review, Scope, StepStatus, Usage } from '../protocol';
 
 export function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
@@ -82,5 +82,27 @@ export function permissionOf(data: Record<string, unknown>): PermissionRequest {
     rules: texts(data['rules']),
     uncovered: texts(data['uncovered']),
     ...(isRecord(shown) ? { shown: { kind: text(shown['kind']), text: text(shown['text']), complete: shown['complete'] !== false } } : {})
+  };
+}
+
+/** The cost is there only where somebody knows it. */
+export function usageOf(data: unknown): Usage {
+  const fields = isRecord(data) ? data : {};
+  const number = (key: string): number => (typeof fields[key] === 'number' ? fields[key] : 0);
+  return {
+    prompt_tokens: number('prompt_tokens'),
+    completion_tokens: number('completion_tokens'),
+    total_tokens: number('total_tokens'),
+    ...(number('cost') > 0 ? { cost: number('cost') } : {})
+  };
+}
+
+export function addedUsage(one: Usage, other: Usage): Usage {
+  const cost = (one.cost ?? 0) + (other.cost ?? 0);
+  return {
+    prompt_tokens: one.prompt_tokens + other.prompt_tokens,
+    completion_tokens: one.completion_tokens + other.completion_tokens,
+    total_tokens: one.total_tokens + other.total_tokens,
+    ...(cost > 0 ? { cost } : {})
   };
 }

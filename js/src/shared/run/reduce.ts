@@ -1,10 +1,10 @@
 /** The run card's one way to change: an event in, a new state out. */
 
 import { isRecord } from '../channel';
-import type { Event, Message, StepStatus, Usage } from '../protocol';
+import type { Event, Message, StepStatus } from '../protocol';
 import { t } from '../translate';
 import { callFacts, changeCall, MOST_OUTPUT, outcome, withCall, withEntry, withMessage } from './messages';
-import { permissionOf, planOf, questionOf, text } from './reading';
+import { addedUsage, permissionOf, planOf, questionOf, text, usageOf } from './reading';
 import { isFinal, type Draft, type JobState, type RunState } from './state';
 
 /** Events that were seen are ignored, so they may come twice. Whether one is missing, `hasGap` says. */
@@ -79,7 +79,7 @@ const OF_A_JOB: Record<string, Reducer> = {
   'task-started': (state, event) => withTask(state, event),
   'task-completed': (state, event) => withTask(state, event),
   'checkpoint-created': state => ({ ...state, checkpoints: state.checkpoints + 1 }),
-  usage: (state, { data }) => ({ ...state, usage: added(state.usage, data), model: text(data['model']) || state.model }),
+  usage: (state, { data }) => ({ ...state, usage: addedUsage(state.usage, usageOf(data)), model: text(data['model']) || state.model }),
   notice: withNotice
 };
 
@@ -213,15 +213,4 @@ function withNotice(state: RunState, event: Event): RunState {
   // What had streamed of the reply is void when the model's server starts over.
   const clean = code === 'restarted' ? dropDraft(state, draftKey(event.job_id, event.task_id)) : state;
   return message ? withEntry(clean, { ...placeOf(state, event), id: `notice-${event.seq}`, kind: 'notice', text: message }) : clean;
-}
-
-function added(usage: Usage, data: Record<string, unknown>): Usage {
-  const more = (key: string): number => (typeof data[key] === 'number' ? data[key] : 0);
-  const cost = (usage.cost ?? 0) + more('cost');
-  return {
-    prompt_tokens: usage.prompt_tokens + more('prompt_tokens'),
-    completion_tokens: usage.completion_tokens + more('completion_tokens'),
-    total_tokens: usage.total_tokens + more('total_tokens'),
-    ...(cost > 0 ? { cost } : {})
-  };
 }

@@ -1,10 +1,10 @@
 /** A saved card becomes a state again, so that a record and a live run are drawn by the same code. */
 
-import type { Job, RunCardData, RunSnapshot, Task, Usage } from '../protocol';
+import type { Job, RunCardData, RunSnapshot, Task } from '../protocol';
 import { withMessage } from './messages';
-import { permissionOf, planOf, questionOf } from './reading';
+import { addedUsage, permissionOf, planOf, questionOf, usageOf } from './reading';
 import { follow } from './reduce';
-import { emptyRun, isFinal, NO_USAGE, type JobState, type RunState, type TaskState } from './state';
+import { emptyRun, isFinal, type JobState, type RunState, type TaskState } from './state';
 
 export function fromCard(card: RunCardData): RunState {
   const empty = emptyRun(card.context_id, card.job_id, card.role);
@@ -25,7 +25,7 @@ export function fromCard(card: RunCardData): RunState {
     tasks: tasksOf(snapshot.tasks ?? []),
     questions: (snapshot.questions ?? []).map(one => questionOf({ ...one })),
     permissions: (snapshot.permissions ?? []).map(one => permissionOf({ ...one })),
-    usage: snapshot.usage ?? NO_USAGE
+    usage: usageOf(snapshot.usage)
   });
   return (card.jobs ?? []).reduce(follow, state);
 }
@@ -37,20 +37,14 @@ export function withJob(state: RunState, job: Job, card: RunCardData | null): Ru
   const { id, status, error, created_at, completed_at } = job;
   return {
     ...follow(state, id),
+    // Who acts now is who acts in the newest of them: the planner's plan is carried out by the actor.
+    role: other?.role ?? state.role,
     seq: other ? Math.min(state.seq, other.seq) : state.seq,
     entries: [...state.entries, ...(other?.entries ?? []).filter(entry => !known.has(entry.id))],
     leftOut: state.leftOut + (other?.leftOut ?? 0),
     jobs: { ...state.jobs, [id]: { id, status, error, startedAt: created_at, endedAt: completed_at } },
     tasks: { ...state.tasks, ...tasksOf(job.tasks) },
-    usage: other ? sum(state.usage, job.usage) : state.usage
-  };
-}
-
-function sum(one: Usage, other: Usage): Usage {
-  return {
-    prompt_tokens: one.prompt_tokens + other.prompt_tokens,
-    completion_tokens: one.completion_tokens + other.completion_tokens,
-    total_tokens: one.total_tokens + other.total_tokens
+    usage: other ? addedUsage(state.usage, usageOf(job.usage)) : state.usage
   };
 }
 

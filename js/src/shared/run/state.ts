@@ -59,6 +59,8 @@ export interface LineEntry extends Placed {
   text: string;
   /** For decisions. */
   allowed?: boolean;
+  /** The decision was to carry out the plan. */
+  approval?: boolean;
 }
 
 export type Entry = TextEntry | CallEntry | QuestionEntry | ReviewEntry | LineEntry;

@@ -247,6 +247,7 @@ describe('a plan that was carried out', () => {
     server.answers.set('GET context/c1/audit', AUDIT);
     server.answers.set('GET context/c1/checkpoints', {
       items: [
+        { id: 'k0', created_at: AT, label: 'of another job', tool: null, step_id: null, files: [], uncovered: [], job_id: 'j0' },
         { id: 'k2', created_at: later(9), label: 'before step 2', tool: null, step_id: '2', files: [], uncovered: [] },
         { id: 'k1', created_at: later(3), label: 'before step 1', tool: null, step_id: '1', files: [], uncovered: [] }
       ],
@@ -281,7 +282,7 @@ describe('a plan that was carried out', () => {
 
   it('shows what has changed, file by file, and says what cannot be shown', async () => {
     const { screen, server } = await done();
-    server.answers.set('GET checkpoints/k1/diff', {
+    server.answers.set('GET checkpoints/k1/diff?scope=job', {
       items: [
         { path: 'a.ipynb', status: 'changed', diff: null, cells: [{ id: 'cell1', status: 'changed', diff: '-a\n+b' }] },
         { path: 'b.bin', status: 'added', diff: null, why: 'binary, 3 MB' }

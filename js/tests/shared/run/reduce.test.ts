@@ -182,6 +182,11 @@ describe('jobs', () => {
 });
 
 describe('a saved card', () => {
+  it('need not know what it has cost', () => {
+    expect(fromCard(runCard({ usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3, cost: null } })).usage).toEqual({ prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 });
+    expect(fromCard(runCard({ usage: null })).usage.total_tokens).toBe(0);
+  });
+
   it('with fields missing or of the wrong type still becomes a state', () => {
     const odd = runCard({ plan: { steps: [{ action: 'x' }, null, 3] } as never, questions: [{ id: 'q', options: 'no' }] as never, permissions: [{ id: 'p', why: 5, shown: 'x' }] as never });
     const state = fromCard(odd);
