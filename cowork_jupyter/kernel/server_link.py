@@ -28,6 +28,11 @@ _GONE = (
 )
 
 
+_UNKNOWN = (
+    "The Jupyter server does not know this kernel (any more). Restart the kernel, then try again."
+)
+
+
 def server_link() -> ServerLink | None:
     """The link to the server that started this kernel, if it has our extension."""
     url, token = os.environ.get(URL_VARIABLE), os.environ.get(TOKEN_VARIABLE)
@@ -133,6 +138,8 @@ def _error_of(answer: HTTPError) -> CoworkError:
     with answer:
         try:
             error = json.loads(answer.read())["error"]
+            if error["message"].startswith("Log in"):  # what it says to those without a token
+                return ServerGone(_UNKNOWN)
             return CoworkError(
                 error["message"],
                 code=error["code"],

@@ -191,6 +191,14 @@ def test_a_server_that_is_gone_is_said_in_one_line(open_notebook: Open, server: 
     assert shown.traceback[0].startswith("Cowork: The Jupyter server does not answer.")
 
 
+def test_a_server_that_does_not_know_the_kernel_is_said_in_one_line(open_notebook: Open) -> None:
+    cells = open_notebook()
+    cells.run("import os; os.environ['COWORK_KERNEL_TOKEN'] = 'of yesterday'")
+    shown = cells.run("%%plan\nWrite a file")
+    assert len(shown.traceback) == 1
+    assert "does not know this kernel" in shown.error
+
+
 def test_rules_can_be_read_from_a_cell(open_notebook: Open, tmp_path: Path) -> None:
     folder = tmp_path / "root" / ".cowork"
     folder.mkdir()
