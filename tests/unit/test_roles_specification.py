@@ -29,6 +29,7 @@ from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole, Permission
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.prompt import read_prompt
+from cowork_jupyter.tools.notebook.state import CellState
 from cowork_jupyter.tools.registry import default_tools
 from tests.scripted import ScriptedServer, call, calls, plan, text
 from tests.unit.agents.conftest import Bench, make_bench
@@ -38,6 +39,7 @@ READ, WRITE, CREATE, DELETE, EXECUTE = Permission
 PLANNER, ACTOR, COMMANDER, DESIGNER, REVIEWER, TESTER = AgentRole
 
 TOOLS = default_tools()
+CELLS = [CellState(f"cell-{number}", "code", f"x = {number}") for number in range(3)]
 WORKING_CALLS: dict[str, dict[str, Any]] = {
     "read_file": {"path": "a.py"},
     "list_directory": {"path": "."},
@@ -49,8 +51,34 @@ WORKING_CALLS: dict[str, dict[str, Any]] = {
     "update_file": {"path": "a.py", "content": "answer = 43\n"},
     "delete_file": {"path": "old.txt"},
     "execute_command": {"command": "touch made"},
+    "read_notebook": {"path": "n.ipynb"},
+    "insert_cell": {"path": "n.ipynb", "source": "y = 1"},
+    "edit_cell": {
+        "path": "n.ipynb",
+        "cell_id": "cell-0",
+        "fingerprint": CELLS[0].fingerprint,
+        "source": "x = 5",
+    },
+    "move_cell": {"path": "n.ipynb", "cell_id": "cell-1", "index": 0},
+    "delete_cell": {
+        "path": "n.ipynb",
+        "cell_id": "cell-2",
+        "fingerprint": CELLS[2].fingerprint,
+    },
+    "create_notebook": {"path": "m.ipynb", "cells": [{"source": "z = 1"}]},
 }
 """A call of each tool that works, and that leaves its mark if it changes anything."""
+
+NOTEBOOK = {
+    "nbformat": 4,
+    "nbformat_minor": 5,
+    "metadata": {},
+    "cells": [
+        {"id": cell.id, "cell_type": "code", "source": cell.source, "metadata": {},
+         "outputs": [], "execution_count": None}
+        for cell in CELLS
+    ],
+}  # fmt: skip
 
 open_bench = asynccontextmanager(make_bench)
 every_role = pytest.mark.parametrize("role", AgentRole)
@@ -62,6 +90,7 @@ def settings(tmp_path: Path, scripted: ScriptedServer) -> Settings:
     workspace.mkdir()
     (workspace / "a.py").write_text("answer = 42\n")
     (workspace / "old.txt").write_text("old\n")
+    (workspace / "n.ipynb").write_text(json.dumps(NOTEBOOK))
     return Settings(
         workspace=workspace,
         data_dir=tmp_path / "data",
@@ -160,11 +189,13 @@ from pathlib import Path
 import cowork_jupyter
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.service import CoworkService
 
 async def main(workspace, data, base_url, old_context):
     settings = Settings(Path(workspace), Path(data), model="scripted", base_url=base_url)
-    service = CoworkService(settings)
+    service = CoworkService(settings, interactive=False)
+    service.rules.add(Effect.ALLOW, "delete_file", Scope.SESSION)
     context = service.create_context(role=AgentRole("archivist"))
     for context_id in (context.id, old_context):
         message = service.send_message(context_id, "Clear away.")
@@ -239,7 +270,7 @@ async def test_role_based_agent_execution__role_extensibility(
     assert roles_named(prompts(scripted)[0]) == ["ARCHIVIST"]
     assert tools_named(prompts(scripted)[0]) == may
     assert [error and error["code"] for error in seen["results"]] == ["not_permitted"] * 2 + [None]
-    assert picture(settings.workspace) == {"a.py": "answer = 42\n"}
+    assert picture(settings.workspace).keys() == {"a.py", "n.ipynb"}
     assert seen["old role"] == "planner"
     assert roles_named(prompts(scripted)[-1]) == ["PLANNER"]
 
@@ -274,7 +305,10 @@ async def test_role_permission_system__planner_role_permissions(
     before = picture(bench.workspace)
     scripted.add(calls(*WORKING_CALLS.items()), text("Done."))
     await tell(bench)
-    changing = {"create_file", "update_file", "delete_file", "execute_command"}
+    changing = {
+        "create_file", "update_file", "delete_file", "execute_command",
+        "insert_cell", "edit_cell", "move_cell", "delete_cell", "create_notebook",
+    }  # fmt: skip
     assert permitted(PLANNER) == set(TOOLS) - changing
     assert errors(bench) == ["not_permitted" if name in changing else None for name in TOOLS]
     assert picture(bench.workspace) == before
@@ -290,7 +324,11 @@ async def test_role_permission_system__actor_role_permissions(
     scripted.add(calls(*WORKING_CALLS.items()), text("Done."))
     await tell(bench)
     assert errors(bench) == [None] * len(TOOLS)
-    assert picture(bench.workspace) == {"a.py": "answer = 43\n", "new.py": "x = 1\n"}
+    after = picture(bench.workspace)
+    cells = json.loads(after.pop("n.ipynb"))["cells"]
+    assert [cell["source"] for cell in cells] == [["x = 1"], ["x = 5"], ["y = 1"]]
+    assert json.loads(after.pop("m.ipynb"))["cells"][0]["source"] == ["z = 1"]
+    assert after == {"a.py": "answer = 43\n", "new.py": "x = 1\n"}
     assert (bench.workspace / "made").exists()
 
 
@@ -503,10 +541,10 @@ async def test_role_display_in_ui__role_in_message_history(
     await bench.tell("Do it", ACTOR)
     history = [(one.role, one.message_type.value, one.agent_role) for one in bench.messages()]
     assert history == [
-        ("user", "text", None),
+        ("user", "text", PLANNER),
         ("assistant", "plan", PLANNER),
         ("system", "role_change", ACTOR),
-        ("user", "text", None),
+        ("user", "text", ACTOR),
         ("assistant", "tool_call", ACTOR),
         ("tool", "tool_result", ACTOR),
         ("assistant", "text", ACTOR),

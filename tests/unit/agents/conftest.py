@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from cowork_jupyter.agents.approvals import PermissionRequest, Ruling
-from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.domain.contexts import Context, Job, JobStatus
 from cowork_jupyter.domain.events import Event, EventType
 from cowork_jupyter.domain.messages import Message, MessageType
@@ -22,12 +20,7 @@ from cowork_jupyter.llm.pace import Pace
 from cowork_jupyter.service import CoworkService
 from tests.scripted import ScriptedServer
 
-
-class Agreeable:
-    """A user who allows everything, for tests that are about something else."""
-
-    async def decide(self, _request: PermissionRequest, _log: RunLog) -> Ruling:
-        return Ruling(decision="allow")
+from .agreeable import Agreeable
 
 
 class Bench:

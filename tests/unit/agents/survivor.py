@@ -17,6 +17,8 @@ from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.service import CoworkService
 
+from .agreeable import Agreeable
+
 
 def settings_of(folder: Path, base_url: str) -> Settings:
     return Settings(
@@ -29,7 +31,9 @@ def settings_of(folder: Path, base_url: str) -> Settings:
 
 def work(settings: Settings, context_id: str, told: Connection) -> None:
     """Go on where the last one was killed, then work and be killed."""
-    asyncio.run(_work(CoworkService(settings), context_id, told))
+    service = CoworkService(settings)
+    service.kit.gate.approver = Agreeable()
+    asyncio.run(_work(service, context_id, told))
 
 
 async def _work(service: CoworkService, context_id: str, told: Connection) -> None:
