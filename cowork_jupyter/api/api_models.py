@@ -1,4 +1,4 @@
-"""The endpoint about models: what the connected server has. Kernels may ask it too."""
+"""The endpoint about models: what the connected server has, by name."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ModelList(BaseModel):
     next: None = None
 
 
-@table.route("GET", "models", answer=ModelList, action="read", kernel=True)
+@table.route("GET", "models", answer=ModelList, action="read")
 async def list_models(call: Call) -> BaseModel:
     """The models that the connected server has, by name."""
     settings = call.service.settings

@@ -18,6 +18,8 @@ from .status import NOT_SENT, show_status
 _WORDS = {
     "job_running": "A run is still going on in this conversation. "
     "Wait for it, or stop it with: %cowork cancel",
+    "forbidden": "A notebook's code may not do this on a Jupyter server. "
+    "Do it on the card or in the Cowork panel.",
     "no_plan": "There is no plan in this conversation yet. Make one with %%plan.",
 }
 
@@ -80,8 +82,8 @@ def _serves(desk: Desk) -> bool:
     """Whether the model's server answers, although it does not have the configured model."""
     try:
         return bool(desk.link.request("GET", "models")["items"])
-    except CoworkError:
-        return False
+    except CoworkError as error:
+        return error.code == "forbidden"  # a kernel may not look, but the run will tell
 
 
 def _say(desk: Desk, request: Request) -> Run:

@@ -199,8 +199,10 @@ def test_a_server_that_does_not_know_the_kernel_is_said_in_one_line(open_noteboo
     assert "does not know this kernel" in shown.error
 
 
-def test_rules_can_be_read_from_a_cell(open_notebook: Open, tmp_path: Path) -> None:
-    folder = tmp_path / "root" / ".cowork"
-    folder.mkdir()
-    (folder / "settings.json").write_text('{"permissions": {"deny": ["delete_file"]}}')
-    assert "`delete_file`" in open_notebook().run("%cowork rules").markdown
+@pytest.mark.parametrize("what", ["rules", "models", "rollback cp_1"])
+def test_what_a_kernel_may_not_do_is_said_with_where_to_do_it(
+    open_notebook: Open, what: str
+) -> None:
+    shown = open_notebook().run(f"%cowork {what}")
+    assert len(shown.traceback) == 1
+    assert "Do it on the card or in the Cowork panel." in shown.error
