@@ -1,6 +1,7 @@
 /** Draws inline cards in Lab and Notebook 7, with Lab's own Markdown; they outlive the kernel that made them. */
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { INotebookTracker } from '@jupyterlab/notebook';
 import { IRenderMimeRegistry, type IRenderMime } from '@jupyterlab/rendermime';
 import { Widget } from '@lumino/widgets';
 import { render } from 'preact';
@@ -11,6 +12,7 @@ import { HostProvider, type CardHost } from '../shared/host';
 import type { CardData } from '../shared/protocol';
 import { t } from '../shared/translate';
 import { labMarkdown } from './cardRendererMarkdown';
+import { RecordRenderer } from './cardRendererRecord';
 import { SavedCard } from './cardRendererSaving';
 import { ICoworkModel } from './coworkModel';
 
@@ -21,7 +23,6 @@ export const RECORD_MIME = 'application/vnd.cowork.record+json';
 
 /** Widgets have −10, and lower goes first. */
 const BEFORE_WIDGETS = -20;
-const AFTER_WIDGETS = 0;
 
 export class CardRenderer extends Widget implements IRenderMime.IRenderer {
   private model: IRenderMime.IMimeModel | null = null;
@@ -79,15 +80,13 @@ export const cards: JupyterFrontEndPlugin<void> = {
   description: 'Draws the inline cards of Cowork in notebooks.',
   autoStart: true,
   requires: [ICoworkModel, IRenderMimeRegistry],
-  activate: (_app: JupyterFrontEnd, cowork: ICoworkModel, rendermime: IRenderMimeRegistry) => {
+  optional: [INotebookTracker],
+  activate: (_app: JupyterFrontEnd, cowork: ICoworkModel, rendermime: IRenderMimeRegistry, notebooks: INotebookTracker | null) => {
     const host: CardHost = { renderMarkdown: labMarkdown(rendermime) };
-    const add = (mimeType: string, rank: number, channel: Channel): void =>
-      rendermime.addFactory(
-        // Safe: text stays text, and what is clicked goes by what the server says, not by what the notebook holds.
-        { safe: true, mimeTypes: [mimeType], createRenderer: () => new CardRenderer(mimeType, channel, host) },
-        rank
-      );
-    add(CARD_MIME, BEFORE_WIDGETS, cowork.channel);
-    add(RECORD_MIME, AFTER_WIDGETS, NOBODY);
+    // Safe: text stays text, and what is clicked goes by what the server says, not by what the notebook holds.
+    const add = (mimeType: string, createRenderer: () => IRenderMime.IRenderer): void =>
+      rendermime.addFactory({ safe: true, mimeTypes: [mimeType], createRenderer }, BEFORE_WIDGETS);
+    add(CARD_MIME, () => new CardRenderer(CARD_MIME, cowork.channel, host));
+    add(RECORD_MIME, () => new RecordRenderer(notebooks, () => new CardRenderer(RECORD_MIME, NOBODY, host)));
   }
 };
