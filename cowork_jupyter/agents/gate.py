@@ -7,7 +7,6 @@ it is resolved and judged again, and the paths are pinned to where they led.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -26,7 +25,9 @@ from ..policy.protected import is_secret
 from ..policy.rulebook import RuleBook
 from ..policy.rules import Effect, Rule, matches_path
 from ..policy.visible import visible
-from ..tools.base import Parameters, Preview, Tool
+from ..tools.base import Parameters, Preview, Tool, ToolContext
+from ..tools.notebook.state import Notebooks
+from ..tools.notebook.stored import NotebookFiles
 from ..workspace import GuardedWorkspace, Pin, Workspace, mark_of
 from .approvals import ONCE, Approver, ChosenScope, PermissionRequest, Shown, ShownKind
 from .log import RunLog
@@ -72,7 +73,8 @@ class _Resolved:
 
     @property
     def digest(self) -> str:
-        facts = [self.call.tool, dict(self.call.parameters), sorted(self.marks.items())]
+        shown = self.preview.text if self.preview else ""
+        facts = [self.call.tool, dict(self.call.parameters), sorted(self.marks.items()), shown]
         parts = [
             [part.shown, *(part.target.spellings if part.target else ())]
             for part in self.call.parts
@@ -92,6 +94,8 @@ class Gate:
     """Whether commands run in a sandbox."""
     at_risk: Callable[[], Awaitable[list[str]]] | None = None
     """What a command could change beyond recall."""
+    notebooks: Notebooks = field(default_factory=NotebookFiles)
+    """Where previews find what is in notebooks now."""
 
     def __post_init__(self) -> None:
         self._grounds = Grounds.of(self.workspace.root)
@@ -119,10 +123,12 @@ class Gate:
         given = parameters.model_dump(mode="json", exclude_none=True)
         approved: str | None = None
         while True:
-            resolved = await self._resolved(tool, given, parameters)
-            if approved == resolved.digest:
-                return self._clearance(resolved, log, approved=True, network=True)
+            preview = await self._preview(tool, parameters, log)
+            resolved = self._resolve(tool, given, preview)
             judgement = judge(log.role, resolved.call, self._surroundings(log, step))
+            # A rule that denies counts also if it came while the user thought about the call.
+            if approved == resolved.digest and judgement.effect is not Effect.DENY:
+                return self._clearance(resolved, log, approved=True, network=True)
             self._mention_deviation(judgement, log, step)
             if judgement.effect is Effect.ALLOW:
                 return self._clearance(resolved, log, network=judgement.allowed_by_user)
@@ -149,33 +155,25 @@ class Gate:
             confined=self.confined,
         )
 
-    async def _resolved(
-        self, tool: Tool, given: Mapping[str, Any], parameters: Parameters
-    ) -> _Resolved:
-        """In a thread if files must be read and compared, else here, because that is quicker."""
-        if tool.preview is None:
-            return self._resolve(tool, given, parameters)
-        return await asyncio.to_thread(self._resolve, tool, given, parameters)
-
     def _resolve(
-        self, tool: Tool, given: Mapping[str, Any], parameters: Parameters | None = None
+        self, tool: Tool, given: Mapping[str, Any], preview: Preview | None = None
     ) -> _Resolved:
-        preview = self._preview(tool, parameters)
         rewrite = preview is not None and preview.rewrite
         code = preview.text if preview and preview.kind == "code" else str(given.get("code", ""))
         call = take_apart(
             tool.name, tool.permissions, given, self._grounds, rewrite=rewrite, code=code
         )
-        changes = bool(tool.permissions - {Permission.READ_FILES})
+        changes = bool(tool.permissions - {Permission.READ_FILES}) and not tool.checks_itself
         targets = [part.target for part in call.parts if part.target] if changes else []
         marks = {target.spelled: self._mark(target) for target in targets}
         return _Resolved(call, preview, marks)
 
-    def _preview(self, tool: Tool, parameters: Parameters | None) -> Preview | None:
-        if tool.preview is None or parameters is None:
+    async def _preview(self, tool: Tool, parameters: Parameters, log: RunLog) -> Preview | None:
+        if tool.preview is None:
             return None
+        context = ToolContext(self.workspace, log.role, notebooks=self.notebooks)
         try:
-            return tool.preview(parameters, self.workspace)
+            return await tool.preview(parameters, context)
         except CoworkError:  # the tool itself will say so when it runs
             return None
 

@@ -154,6 +154,7 @@ class Hands:
             role=self.log.role,
             output=show,
             sandbox=self.sandbox,
+            notebooks=self.gate.notebooks,
         )
 
     def _record_calls(self, calls: Sequence[_Numbered]) -> None:

@@ -14,6 +14,7 @@ from ..domain.events import EventType
 from ..domain.identity import new_id
 from ..domain.settings import Settings
 from ..tools.base import Parameters, Tool, ToolContext, ToolResult
+from ..tools.notebook.stored import NotebookFiles
 from ..tools.registry import ToolRegistry, default_tools
 from .log import RunLog
 from .pool_cluster import Attempt, Cluster, Lost
@@ -41,7 +42,7 @@ class DaskPool:
         portable = default_tools()
         task = _TaskAtWork(self._cluster, self._settings, log)
         return ToolRegistry(
-            task.sent_out(tool) if portable.get(tool.name) is tool else tool
+            task.sent_out(tool) if tool.travels and portable.get(tool.name) is tool else tool
             for tool in registry.values()
         )
 
@@ -73,7 +74,9 @@ class _TaskAtWork:
                 attempt=new_id("attempt"),
                 tool=tool.name,
                 parameters=parameters.model_dump(mode="json"),
-                context=replace(context, output=_nowhere, sandbox=None),
+                context=replace(
+                    context, output=_nowhere, sandbox=None, notebooks=NotebookFiles()
+                ),
                 settings=self.settings,
                 confined=context.sandbox is not None and context.sandbox.kind != "none",
             )

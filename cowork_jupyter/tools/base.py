@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict
 
@@ -21,11 +21,20 @@ from ..domain.roles import AgentRole, Permission
 from ..workspace import Workspace
 from ..workspace.sandbox.sandbox import Sandbox
 
+if TYPE_CHECKING:
+    from .notebook.state import Notebooks
+
 
 class Parameters(BaseModel):
     """Base of every tool's parameters: strict about names, so typos reach the model."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+def _notebook_files() -> Notebooks:
+    from .notebook.stored import NotebookFiles
+
+    return NotebookFiles()
 
 
 @dataclass
@@ -38,6 +47,8 @@ class ToolContext:
     """Called with each piece of output as it comes, for tools that run long."""
     sandbox: Sandbox | None = None
     """Confines commands. Without one, only roles whose commands may write run any."""
+    notebooks: Notebooks = field(default_factory=_notebook_files)
+    """Where notebooks are read and changed, which may be a browser that has them open."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +75,7 @@ class Preview:
 
 P = TypeVar("P", bound=Parameters)
 ToolFunction = Callable[[P, ToolContext], Awaitable[ToolResult]]
+PreviewFunction = Callable[[Any, ToolContext], Awaitable[Preview]]
 
 
 @dataclass(frozen=True)
@@ -78,8 +90,13 @@ class Tool:
     run: Callable[[Any, ToolContext], Awaitable[ToolResult]]
     idempotent: bool = False
     """Whether running it again after a crash can do no harm."""
-    preview: Callable[[Any, Workspace], Preview] | None = None
+    preview: PreviewFunction | None = None
     """Shows what a call would do; raises as the tool would."""
+    travels: bool = True
+    """Whether it needs nothing but the workspace, so that a worker elsewhere can run it."""
+    checks_itself: bool = False
+    """Whether it refuses by itself to change what is not any more as the model saw it. Then
+    the file may be saved while the user thinks about the call."""
 
 
 def tool(
@@ -87,7 +104,9 @@ def tool(
     category: str,
     permissions: Iterable[Permission],
     idempotent: bool = False,
-    preview: Callable[[Any, Workspace], Preview] | None = None,
+    preview: PreviewFunction | None = None,
+    travels: bool = True,
+    checks_itself: bool = False,
 ) -> Callable[[ToolFunction[P]], Tool]:
     """Declare the decorated function as a tool."""
 
@@ -103,6 +122,8 @@ def tool(
             run=function,
             idempotent=idempotent,
             preview=preview,
+            travels=travels,
+            checks_itself=checks_itself,
         )
 
     return declare

@@ -55,14 +55,22 @@ class DeleteFile(Parameters):
     path: PathOf
 
 
-def preview_creation(parameters: CreateFile, workspace: Workspace) -> Preview:
+async def preview_creation(parameters: CreateFile, context: ToolContext) -> Preview:
     """The new file as a diff."""
+    return await asyncio.to_thread(_preview_creation, parameters, context.workspace)
+
+
+async def preview_update(parameters: UpdateFile, context: ToolContext) -> Preview:
+    """The change as a diff, and whether little of the file would stay."""
+    return await asyncio.to_thread(_preview_update, parameters, context.workspace)
+
+
+def _preview_creation(parameters: CreateFile, workspace: Workspace) -> Preview:
     with workspace.locate(parameters.path) as place:
         return Preview("diff", diff(place.path, "", parameters.content).text)
 
 
-def preview_update(parameters: UpdateFile, workspace: Workspace) -> Preview:
-    """The change as a diff, and whether little of the file would stay."""
+def _preview_update(parameters: UpdateFile, workspace: Workspace) -> Preview:
     with workspace.locate(parameters.path) as place:
         before, _ = decode(_content_to_edit(place))
         after = _edited(parameters, before, place.path)
@@ -133,8 +141,8 @@ def _update_file(parameters: UpdateFile, workspace: Workspace) -> ToolResult:
 def _content_to_edit(place: Place) -> bytes:
     if is_notebook(place.path):
         raise InvalidInput(
-            f"'{place.path}' is a notebook: change it cell by cell with the notebook tools, so "
-            "that it stays valid and an open tab keeps up.",
+            f"'{place.path}' is a notebook: change it cell by cell with edit_cell, insert_cell, "
+            "move_cell and delete_cell, so that it stays valid and an open tab keeps up.",
             code="is_notebook",
         )
     raw = place.read(LARGEST_WHOLE + 1)

@@ -112,7 +112,10 @@ def _as_lines(
     if is_notebook(path):
         shown = _rendered_notebook(head + file.read(LARGEST_WHOLE))
         if shown is not None:
-            notes.append("the notebook's cells; their outputs are left out")
+            notes.append(
+                "the notebook's cells as they are on the disk; read_notebook shows outputs too, "
+                "and edits that are not saved yet"
+            )
             return bom_of(b""), io.BytesIO(shown.encode("utf-8", "replace"))
     if encoding.is_wide:
         notes.append(f"read as {encoding.label}")

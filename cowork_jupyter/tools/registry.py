@@ -16,6 +16,7 @@ from ..domain.roles import AgentRole
 from ..policy.ceiling import check_ceiling
 from . import edits, files, folders, search, shell, symbols
 from .base import Parameters, Tool, ToolContext, ToolResult
+from .notebook import changing, creating, reading
 
 
 class ToolRegistry(Mapping[str, Tool]):
@@ -128,5 +129,11 @@ def default_tools() -> ToolRegistry:
             edits.update_file,
             edits.delete_file,
             shell.execute_command,
+            reading.read_notebook,
+            changing.insert_cell,
+            changing.edit_cell,
+            changing.move_cell,
+            changing.delete_cell,
+            creating.create_notebook,
         ]
     )

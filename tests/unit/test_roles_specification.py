@@ -326,7 +326,7 @@ async def test_role_permission_system__actor_role_permissions(
     assert errors(bench) == [None] * len(TOOLS)
     after = picture(bench.workspace)
     cells = json.loads(after.pop("n.ipynb"))["cells"]
-    assert [cell["source"] for cell in cells] == [["x = 1"], ["x = 5"], ["y = 1"]]
+    assert ["".join(cell["source"]) for cell in cells] == ["x = 1", "x = 5", "y = 1"]
     assert json.loads(after.pop("m.ipynb"))["cells"][0]["source"] == ["z = 1"]
     assert after == {"a.py": "answer = 43\n", "new.py": "x = 1\n"}
     assert (bench.workspace / "made").exists()
@@ -650,6 +650,7 @@ async def test_future_role_examples__designer_creates_but_never_changes_what_exi
     assert others == ["not_permitted"] * 2
     assert picture(bench.workspace) == {
         "a.py": "answer = 42\n",
+        "n.ipynb": json.dumps(NOTEBOOK),
         "new.py": "x = 1\n",
         "old.txt": "old\n",
     }

@@ -16,13 +16,16 @@ from hypothesis import strategies as st
 from cowork_jupyter.domain.errors import CoworkError, Forbidden, InvalidInput, NotFound
 from cowork_jupyter.domain.roles import AgentRole, Permission
 from cowork_jupyter.tools.base import Parameters, Tool, ToolContext, ToolResult
+from cowork_jupyter.tools.notebook.state import CellState
 from cowork_jupyter.tools.registry import ToolRegistry, default_tools, printable
 from cowork_jupyter.workspace import Workspace
 
 from .conftest import Call, write
 
+CELLS = {"insert_cell", "edit_cell", "move_cell", "delete_cell"}
 READING = {
     "read_file", "list_directory", "get_file_info", "grep", "search_code", "search_symbol",
+    "read_notebook",
 }  # fmt: skip
 
 
@@ -32,9 +35,13 @@ READING = {
         (AgentRole.PLANNER, set()),
         (AgentRole.REVIEWER, set()),
         (AgentRole.COMMANDER, set()),
-        (AgentRole.DESIGNER, {"create_file"}),
+        (AgentRole.DESIGNER, {"create_file", "create_notebook"}),
         (AgentRole.TESTER, {"execute_command"}),
-        (AgentRole.ACTOR, {"create_file", "update_file", "delete_file", "execute_command"}),
+        (
+            AgentRole.ACTOR,
+            {"create_file", "create_notebook", "update_file", "delete_file", "execute_command"}
+            | CELLS,
+        ),
     ],
 )
 def test_role_is_offered_what_it_holds_all_permissions_of(role: AgentRole, more: set[str]) -> None:
@@ -43,11 +50,12 @@ def test_role_is_offered_what_it_holds_all_permissions_of(role: AgentRole, more:
 
 def test_permissions_are_those_of_the_contract() -> None:
     tools = default_tools()
-    assert len(tools) == 10
+    assert len(tools) == 16
     read, write = Permission.READ_FILES, Permission.WRITE_FILES
     assert all(tools[name].permissions == {read} for name in READING)
-    assert tools["update_file"].permissions == {read, write}
-    assert tools["create_file"].permissions == {Permission.CREATE_FILES}
+    assert all(tools[name].permissions == {read, write} for name in {"update_file", *CELLS})
+    for name in ("create_file", "create_notebook"):
+        assert tools[name].permissions == {Permission.CREATE_FILES}
     assert tools["delete_file"].permissions == {read, Permission.DELETE_FILES}
     assert tools["execute_command"].permissions == {Permission.EXECUTE_COMMANDS}
 
@@ -154,14 +162,25 @@ VALUES = st.one_of(
 )
 FIELDS = [
     "path", "content", "old_text", "new_text", "command", "cwd", "pattern", "text", "name", "glob",
-    "start_line", "depth", "permissions", "role",
+    "start_line", "depth", "permissions", "role", "cell_id", "fingerprint", "source", "index",
 ]  # fmt: skip
 CRAFTED = st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=4)
+FINGERPRINT = CellState("a", "raw", "old").fingerprint
+NOTEBOOK = (
+    '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": ['
+    '{"id": "a", "cell_type": "raw", "source": "old", "metadata": {}},'
+    '{"id": "b", "cell_type": "raw", "source": "old", "metadata": {}}]}'
+)
 FULL: dict[str, dict[str, Any]] = {
     "create_file": {"path": "new", "content": "x"},
     "update_file": {"path": "a.py", "content": "x"},
     "delete_file": {"path": "a.py"},
     "execute_command": {"command": "rm -rf *; touch z"},
+    "insert_cell": {"path": "n.ipynb", "source": "x"},
+    "edit_cell": {"path": "n.ipynb", "cell_id": "a", "fingerprint": FINGERPRINT, "source": "x"},
+    "move_cell": {"path": "n.ipynb", "cell_id": "a", "index": 1},
+    "delete_cell": {"path": "n.ipynb", "cell_id": "a", "fingerprint": FINGERPRINT},
+    "create_notebook": {"path": "new.ipynb"},
 }
 
 
@@ -185,7 +204,8 @@ def test_role_is_a_ceiling_whatever_is_sent(
         sent = []
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "ws"
-        write(root, {"a.py": "old\n", "sub/b.txt": "old", "../outside": "secret"})
+        files: dict[str, str | bytes] = {"a.py": "old\n", "n.ipynb": NOTEBOOK}
+        write(root, {**files, "sub/b.txt": "old", "../outside": "secret"})
         (root / "link").symlink_to("a.py")
         (root / "out").symlink_to("../outside")
         before = picture(Path(folder))

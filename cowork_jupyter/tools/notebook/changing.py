@@ -1,0 +1,259 @@
+"""Tools that change a notebook cell by cell, wherever it is open.
+
+An edit names the cell by its id and by the fingerprint of what the model read there. What
+the cell holds at that moment goes along, so that whoever carries it out can refuse it if the
+user has typed in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
+
+from pydantic import Field, model_validator
+
+from ...domain.errors import InvalidInput
+from ...domain.roles import Permission
+from ..base import Parameters, Preview, PreviewFunction, ToolContext, ToolResult, tool
+from ..diff import Diff, diff
+from ..files import PathOf
+from .editing import new_cell_id
+from .reading import CellId
+from .state import CellState, CellType, Changed, Edit, NotebookState, stale
+
+Fingerprint = Annotated[
+    str, Field(min_length=1, description="Of the cell, as it was when you read it.")
+]
+Index = Annotated[int | None, Field(ge=0, description="Place from 0, instead of `after`.")]
+After = Annotated[str | None, Field(description="Id of the cell behind which it goes.")]
+
+
+class _Placed(Parameters):
+    """Where a cell goes: behind another, or to a place by number."""
+
+    path: PathOf
+    after: After = None
+    index: Index = None
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Self:
+        if self.after is not None and self.index is not None:
+            raise ValueError("give either after or index")
+        return self
+
+
+class InsertCell(_Placed):
+    """A new cell, at the end unless said otherwise."""
+
+    source: str
+    cell_type: CellType = "code"
+
+
+class EditCell(Parameters):
+    """A cell and the whole of what it holds afterwards."""
+
+    path: PathOf
+    cell_id: CellId
+    fingerprint: Fingerprint
+    source: Annotated[str, Field(description="The whole new source.")]
+    cell_type: Annotated[CellType | None, Field(description="To change the type.")] = None
+
+
+class MoveCell(_Placed):
+    """A cell and where it goes."""
+
+    cell_id: CellId
+
+    @model_validator(mode="after")
+    def _some_place(self) -> Self:
+        if self.after is None and self.index is None:
+            raise ValueError("give after or index")
+        return self
+
+
+class DeleteCell(Parameters):
+    """A cell that goes."""
+
+    path: PathOf
+    cell_id: CellId
+    fingerprint: Fingerprint
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """An edit and what it means for people."""
+
+    state: NotebookState
+    edit: Edit
+    change: Diff
+    summary: Callable[[str], str]
+    """One line in the past tense, given the cell's id."""
+
+    def preview(self) -> Preview:
+        """What an approval card shows."""
+        if self.edit.kind == "move":
+            cell = self.state.cell(self.edit.cell_id)
+            said = f"{self.summary(cell.id)}:\n{cell.source}"
+            return Preview("text", said)
+        return Preview("diff", self.change.text)
+
+
+async def _insertion(parameters: InsertCell, context: ToolContext) -> _Planned:
+    state = await context.notebooks.read(context.workspace, parameters.path)
+    after = _neighbour(state, parameters, len(state.cells))
+    edit = Edit(
+        "insert",
+        new_cell_id(),
+        after=after,
+        source=parameters.source,
+        cell_type=parameters.cell_type,
+    )
+    name = f"{state.path} (new {parameters.cell_type} cell)"
+    change = diff(name, "", _lines(parameters.source))
+    return _Planned(state, edit, change, lambda _id: f"inserted a cell into {state.path}")
+
+
+async def _edition(parameters: EditCell, context: ToolContext) -> _Planned:
+    state = await context.notebooks.read(context.workspace, parameters.path)
+    cell = _as_read(state, parameters.cell_id, parameters.fingerprint)
+    cell_type = parameters.cell_type or _type_of(cell)
+    edit = Edit(
+        "edit", cell.id, expected=cell.source, source=parameters.source, cell_type=cell_type
+    )
+    change = diff(f"{state.path} (cell {cell.id})", _lines(cell.source), _lines(edit.source))
+    said = f"of {state.path} ({change.counts})"
+    return _Planned(state, edit, change, lambda cell_id: f"changed cell {cell_id} {said}")
+
+
+async def _move(parameters: MoveCell, context: ToolContext) -> _Planned:
+    state = await context.notebooks.read(context.workspace, parameters.path)
+    old = state.index(parameters.cell_id)
+    others = [cell for cell in state.cells if cell.id != parameters.cell_id]
+    after = _neighbour(NotebookState(state.path, tuple(others)), parameters, len(others))
+    new = 0 if after is None else [cell.id for cell in others].index(after) + 1
+    edit = Edit("move", parameters.cell_id, after=after)
+    said = f"of {state.path} from place {old} to {new}"
+    return _Planned(state, edit, Diff("", 0, 0), lambda cell_id: f"moved cell {cell_id} {said}")
+
+
+async def _deletion(parameters: DeleteCell, context: ToolContext) -> _Planned:
+    state = await context.notebooks.read(context.workspace, parameters.path)
+    cell = _as_read(state, parameters.cell_id, parameters.fingerprint)
+    edit = Edit("delete", cell.id, expected=cell.source)
+    change = diff(f"{state.path} (cell {cell.id})", _lines(cell.source), "")
+    said = f"deleted cell {cell.id} of {state.path}"
+    return _Planned(state, edit, change, lambda _id: said)
+
+
+def _preview_of(plan: Callable[[Any, ToolContext], Awaitable[_Planned]]) -> PreviewFunction:
+    async def preview(parameters: Parameters, context: ToolContext) -> Preview:
+        return (await plan(parameters, context)).preview()
+
+    return preview
+
+
+_CHANGES = (Permission.READ_FILES, Permission.WRITE_FILES)
+
+
+@tool(
+    category="notebooks",
+    permissions=_CHANGES,
+    preview=_preview_of(_insertion),
+    travels=False,
+    checks_itself=True,
+)
+async def insert_cell(parameters: InsertCell, context: ToolContext) -> ToolResult:
+    """Insert a cell into a notebook: behind the cell `after`, at `index`, or at the end."""
+    return await _carried_out(await _insertion(parameters, context), context, parameters.path)
+
+
+@tool(
+    category="notebooks",
+    permissions=_CHANGES,
+    preview=_preview_of(_edition),
+    travels=False,
+    checks_itself=True,
+)
+async def edit_cell(parameters: EditCell, context: ToolContext) -> ToolResult:
+    """Give a cell of a notebook a new source. Read it first, for its id and fingerprint."""
+    return await _carried_out(await _edition(parameters, context), context, parameters.path)
+
+
+@tool(
+    category="notebooks",
+    permissions=_CHANGES,
+    preview=_preview_of(_move),
+    travels=False,
+    checks_itself=True,
+)
+async def move_cell(parameters: MoveCell, context: ToolContext) -> ToolResult:
+    """Move a cell of a notebook behind the cell `after`, or to place `index`."""
+    return await _carried_out(await _move(parameters, context), context, parameters.path)
+
+
+@tool(
+    category="notebooks",
+    permissions=_CHANGES,
+    preview=_preview_of(_deletion),
+    travels=False,
+    checks_itself=True,
+)
+async def delete_cell(parameters: DeleteCell, context: ToolContext) -> ToolResult:
+    """Delete a cell of a notebook. Read it first, for its id and fingerprint."""
+    return await _carried_out(await _deletion(parameters, context), context, parameters.path)
+
+
+async def _carried_out(planned: _Planned, context: ToolContext, path: str) -> ToolResult:
+    changed = await context.notebooks.change(context.workspace, path, planned.edit)
+    summary = planned.summary(changed.cell_id)
+    data = {
+        "paths": [changed.path],
+        "diff": planned.change.text,
+        "added": planned.change.added,
+        "removed": planned.change.removed,
+        "cell_id": changed.cell_id,
+        "open": changed.is_open,
+        "unsaved": changed.unsaved,
+    }
+    return ToolResult(f"{summary[0].upper()}{summary[1:]}.{_told(planned, changed)}", summary, data)
+
+
+def _told(planned: _Planned, changed: Changed) -> str:
+    """What the model needs to go on without reading all again."""
+    told = ""
+    edit = planned.edit
+    if edit.kind in ("insert", "edit"):
+        now = CellState(changed.cell_id, edit.cell_type, edit.source)
+        told += f" Cell {now.id} has fingerprint {now.fingerprint} now."
+    if changed.unsaved:
+        told += " The user sees it in the open notebook, which has unsaved edits of theirs."
+    return told
+
+
+def _as_read(state: NotebookState, cell_id: str, fingerprint: str) -> CellState:
+    cell = state.cell(cell_id)
+    if cell.fingerprint != fingerprint:
+        raise stale(state.path, cell)
+    return cell
+
+
+def _neighbour(state: NotebookState, place: _Placed, end: int) -> str | None:
+    """The cell behind which something goes; None for the top."""
+    if place.after is not None:
+        return state.cell(place.after).id
+    index = end if place.index is None else place.index
+    if index > end:
+        raise InvalidInput(
+            f"'{state.path}' has no place {index}: the last one is {end}.", code="no_such_place"
+        )
+    return state.cells[index - 1].id if index else None
+
+
+def _type_of(cell: CellState) -> CellType:
+    return cell.cell_type if cell.cell_type in ("markdown", "raw") else "code"  # type: ignore[return-value]
+
+
+def _lines(source: str) -> str:
+    """The source as the lines of a file, so that its last line is not called unfinished."""
+    return source if not source or source.endswith("\n") else f"{source}\n"

@@ -1,0 +1,148 @@
+"""Notebook documents (format 4, as JSON): their cells, and one change carried out on them.
+
+Cells of documents before 4.5 have no ids. They go by their place, `#3`; the source that an
+edit expects then keeps it from landing in another cell.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from typing import Any
+
+from ...domain.errors import InvalidInput
+from .outputs import as_text, shortened
+from .state import CellState, Edit, NotebookState, no_such_cell, stale
+
+Document = dict[str, Any]
+_BY_PLACE = "#"
+
+
+def parsed(path: str, data: bytes) -> Document:
+    """The document in a file; `InvalidInput` if it is none that can be edited."""
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict):
+        raise InvalidInput(f"'{path}' is not a notebook: it is no JSON object.", code="no_notebook")
+    return checked(path, document)
+
+
+def checked(path: str, document: Document) -> Document:
+    """The same document, if its cells can be told."""
+    if document.get("nbformat") != 4:
+        raise InvalidInput(
+            f"'{path}' is in an old notebook format, or in none. Ask the user to open it in "
+            "JupyterLab and save it.",
+            code="old_notebook",
+        )
+    cells = document.get("cells")
+    if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
+        raise InvalidInput(f"'{path}' is not a notebook: it has no cells.", code="no_notebook")
+    return document
+
+
+def written(document: Document) -> bytes:
+    """The file, as Jupyter writes it."""
+    text = json.dumps(document, ensure_ascii=False, indent=1, sort_keys=True)
+    return f"{text}\n".encode("utf-8", "replace")
+
+
+def state_of(path: str, document: Document) -> NotebookState:
+    """What tools see of a document."""
+    return NotebookState(path, tuple(_states(document)), _language(document))
+
+
+def new_cell_id() -> str:
+    """An id as Jupyter makes them; of a notebook's cells hardly any two are the same."""
+    return secrets.token_hex(4)
+
+
+def apply(path: str, document: Document, edit: Edit) -> str:
+    """Carry out an edit on the document; the id that its cell has afterwards."""
+    cells: list[dict[str, Any]] = document["cells"]
+    states = list(_states(document))
+    if edit.kind == "insert":
+        place = _place_after(path, states, edit.after)
+        cells.insert(place, _new_cell(edit, with_id=_has_ids(document)))
+    else:
+        index = _index(path, states, edit.cell_id)
+        place = index
+        if edit.expected not in (None, states[index].source):
+            raise stale(path, states[index])
+        if edit.kind == "edit":
+            _rewrite(cells[index], edit)
+        elif edit.kind == "delete":
+            del cells[index]
+            return edit.cell_id
+        else:
+            place = _place_after(path, states, edit.after)
+            place -= place > index
+            cells.insert(place, cells.pop(index))
+    return next(cell.id for at, cell in enumerate(_states(document)) if at == place)
+
+
+def _states(document: Document) -> list[CellState]:
+    return [_state(index, raw) for index, raw in enumerate(document["cells"])]
+
+
+def _state(index: int, raw: dict[str, Any]) -> CellState:
+    count = raw.get("execution_count")
+    outputs = raw.get("outputs")
+    return CellState(
+        id=str(raw.get("id") or f"{_BY_PLACE}{index}"),
+        cell_type=str(raw.get("cell_type", "")),
+        source=as_text(raw.get("source")),
+        execution_count=count if isinstance(count, int) else None,
+        outputs=tuple(
+            shortened(one)
+            for one in (outputs if isinstance(outputs, list) else [])
+            if isinstance(one, dict)
+        ),
+    )
+
+
+def _language(document: Document) -> str:
+    metadata = document.get("metadata")
+    for holder in ("language_info", "kernelspec"):
+        facts = metadata.get(holder) if isinstance(metadata, dict) else None
+        if isinstance(facts, dict):
+            name = facts.get("language") or facts.get("name")
+            if name:
+                return str(name)
+    return ""
+
+
+def _has_ids(document: Document) -> bool:
+    minor = document.get("nbformat_minor")
+    return isinstance(minor, int) and minor >= 5
+
+
+def _index(path: str, states: list[CellState], cell_id: str) -> int:
+    for index, cell in enumerate(states):
+        if cell.id == cell_id:
+            return index
+    raise no_such_cell(path, cell_id)
+
+
+def _place_after(path: str, states: list[CellState], after: str | None) -> int:
+    return 0 if after is None else _index(path, states, after) + 1
+
+
+def _new_cell(edit: Edit, *, with_id: bool) -> dict[str, Any]:
+    cell: dict[str, Any] = {"id": edit.cell_id} if with_id else {}
+    _rewrite(cell, edit)
+    return cell
+
+
+def _rewrite(cell: dict[str, Any], edit: Edit) -> None:
+    """Source and type; what another type does not have goes, what it must have comes."""
+    if cell.get("cell_type") != edit.cell_type:
+        for name in ("outputs", "execution_count", "attachments"):
+            cell.pop(name, None)
+        if edit.cell_type == "code":
+            cell |= {"outputs": [], "execution_count": None}
+        cell["cell_type"] = edit.cell_type
+        cell.setdefault("metadata", {})
+    cell["source"] = edit.source.splitlines(keepends=True)

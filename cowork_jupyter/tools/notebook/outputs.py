@@ -1,0 +1,177 @@
+"""What cells have put out: cut down to what can be carried around, then to what helps a model."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+import struct
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ..files import size_text
+
+LONGEST = 20_000
+"""Characters that are kept of any one text."""
+HEAD = 4096
+"""Characters of base64 that are kept of pictures and the like: enough to tell their size."""
+SHOWN = 2_000
+"""Characters that the model is shown of one output, unless it asks for the cell alone."""
+_TABLE_LINES = 12
+_TRACEBACK_LINES = 15
+
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_TEXTS = ("text/markdown", "text/plain", "text/latex", "application/json", "text/html")
+
+
+def as_text(value: Any) -> str:
+    """A notebook's text, which may be one string or a list of lines."""
+    if isinstance(value, list):
+        return "".join(map(str, value))
+    return value if isinstance(value, str) else ""
+
+
+def shortened(output: Mapping[str, Any]) -> dict[str, Any]:
+    """An output whose texts are at most `LONGEST`, and whose pictures are only their head.
+
+    The browser does the same before it sends any (`js/src/lab/notebook/outputs.ts`).
+    """
+    kind = str(output.get("output_type", ""))
+    if kind == "stream":
+        return {"output_type": kind, "name": output.get("name"), "text": _cut(output.get("text"))}
+    if kind == "error":
+        lines = output.get("traceback")
+        trace = "\n".join(map(str, lines)) if isinstance(lines, list) else ""
+        facts = {name: str(output.get(name, ""))[:LONGEST] for name in ("ename", "evalue")}
+        return {"output_type": kind, **facts, "traceback": [middle_cut(trace, LONGEST)]}
+    data = output.get("data")
+    bundle = data if isinstance(data, dict) else {}
+    return {
+        "output_type": kind,
+        "data": {str(mime): _short_data(str(mime), value) for mime, value in bundle.items()},
+    }
+
+
+def _short_data(mime: str, value: Any) -> Any:
+    if isinstance(value, (str, list)) and not _is_text(mime):
+        text = as_text(value)
+        return {"length": len(text), "head": text[:HEAD]}
+    return _cut(value if isinstance(value, (str, list)) else json.dumps(value, ensure_ascii=False))
+
+
+def _is_text(mime: str) -> bool:
+    return mime.startswith("text/") or mime.endswith(("json", "xml", "javascript"))
+
+
+def _cut(value: Any) -> str:
+    return middle_cut(as_text(value), LONGEST)
+
+
+def middle_cut(text: str, room: int) -> str:
+    """Beginning and end of a text, with a word on what is missing in between."""
+    if len(text) <= room:
+        return text
+    half = room // 2
+    missing = len(text) - 2 * half
+    return f"{text[:half]}\n[… {missing:,} characters left out …]\n{text[-half:]}"
+
+
+# For the model
+
+
+def described(outputs: Iterable[Mapping[str, Any]], room: int = SHOWN) -> str:
+    """What came out of a cell, in as few lines as tell it."""
+    return "\n".join(one for one in _descriptions(outputs, room) if one)
+
+
+def _descriptions(outputs: Iterable[Mapping[str, Any]], room: int) -> Iterator[str]:
+    printed = ""
+    for output in outputs:
+        if output.get("output_type") == "stream":
+            printed += as_text(output.get("text"))
+            continue
+        yield _said(printed, room)
+        printed = ""
+        yield (
+            _failure(output, room)
+            if output.get("output_type") == "error"
+            else _shown(output.get("data", {}), room)
+        )
+    yield _said(printed, room)
+
+
+def _said(text: str, room: int) -> str:
+    # A progress bar writes over itself; what stands there in the end is what counts.
+    lines = [line.rpartition("\r")[2] for line in _plain(text).replace("\r\n", "\n").split("\n")]
+    return middle_cut("\n".join(lines).rstrip(), room)
+
+
+def _failure(output: Mapping[str, Any], room: int) -> str:
+    said = f"{output.get('ename', '')}: {output.get('evalue', '')}"
+    lines = _plain("\n".join(map(str, output.get("traceback") or []))).rstrip().splitlines()
+    end = "\n".join(lines[-_TRACEBACK_LINES:])
+    missing = len(lines) - _TRACEBACK_LINES
+    if missing > 0:
+        end = f"[… {missing} lines of the traceback left out …]\n{end}"
+    return middle_cut(end if said in end else f"{end}\n{said}".strip(), room)
+
+
+def _shown(data: Mapping[str, Any], room: int) -> str:
+    pictures = [_picture(mime, value) for mime, value in data.items() if mime.startswith("image/")]
+    text = next((mime for mime in _TEXTS if data.get(mime)), None)
+    is_table = "<table" in as_text(data.get("text/html"))
+    if is_table and data.get("text/plain"):
+        return _table(as_text(data["text/plain"]), room)
+    words = middle_cut(_plain(as_text(data[text])).rstrip(), room) if text else ""
+    others = [] if pictures or words else [f"[{', '.join(data) or 'an empty output'}]"]
+    return "\n".join([*pictures, *([words] if words else []), *others])
+
+
+def _table(text: str, room: int) -> str:
+    lines = text.rstrip().splitlines()
+    missing = len(lines) - _TABLE_LINES
+    head = "\n".join(lines[:_TABLE_LINES])
+    more = f"\n[… {missing} lines of the table left out …]" if missing > 1 else ""
+    return middle_cut(head, room) + (more or "".join(f"\n{line}" for line in lines[_TABLE_LINES:]))
+
+
+def _picture(mime: str, value: Any) -> str:
+    if not isinstance(value, Mapping):  # an SVG is text
+        return f"[{mime}, {size_text(len(as_text(value)))}]"
+    size = size_text(int(value.get("length", 0)) * 3 // 4)
+    pixels = _pixels(str(value.get("head", "")))
+    return f"[{mime}, {pixels}{size}]"
+
+
+def _pixels(head: str) -> str:
+    """`640×480, ` if the first bytes of the picture tell."""
+    try:
+        data = base64.b64decode("".join(head.split())[: HEAD // 4 * 4], validate=False)
+    except (binascii.Error, ValueError):
+        return ""
+    if data.startswith(b"\x89PNG") and len(data) >= 24:
+        width, height = struct.unpack(">II", data[16:24])
+    elif data.startswith(b"GIF8") and len(data) >= 10:
+        width, height = struct.unpack("<HH", data[6:10])
+    else:
+        found = _jpeg_size(data)
+        if found is None:
+            return ""
+        width, height = found
+    return f"{width}×{height}, "
+
+
+def _jpeg_size(data: bytes) -> tuple[int, int] | None:
+    place = 2
+    while data.startswith(b"\xff\xd8") and place + 9 <= len(data):
+        marker, length = data[place + 1], int.from_bytes(data[place + 2 : place + 4], "big")
+        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
+            height, width = struct.unpack(">HH", data[place + 5 : place + 9])
+            return width, height
+        place += 2 + length
+    return None
+
+
+def _plain(text: str) -> str:
+    return _ANSI.sub("", text)

@@ -1,0 +1,93 @@
+"""The tool that shows a notebook: cells with what edits need to name them, and what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import Field
+
+from ...domain.errors import InvalidInput
+from ...domain.roles import Permission
+from ..base import Parameters, ToolContext, ToolResult, tool
+from ..files import PathOf
+from .outputs import LONGEST, described
+from .state import CellState, NotebookState
+
+MOST_CELLS = 100
+MOST_TEXT = 40_000
+"""Characters after which no further cell is begun."""
+
+CellId = Annotated[str, Field(min_length=1, description="As read_notebook shows it.")]
+
+
+class ReadNotebook(Parameters):
+    """Which notebook, and which of its cells."""
+
+    path: PathOf
+    offset: Annotated[int, Field(ge=0, description="First cell, from 0.")] = 0
+    limit: Annotated[int, Field(ge=1, le=MOST_CELLS, description="Cells to show.")] = MOST_CELLS
+    cell_id: Annotated[
+        str | None, Field(description="Only this cell, with more of its output.")
+    ] = None
+
+
+@tool(category="notebooks", permissions=[Permission.READ_FILES], idempotent=True, travels=False)
+async def read_notebook(parameters: ReadNotebook, context: ToolContext) -> ToolResult:
+    """Read a notebook: each cell's id, type, fingerprint, source and output, shortened; unsaved
+    edits of an open tab are included.
+
+    Long notebooks come in parts; the answer then says how to read on.
+    """
+    state = await context.notebooks.read(context.workspace, parameters.path)
+    if parameters.cell_id is not None:
+        index = state.index(parameters.cell_id)
+        text = _shown(index, state.cells[index], LONGEST)
+        return _result(state, text, index, index + 1)
+    start = parameters.offset
+    if start and start >= len(state.cells):
+        raise InvalidInput(
+            f"'{state.path}' has only {len(state.cells)} cells.", code="no_such_cell"
+        )
+    shown = _page(state.cells, start, parameters.limit)
+    return _result(state, "\n\n".join(shown), start, start + len(shown))
+
+
+def _page(cells: Sequence[CellState], start: int, limit: int) -> list[str]:
+    shown: list[str] = []
+    room = MOST_TEXT
+    for index, cell in enumerate(cells[start : start + limit], start):
+        text = _shown(index, cell)
+        if shown and len(text) > room:
+            break
+        room -= len(text)
+        shown.append(text)
+    return shown
+
+
+def _shown(index: int, cell: CellState, room: int | None = None) -> str:
+    run = f" · In [{cell.execution_count}]" if cell.execution_count is not None else ""
+    head = f"[cell {index} · {cell.id} · {cell.cell_type}{run} · fingerprint {cell.fingerprint}]"
+    came = described(cell.outputs) if room is None else described(cell.outputs, room)
+    return "\n".join([head, cell.source.rstrip(), *(["[output]", came] if came else [])])
+
+
+def _result(state: NotebookState, text: str, start: int, end: int) -> ToolResult:
+    total = len(state.cells)
+    notes = [f"{state.path}: {total} cells"]
+    notes += [state.language] if state.language else []
+    if state.is_open:
+        notes.append("open in the browser" + (", with unsaved edits" if state.unsaved else ""))
+    part = [f"cells {start}–{end - 1} of {total}"] if end - start < total else []
+    more = [f"read on with offset={end}"] if end < total else []
+    tail = f"\n\n[{'; '.join([*part, *more])}]" if part else ""
+    which = f"cells {start}–{end - 1} of " if part else ""
+    data = {
+        "paths": [state.path],
+        "first_cell": start,
+        "last_cell": end - 1,
+        "total_cells": total,
+        "open": state.is_open,
+        "unsaved": state.unsaved,
+    }
+    return ToolResult(f"[{', '.join(notes)}]\n{text}{tail}", f"read {which}{state.path}", data)

@@ -1,0 +1,110 @@
+"""A notebook as the tools see it, wherever it is kept: in a file, or in somebody's browser."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from ...domain.errors import Conflict, NotFound
+from ...workspace import Workspace
+
+CellType = Literal["code", "markdown", "raw"]
+
+
+@dataclass(frozen=True)
+class CellState:
+    """One cell. Its outputs are shortened, see `outputs.shortened`."""
+
+    id: str
+    cell_type: str
+    source: str
+    execution_count: int | None = None
+    outputs: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """What an edit names to show that it knows the cell as it is."""
+        text = f"{self.cell_type}\0{self.source}"
+        return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
+
+
+@dataclass(frozen=True)
+class NotebookState:
+    """All cells of a notebook, unsaved edits of an open tab included."""
+
+    path: str
+    """Where it really is, relative to the workspace."""
+    cells: tuple[CellState, ...]
+    language: str = ""
+    is_open: bool = False
+    """Whether a browser has it open."""
+    unsaved: bool = False
+
+    def cell(self, cell_id: str) -> CellState:
+        """The cell with this id."""
+        return self.cells[self.index(cell_id)]
+
+    def index(self, cell_id: str) -> int:
+        """Where the cell with this id stands."""
+        for index, cell in enumerate(self.cells):
+            if cell.id == cell_id:
+                return index
+        raise no_such_cell(self.path, cell_id)
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One change of one cell, to be carried out whole or not at all."""
+
+    kind: Literal["insert", "edit", "move", "delete"]
+    cell_id: str
+    """For an insertion: the id that the new cell gets."""
+    after: str | None = None
+    """The cell behind which it goes; None: to the top. For insertions and moves."""
+    expected: str | None = None
+    """The source that the cell must still have, for edits and deletions."""
+    source: str = ""
+    cell_type: CellType = "code"
+
+
+@dataclass(frozen=True)
+class Changed:
+    """What became of an edit."""
+
+    path: str
+    cell_id: str
+    is_open: bool = False
+    unsaved: bool = False
+    """Whether it stands in an open tab only, because that has unsaved edits of the user."""
+
+
+class Notebooks(Protocol):
+    """Whoever keeps the notebooks. Paths are looked up in the workspace that a call may see."""
+
+    async def read(self, workspace: Workspace, path: str) -> NotebookState:
+        """The notebook as it is now."""
+
+    async def change(self, workspace: Workspace, path: str, edit: Edit) -> Changed:
+        """Carry out an edit; `Conflict` if the cell is not any more what the edit expects."""
+
+
+def no_such_cell(path: str, cell_id: str) -> NotFound:
+    """Said to who names a cell that is not there."""
+    return NotFound(
+        f"There is no cell '{cell_id}' in '{path}' (any more). Read the notebook again with "
+        "read_notebook. Nothing was changed.",
+        code="no_such_cell",
+    )
+
+
+def stale(path: str, cell: CellState) -> Conflict:
+    """Said to who wants to change a cell as it was, with what it is now."""
+    return Conflict(
+        f"Cell '{cell.id}' of '{path}' has changed since you read it. Nothing was changed. "
+        f"It is a {cell.cell_type} cell now with fingerprint {cell.fingerprint} and this "
+        f"source:\n{cell.source}",
+        code="stale_cell",
+        details={"cell_id": cell.id, "fingerprint": cell.fingerprint, "source": cell.source},
+    )

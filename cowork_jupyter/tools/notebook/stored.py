@@ -1,0 +1,70 @@
+"""Notebooks as plain files of the workspace, for hosts that know of no browser."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+from ...domain.errors import InvalidInput, NotFound
+from ...workspace import Place, Workspace
+from ..close_names import not_found
+from ..files import LARGEST_WHOLE
+from ..notebooks import is_notebook
+from .editing import Document, apply, parsed, state_of, written
+from .state import Changed, Edit, NotebookState
+
+_one_at_a_time = threading.Lock()
+"""Two edits of one file must not both start from what it was before."""
+
+
+class NotebookFiles:
+    """Reads and replaces files."""
+
+    async def read(self, workspace: Workspace, path: str) -> NotebookState:
+        """The notebook as it is on the disk."""
+        return await asyncio.to_thread(_read, workspace, path)
+
+    async def change(self, workspace: Workspace, path: str, edit: Edit) -> Changed:
+        """Change the file in one step."""
+        return await asyncio.to_thread(_change, workspace, path, edit)
+
+
+def _read(workspace: Workspace, path: str) -> NotebookState:
+    with locate_notebook(workspace, path) as place:
+        return state_of(place.path, _document(place))
+
+
+def _change(workspace: Workspace, path: str, edit: Edit) -> Changed:
+    with _one_at_a_time, locate_notebook(workspace, path) as place:
+        document = _document(place)
+        cell_id = apply(place.path, document, edit)
+        place.replace(written(document))
+        return Changed(place.path, cell_id)
+
+
+def _document(place: Place) -> Document:
+    data = place.read(LARGEST_WHOLE + 1)
+    if len(data) > LARGEST_WHOLE:
+        raise InvalidInput(
+            f"'{place.path}' is too large; ask the user to clear its outputs.", code="too_large"
+        )
+    return parsed(place.path, data)
+
+
+def locate_notebook(workspace: Workspace, path: str) -> Place:
+    """The place of a notebook that is there."""
+    place = workspace.locate(path)
+    try:
+        if not is_notebook(place.path):
+            raise InvalidInput(
+                f"'{place.path}' is not a notebook (.ipynb); use read_file and update_file.",
+                code="no_notebook",
+            )
+        place.stat()
+    except NotFound:
+        place.close()
+        raise not_found(workspace, place.path) from None
+    except BaseException:
+        place.close()
+        raise
+    return place
