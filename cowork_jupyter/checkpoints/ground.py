@@ -16,9 +16,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from .look import OPEN_FOLDER
 from .objects import write_all
 
-OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 OPEN_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 LEFTOVER = re.compile(r"\.cowork-[0-9a-f]{16}\.tmp")
 """How files are called before they get their name."""

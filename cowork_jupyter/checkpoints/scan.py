@@ -11,13 +11,14 @@ import os
 import stat
 import time
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from operator import attrgetter
 
 from .exclude import Exclusions
-from .ground import OPEN_FILE, OPEN_FOLDER, Ground
+from .ground import OPEN_FILE, Ground
+from .look import OPEN_FOLDER, Known, numbers_of, own_numbers_of, packed, unchanged
+from .looker import ITS_SHARE, WORTHWHILE, Looker
 from .objects import LARGE, Batch, Objects
 from .snapshot import NOTHING, ROW, WHOLE, Folder, Snapshot, joined
 
@@ -26,8 +27,6 @@ YOUNG = 2_000_000_000
 DEEPEST = 400
 """Folders within folders that are held open at once."""
 
-_numbers = attrgetter("st_dev", "st_ino", "st_mode", "st_size", "st_mtime_ns", "st_ctime_ns")
-_own = attrgetter("st_dev", "st_ino", "st_mode", "st_mtime_ns", "st_ctime_ns")
 _NEVER = array("q", [-1]).tobytes()
 
 
@@ -69,6 +68,7 @@ class Scan:
     exclusions: Exclusions
     limits: Limits
     previous: Snapshot
+    looker: Looker
     folders: dict[str, Folder] = field(default_factory=dict)
     _places: dict[str, str] = field(default_factory=dict)
     _large: list[_Wanted] = field(default_factory=list)
@@ -79,8 +79,12 @@ class Scan:
         """Look, and keep what is new."""
         self._believed = time.time_ns() - YOUNG
         self._places = self.exclusions.places(self.ground.root)
-        with self.objects.batch() as batch, self.ground.top() as top:
-            self._walk(os.dup(top), batch)
+        self._ask_for_help()
+        try:
+            with self.objects.batch() as batch, self.ground.top() as top:
+                self._walk(os.dup(top), batch)
+        finally:
+            self.looker.finish()
         self._keep_large()
         return Snapshot(self.folders)
 
@@ -121,11 +125,35 @@ class Scan:
         """Look at one folder; gives the folders in it."""
         own = os.fstat(descriptor)
         before = self.previous.folders.get(path)
-        if before is not None and before.own == _own(own) and _unchanged(descriptor, before):
+        if before is not None and self._is_same(descriptor, path, own, before):
             self.folders[path] = before
         else:
             self.folders[path] = self._listed(descriptor, path, own, before, batch)
         return self.folders[path].folders
+
+    def _is_same(self, descriptor: int, path: str, own: os.stat_result, before: Folder) -> bool:
+        if before.own != own_numbers_of(own):
+            return False
+        if self.looker.found_same(path):
+            return True
+        return unchanged(descriptor, before.names, before.rows)
+
+    def _ask_for_help(self) -> None:
+        """Let somebody else look at the last part of a large workspace meanwhile."""
+        known = self.previous.folders
+        total = sum(len(folder.names) for folder in known.values())
+        if total < WORTHWHILE:
+            return
+        asked: list[Known] = []
+        left = int(total * ITS_SHARE)
+        for path in reversed(known):
+            folder = known[path]
+            if left <= 0:
+                break
+            if folder.own is not None:
+                asked.append((path, folder.own, folder.names, folder.rows))
+                left -= len(folder.names)
+        self.looker.ask(asked)
 
     def _listed(
         self,
@@ -136,7 +164,9 @@ class Scan:
         batch: Batch,
     ) -> Folder:
         young = max(own.st_mtime_ns, own.st_ctime_ns) >= self._believed
-        folder = Folder(None if young else _own(own), stat.S_IMODE(own.st_mode), [], b"", b"", [])
+        folder = Folder(
+            None if young else own_numbers_of(own), stat.S_IMODE(own.st_mode), [], b"", b"", []
+        )
         try:
             others = self._sorted_out(descriptor, path, folder)
         except PermissionError:
@@ -269,28 +299,9 @@ def opened(ground: Ground, path: str) -> Iterator[int]:
             os.close(file)
 
 
-def _unchanged(descriptor: int, before: Folder) -> bool:
-    """Whether all numbers are as they were. This loop is where an idle scan spends its time."""
-    numbers: list[int] = []
-    look, add = os.stat, numbers.extend
-    try:
-        for name in before.names:
-            add(_numbers(look(name, dir_fd=descriptor, follow_symlinks=False)))
-    except OSError:
-        return False
-    return _packed(numbers) == before.rows
-
-
 def row_of(facts: os.stat_result) -> bytes:
     """The numbers by which a file is known again."""
-    return _packed(_numbers(facts))
-
-
-def _packed(numbers: Sequence[int]) -> bytes:
-    try:
-        return array("q", numbers).tobytes()
-    except OverflowError:  # some filesystems number their files beyond what is signed
-        return array("q", [(one + 2**63) % 2**64 - 2**63 for one in numbers]).tobytes()
+    return packed(numbers_of(facts))
 
 
 def _doubted(row: bytes) -> bytes:

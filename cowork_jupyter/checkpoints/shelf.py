@@ -57,7 +57,7 @@ class Shelf:
         """Let go of the store."""
         with self._lock:
             if self._state is not None:
-                self._state.store.close()
+                self._state.close()
 
     # --- housekeeping
 

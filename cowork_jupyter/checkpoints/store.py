@@ -20,6 +20,7 @@ from .database import Database
 from .entries import Change, Entry, changes_from_bytes, changes_to_bytes
 from .exclude import Exclusions
 from .ground import Ground
+from .looker import Looker
 from .objects import Damaged, Objects
 from .scan import Limits, Scan
 from .snapshot import Folder, Snapshot
@@ -136,18 +137,26 @@ class WorkspaceState:
         self._last: Snapshot | None = None
         self._id = 0
         self._capture = Capture(self.ground, store.objects, store.limits)
+        self._looker = Looker(str(self.ground.root))
 
     @property
     def root(self) -> Path:
         """The workspace's folder."""
         return self.ground.root
 
+    def close(self) -> None:
+        """Let go of the store, and of whoever helps to look."""
+        with self._lock:
+            self._looker.close()
+        self.store.close()
+
     def scan(self) -> Snapshot:
         """Look at the whole workspace, keep what is new, and remember the state."""
         with self._lock:
             before = self._last or self._load()
             scan = Scan(
-                *(self.ground, self.store.objects, self._exclusions, self.store.limits, before)
+                *(self.ground, self.store.objects, self._exclusions, self.store.limits, before),
+                looker=self._looker,
             )
             after = scan.run()
             self._save(before, after)

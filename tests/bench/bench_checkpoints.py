@@ -93,7 +93,7 @@ def many_small_files(folder: Path) -> Iterator[Row]:
     note = f"{ours * 1000:.0f} ms, git {gits * 1000:.0f} ms; median of {ROUNDS}, in turn"
     yield Row("unchanged checkpoint against git", ours / gits, "×", 1.0, note)
 
-    sides.store.close()
+    sides.state.close()
     sides.open()
     reopened = seconds(sides.state.scan)
     used = sum(path.stat().st_blocks * 512 for path in sides.store_folder.rglob("*"))
@@ -101,7 +101,7 @@ def many_small_files(folder: Path) -> Iterator[Row]:
     yield Row("disk used against the content once", used / (FILES * BYTES), "×", 1.1, note)
     yield named_file(sides)
     yield rollback(sides)
-    sides.store.close()
+    sides.state.close()
 
 
 def named_file(sides: Sides) -> Row:
@@ -148,7 +148,7 @@ def large_file(folder: Path) -> Row:
         for number in range(GIGABYTE // len(chunk)):
             file.write(number.to_bytes(8, "big") + chunk[8:])
     ours, gits = seconds(sides.state.scan), seconds(sides.git)
-    sides.store.close()
+    sides.state.close()
     note = f"{ours:.2f} s, git {gits:.1f} s"
     return Row("first checkpoint of a 1 GB file against git", ours / gits, "×", 0.1, note)
 
@@ -163,6 +163,7 @@ for _ in range(2):
     began = time.perf_counter()
     state.scan()
     print(time.perf_counter() - began)
+state.close()
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
 

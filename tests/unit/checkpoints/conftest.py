@@ -33,7 +33,7 @@ class Site:
         self.state = WorkspaceState(self.store, self.root, exclusions or Exclusions())
 
     def reopen(self, exclusions: Exclusions | None = None) -> None:
-        self.store.close()
+        self.state.close()
         self.open(exclusions)
 
     def write(self, path: str, content: bytes | str = b"", mode: int | None = None) -> Path:
@@ -99,7 +99,7 @@ class NamedCall:
 def site(tmp_path: Path) -> Iterator[Site]:
     made = Site(tmp_path)
     yield made
-    made.store.close()
+    made.state.close()
 
 
 @pytest.fixture

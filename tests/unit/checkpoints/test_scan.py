@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 from pathlib import Path
 
 import pytest
 
+from cowork_jupyter.checkpoints import look, looker
 from cowork_jupyter.checkpoints import scan as scanning
 from cowork_jupyter.checkpoints.exclude import Exclusions
 from cowork_jupyter.checkpoints.objects import LARGE, Batch, Objects
@@ -279,10 +281,13 @@ def test_what_may_not_be_read_is_named_and_does_not_count_as_gone(nobodys: Path)
 
 
 def test_inodes_beyond_what_is_signed(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    numbers = scanning._numbers
-    monkeypatch.setattr(
-        scanning, "_numbers", lambda facts: (2**64 - 1, 2**63 + 5, *numbers(facts)[2:])
-    )
+    numbers = look.numbers_of
+
+    def huge(facts: os.stat_result) -> tuple[int, ...]:
+        return 2**64 - 1, 2**63 + 5, *numbers(facts)[2:]
+
+    monkeypatch.setattr(look, "numbers_of", huge)
+    monkeypatch.setattr(scanning, "numbers_of", huge)
     site.write("a.txt", "a")
     before = site.scan()
     assert site.changes(before) == {}
@@ -305,3 +310,58 @@ def test_a_file_that_grows_while_it_is_read_is_looked_at_again(
     before = site.scan()
     monkeypatch.setattr(Objects, "add_file", add)
     assert site.changes(before) == {"large.log": "changed"}
+
+
+# A second process
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every workspace counts as large; gives the folders that a second process looked at."""
+    found: list[str] = []
+    same = looker.Looker.found_same
+
+    def noted(self: looker.Looker, path: str) -> bool:
+        is_same = same(self, path)
+        if is_same:
+            found.append(path)
+        return is_same
+
+    monkeypatch.setattr(scanning, "WORTHWHILE", 1)
+    monkeypatch.setattr(looker.Looker, "found_same", noted)
+    return found
+
+
+@pytest.mark.usefixtures("believing")
+def test_half_of_a_large_workspace_is_looked_at_by_a_second_process(
+    site: Site, asked: list[str]
+) -> None:
+    for number in range(10):
+        site.write(f"{number}/a.txt", "one")
+        site.write(f"{number}/b.txt", "two")
+    before = site.scan()
+    again = site.scan()
+    assert 3 <= len(asked) <= 6
+    assert again.folders == before.folders
+    changed = asked[0]
+    site.write(f"{changed}/b.txt", "2 2")
+    site.write(f"{asked[1]}/c.txt", "new")
+    other = asked[1]
+    asked.clear()
+    assert site.changes(before) == {f"{changed}/b.txt": "changed", f"{other}/c.txt": "added"}
+    assert asked
+    assert not {changed, other} & set(asked)
+
+
+@pytest.mark.usefixtures("believing")
+@pytest.mark.parametrize("program", ["/nowhere/python", "/bin/false", "/bin/echo"])
+def test_without_it_the_scan_does_it_all(
+    site: Site, asked: list[str], monkeypatch: pytest.MonkeyPatch, program: str
+) -> None:
+    for number in range(10):
+        site.write(f"{number}/a.txt", "one")
+    before = site.scan()
+    monkeypatch.setattr(sys, "executable", program)
+    site.write("7/a.txt", "1 1")
+    assert site.changes(before) == {"7/a.txt": "changed"}
+    assert asked == []
