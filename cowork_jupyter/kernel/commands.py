@@ -131,9 +131,9 @@ def _before_last_run(one: Command) -> str:
     """The state before the newest run that has changed anything."""
     kept = one.get("checkpoints")["items"]
     for job in one.jobs():
-        after = [point for point in kept if point["created_at"] >= job["created_at"]]
-        if after:
-            return str(after[0]["id"])
+        for point in kept:
+            if point["job_id"] == job["id"]:
+                return str(point["id"])
     raise CellProblem("Nothing was changed in this conversation, so there is nothing to take back.")
 
 

@@ -41,7 +41,12 @@ def audit(found: Item) -> str:
 def checkpoints(items: Iterable[Item]) -> str:
     """States that one can go back to."""
     rows = [
-        [code(one["id"]), _time(one["created_at"]), _short(one["label"]), _codes(one["files"])]
+        [
+            code(one["id"]),
+            _time(one["created_at"]),
+            _short(one["label"]),
+            _codes(file["path"] for file in one["files"]),
+        ]
         for one in items
     ]
     head = ["Checkpoint", "Time", "Before", "Files"]
@@ -54,6 +59,7 @@ def rolled_back(found: Item) -> str:
         f"Restored: {_codes(found['restored'])}" if found["restored"] else "",
         f"Removed: {_codes(found['removed'])}" if found["removed"] else "",
         *(f"Left alone: {code(one['path'])}, {line(one['why'])}" for one in found["skipped"]),
+        *map(line, found.get("notes", [])),
     ]
     told = "\n".join(f"- {one}" for one in parts if one) or "Nothing had to be changed."
     undo = found.get("checkpoint_id")

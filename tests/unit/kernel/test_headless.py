@@ -192,3 +192,15 @@ def _shown_status(message: dict[str, Any]) -> str:
     if message["msg_type"] != "update_display_data" or "✓" not in shown["text/markdown"]:
         return ""
     return str(shown[RECORD]["snapshot"]["status"])
+
+
+def test_a_run_can_be_taken_back(cells: Cells, connected: ScriptedServer, tmp_path: Path) -> None:
+    (tmp_path / "rules.json").write_text('{"permissions": {"allow": ["create_file"]}}')
+    connected.add(call("create_file", path="a.txt", content="a\n"), text("Written."))
+    cells.run("%%act --policy rules.json\nWrite a.txt")
+    assert (tmp_path / "a.txt").exists()
+    listed = cells.run("%cowork checkpoints").markdown
+    assert "a.txt" in listed
+    back = cells.run("%cowork rollback")
+    assert "Removed: `a.txt`" in back.markdown
+    assert not (tmp_path / "a.txt").exists()
