@@ -1,5 +1,8 @@
 export const CommandIDs = {
   openPanel: 'cowork:open-panel',
+  newConversation: 'cowork:new-conversation',
+  showInbox: 'cowork:show-inbox',
+  planChange: 'cowork:plan-change',
   insertPlan: 'cowork:insert-plan',
   insertAct: 'cowork:insert-act',
   chooseRole: 'cowork:choose-role',

@@ -7,14 +7,69 @@ import { t } from '../shared/translate';
 import { CommandIDs } from './commandIds';
 import { notifyConnection } from './connectionNotification';
 import type { ICoworkModel } from './coworkModel';
+import { coworkIcon } from './icon';
 import { insertMagicCell, notebookForCell, type Magic } from './magicCell';
 import { PANEL_ID } from './panel';
+import type { PanelPlace } from './panel/place';
 import { openRoleMenu } from './roleMenu';
 
-/** Everything a user can do from the palette, a menu or a shortcut. */
-export function addCommands(app: JupyterFrontEnd, model: ICoworkModel, notebooks: INotebookTracker | null): void {
-  const { commands, shell } = app;
+export interface CommandParts {
+  model: ICoworkModel;
+  place: PanelPlace;
+  notebooks: INotebookTracker | null;
+  /** The file that is selected in the file browser, or null if there is none, or several. */
+  selectedFile(): string | null;
+}
 
+/** Everything a user can do from the palette, a menu or a shortcut. */
+export function addCommands(app: JupyterFrontEnd, parts: CommandParts): void {
+  addPanelCommands(app, parts);
+  addCellCommands(app, parts.notebooks);
+  addRoleCommands(app, parts);
+}
+
+function addPanelCommands({ commands, shell }: JupyterFrontEnd, { model, place, selectedFile }: CommandParts): void {
+  const show = (): void => shell.activateById(PANEL_ID);
+  commands.addCommand(CommandIDs.openPanel, {
+    label: () => t('Show Cowork Panel'),
+    execute: show
+  });
+  commands.addCommand(CommandIDs.newConversation, {
+    label: args => (args['isLauncher'] === true ? t('Ask Cowork') : t('New Conversation')),
+    caption: () => t('Ask the agent something, or say what should be done'),
+    icon: args => (args['isPalette'] === true ? undefined : coworkIcon),
+    execute: () => {
+      show();
+      place.begin();
+    }
+  });
+  commands.addCommand(CommandIDs.showInbox, {
+    label: () => t('Show What Waits for You'),
+    execute: () => {
+      show();
+      place.goBack();
+    }
+  });
+  commands.addCommand(CommandIDs.planChange, {
+    label: () => t('Plan a change to this file'),
+    caption: () => t('The planner reads it and proposes steps; nothing changes until you approve them'),
+    icon: coworkIcon,
+    isVisible: () => selectedFile() !== null,
+    execute: () => {
+      const path = selectedFile();
+      if (path !== null) {
+        show();
+        place.begin(t('Plan a change to `%1`: ', path), 'planner');
+      }
+    }
+  });
+  commands.addCommand(CommandIDs.checkConnection, {
+    label: () => t('Check Model Connection'),
+    execute: () => notifyConnection(model.refresh(), show)
+  });
+}
+
+function addCellCommands({ commands, shell }: JupyterFrontEnd, notebooks: INotebookTracker | null): void {
   function addInsert(id: string, magic: Magic, label: () => string, caption: () => string): void {
     commands.addCommand(id, {
       label,
@@ -28,11 +83,6 @@ export function addCommands(app: JupyterFrontEnd, model: ICoworkModel, notebooks
       }
     });
   }
-
-  commands.addCommand(CommandIDs.openPanel, {
-    label: () => t('Show Cowork Panel'),
-    execute: () => shell.activateById(PANEL_ID)
-  });
   addInsert(
     CommandIDs.insertPlan,
     '%%plan',
@@ -45,6 +95,9 @@ export function addCommands(app: JupyterFrontEnd, model: ICoworkModel, notebooks
     () => t('Insert an %1 Cell', '%%act'),
     () => t('Say what to do in it, or leave it empty to execute the current plan')
   );
+}
+
+function addRoleCommands({ commands }: JupyterFrontEnd, { model, place }: CommandParts): void {
   commands.addCommand(CommandIDs.chooseRole, {
     label: () => t('Choose Role…'),
     caption: () => t('The role that new conversations start in'),
@@ -56,20 +109,21 @@ export function addCommands(app: JupyterFrontEnd, model: ICoworkModel, notebooks
       return `${role.label}: ${role.description}`;
     },
     isToggleable: true,
-    isToggled: args => args['role'] === model.role,
-    execute: args => (typeof args['role'] === 'string' ? model.chooseRole(args['role']) : undefined)
-  });
-  commands.addCommand(CommandIDs.checkConnection, {
-    label: () => t('Check Model Connection'),
-    execute: () => notifyConnection(model.refresh(), () => shell.activateById(PANEL_ID))
+    isToggled: args => args['role'] === model.preferences.role,
+    execute: async args => {
+      if (typeof args['role'] === 'string') {
+        place.forgetRole();
+        await model.prefer({ role: args['role'] });
+      }
+    }
   });
 }
 
 /** The palette shows what is useful without arguments. */
 export function addToPalette(palette: ICommandPalette): void {
-  const { openPanel, insertPlan, insertAct, chooseRole, checkConnection } = CommandIDs;
-  for (const command of [openPanel, insertPlan, insertAct, chooseRole, checkConnection]) {
-    palette.addItem({ command, category: t('Cowork') });
+  const { openPanel, newConversation, showInbox, insertPlan, insertAct, chooseRole, checkConnection } = CommandIDs;
+  for (const command of [openPanel, newConversation, showInbox, insertPlan, insertAct, chooseRole, checkConnection]) {
+    palette.addItem({ command, category: t('Cowork'), args: { isPalette: true } });
   }
 }
 

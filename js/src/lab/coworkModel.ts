@@ -7,30 +7,44 @@ import type { Channel } from '../shared/channel';
 import { askHealth, type Check } from '../shared/connectionCheck';
 import type { Health, Page, Role } from '../shared/protocol';
 import { DEFAULT_ROLE } from '../shared/roles';
+import { Inbox, type IInbox } from './inbox';
+import type { INews } from './news';
 
-/** Where the chosen role is kept between sessions. */
-export interface RoleStore {
-  read(): string;
-  write(role: string): Promise<void>;
+/** What the user prefers, kept between sessions. */
+export interface Preferences {
+  /** The role that new conversations start in. */
+  role: string;
+  /** The model of new conversations; empty for the one that the server is set up with. */
+  model: string;
+  /** Whether Lab says so when something waits for the user elsewhere. */
+  notify: boolean;
+}
+
+export const DEFAULTS: Preferences = { role: DEFAULT_ROLE, model: '', notify: true };
+
+export interface PreferenceStore {
+  read(): Preferences;
+  write(change: Partial<Preferences>): Promise<void>;
 }
 
 export interface ICoworkModel {
   readonly channel: Channel;
+  readonly news: INews;
+  readonly inbox: IInbox;
   /** The last known health, or null before the first answer. */
   readonly health: Health | null;
   /** How the last refresh went. */
   readonly check: Check;
   /** What the server says of its roles; empty until it was asked. */
   readonly roles: readonly Role[];
-  /** The role that new conversations start in. */
-  readonly role: string;
+  readonly preferences: Preferences;
   readonly changed: ISignal<ICoworkModel, void>;
   refresh(): Promise<Check>;
-  chooseRole(role: string): Promise<void>;
-  /** Keep the role there from now on; without a store it lasts as long as the page. */
-  useRoleStore(store: RoleStore): void;
-  /** The store's value changed from outside, for example in the settings editor. */
-  roleStoreChanged(): void;
+  prefer(change: Partial<Preferences>): Promise<void>;
+  /** Keep the preferences there from now on; without a store they last as long as the page. */
+  usePreferenceStore(store: PreferenceStore): void;
+  /** The store's values changed from outside, for example in the settings editor. */
+  preferenceStoreChanged(): void;
 }
 
 export const ICoworkModel = new Token<ICoworkModel>(
@@ -39,15 +53,21 @@ export const ICoworkModel = new Token<ICoworkModel>(
 );
 
 export class CoworkModel implements ICoworkModel {
+  readonly inbox: Inbox;
   private readonly _changed = new Signal<ICoworkModel, void>(this);
   private _health: Health | null = null;
   private _check: Check = { state: 'idle' };
   private _roles: readonly Role[] = [];
-  private _role: string = DEFAULT_ROLE;
-  private store: RoleStore | null = null;
+  private _preferences = DEFAULTS;
+  private store: PreferenceStore | null = null;
   private refreshing: Promise<Check> | null = null;
 
-  constructor(readonly channel: Channel) {}
+  constructor(
+    readonly channel: Channel,
+    readonly news: INews
+  ) {
+    this.inbox = new Inbox(channel, news);
+  }
 
   get health(): Health | null {
     return this._health;
@@ -58,8 +78,8 @@ export class CoworkModel implements ICoworkModel {
   get roles(): readonly Role[] {
     return this._roles;
   }
-  get role(): string {
-    return this._role;
+  get preferences(): Preferences {
+    return this._preferences;
   }
   get changed(): ISignal<ICoworkModel, void> {
     return this._changed;
@@ -73,19 +93,19 @@ export class CoworkModel implements ICoworkModel {
     return this.refreshing;
   }
 
-  async chooseRole(role: string): Promise<void> {
-    this.setRole(role);
-    await this.store?.write(role);
+  async prefer(change: Partial<Preferences>): Promise<void> {
+    this.setPreferences({ ...this._preferences, ...change });
+    await this.store?.write(change);
   }
 
-  useRoleStore(store: RoleStore): void {
+  usePreferenceStore(store: PreferenceStore): void {
     this.store = store;
-    this.roleStoreChanged();
+    this.preferenceStoreChanged();
   }
 
-  roleStoreChanged(): void {
+  preferenceStoreChanged(): void {
     if (this.store) {
-      this.setRole(this.store.read());
+      this.setPreferences(this.store.read());
     }
   }
 
@@ -111,9 +131,10 @@ export class CoworkModel implements ICoworkModel {
     }
   }
 
-  private setRole(role: string): void {
-    if (role !== this._role) {
-      this._role = role;
+  private setPreferences(preferences: Preferences): void {
+    const { role, model, notify } = this._preferences;
+    if (preferences.role !== role || preferences.model !== model || preferences.notify !== notify) {
+      this._preferences = preferences;
       this._changed.emit();
     }
   }

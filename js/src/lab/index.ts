@@ -2,21 +2,23 @@
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
+import { IDefaultFileBrowser } from '@jupyterlab/filebrowser';
+import { ILauncher } from '@jupyterlab/launcher';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { IStatusBar } from '@jupyterlab/statusbar';
 import { ITranslator } from '@jupyterlab/translation';
 
 import { ServerChannel } from '../shared/serverChannel';
-import { setTranslate } from '../shared/translate';
+import { setTranslate, t } from '../shared/translate';
 import { cards } from './cardRenderer';
 import { CommandIDs } from './commandIds';
 import { addCommands, addToPalette } from './commands';
 import { CoworkModel, ICoworkModel } from './coworkModel';
-import { notebookForCell } from './magicCell';
-import { CoworkPanel } from './panel';
+import { News, newsUrl, WakingChannel } from './news';
+import { panel, place, IPanelPlace } from './panelPlugin';
+import { keepPreferences } from './preferences';
 import { openRoleMenu } from './roleMenu';
-import { keepRoleInSettings } from './roleSetting';
 import { StatusPill } from './statusPill';
 
 /** The settings schema has this plugin's name, so it is the one that reads them. */
@@ -33,11 +35,13 @@ const model: JupyterFrontEndPlugin<ICoworkModel> = {
       const bundle = translator.load('cowork_jupyter');
       setTranslate((text, ...values) => bundle.__(text, ...values));
     }
-    const { baseUrl, token } = app.serviceManager.serverSettings;
-    const cowork = new CoworkModel(new ServerChannel({ baseUrl, token }));
+    const { baseUrl, wsUrl, token } = app.serviceManager.serverSettings;
+    const news = new News(() => newsUrl(wsUrl, token));
+    const channel = new WakingChannel(new ServerChannel({ baseUrl, token }), () => news.listen());
+    const cowork = new CoworkModel(channel, news);
     if (settings !== null) {
-      keepRoleInSettings(cowork, settings, PLUGIN_ID).catch((error: unknown) => {
-        console.warn('Cowork keeps its role only for this page, as its settings do not load.', error);
+      keepPreferences(cowork, settings, PLUGIN_ID).catch((error: unknown) => {
+        console.warn('Cowork keeps its settings only for this page, as they do not load.', error);
       });
     }
     return cowork;
@@ -46,20 +50,28 @@ const model: JupyterFrontEndPlugin<ICoworkModel> = {
 
 const commands: JupyterFrontEndPlugin<void> = {
   id: 'cowork-jupyter:commands',
-  description: 'The commands of Cowork, and their places in the palette.',
+  description: 'The commands of Cowork, and their places in the palette and the launcher.',
   autoStart: true,
-  requires: [ICoworkModel],
-  optional: [INotebookTracker, ICommandPalette],
+  requires: [ICoworkModel, IPanelPlace],
+  optional: [INotebookTracker, ICommandPalette, IDefaultFileBrowser, ILauncher],
   activate: (
     app: JupyterFrontEnd,
     cowork: ICoworkModel,
+    where: IPanelPlace,
     notebooks: INotebookTracker | null,
-    palette: ICommandPalette | null
+    palette: ICommandPalette | null,
+    files: IDefaultFileBrowser | null,
+    launcher: ILauncher | null
   ) => {
-    addCommands(app, cowork, notebooks);
+    const selectedFile = (): string | null => {
+      const chosen = files === null ? [] : [...files.selectedItems()];
+      return chosen.length === 1 && chosen[0] && chosen[0].type !== 'directory' ? chosen[0].path : null;
+    };
+    addCommands(app, { model: cowork, place: where, notebooks, selectedFile });
     if (palette !== null) {
       addToPalette(palette);
     }
+    launcher?.add({ command: CommandIDs.newConversation, category: t('Other'), args: { isLauncher: true }, rank: 10 });
     const enabledMayChange = (): void => {
       app.commands.notifyCommandChanged(CommandIDs.insertPlan);
       app.commands.notifyCommandChanged(CommandIDs.insertAct);
@@ -69,40 +81,23 @@ const commands: JupyterFrontEndPlugin<void> = {
   }
 };
 
-const panel: JupyterFrontEndPlugin<void> = {
-  id: 'cowork-jupyter:panel',
-  description: 'The side panel of Cowork.',
-  autoStart: true,
-  requires: [ICoworkModel],
-  optional: [INotebookTracker],
-  activate: (app: JupyterFrontEnd, cowork: ICoworkModel, notebooks: INotebookTracker | null) => {
-    const view = new CoworkPanel(cowork, {
-      canInsert: () => notebookForCell(notebooks) !== null,
-      insertPlan: () => void app.commands.execute(CommandIDs.insertPlan),
-      chooseRole: pill => openRoleMenu(app.commands, pill)
-    });
-    notebooks?.currentChanged.connect(() => {
-      view.update();
-      // A notebook that has just been opened gets its model a little later.
-      void notebooks.currentWidget?.context.ready.then(() => view.update());
-    });
-    app.shell.add(view, 'right', { rank: 1000, type: 'Cowork' });
-  }
-};
-
 const status: JupyterFrontEndPlugin<void> = {
   id: 'cowork-jupyter:status',
-  description: 'The role of new conversations, in the status bar.',
+  description: 'The role of new conversations and what waits for the user, in the status bar.',
   autoStart: true,
   requires: [ICoworkModel],
   optional: [IStatusBar],
   activate: (app: JupyterFrontEnd, cowork: ICoworkModel, bar: IStatusBar | null) => {
     bar?.registerStatusItem('cowork-jupyter:role', {
-      item: new StatusPill(cowork, pill => openRoleMenu(app.commands, pill)),
+      item: new StatusPill(
+        cowork,
+        pill => openRoleMenu(app.commands, pill),
+        () => void app.commands.execute(CommandIDs.showInbox)
+      ),
       align: 'left',
       rank: 100
     });
   }
 };
 
-export default [model, cards, commands, panel, status];
+export default [model, cards, place, commands, panel, status];

@@ -1,27 +1,49 @@
 import type { VNode } from 'preact';
 
+import { Icon } from '../shared/icons';
 import { RolePill } from '../shared/RolePill';
 import { roleLook } from '../shared/roles';
+import { t } from '../shared/translate';
 import type { ICoworkModel } from './coworkModel';
 import { PreactWidget } from './preactWidget';
 
-/** The role that new conversations start in, always in view: it says what the agent may do. */
+/** The role that new conversations start in, always in view: it says what the agent may do. Beside it, how much waits. */
 export class StatusPill extends PreactWidget {
   constructor(
     private readonly model: ICoworkModel,
-    private readonly chooseRole: (pill: HTMLElement) => void
+    private readonly chooseRole: (pill: HTMLElement) => void,
+    private readonly showPanel: () => void
   ) {
     super();
     this.addClass('cw-status-pill');
     model.changed.connect(this.update, this);
+    model.inbox.changed.connect(this.update, this);
   }
 
   override dispose(): void {
     this.model.changed.disconnect(this.update, this);
+    this.model.inbox.changed.disconnect(this.update, this);
     super.dispose();
   }
 
   protected view(): VNode {
-    return <RolePill role={roleLook(this.model.role, this.model.roles)} onChoose={this.chooseRole} />;
+    const { preferences, roles, inbox } = this.model;
+    const { length } = inbox.items;
+    return (
+      <>
+        <RolePill role={roleLook(preferences.role, roles)} onChoose={this.chooseRole} />
+        {length > 0 && (
+          <button
+            type="button"
+            class="cw-pill cw-pill-button cw-colour-ask"
+            aria-label={t('%1 waiting for you. Show them', String(length))}
+            onClick={this.showPanel}
+          >
+            <Icon name="question" />
+            {length}
+          </button>
+        )}
+      </>
+    );
   }
 }

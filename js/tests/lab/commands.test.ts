@@ -6,7 +6,9 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { CommandIDs } from '../../src/lab/commandIds';
 import { addCommands, addToPalette } from '../../src/lab/commands';
 import { CoworkModel } from '../../src/lab/coworkModel';
+import { PanelPlace } from '../../src/lab/panel/place';
 import { READY } from '../samples';
+import { FakeNews } from './fakeNews';
 
 const { insertMagicCell, notifyConnection, openRoleMenu, notebook } = vi.hoisted(() => ({
   insertMagicCell: vi.fn(),
@@ -18,18 +20,24 @@ vi.mock('../../src/lab/magicCell', () => ({ insertMagicCell, notebookForCell: ()
 vi.mock('../../src/lab/connectionNotification', () => ({ notifyConnection }));
 vi.mock('../../src/lab/roleMenu', () => ({ openRoleMenu }));
 vi.mock('../../src/lab/panel', () => ({ PANEL_ID: 'cowork-panel' }));
+vi.mock('../../src/lab/icon', () => ({ coworkIcon: {} }));
 
 describe('commands', () => {
   let commands: CommandRegistry;
   let model: CoworkModel;
+  let place: PanelPlace;
+  let selected: string | null;
   const activateById = vi.fn();
 
   beforeEach(() => {
     vi.clearAllMocks();
     notebook.current = null;
     commands = new CommandRegistry();
-    model = new CoworkModel({ request: async <A>() => READY as A, subscribe: () => () => undefined });
-    addCommands({ commands, shell: { activateById } } as unknown as JupyterFrontEnd, model, null);
+    model = new CoworkModel({ request: async <A>() => READY as A, subscribe: () => () => undefined }, new FakeNews());
+    place = new PanelPlace();
+    selected = null;
+    const app = { commands, shell: { activateById } } as unknown as JupyterFrontEnd;
+    addCommands(app, { model, place, notebooks: null, selectedFile: () => selected });
   });
 
   it('have names that people can look for in the palette', () => {
@@ -39,6 +47,8 @@ describe('commands', () => {
     } as unknown as ICommandPalette);
     expect(shown).toEqual([
       'Cowork: Show Cowork Panel',
+      'Cowork: New Conversation',
+      'Cowork: Show What Waits for You',
       'Cowork: Insert a %%plan Cell',
       'Cowork: Insert an %%act Cell',
       'Cowork: Choose Role…',
@@ -49,6 +59,26 @@ describe('commands', () => {
   it('show the panel', async () => {
     await commands.execute(CommandIDs.openPanel);
     expect(activateById).toHaveBeenCalledWith('cowork-panel');
+  });
+
+  it('begin a conversation, and lead back to what waits', async () => {
+    place.open('c1');
+    await commands.execute(CommandIDs.newConversation);
+    expect(activateById).toHaveBeenCalledWith('cowork-panel');
+    expect([place.context, place.summons]).toEqual([null, 1]);
+    place.open('c1');
+    await commands.execute(CommandIDs.showInbox);
+    expect([place.context, place.summons]).toEqual([null, 1]);
+  });
+
+  it('plan a change to the one selected file, as the planner', async () => {
+    expect(commands.isVisible(CommandIDs.planChange)).toBe(false);
+    selected = 'src/a.py';
+    expect(commands.isVisible(CommandIDs.planChange)).toBe(true);
+    await commands.execute(CommandIDs.planChange);
+    expect([place.draft, place.role, place.summons]).toEqual(['Plan a change to `src/a.py`: ', 'planner', 1]);
+    await commands.execute(CommandIDs.setRole, { role: 'actor' });
+    expect(place.role).toBeNull();
   });
 
   it.each([
@@ -64,7 +94,7 @@ describe('commands', () => {
 
   it('offer the roles with what they do, and mark the chosen one', async () => {
     await commands.execute(CommandIDs.setRole, { role: 'reviewer' });
-    expect(model.role).toBe('reviewer');
+    expect(model.preferences.role).toBe('reviewer');
     expect(commands.isToggled(CommandIDs.setRole, { role: 'reviewer' })).toBe(true);
     expect(commands.isToggled(CommandIDs.setRole, { role: 'planner' })).toBe(false);
     expect(commands.label(CommandIDs.setRole, { role: 'planner' })).toBe('Planner: Reads and plans; changes nothing.');

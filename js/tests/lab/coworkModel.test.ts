@@ -1,8 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 
-import { CoworkModel, type RoleStore } from '../../src/lab/coworkModel';
+import { CoworkModel, DEFAULTS, type Preferences, type PreferenceStore } from '../../src/lab/coworkModel';
 import { CoworkError } from '../../src/shared/channel';
 import { NOT_READY, PLANNER, READY } from '../samples';
+import { FakeNews } from './fakeNews';
 
 function modelOn(answers: Record<string, unknown>): { model: CoworkModel; asked: ReturnType<typeof vi.fn> } {
   const asked = vi.fn(async (_method: string, path: string) => {
@@ -12,17 +13,17 @@ function modelOn(answers: Record<string, unknown>): { model: CoworkModel; asked:
     }
     return answer;
   });
-  return { model: new CoworkModel({ request: asked as never, subscribe: () => () => undefined }), asked };
+  return { model: new CoworkModel({ request: asked as never, subscribe: () => () => undefined }, new FakeNews()), asked };
 }
 
-function storeWith(role: string): RoleStore & { role: string } {
+function storeWith(role: string): PreferenceStore & { kept: Preferences } {
   return {
-    role,
+    kept: { ...DEFAULTS, role },
     read() {
-      return this.role;
+      return this.kept;
     },
-    async write(next: string) {
-      this.role = next;
+    async write(change) {
+      this.kept = { ...this.kept, ...change };
     }
   };
 }
@@ -31,7 +32,7 @@ describe('CoworkModel', () => {
   it('asks nothing by itself: a closed panel must cost nothing', () => {
     const { asked, model } = modelOn({});
     expect(asked).not.toHaveBeenCalled();
-    expect(model).toMatchObject({ health: null, role: 'planner', check: { state: 'idle' } });
+    expect(model).toMatchObject({ health: null, preferences: { role: 'planner', model: '', notify: true }, check: { state: 'idle' } });
   });
 
   it('tells its parts when it starts to ask and when it knows', async () => {
@@ -61,22 +62,22 @@ describe('CoworkModel', () => {
     expect(model.health).toEqual(NOT_READY);
   });
 
-  it('starts with the stored role, stores the chosen one, and follows the settings editor', async () => {
+  it('starts with the stored preferences, stores what is changed, and follows the settings editor', async () => {
     const { model } = modelOn({});
     const store = storeWith('reviewer');
-    model.useRoleStore(store);
-    expect(model.role).toBe('reviewer');
-    await model.chooseRole('tester');
-    expect(store.role).toBe('tester');
-    store.role = 'actor';
-    model.roleStoreChanged();
-    expect(model.role).toBe('actor');
+    model.usePreferenceStore(store);
+    expect(model.preferences.role).toBe('reviewer');
+    await model.prefer({ role: 'tester' });
+    expect(store.kept).toEqual({ role: 'tester', model: '', notify: true });
+    store.kept = { ...store.kept, role: 'actor' };
+    model.preferenceStoreChanged();
+    expect(model.preferences.role).toBe('actor');
   });
 
   it('remembers the role for this page when there is no store', async () => {
     const { model } = modelOn({});
-    await model.chooseRole('actor');
-    model.roleStoreChanged();
-    expect(model.role).toBe('actor');
+    await model.prefer({ role: 'actor' });
+    model.preferenceStoreChanged();
+    expect(model.preferences.role).toBe('actor');
   });
 });

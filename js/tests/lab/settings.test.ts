@@ -2,18 +2,31 @@ import { readFileSync } from 'node:fs';
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { describe, expect, it } from 'vitest';
 
-import { CoworkModel } from '../../src/lab/coworkModel';
-import { keepRoleInSettings } from '../../src/lab/roleSetting';
-import { DEFAULT_ROLE, ROLE_NAMES } from '../../src/shared/roles';
+import { CommandIDs } from '../../src/lab/commandIds';
+import { CoworkModel, DEFAULTS } from '../../src/lab/coworkModel';
+import { keepPreferences } from '../../src/lab/preferences';
+import { ROLE_NAMES } from '../../src/shared/roles';
+import { FakeNews } from './fakeNews';
 
 const schema = JSON.parse(readFileSync('schema/plugin.json', 'utf8')) as {
-  properties: { role: { enum: string[]; default: string } };
+  properties: Record<string, { enum?: string[]; default: unknown }>;
 };
 
 describe('the settings', () => {
   it('offer exactly the roles there are, and start read-only', () => {
-    expect(schema.properties.role.enum).toEqual([...ROLE_NAMES]);
-    expect(schema.properties.role.default).toBe(DEFAULT_ROLE);
+    expect(schema.properties['role']?.enum).toEqual([...ROLE_NAMES]);
+    expect(schema.properties['role']?.default).toBe('planner');
+  });
+
+  it('have the defaults that the code has', () => {
+    const defaults = Object.fromEntries(Object.entries(schema.properties).map(([name, { default: value }]) => [name, value]));
+    expect(defaults).toEqual(DEFAULTS);
+  });
+
+  it('put only commands that exist on keys, menus and toolbars', () => {
+    const named = [...JSON.stringify(schema).matchAll(/"command":"([^"]+)"/g)].map(match => match[1]);
+    expect(named.length).toBeGreaterThan(3);
+    expect(named.filter(id => !Object.values<string | undefined>(CommandIDs).includes(id))).toEqual([]);
   });
 
   it('keep the chosen role, and pass on what is changed in the settings editor', async () => {
@@ -28,14 +41,14 @@ describe('the settings', () => {
         changed: { connect: (listener: () => void) => (tellChanged = listener) }
       })
     } as unknown as ISettingRegistry;
-    const model = new CoworkModel({ request: () => Promise.reject(new Error('unused')), subscribe: () => () => undefined });
+    const model = new CoworkModel({ request: () => Promise.reject(new Error('unused')), subscribe: () => () => undefined }, new FakeNews());
 
-    await keepRoleInSettings(model, registry, 'cowork-jupyter:plugin');
-    expect(model.role).toBe('designer');
-    await model.chooseRole('tester');
+    await keepPreferences(model, registry, 'cowork-jupyter:plugin');
+    expect(model.preferences).toEqual({ ...DEFAULTS, role: 'designer' });
+    await model.prefer({ role: 'tester' });
     expect(values['role']).toBe('tester');
     values['role'] = 'actor';
     tellChanged();
-    expect(model.role).toBe('actor');
+    expect(model.preferences.role).toBe('actor');
   });
 });

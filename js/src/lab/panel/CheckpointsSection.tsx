@@ -1,0 +1,79 @@
+import type { VNode } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+
+import { Button, Failure } from '../../shared/Button';
+import { moment } from '../../shared/figures';
+import { Changes, RollBack } from '../../shared/plan/RollBack';
+import type { Checkpoint, Page } from '../../shared/protocol';
+import { RunProvider } from '../../shared/run/context';
+import { t } from '../../shared/translate';
+import { oneLine } from '../../shared/visible';
+import { useLoaded, useNews, usePanel } from './context';
+import { HandsOnOne } from './hands';
+import { Section } from './Section';
+
+const MADE = ['checkpoint-created', 'job-completed'];
+
+/** The states one can go back to, as a time line, newest first. */
+export function CheckpointsSection({ context, open = true }: { context: string; open?: boolean }): VNode | null {
+  const { channel } = usePanel();
+  const made = useNews(MADE, context);
+  const { value, error } = useLoaded(() => channel.request<Page<Checkpoint>>('GET', `context/${context}/checkpoints`), [context, made]);
+  const newest = [...(value?.items ?? [])].sort((one, other) => other.created_at.localeCompare(one.created_at));
+  if (newest.length === 0) {
+    return error === null ? null : <Failure error={error} />;
+  }
+  return (
+    <Section title={t('Checkpoints')} count={String(newest.length)} open={open}>
+      {() => (
+        <ol class="cw-list cw-timeline">
+          {newest.map(one => (
+            <Point key={one.id} checkpoint={one} context={context} />
+          ))}
+        </ol>
+      )}
+    </Section>
+  );
+}
+
+function Point({ checkpoint, context }: { checkpoint: Checkpoint; context: string }): VNode {
+  const { channel } = usePanel();
+  const hands = useMemo(() => ({ actions: new HandsOnOne(channel, context, checkpoint), live: true }), [channel, context, checkpoint.id]);
+  const [open, setOpen] = useState(false);
+  const [shown, setShown] = useState<'none' | 'changes' | 'rollback'>('none');
+  const toggle = (what: 'changes' | 'rollback'): void => setShown(shown === what ? 'none' : what);
+  const close = (): void => setShown('none');
+  return (
+    <li class="cw-row">
+      <button type="button" class="cw-plain" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <span class="cw-dot" aria-hidden="true" />
+        <span class="cw-name">
+          {moment(checkpoint.created_at)} {oneLine(checkpoint.label, 120)}
+        </span>
+        <span class="cw-dim cw-when">{oneLine(files(checkpoint), 60)}</span>
+      </button>
+      {open && (
+        <div class="cw-tools">
+          <div class="cw-bar">
+            <Button expanded={shown === 'changes'} onClick={() => toggle('changes')}>
+              {t('What changed since')}
+            </Button>
+            <Button icon="undo" expanded={shown === 'rollback'} onClick={() => toggle('rollback')}>
+              {t('Roll back…')}
+            </Button>
+          </div>
+          <RunProvider value={hands}>
+            {shown === 'changes' && <Changes onClose={close} />}
+            {shown === 'rollback' && <RollBack onClose={close} />}
+          </RunProvider>
+        </div>
+      )}
+    </li>
+  );
+}
+
+/** One file by its name, several by their number. */
+function files({ files: touched }: Checkpoint): string {
+  const names = touched.filter(one => typeof one === 'string');
+  return names.length === 1 ? (names[0] ?? '') : names.length > 1 ? t('%1 files', String(names.length)) : '';
+}

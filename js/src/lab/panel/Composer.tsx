@@ -1,0 +1,74 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+
+import type { Action } from '../../shared/action';
+import { Button, Failure } from '../../shared/Button';
+import { t } from '../../shared/translate';
+
+interface ComposerProps {
+  text: string;
+  placeholder: string;
+  /** Grows when the field should get the keyboard. */
+  summons: number;
+  sending: Action;
+  /** While a job runs there is nothing to send, but something to stop. */
+  onStop: (() => void) | null;
+  onInput: (text: string) => void;
+  onSend: () => void;
+  /** The role that would answer, to be switched here. */
+  children: ComponentChildren;
+}
+
+/** Where one writes to the agent. */
+export function Composer({ text, placeholder, summons, sending, onStop, onInput, onSend, children }: ComposerProps): VNode {
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    if (summons > 0 && field.current) {
+      field.current.focus();
+      field.current.setSelectionRange(text.length, text.length);
+    }
+  }, [summons]);
+  const canSend = text.trim() !== '' && onStop === null;
+  return (
+    <form
+      class="cw-composer"
+      onSubmit={event => {
+        event.preventDefault();
+        if (canSend) {
+          onSend();
+        }
+      }}
+    >
+      <textarea
+        class="cw-input"
+        rows={3}
+        ref={field}
+        value={text}
+        aria-label={t('Your message')}
+        placeholder={placeholder}
+        onInput={event => onInput(event.currentTarget.value)}
+        onKeyDown={event => {
+          if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) {
+            event.preventDefault();
+            if (canSend && !sending.busy) {
+              onSend();
+            }
+          }
+        }}
+      />
+      <div class="cw-bar">
+        {children}
+        <span class="cw-grow" />
+        {onStop !== null && (
+          <Button icon="stop" onClick={onStop}>
+            {t('Stop')}
+          </Button>
+        )}
+        <Button look="primary" busy={sending.busy} disabled={!canSend} onClick={onSend}>
+          {t('Send')}
+        </Button>
+      </div>
+      <Failure error={sending.error} />
+    </form>
+  );
+}

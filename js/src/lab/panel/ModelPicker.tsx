@@ -1,0 +1,73 @@
+import type { VNode } from 'preact';
+
+import type { Check } from '../../shared/connectionCheck';
+import type { Health, Page } from '../../shared/protocol';
+import { t } from '../../shared/translate';
+import { oneLine } from '../../shared/visible';
+import { useLoaded, usePanel } from './context';
+
+interface ServedModel {
+  name: string;
+  configured: boolean;
+}
+
+interface ModelPickerProps {
+  health: Health | null;
+  check: Check;
+  /** What the user has picked; empty for the one that the server is set up with. */
+  picked: string;
+  onPick: (model: string) => void;
+}
+
+/** Which model answers, and how it stands; where the server has several, to be picked. */
+export function ModelPicker({ health, check, picked, onPick }: ModelPickerProps): VNode {
+  const { channel } = usePanel();
+  const ready = health?.model.ready === true;
+  const { value } = useLoaded(
+    async () => (ready ? (await channel.request<Page<ServedModel>>('GET', 'models')).items : []),
+    [ready, health?.model.base_url]
+  );
+  const configured = health?.model.name ?? '';
+  const names = [...new Set([configured, ...(value ?? []).map(({ name }) => name), picked])].filter(Boolean);
+  const where = health?.model.base_url;
+  if (!ready || names.length < 2) {
+    return (
+      <span class="cw-dim cw-model" {...(where ? { title: where } : {})}>
+        {stateWord(health, check)}
+      </span>
+    );
+  }
+  return (
+    <select
+      class="cw-select cw-model-select"
+      aria-label={t('Model')}
+      {...(where ? { title: where } : {})}
+      value={picked || configured}
+      onChange={event => onPick(event.currentTarget.value === configured ? '' : event.currentTarget.value)}
+    >
+      {names.map(name => (
+        <option key={name} value={name}>
+          {oneLine(name, 80)}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** In a word; the section about the model has the sentence. */
+export function stateWord(health: Health | null, check: Check): string {
+  if (health === null) {
+    return check.state === 'failed' ? t('no answer') : t('loading…');
+  }
+  const { name, ready, why_not: why } = health.model;
+  if (ready) {
+    return oneLine(name ?? health.model.provider, 80);
+  }
+  if (/\bkey \((401|403)\)/.test(why ?? '')) {
+    return t('%1: no key', oneLine(name ?? t('model'), 60));
+  }
+  if (/\bloading\b/i.test(why ?? '')) {
+    return t('%1: loading…', oneLine(name ?? t('model'), 60));
+  }
+  return name === null ? t('no model') : t('%1: not ready', oneLine(name, 60));
+}

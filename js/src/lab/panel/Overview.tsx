@@ -1,0 +1,153 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+
+import { useAction } from '../../shared/action';
+import { CheckButton } from '../../shared/CheckButton';
+import type { Check } from '../../shared/connectionCheck';
+import { HealthAnswer } from '../../shared/HealthAnswer';
+import { ModelHelp } from '../../shared/ModelHelp';
+import type { Health } from '../../shared/protocol';
+import { RolePill } from '../../shared/RolePill';
+import type { RoleLook } from '../../shared/roles';
+import { t } from '../../shared/translate';
+import type { InboxItem } from '../inbox';
+import { CheckpointsSection } from './CheckpointsSection';
+import { Composer } from './Composer';
+import { useLoaded, useNews, usePanel } from './context';
+import { listConversations, type Conversation } from './conversations';
+import { ConversationsSection } from './ConversationsSection';
+import { InboxSection } from './InboxSection';
+import { PlanSection } from './PlanSection';
+import { RulesSection } from './RulesSection';
+import { Section } from './Section';
+import { TrustSection } from './TrustSection';
+import { WorkflowsSection } from './WorkflowsSection';
+
+const LISTED_ANEW = ['job-started', 'job-completed', 'role-changed'];
+
+export interface OverviewProps {
+  inbox: readonly InboxItem[];
+  /** The role that a new conversation would have. */
+  role: RoleLook;
+  health: Health | null;
+  /** A check that the user asked for, or whose failure the user should know of; else idle. */
+  check: Check;
+  /** The model that the user has picked; empty for the one that the server is set up with. */
+  model: string;
+  /** False when no notebook is open that could take a cell. */
+  canInsert: boolean;
+  /** What is about to be said. */
+  draft: string;
+  /** Grows when the field for it should get the keyboard. */
+  summons: number;
+  onDraft: (text: string) => void;
+  onNew: () => void;
+  onInsertPlan: () => void;
+  onCheck: () => void;
+}
+
+/** In the order of attention: what waits, how far things are, what can be taken back, and everything else. */
+export function Overview(props: OverviewProps): VNode {
+  const { channel, notebook } = usePanel();
+  const [search, setSearch] = useState('');
+  const happened = useNews(LISTED_ANEW);
+  const listed = useLoaded(() => listConversations(channel, search !== ''), [happened, search !== '']);
+  const present = presentOf(listed.value ?? [], notebook);
+  return (
+    <>
+      <div class="cw-panel-scroll">
+        <InboxSection items={props.inbox} />
+        {present && <PlanSection key={`plan ${present.id}`} context={present.id} />}
+        {present && <CheckpointsSection key={`past ${present.id}`} context={present.id} />}
+        {listed.value?.length === 0 || (listed.value === null && listed.error === null) ? (
+          <Welcome canInsert={props.canInsert} isKnown={listed.value !== null} onInsertPlan={props.onInsertPlan} />
+        ) : (
+          <ConversationsSection
+            listed={listed}
+            waiting={new Set(props.inbox.map(item => item.context))}
+            search={search}
+            onSearch={setSearch}
+            onNew={props.onNew}
+          />
+        )}
+        <WorkflowsSection />
+        <RulesSection />
+        <TrustSection />
+        <ModelSection health={props.health} check={props.check} onCheck={props.onCheck} />
+      </div>
+      <NewConversation {...props} />
+    </>
+  );
+}
+
+/** The conversation that the plan and the checkpoints are of: this notebook's newest, or the newest of all. */
+function presentOf(conversations: readonly Conversation[], notebook: string | null): Conversation | null {
+  const here = notebook === null ? conversations : conversations.filter(one => one.notebook === notebook);
+  return [...here].sort((one, other) => other.updated_at.localeCompare(one.updated_at))[0] ?? null;
+}
+
+function Welcome({ canInsert, isKnown, onInsertPlan }: { canInsert: boolean; isKnown: boolean; onInsertPlan: () => void }): VNode {
+  return (
+    <Section title={t('Conversations')}>
+      {() => (
+        <div class="cw-section">
+          {isKnown && <div class="cw-title">{t('No conversations yet')}</div>}
+          <p class="cw-text">
+            {t(
+              'Write %1 in a cell, say what you want, and run it. You get a plan to review; nothing changes until you approve it. Or ask below.',
+              '%%plan'
+            )}
+          </p>
+          <button type="button" class="cw-button cw-start" disabled={!canInsert} onClick={onInsertPlan}>
+            {t('Insert a %1 cell', '%%plan')}
+          </button>
+          {!canInsert && <p class="cw-dim">{t('Open a notebook first; the cell goes below its active cell.')}</p>}
+        </div>
+      )}
+    </Section>
+  );
+}
+
+function ModelSection({ health, check, onCheck }: { health: Health | null; check: Check; onCheck: () => void }): VNode {
+  return (
+    <Section title={t('Model')}>
+      {() => (
+        <div class="cw-section">
+          {health?.model.ready && <p class="cw-text">{t('%1 is ready.', health.model.name ?? health.model.provider)}</p>}
+          {health && <ModelHelp health={health} sayWhyNot={check.state !== 'answered'} />}
+          <CheckButton check={check} onCheck={onCheck} plain />
+          <HealthAnswer check={check} />
+        </div>
+      )}
+    </Section>
+  );
+}
+
+/** A conversation begins with what is said in it: until then there is none to tidy up. */
+function NewConversation({ model, draft, role, summons, onDraft }: OverviewProps): VNode {
+  const { channel, notebook, open } = usePanel();
+  const sending = useAction();
+  const send = (): void => {
+    const begin = async (): Promise<void> => {
+      const about = { role: role.name, ...(notebook ? { notebook } : {}), ...(model ? { model } : {}) };
+      const { id } = await channel.request<Conversation>('POST', 'context', about);
+      await channel.request('POST', `context/${id}/messages`, { content: draft.trim() });
+      onDraft('');
+      open(id);
+    };
+    void sending.run(begin);
+  };
+  return (
+    <Composer
+      text={draft}
+      placeholder={t('Ask, or say what you want: this begins a new conversation')}
+      summons={summons}
+      sending={sending}
+      onStop={null}
+      onInput={onDraft}
+      onSend={send}
+    >
+      <RolePill role={role} />
+    </Composer>
+  );
+}

@@ -1,0 +1,56 @@
+import type { VNode } from 'preact';
+
+import { Button } from '../../shared/Button';
+import { inline } from '../../shared/markdown';
+import { StepMark } from '../../shared/plan/StepMark';
+import type { PlanAnswer, PlanStep } from '../../shared/protocol';
+import { planOf } from '../../shared/run/reading';
+import { isFinal } from '../../shared/run/state';
+import { t } from '../../shared/translate';
+import { bounded, visible } from '../../shared/visible';
+import { useLoaded, useNews, usePanel } from './context';
+import { Section } from './Section';
+
+const CHANGED = ['plan-update', 'task-started', 'task-completed', 'job-completed', 'permission-request', 'question-asked'];
+/** Of a longer plan, the steps around where it stands. */
+const MOST_STEPS = 12;
+
+/** How far the plan of a conversation has come; the conversation has the rest. */
+export function PlanSection({ context }: { context: string }): VNode | null {
+  const { channel, open } = usePanel();
+  const changed = useNews(CHANGED, context);
+  const { value } = useLoaded(() => channel.request<PlanAnswer>('GET', `context/${context}/plan`), [context, changed]);
+  if (!value?.plan) {
+    return null;
+  }
+  const { steps } = planOf({ ...value.plan });
+  const ended = steps.filter(step => isFinal(step.status)).length;
+  const shown = around(steps);
+  return (
+    <Section title={t('Plan')} count={t('%1 / %2', String(ended), String(steps.length))}>
+      {() => (
+        <>
+          <ol class="cw-list">
+            {shown.map(step => (
+              <li key={step.id} class="cw-row cw-plan-line">
+                <StepMark number={step.step_number} status={step.status} />
+                <span class={step.status === 'pending' ? 'cw-dim' : ''}>{inline(visible(bounded(step.action, 200)))}</span>
+              </li>
+            ))}
+          </ol>
+          <p class="cw-row">
+            <Button look="link" onClick={() => open(context)}>
+              {shown.length < steps.length ? t('Show all %1 steps', String(steps.length)) : t('Open the plan')}
+            </Button>
+          </p>
+        </>
+      )}
+    </Section>
+  );
+}
+
+function around(steps: readonly PlanStep[]): readonly PlanStep[] {
+  const first = Math.max(0, steps.findIndex(step => !isFinal(step.status)) - 2);
+  const start = Math.max(0, Math.min(first, steps.length - MOST_STEPS));
+  return steps.slice(start, start + MOST_STEPS);
+}

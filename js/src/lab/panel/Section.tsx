@@ -1,0 +1,25 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useState } from 'preact/hooks';
+
+interface SectionProps {
+  title: string;
+  /** At the right of the heading: how many, how far. */
+  count?: ComponentChildren;
+  open?: boolean;
+  /** Drawn, and so asked for, only once somebody has opened it. */
+  children: () => ComponentChildren;
+}
+
+/** A part of the panel under a heading that folds it up. */
+export function Section({ title, count, open = true, children }: SectionProps): VNode {
+  const [seen, setSeen] = useState(open);
+  return (
+    <details class="cw-part" open={open} onToggle={event => setSeen(before => before || event.currentTarget.open)}>
+      <summary class="cw-heading">
+        <h2>{title}</h2>
+        {count !== undefined && <span class="cw-heading-count">{count}</span>}
+      </summary>
+      {seen && <div class="cw-part-body">{children()}</div>}
+    </details>
+  );
+}

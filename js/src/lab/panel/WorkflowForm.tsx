@@ -1,0 +1,116 @@
+import type { VNode } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+
+import { useAction } from '../../shared/action';
+import { Button, Failure } from '../../shared/Button';
+import { t } from '../../shared/translate';
+import { oneLine, visible } from '../../shared/visible';
+import { usePanel } from './context';
+import { fieldsOf, initialValues, isComplete, parametersOf, type Field } from './schemaForm';
+
+export interface Workflow {
+  name: string;
+  title: string;
+  description: string;
+  role: string;
+  parameters: Record<string, unknown>;
+}
+
+/** A form made from the workflow's schema. Running it opens the conversation in which the agent works on it. */
+export function WorkflowForm({ workflow }: { workflow: Workflow }): VNode {
+  const { channel, notebook, open } = usePanel();
+  const fields = useMemo(() => fieldsOf(workflow.parameters, notebook), [workflow, notebook]);
+  const [typed, setTyped] = useState<Record<string, string | boolean>>({});
+  const running = useAction();
+  const values = { ...initialValues(fields), ...typed };
+  const complete = isComplete(fields, values);
+  const run = (): void => {
+    if (complete) {
+      void running.run(async () => {
+        const started = await channel.request<{ context_id: string }>('POST', `workflows/${encodeURIComponent(workflow.name)}/run`, {
+          parameters: parametersOf(fields, values)
+        });
+        open(started.context_id);
+      });
+    }
+  };
+  return (
+    <form
+      class="cw-form"
+      aria-label={workflow.title}
+      onSubmit={event => {
+        event.preventDefault();
+        run();
+      }}
+    >
+      <p class="cw-dim">{visible(workflow.description)}</p>
+      {fields.map(field => (
+        <FieldView
+          key={field.name}
+          field={field}
+          value={values[field.name] ?? ''}
+          onChange={value => setTyped(before => ({ ...before, [field.name]: value }))}
+        />
+      ))}
+      <Failure error={running.error} />
+      <div class="cw-bar">
+        <Button look="primary" busy={running.busy} disabled={!complete} onClick={run}>
+          {t('Run')}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+interface FieldViewProps {
+  field: Field;
+  value: string | boolean;
+  onChange: (value: string | boolean) => void;
+}
+
+function FieldView({ field, value, onChange }: FieldViewProps): VNode {
+  const title = oneLine(field.title, 80);
+  if (field.kind === 'boolean') {
+    return (
+      <label class="cw-check">
+        <input type="checkbox" checked={value === true} onChange={event => onChange(event.currentTarget.checked)} />
+        <span>{title}</span>
+      </label>
+    );
+  }
+  return (
+    <label class="cw-field">
+      <span>
+        {title}
+        {field.isRequired && <span class="cw-dim"> {t('(required)')}</span>}
+      </span>
+      <FieldInput field={field} value={String(value)} onChange={onChange} />
+      {field.description && <span class="cw-dim">{visible(field.description)}</span>}
+    </label>
+  );
+}
+
+function FieldInput({ field, value, onChange }: { field: Field; value: string; onChange: (value: string) => void }): VNode {
+  const onInput = (event: { currentTarget: { value: string } }): void => onChange(event.currentTarget.value);
+  const common = { class: 'cw-input', value, onInput, 'aria-required': field.isRequired };
+  switch (field.kind) {
+    case 'choice':
+      return (
+        <select {...common}>
+          {!field.choices.includes(value) && <option value="" />}
+          {field.choices.map(choice => (
+            <option key={choice} value={choice}>
+              {oneLine(choice, 80)}
+            </option>
+          ))}
+        </select>
+      );
+    case 'lines':
+    case 'json':
+      return <textarea {...common} rows={2} placeholder={field.kind === 'lines' ? t('One on each line') : t('JSON')} />;
+    case 'number':
+      return <input type="number" step="any" {...common} />;
+    default:
+      return <input type="text" {...common} />;
+  }
+}

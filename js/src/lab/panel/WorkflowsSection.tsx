@@ -1,0 +1,78 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+
+import { Failure } from '../../shared/Button';
+import { Icon } from '../../shared/icons';
+import { Note } from '../../shared/Note';
+import type { Page, Problem } from '../../shared/protocol';
+import { roleLook } from '../../shared/roles';
+import { t } from '../../shared/translate';
+import { oneLine, visible } from '../../shared/visible';
+import { useLoaded, usePanel } from './context';
+import { Section } from './Section';
+import { WorkflowForm, type Workflow } from './WorkflowForm';
+
+interface Category {
+  name: string;
+  label: string;
+  workflows: { name: string }[];
+}
+
+/** Ready-made requests, by category; each opens its form in place. */
+export function WorkflowsSection(): VNode {
+  return (
+    <Section title={t('Workflows')} open={false}>
+      {() => <Workflows />}
+    </Section>
+  );
+}
+
+function Workflows(): VNode {
+  const { channel } = usePanel();
+  const { value, error } = useLoaded(
+    () =>
+      Promise.all([
+        channel.request<Page<Workflow> & { problems?: Problem[] }>('GET', 'workflows'),
+        channel.request<Page<Category>>('GET', 'workflows/categories')
+      ]),
+    []
+  );
+  if (value === null) {
+    return error === null ? <p class="cw-row cw-dim">{t('Looking…')}</p> : <Failure error={error} />;
+  }
+  const [{ items, problems = [] }, categories] = value;
+  return (
+    <>
+      {categories.items.map(category => (
+        <div key={category.name}>
+          <h3 class="cw-subheading">{oneLine(category.label, 80)}</h3>
+          <ul class="cw-list">
+            {category.workflows.map(({ name }) => {
+              const workflow = items.find(one => one.name === name);
+              return workflow && <Row key={name} workflow={workflow} />;
+            })}
+          </ul>
+        </div>
+      ))}
+      {problems.map(problem => (
+        <Note key={problem.message}>{visible(problem.message)}</Note>
+      ))}
+    </>
+  );
+}
+
+function Row({ workflow }: { workflow: Workflow }): VNode {
+  const [open, setOpen] = useState(false);
+  const role = roleLook(workflow.role);
+  return (
+    <li class="cw-row">
+      <button type="button" class="cw-plain" aria-expanded={open} title={oneLine(workflow.description, 300)} onClick={() => setOpen(!open)}>
+        <span class={`cw-ink cw-colour-${role.colour}`} title={role.label}>
+          <Icon name={role.icon} />
+        </span>
+        <span class="cw-name">{oneLine(workflow.title, 120)}</span>
+      </button>
+      {open && <WorkflowForm workflow={workflow} />}
+    </li>
+  );
+}

@@ -1,0 +1,90 @@
+/** What every part of the panel can reach. */
+
+import { createContext } from 'preact';
+import { useContext, useEffect, useReducer, useRef, useState } from 'preact/hooks';
+
+import type { Channel } from '../../shared/channel';
+import { tells, type INews } from '../news';
+
+export interface PanelHands {
+  channel: Channel;
+  news: INews;
+  /** The notebook that is looked at, by its path. */
+  notebook: string | null;
+  open(contextId: string): void;
+  /** Brings a file to the user's disk; rejects with a `CoworkError`. */
+  download(path: string, fileName: string): Promise<void>;
+}
+
+const Context = createContext<PanelHands | null>(null);
+
+export const PanelProvider = Context.Provider;
+
+export function usePanel(): PanelHands {
+  const hands = useContext(Context);
+  if (hands === null) {
+    throw new Error('This part needs the panel around it.');
+  }
+  return hands;
+}
+
+/** Many news in a row are looked at once. */
+const PAUSE_MS = 250;
+
+/** A number that grows when something of these kinds has happened: what depends on it is asked for again. */
+export function useNews(kinds: readonly string[], contextId?: string): number {
+  const { news } = usePanel();
+  const [count, grow] = useReducer((before: number) => before + 1, 0);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const hear = (_: unknown, happened: Parameters<typeof tells>[0]): void => {
+      if (timer === undefined && tells(happened, kinds, contextId)) {
+        timer = setTimeout(() => {
+          timer = undefined;
+          grow(undefined);
+        }, PAUSE_MS);
+      }
+    };
+    news.happened.connect(hear);
+    return () => {
+      clearTimeout(timer);
+      news.happened.disconnect(hear);
+    };
+  }, [news, contextId, kinds.join()]);
+  return count;
+}
+
+export interface Loaded<Value> {
+  /** Null until the first answer; then the newest there was. */
+  value: Value | null;
+  error: unknown;
+  reload(): void;
+}
+
+/** Asks when it is first drawn and whenever one of `when` has changed. A late answer to an old question is dropped. */
+export function useLoaded<Value>(load: () => Promise<Value>, when: readonly unknown[]): Loaded<Value> {
+  const [value, setValue] = useState<Value | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const newest = useRef(0);
+  const reload = (): void => {
+    const turn = ++newest.current;
+    const isNewest = (): boolean => turn === newest.current;
+    load().then(
+      answer => {
+        if (isNewest()) {
+          setValue(answer);
+          setError(null);
+        }
+      },
+      (reason: unknown) => isNewest() && setError(reason)
+    );
+  };
+  useEffect(reload, when);
+  useEffect(
+    () => () => {
+      newest.current = -1;
+    },
+    []
+  );
+  return { value, error, reload };
+}

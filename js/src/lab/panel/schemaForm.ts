@@ -1,0 +1,142 @@
+/** JSON schemas of workflows, as far as a form can show them, and what users type, as the schema wants it. */
+
+import { isRecord } from '../../shared/channel';
+
+export type FieldKind = 'text' | 'number' | 'boolean' | 'choice' | 'lines' | 'json';
+
+export interface Field {
+  name: string;
+  title: string;
+  description: string;
+  kind: FieldKind;
+  choices: readonly string[];
+  isRequired: boolean;
+  /** What stands there at first. */
+  initial: string | boolean;
+  /** `path`, `notebook-path`, … */
+  format: string;
+}
+
+export type Values = Readonly<Record<string, string | boolean>>;
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** The notebook that is looked at stands in fields for notebooks already. */
+export function fieldsOf(schema: Record<string, unknown>, notebook: string | null): Field[] {
+  const properties = isRecord(schema['properties']) ? schema['properties'] : {};
+  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  return Object.entries(properties).map(([name, given]) => {
+    const own = plain(isRecord(given) ? given : {}, schema);
+    const kind = kindOf(own);
+    const format = text(own['format']);
+    const standard = format === 'notebook-path' && notebook !== null ? notebook : initialOf(kind, own['default']);
+    return {
+      ...{ name, kind, format, title: text(own['title']) || name, description: text(own['description']) },
+      choices: choicesOf(own),
+      isRequired: required.includes(name),
+      initial: standard
+    };
+  });
+}
+
+/** Follows a reference, and takes what is meant out of "this or nothing". */
+function plain(own: Record<string, unknown>, schema: Record<string, unknown>): Record<string, unknown> {
+  const reference = /^#\/\$defs\/(.+)$/.exec(text(own['$ref']))?.[1];
+  const definitions = schema['$defs'];
+  if (reference !== undefined && isRecord(definitions) && isRecord(definitions[reference])) {
+    return { ...definitions[reference], ...own };
+  }
+  const either = Array.isArray(own['anyOf']) ? own['anyOf'].filter(isRecord).filter(one => one['type'] !== 'null') : [];
+  return either.length === 1 && either[0] ? { ...plain(either[0], schema), ...own } : own;
+}
+
+function choicesOf(own: Record<string, unknown>): string[] {
+  const values = Array.isArray(own['enum']) ? own['enum'] : 'const' in own ? [own['const']] : [];
+  return values.filter(one => typeof one === 'string');
+}
+
+function kindOf(own: Record<string, unknown>): FieldKind {
+  if (choicesOf(own).length > 0) {
+    return 'choice';
+  }
+  switch (own['type']) {
+    case 'string':
+      return 'text';
+    case 'integer':
+    case 'number':
+      return 'number';
+    case 'boolean':
+      return 'boolean';
+    case 'array':
+      return isRecord(own['items']) && own['items']['type'] === 'string' ? 'lines' : 'json';
+    default:
+      return 'json';
+  }
+}
+
+function initialOf(kind: FieldKind, standard: unknown): string | boolean {
+  if (kind === 'boolean') {
+    return standard === true;
+  }
+  if (standard === undefined || standard === null) {
+    return '';
+  }
+  if (kind === 'lines') {
+    return Array.isArray(standard) ? standard.join('\n') : '';
+  }
+  return typeof standard === 'string' ? standard : JSON.stringify(standard);
+}
+
+export function initialValues(fields: readonly Field[]): Values {
+  return Object.fromEntries(fields.map(({ name, initial }) => [name, initial]));
+}
+
+/** What is sent: empty fields are left out, so that the workflow's own defaults count. */
+export function parametersOf(fields: readonly Field[], values: Values): Record<string, unknown> {
+  const given: Record<string, unknown> = {};
+  for (const field of fields) {
+    const value = parameterOf(field, values[field.name] ?? '');
+    if (value !== undefined) {
+      given[field.name] = value;
+    }
+  }
+  return given;
+}
+
+function parameterOf({ kind }: Field, value: string | boolean): unknown {
+  if (typeof value === 'boolean') {
+    return value;
+  }
+  const written = value.trim();
+  if (written === '') {
+    return undefined;
+  }
+  switch (kind) {
+    case 'number':
+      return Number.isFinite(Number(written)) ? Number(written) : written;
+    case 'lines':
+      return written
+        .split('\n')
+        .map(line => line.trim())
+        .filter(Boolean);
+    case 'json':
+      return parsed(written);
+    default:
+      return written;
+  }
+}
+
+/** What is no JSON goes as it is: the server says what is wrong with it. */
+function parsed(written: string): unknown {
+  try {
+    return JSON.parse(written) as unknown;
+  } catch {
+    return written;
+  }
+}
+
+export function isComplete(fields: readonly Field[], values: Values): boolean {
+  return fields.every(({ name, isRequired }) => !isRequired || values[name] === false || Boolean(String(values[name] ?? '').trim()));
+}

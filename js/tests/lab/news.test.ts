@@ -1,0 +1,56 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { News, newsUrl, tells, WakingChannel, type Happened } from '../../src/lab/news';
+import { CoworkError } from '../../src/shared/channel';
+import { FakeServer } from '../runs';
+import { FakeSocket } from '../shared/fakeSocket';
+
+describe('news', () => {
+  beforeEach(() => FakeSocket.install());
+  afterEach(() => vi.unstubAllGlobals());
+
+  it('listens once, and only when told to', () => {
+    const news = new News(() => 'ws://jupyter.example/cowork/inbox/ws');
+    expect(FakeSocket.all).toHaveLength(0);
+    news.listen();
+    news.listen();
+    expect(FakeSocket.all).toHaveLength(1);
+  });
+
+  it('passes on what happened, and after a connection that anything may have', () => {
+    const news = new News(() => 'ws://jupyter.example/cowork/inbox/ws');
+    const heard: Happened[] = [];
+    news.happened.connect((_, happened) => heard.push(happened));
+    news.listen();
+    FakeSocket.all[0]?.onopen?.();
+    FakeSocket.all[0]?.onmessage?.({ data: JSON.stringify({ seq: 5, happened: { c1: ['job-started'] } }) });
+    expect(heard).toEqual([null, { c1: ['job-started'] }]);
+  });
+
+  it('knows the address behind a hub, with the token that opens it', () => {
+    expect(newsUrl('wss://hub.example/user/me/', 'secret')).toBe('wss://hub.example/user/me/cowork/inbox/ws?token=secret');
+    expect(newsUrl('ws://localhost:8888', '')).toBe('ws://localhost:8888/cowork/inbox/ws');
+  });
+
+  it('tells by kind and conversation whether something is of interest', () => {
+    const happened = { c1: ['job-started'], c2: ['question-asked'] };
+    expect(tells(happened, ['question-asked'])).toBe(true);
+    expect(tells(happened, ['question-asked'], 'c1')).toBe(false);
+    expect(tells(happened, ['job-started'], 'c1')).toBe(true);
+    expect(tells(null, [], 'c9')).toBe(true);
+  });
+});
+
+describe('the waking channel', () => {
+  it('tells once when the server has answered for the first time, and not before', async () => {
+    const server = new FakeServer();
+    const wake = vi.fn();
+    const channel = new WakingChannel(server, wake);
+    await expect(channel.request('GET', 'nothing')).rejects.toBeInstanceOf(CoworkError);
+    expect(wake).not.toHaveBeenCalled();
+    server.answers.set('GET health', { version: '1' });
+    await expect(channel.request('GET', 'health')).resolves.toEqual({ version: '1' });
+    await channel.request('GET', 'health');
+    expect(wake).toHaveBeenCalledOnce();
+  });
+});

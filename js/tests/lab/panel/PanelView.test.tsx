@@ -1,0 +1,188 @@
+import { act } from 'preact/test-utils';
+import { describe, expect, it, vi } from 'vitest';
+
+import { PanelView, type PanelViewProps } from '../../../src/lab/panel/PanelView';
+import { CoworkError } from '../../../src/shared/channel';
+import { roleLook } from '../../../src/shared/roles';
+import { event, FakeServer, planned, runCard, settled } from '../../runs';
+import { NOT_READY, READY } from '../../samples';
+import { button, draw, one } from '../../screen';
+import { calm, handsOn, list, press, write } from './drawing';
+
+const SALES = { id: 'c1', title: 'Clean sales.csv', notebook: 'a.ipynb', role: 'planner', model: null, created_at: '', updated_at: '' };
+
+async function show(changes: Partial<PanelViewProps> = {}, server = emptyServer()): Promise<{ screen: HTMLElement; props: PanelViewProps; server: FakeServer }> {
+  const props: PanelViewProps = {
+    hands: handsOn(server),
+    context: null,
+    inbox: [],
+    role: roleLook('planner'),
+    health: READY,
+    check: { state: 'idle' },
+    model: '',
+    canInsert: true,
+    draft: '',
+    summons: 0,
+    onDraft: vi.fn(),
+    onNew: vi.fn(),
+    onBack: vi.fn(),
+    onInsertPlan: vi.fn(),
+    onChooseRole: vi.fn(),
+    onPickModel: vi.fn(),
+    onCheck: vi.fn(),
+    ...changes
+  };
+  const screen = draw(<PanelView {...props} />);
+  await calm();
+  return { screen, props, server };
+}
+
+function emptyServer(): FakeServer {
+  const server = new FakeServer();
+  server.answers.set('GET context?after=0&limit=100', list());
+  return server;
+}
+
+describe('the empty side panel', () => {
+  it('says what to do, and does it', async () => {
+    const { screen, props } = await show();
+    expect(screen.textContent).toContain('No conversations yet');
+    expect(screen.textContent).toContain('Write %%plan in a cell');
+    await press(button(screen, 'Insert a %%plan cell'));
+    expect(props.onInsertPlan).toHaveBeenCalledOnce();
+  });
+
+  it('says why no cell can be inserted', async () => {
+    const { screen } = await show({ canInsert: false });
+    expect(button(screen, 'Insert a %%plan cell').disabled).toBe(true);
+    expect(screen.textContent).toContain('Open a notebook first');
+  });
+
+  it('shows role and model, and lets the role be chosen', async () => {
+    const { screen, props } = await show();
+    expect(one(screen, '.cw-head').textContent).toBe('Plannergpt-5-mini');
+    await press(button(screen, 'Planner'));
+    expect(props.onChooseRole).toHaveBeenCalledOnce();
+  });
+
+  it('helps to connect a model when there is none', async () => {
+    const { screen } = await show({ health: NOT_READY });
+    expect(one(screen, '.cw-note').textContent).toBe('Set COWORK_MODEL first.');
+    expect(screen.querySelector('.cw-setup')).not.toBeNull();
+  });
+
+  it('claims nothing before the server has answered', async () => {
+    const { screen } = await show({ health: null, check: { state: 'busy' } }, new FakeServer());
+    expect(screen.querySelector('.cw-note, .cw-setup')).toBeNull();
+    expect(screen.textContent).not.toContain('No conversations yet');
+    expect(button(screen, 'Checking').getAttribute('aria-busy')).toBe('true');
+  });
+
+  it('shows a failure where the user can try again', async () => {
+    const error = new CoworkError({ code: 'unreachable', message: 'The Jupyter server does not answer.' });
+    const { screen, props } = await show({ check: { state: 'failed', error } });
+    expect(one(screen, '.cw-answer').textContent).toContain('The Jupyter server does not answer.');
+    await press(button(screen, 'Check connection'));
+    expect(props.onCheck).toHaveBeenCalledOnce();
+  });
+});
+
+describe('a new conversation', () => {
+  it('begins with what is said, in the chosen role, about this notebook', async () => {
+    const server = emptyServer();
+    server.answers.set('POST context', SALES);
+    server.answers.set('POST context/c1/messages', { message_id: 'm', job_id: 'j1' });
+    const { screen, props } = await show({ draft: ' Clean it ', model: 'qwen3' }, server);
+    await press(button(screen, 'Send'));
+    expect(server.changes.map(({ path, body }) => [path, body])).toEqual([
+      ['context', { role: 'planner', notebook: 'a.ipynb', model: 'qwen3' }],
+      ['context/c1/messages', { content: 'Clean it' }]
+    ]);
+    expect(props.onDraft).toHaveBeenCalledWith('');
+    expect(props.hands.open).toHaveBeenCalledWith('c1');
+  });
+
+  it('is not begun with nothing, and keeps the words when the server refuses', async () => {
+    const { screen, server } = await show({ draft: '  ' });
+    await press(button(screen, 'Send'));
+    expect(server.changes).toEqual([]);
+    const { screen: other, props } = await show({ draft: 'Clean it' });
+    await press(button(other, 'Send'));
+    expect(one(other, '.cw-composer [role=alert]').textContent).toContain('Nothing at context.');
+    expect(props.onDraft).not.toHaveBeenCalled();
+  });
+
+  it('is sent with Enter, and Shift+Enter makes a line', async () => {
+    const server = emptyServer();
+    const { screen } = await show({ draft: 'Clean it' }, server);
+    const field = one<HTMLTextAreaElement>(screen, 'textarea');
+    const enter = (shiftKey: boolean): Promise<void> =>
+      act(async () => {
+        field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', shiftKey, bubbles: true }));
+        await settled();
+      });
+    await enter(true);
+    expect(server.changes).toEqual([]);
+    await enter(false);
+    expect(server.changes).toHaveLength(1);
+  });
+
+  it('gets the keyboard when it is summoned', async () => {
+    const { screen } = await show({ draft: 'Plan a change to `a.py`: ', summons: 1 });
+    expect(document.activeElement).toBe(one(screen, 'textarea'));
+  });
+});
+
+describe('an open conversation', () => {
+  function serverWith(card = planned()): FakeServer {
+    const server = new FakeServer(card);
+    server.answers.set('GET context/c1', SALES);
+    server.answers.set('GET context/c1/jobs', list({ ...{ id: 'j1', context_id: 'c1', status: card.snapshot.status, error: null }, usage: {}, tasks: [] }));
+    server.answers.set('GET context/c1/checkpoints', list());
+    return server;
+  }
+
+  it('shows what was said and the plan, and goes on from there', async () => {
+    const server = serverWith();
+    server.answers.set('POST context/c1/messages', { message_id: 'm', job_id: 'j2' });
+    const { screen } = await show({ context: 'c1' }, server);
+    expect(one(screen, 'h2').textContent).toBe('Clean sales.csv');
+    expect(screen.textContent).toContain('Execute plan');
+    await write(one<HTMLTextAreaElement>(screen, '.cw-composer textarea'), 'Only March');
+    await press(button(one(screen, '.cw-composer'), 'Send'));
+    expect(server.changes).toEqual([{ method: 'POST', path: 'context/c1/messages', body: { content: 'Only March' } }]);
+    expect(one<HTMLTextAreaElement>(screen, '.cw-composer textarea').value).toBe('');
+    await server.send(event(11, 'job-started', { job_id: 'j2' }, { job_id: 'j2' }));
+    expect(button(one(screen, '.cw-composer'), 'Stop')).toBeTruthy();
+    await server.send(event(12, 'text-delta', { text: 'March it is' }, { job_id: 'j2' }));
+    expect(screen.textContent).toContain('March it is');
+  });
+
+  it('can be stopped from where one writes', async () => {
+    const server = serverWith(runCard({ status: 'running', ended_at: null }));
+    server.answers.set('POST jobs/j1/cancel', {});
+    const { screen } = await show({ context: 'c1' }, server);
+    await press(button(one(screen, '.cw-composer'), 'Stop'));
+    expect(server.changes).toEqual([{ method: 'POST', path: 'jobs/j1/cancel', body: null }]);
+  });
+
+  it('asks for a job that somebody began elsewhere', async () => {
+    const server = serverWith();
+    const { screen } = await show({ context: 'c1' }, server);
+    const other = runCard({ goal: 'From the notebook', status: 'running', ended_at: null, seq: 11 }, { job_id: 'j2' });
+    server.answers.set('GET jobs/j2/card', { card: other, markdown: '' });
+    const job = { context_id: 'c1', status: 'running', error: null, usage: {}, tasks: [], created_at: '', completed_at: null };
+    server.answers.set('GET context/c1/jobs', list({ ...job, id: 'j1', status: 'completed' }, { ...job, id: 'j2' }));
+    await server.send(event(11, 'job-started', { job_id: 'j2' }, { job_id: 'j2' }));
+    await calm();
+    expect(server.asked.some(({ path }) => path === 'jobs/j2/card')).toBe(true);
+    expect(button(one(screen, '.cw-composer'), 'Stop')).toBeTruthy();
+  });
+
+  it('says so when it was deleted, and leads back', async () => {
+    const { screen, props } = await show({ context: 'gone' }, new FakeServer());
+    expect(screen.textContent).toContain('This conversation was deleted.');
+    await press(button(screen, 'All'));
+    expect(props.onBack).toHaveBeenCalledOnce();
+  });
+});

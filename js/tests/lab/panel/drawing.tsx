@@ -1,0 +1,66 @@
+/** Draws parts of the panel with a server that answers from a table. */
+
+import type { VNode } from 'preact';
+import { act } from 'preact/test-utils';
+import { vi } from 'vitest';
+
+import { PanelProvider, type PanelHands } from '../../../src/lab/panel/context';
+import { FakeServer, settled } from '../../runs';
+import { click, draw } from '../../screen';
+import { FakeNews } from '../fakeNews';
+
+export interface Drawn {
+  screen: HTMLElement;
+  server: FakeServer;
+  news: FakeNews;
+  hands: PanelHands;
+}
+
+export function handsOn(server: FakeServer, changes: Partial<PanelHands> = {}): PanelHands & { news: FakeNews } {
+  const news = new FakeNews();
+  return { channel: server, notebook: 'a.ipynb', open: vi.fn(), download: vi.fn(async () => undefined), ...changes, news };
+}
+
+export async function drawIn(view: VNode, answers: Record<string, unknown>, changes: Partial<PanelHands> = {}): Promise<Drawn> {
+  const server = new FakeServer();
+  for (const [request, answer] of Object.entries(answers)) {
+    server.answers.set(request, answer);
+  }
+  const hands = handsOn(server, changes);
+  const screen = draw(<PanelProvider value={hands}>{view}</PanelProvider>);
+  await calm();
+  return { screen, server, news: hands.news, hands };
+}
+
+/** Until what was asked has been answered and drawn, and what was asked because of that as well. */
+export async function calm(): Promise<void> {
+  await act(settled);
+  await act(settled);
+}
+
+/** Clicks, and waits for all that comes of it. */
+export async function press(element: HTMLElement): Promise<void> {
+  await click(element);
+  await calm();
+}
+
+export async function unfold(details: HTMLDetailsElement): Promise<void> {
+  await act(async () => {
+    details.open = true;
+    details.dispatchEvent(new Event('toggle'));
+  });
+  await calm();
+}
+
+export async function write(field: HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement, text: string): Promise<void> {
+  await act(async () => {
+    field.value = text;
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+    field.dispatchEvent(new Event('change', { bubbles: true }));
+  });
+  await calm();
+}
+
+export function list(...items: unknown[]): { items: unknown[]; next: null } {
+  return { items, next: null };
+}
