@@ -63,6 +63,8 @@ const DIFF = `--- analysis.ipynb
 +df = df.drop_duplicates()
 `;
 const STEP_1 = [
+  message('user', 'actor', 'task_assignment', 'Step 1', {}, { task_id: 't1', created_at: later(5) }),
+  message('user', 'actor', 'task_assignment', 'Step 2', {}, { task_id: 't2', created_at: later(10) }),
   ...call('edit_cell', { path: 'analysis.ipynb', cell: 3 }, 'changed cell 3 of analysis.ipynb', { task_id: 't1', facts: { diff: DIFF } }),
   ...call('run_cell', { path: 'analysis.ipynb', cell: 3 }, 'ran cell 3: 3,120 dates fixed', { task_id: 't1', text: '3120 dates fixed' }),
   message('assistant', 'actor', 'text', '214 rows dropped, 3,120 dates fixed.', {}, { task_id: 't1' })

@@ -4,7 +4,7 @@ import { moment } from '../figures';
 import { inline } from '../markdown';
 import { Note } from '../Note';
 import type { Audit, Plan, PlanStep, StepStatus } from '../protocol';
-import { entriesOfTask } from '../run/fold';
+import { entriesOfTask, taskStart } from '../run/fold';
 import { isFinal, presentJob, type RunState } from '../run/state';
 import { t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';
@@ -43,7 +43,8 @@ export function PlanView({ state, plan, audit }: { state: RunState; plan: Plan; 
         {...(steps.length > LONG_PLAN ? { tabIndex: 0 } : {})}
       >
         {steps.map(step => {
-          const task = state.tasks[step.id] ?? null;
+          const known = state.tasks[step.id];
+          const task = known ? { ...known, startedAt: taskStart(state, known) } : null;
           return (
             <StepRow
               key={step.id}

@@ -11,6 +11,7 @@ import { t } from '../translate';
 import { oneLine } from '../visible';
 import { Clock } from './Clock';
 import { useRun } from './context';
+import { taskStart } from './fold';
 import { isFinal, presentJob, statusOf, type RunState } from './state';
 import type { Link } from './store';
 
@@ -110,7 +111,10 @@ export function RunFigures({ state, link }: { state: RunState; link: Link }): VN
 /** A guess from the steps that are done; without any there is none. */
 function TimeLeft({ state }: { state: RunState }): VNode | null {
   const steps = state.plan?.steps ?? [];
-  const spans = steps.map(step => secondsBetween(state.tasks[step.id]?.startedAt, state.tasks[step.id]?.endedAt)).filter(span => span !== null);
+  const spans = steps
+    .map(step => state.tasks[step.id])
+    .map(task => (task ? secondsBetween(taskStart(state, task), task.endedAt) : null))
+    .filter(span => span !== null);
   const left = steps.filter(step => !isFinal(stepStatus(state, step))).length;
   if (spans.length === 0 || left === 0 || statusOf(state) !== 'running') {
     return null;

@@ -2,7 +2,7 @@
 
 import { counted } from '../figures';
 import { t } from '../translate';
-import type { CallEntry, Entry, RunState } from './state';
+import type { CallEntry, Entry, RunState, TaskState } from './state';
 
 const FILES = new Set(['read_file', 'get_file_info', 'read_notebook', 'list_directory']);
 const VARIABLES = new Set(['list_variables', 'inspect_variable']);
@@ -71,6 +71,12 @@ function isRepetition(state: RunState, entry: Entry): boolean {
 
 function isAnswer(said: string, question: string): boolean {
   return said.startsWith(`Answer to “${question}”`);
+}
+
+/** When a step was begun last: the event said it, or else the message that assigned it. */
+export function taskStart(state: RunState, task: TaskState): string | null {
+  const assigned = state.entries.filter(entry => entry.kind === 'assignment' && entry.task === task.id).pop();
+  return task.startedAt ?? assigned?.at ?? null;
 }
 
 export function entriesOfTask(state: RunState, taskId: string): Entry[] {

@@ -61,7 +61,8 @@ function tasksOf(tasks: readonly Task[]): Record<string, TaskState> {
         status: task.status,
         error: task.error ?? null,
         result: task.result ?? null,
-        startedAt: task.created_at ?? null,
+        // All tasks are made when the job begins; when each was begun, its first message says.
+        startedAt: null,
         endedAt: task.completed_at ?? null
       }
     ])

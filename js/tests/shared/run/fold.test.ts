@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
-import { entriesOfTask, fold, mainEntries, readsSentence } from '../../../src/shared/run/fold';
+import { entriesOfTask, fold, mainEntries, readsSentence, taskStart } from '../../../src/shared/run/fold';
 import { withMessage } from '../../../src/shared/run/messages';
 import { fromCard } from '../../../src/shared/run/snapshot';
 import type { CallEntry, RunState } from '../../../src/shared/run/state';
-import { message, planned, runCard } from '../../runs';
+import { AT, later, message, planned, runCard } from '../../runs';
 
 let count = 0;
 
@@ -41,6 +41,12 @@ describe('where things stand', () => {
     const state = call(call(fromCard(planned({ tasks: [{ id: 't1', step_id: '1', status: 'running' }] })), 'run_cell', {}, 't1'), 'run_cell', {});
     expect(mainEntries(state).filter(({ kind }) => kind === 'call')).toHaveLength(1);
     expect(entriesOfTask(state, 't1')).toHaveLength(1);
+  });
+
+  it('a step has begun when it was assigned, not when its job began', () => {
+    const state = withMessage(fromCard(planned({ tasks: [{ id: 't1', step_id: '1', status: 'running', created_at: AT }] })), message('task_assignment', 'Do it', { task_id: 't1', created_at: later(30) }));
+    expect(taskStart(state, state.tasks['1']!)).toBe(later(30));
+    expect(taskStart(fromCard(planned()), { ...state.tasks['1']!, id: 't9' })).toBeNull();
   });
 
   it('the goal is not said twice', () => {
