@@ -16,6 +16,8 @@ from pathlib import Path
 from ..workspace.globs import Glob
 
 _SPECIAL = re.compile(r"([\\*?\[\]{}])")
+_DEEPEST = 300
+"""Folders in a path that is looked at; the tools open none that is as deep."""
 _NOWHERE = "/\0"
 """No place that there could be; outside every folder."""
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
@@ -66,6 +68,8 @@ def target_of(grounds: Grounds, path: str, folder: str = "", *, follow: bool = T
     if path == "~" or path.startswith("~/"):
         path = grounds.home + path[1:]
     joined = os.path.join(base, path)  # noqa: PTH118 (Path would drop what we must see)
+    if os.path.normpath(joined).count("/") > _DEEPEST:
+        return Target(_NOWHERE, _NOWHERE)
     if follow:
         return Target(os.path.normpath(joined), _real(joined))
     parent, name = os.path.split(joined.rstrip("/"))
