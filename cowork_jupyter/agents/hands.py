@@ -153,6 +153,7 @@ class Hands:
             workspace=clearance.guard(self.workspace),
             role=self.log.role,
             output=show,
+            network=clearance.network,
             sandbox=self.sandbox,
             notebooks=self.gate.notebooks,
         )

@@ -183,7 +183,7 @@ def _command_parts(
     folders = [folder]
     analysis = analyse(text)
     for command in analysis.commands:
-        yield _command_part(tool, command)
+        yield _command_part(tool, command, bool(parameters.get("needs_network")))
         for one in folders:
             yield from _word_parts(command, one, grounds)
             yield from _tree_parts(command, one, grounds)
@@ -194,8 +194,9 @@ def _command_parts(
         yield Part(tool, (COMMAND_TOOL,), text, Risk.HIGH, doubts=doubts)
 
 
-def _command_part(tool: str, command: SimpleCommand) -> Part:
+def _command_part(tool: str, command: SimpleCommand, needs_network: bool) -> Part:
     reasons = [why for effect, why in _OUTRIGHT.items() if effect in command.effects]
+    reasons += ["it asks for the network"] if needs_network else []
     plain_reading = not command.doubts and command.effects <= {Effect.READS}
     risk = Risk.LOW if plain_reading else Risk.MEDIUM
     return Part(

@@ -45,6 +45,8 @@ class ToolContext:
     role: AgentRole
     output: Callable[[str], None] = lambda _text: None
     """Called with each piece of output as it comes, for tools that run long."""
+    network: bool = False
+    """Whether the user has let a command reach the network."""
     sandbox: Sandbox | None = None
     """Confines commands. Without one, only roles whose commands may write run any."""
     notebooks: Notebooks = field(default_factory=_notebook_files)

@@ -38,6 +38,9 @@ class ExecuteCommand(Parameters):
     ]
     cwd: Annotated[str, Field(description="Folder to run in, relative to the workspace.")] = "."
     timeout_seconds: Annotated[float, Field(gt=0, le=3600)] = 120
+    needs_network: Annotated[bool, Field(description="Asks the user; without, there is none.")] = (
+        False
+    )
 
 
 @tool(category="shell", permissions=[Permission.EXECUTE_COMMANDS])
@@ -59,7 +62,7 @@ async def execute_command(parameters: ExecuteCommand, context: ToolContext) -> T
     ending = _ending(process.returncode, parameters.timeout_seconds if timed_out else None)
     separator = "" if output.text.endswith("\n") or not output.text else "\n"
     return ToolResult(
-        text=f"{output.text}{separator}[{ending}]",
+        text=f"{output.text}{separator}[{ending}]{_hint(process, context)}",
         summary=f"ran `{_short(parameters.command)}`: {ending}",
         data={
             "command": parameters.command,
@@ -69,6 +72,14 @@ async def execute_command(parameters: ExecuteCommand, context: ToolContext) -> T
             "omitted_characters": output.omitted,
         },
     )
+
+
+def _hint(process: Running, context: ToolContext) -> str:
+    """What the model could not guess about a command that failed."""
+    confined = context.sandbox is not None and context.sandbox.kind != "none"
+    if not process.returncode or context.network or not confined:
+        return ""
+    return "\n[There was no network. needs_network asks the user for it.]"
 
 
 def command_line(command: str) -> list[str]:
@@ -147,6 +158,7 @@ async def _started(
                 output=write_end.fileno(),
                 environment=scrubbed(os.environ),
                 may_write=context.role.spec.commands_may_write,
+                network=context.network,
             )
             async with _run(launch, context) as running:
                 write_end.close()  # now only the command holds it: its end is our end of file

@@ -42,6 +42,8 @@ class Launch:
     output: int
     environment: Mapping[str, str]
     may_write: bool
+    network: bool = True
+    """Whether the user has let it reach the network, where that is theirs to say."""
 
 
 class Sandbox:
@@ -79,9 +81,10 @@ class Sandbox:
         """What does not hold on this machine, and would elsewhere."""
         return missing(self.powers)
 
-    def allows_network(self, *, may_write: bool) -> bool:
-        """Whether commands reach the network: never those of roles that only look."""
-        return may_write and self._settings.sandbox_network != "deny"
+    def allows_network(self, *, may_write: bool, asked: bool) -> bool:
+        """Whether a command reaches the network: never one of a role that only looks."""
+        choice = self._settings.sandbox_network
+        return may_write and (choice == "allow" or (choice == "ask" and asked))
 
     @asynccontextmanager
     async def running(self, launch: Launch) -> AsyncIterator[ConfinedCommand]:
@@ -120,7 +123,7 @@ class Sandbox:
 
     def _orders(self, launch: Launch, folder: Path, root: int) -> tuple[Orders, int]:
         """What to ask the keeper for, and the descriptor of the Landlock list that goes with it."""
-        network = self.allows_network(may_write=launch.may_write)
+        network = self.allows_network(may_write=launch.may_write, asked=launch.network)
         orders = Orders(
             arguments=list(launch.arguments),
             environment={

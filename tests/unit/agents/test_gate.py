@@ -392,3 +392,24 @@ async def test_time_in_which_the_user_thinks_does_not_count(
         clock.now += 10_000
         asking.service.resolve_permissions([request.id], ALLOW)
         assert (await ended(asking, job_id)).status is JobStatus.COMPLETED
+
+
+async def test_a_command_reaches_the_network_only_if_the_user_was_asked(
+    asking: Bench, scripted: ScriptedServer
+) -> None:
+    port = asking.service.settings.base_url.split(":")[2].split("/")[0]
+    code = f'import socket; socket.create_connection(("127.0.0.1", {port}), 5); print("reached")'
+    command = f"python -c '{code}'"
+    scripted.add(
+        call("execute_command", command=command),
+        call("execute_command", command=command, needs_network=True),
+        text("Done."),
+    )
+    job_id = await run_plan(asking, one_step(["execute_command"], []))
+    (request,) = await pending(asking)
+    (first,) = asking.results()
+    assert first["facts"]["exit_code"] != 0, "the plan's grant brings no network"
+    assert "it asks for the network" in request.data["why"][0]
+    asking.service.resolve_permissions([request.id], ALLOW)
+    assert (await ended(asking, job_id)).status is JobStatus.COMPLETED
+    assert asking.results()[1]["facts"]["exit_code"] == 0

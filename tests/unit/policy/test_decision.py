@@ -280,6 +280,15 @@ def test_a_plan_covers_commands_as_far_as_the_sandbox_holds_them() -> None:
     assert command("python x.py", grant=step("update_file")) is ASK
 
 
+def test_a_command_that_wants_the_network_asks_for_it() -> None:
+    grant = step("execute_command")
+    wanted = {"command": "python x.py", "needs_network": True}
+    assert decided("execute_command", wanted, grant=grant).effect is ASK
+    assert not decided("execute_command", {"command": "python x.py"}, grant=grant).allowed_by_user
+    exact = rule(ALLOW, "execute_command(python x.py)")
+    assert decided("execute_command", wanted, exact).allowed_by_user
+
+
 # What a lasting answer would write
 
 

@@ -41,7 +41,8 @@ def _sandbox(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[None]:
 
 
 async def run(root: Path, command: str, pieces: list[str] | None = None, **more: Any) -> ToolResult:
-    context = ToolContext(Workspace(root), AgentRole.ACTOR, sandbox=in_use[0] if in_use else None)
+    sandbox = in_use[0] if in_use else None
+    context = ToolContext(Workspace(root), AgentRole.ACTOR, sandbox=sandbox, network=True)
     if pieces is not None:
         context.output = pieces.append
     return await default_tools().call("execute_command", {"command": command, **more}, context)

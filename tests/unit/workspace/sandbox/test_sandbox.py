@@ -103,18 +103,22 @@ def test_root_is_told_that_processes_are_not_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("choice", "may_write", "allowed"),
+    ("choice", "may_write", "asked", "allowed"),
     [
-        ("ask", True, True),
-        ("allow", True, True),
-        ("deny", True, False),
-        ("ask", False, False),
-        ("allow", False, False),
+        ("ask", True, True, True),
+        ("ask", True, False, False),
+        ("allow", True, False, True),
+        ("deny", True, True, False),
+        ("ask", False, True, False),
+        ("allow", False, True, False),
     ],
 )
-def test_those_who_only_look_have_no_network(choice: str, may_write: bool, allowed: bool) -> None:
+def test_who_only_looks_has_no_network_and_the_others_as_configured(
+    choice: str, may_write: bool, asked: bool, allowed: bool
+) -> None:
     settings = Settings(workspace=Path("/ws"), data_dir=Path("/d"), sandbox_network=choice)  # type: ignore[arg-type]
-    assert Sandbox(settings).allows_network(may_write=may_write) is allowed
+    sandbox = Sandbox(settings)
+    assert sandbox.allows_network(may_write=may_write, asked=asked) is allowed
 
 
 def test_it_travels_to_another_process_as_its_settings() -> None:
