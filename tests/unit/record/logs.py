@@ -100,6 +100,7 @@ class Log:
         """A call with its result; gives the ids of what shows it."""
         call_id = f"call_{len(self.messages)}"
         facts: dict[str, Any] = {"paths": list(paths)}
+        approved: dict[str, Any] = {"approved": True} if asked else {}
         call: dict[str, Any] = {"call_id": call_id, "tool": tool, "parameters": parameters}
         shown = [self.say("", MessageType.TOOL_CALL, step, **call)]
         shown.append(
@@ -114,7 +115,7 @@ class Log:
                 summary=error or f"{tool} {' '.join(paths)}".strip(),
                 error={"code": error, "message": error} if error else None,
                 facts={} if error else facts,
-                **({"approved": True} if asked else {}),
+                **approved,
             )
         )
         return [one.id for one in shown]
