@@ -14,6 +14,9 @@ from operator import attrgetter
 
 OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
+AT_ONCE = 40
+"""Folders that the second process tells about at a time."""
+
 Known = tuple[str, tuple[int, ...], list[str], bytes]
 """A folder's path, its own numbers, the names in it and theirs."""
 
@@ -48,9 +51,16 @@ def main() -> None:
             folders: list[Known] = marshal.load(sys.stdin.buffer)  # noqa: S302 (from the scan)
         except EOFError:
             return
-        same = [path for path, own, names, rows in folders if _is_same(path, own, names, rows)]
-        marshal.dump(same, sys.stdout.buffer)
-        sys.stdout.buffer.flush()
+        for start in range(0, len(folders), AT_ONCE):
+            some = folders[start : start + AT_ONCE]
+            _say([folder[0] for folder in some if _is_same(*folder)])
+        _say(None)
+
+
+def _say(paths: list[str] | None) -> None:
+    """Tell what was found so far; None is the end of an answer."""
+    marshal.dump(paths, sys.stdout.buffer)
+    sys.stdout.buffer.flush()
 
 
 def _is_same(path: str, own: tuple[int, ...], names: list[str], rows: bytes) -> bool:

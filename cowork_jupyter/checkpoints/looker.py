@@ -1,10 +1,11 @@
 """A second process that looks at a part of a large workspace.
 
 Looking at many files is one short system call after the other, and Python makes only one
-at a time. So half of a large workspace is looked at by a process of its own while the scan
-looks at the other half. It says only which folders are exactly as they were; whatever goes
-wrong with it, the scan looks for itself. It lives from the first large scan on, and ends
-when its input does, so at the latest with us.
+at a time. So a process of its own looks at a large workspace from the end, while the scan
+looks at it from the beginning, and they meet where they meet. It says only which folders
+are exactly as they were; what it has not said in time, for whatever reason, the scan finds
+out for itself. It lives from the first large scan on, and ends when its input does, so at
+the latest with us.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from .look import Known
 
 WORTHWHILE = 20_000
 """Files from which on a second process pays."""
-ITS_SHARE = 0.45
+ITS_SHARE = 0.5
+"""How much of the workspace it is given at most."""
 
 
 class Looker:
@@ -29,28 +31,24 @@ class Looker:
     def __init__(self, root: str) -> None:
         self._root = root
         self._process: subprocess.Popen[bytes] | None = None
-        self._asked: frozenset[str] = frozenset()
-        self._same: frozenset[str] = frozenset()
+        self._same: set[str] = set()
         self._thread: threading.Thread | None = None
 
     def ask(self, folders: list[Known]) -> None:
-        """Let it look at these folders, while others look elsewhere."""
-        self.finish()
-        self._asked, self._same = frozenset(path for path, *_ in folders), frozenset()
-        self._thread = threading.Thread(target=self._exchange, args=(folders,), daemon=True)
-        self._thread.start()
+        """Let it look at these folders, in this order, while others look elsewhere."""
+        self._wait()
+        self._same = set()
+        work = threading.Thread(target=self._exchange, args=(folders, self._same), daemon=True)
+        self._thread = work
+        work.start()
 
     def found_same(self, path: str) -> bool:
-        """Whether the folder is as it was; waits for the answer if it was asked about."""
-        if path not in self._asked:
-            return False
-        self._wait()
+        """Whether it has found by now that the folder is as it was. Nobody waits for it."""
         return path in self._same
 
-    def finish(self) -> None:
-        """Wait for the answer, and forget it."""
-        self._wait()
-        self._asked = self._same = frozenset()
+    def forget(self) -> None:
+        """The scan is over; what is found from now on is not news any more."""
+        self._same = set()
 
     def close(self) -> None:
         """End the process."""
@@ -64,14 +62,15 @@ class Looker:
             self._thread.join()
             self._thread = None
 
-    def _exchange(self, folders: list[Known]) -> None:
+    def _exchange(self, folders: list[Known], same: set[str]) -> None:
         try:
             process = self._running()
             assert process.stdin
             assert process.stdout
             process.stdin.write(marshal.dumps(folders))
             process.stdin.flush()
-            self._same = frozenset(marshal.load(process.stdout))  # noqa: S302 (our own)
+            while (found := marshal.load(process.stdout)) is not None:  # noqa: S302 (our own)
+                same.update(found)
         except (OSError, ValueError, EOFError, TypeError):
             self._give_up()  # then the scan does it all
 

@@ -84,7 +84,7 @@ class Scan:
             with self.objects.batch() as batch, self.ground.top() as top:
                 self._walk(os.dup(top), batch)
         finally:
-            self.looker.finish()
+            self.looker.forget()
         self._keep_large()
         return Snapshot(self.folders)
 
@@ -153,7 +153,7 @@ class Scan:
             if folder.own is not None:
                 asked.append((path, folder.own, folder.names, folder.rows))
                 left -= len(folder.names)
-        self.looker.ask(asked)
+        self.looker.ask(asked)  # the last folder first
 
     def _listed(
         self,

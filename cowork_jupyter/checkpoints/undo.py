@@ -113,8 +113,6 @@ class Undo:
         after = change.after
         if after is None or after.digest is None:
             return False
-        if await self._documents.read_unsaved(change.path) is None:
-            return False
         digest = after.digest
         content = await self._shelf.ask(lambda state: state.store.objects.read(digest))
         return await self._documents.write(change.path, content)

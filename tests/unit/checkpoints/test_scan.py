@@ -322,6 +322,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     same = looker.Looker.found_same
 
     def noted(self: looker.Looker, path: str) -> bool:
+        self._wait()  # or it depends on who is faster
         is_same = same(self, path)
         if is_same:
             found.append(path)
