@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from .domain.events import Event
 from .domain.settings import Settings
@@ -20,18 +20,29 @@ if TYPE_CHECKING:
     from .agents.reuse import Reuse
     from .agents.user import Inbox
     from .bus import Journal
-    from .checkpoints import Checkpoints
+    from .checkpoints import Checkpoints, OpenDocuments
     from .policy.rulebook import RuleBook
     from .policy.trust import Trust
+    from .tools.notebook.state import Notebooks
     from .workflows import Templates, WorkflowRegistry
     from .workspace.sandbox.sandbox import Sandbox
+
+    class NotebookHost(Notebooks, OpenDocuments, Protocol):
+        """A host that knows which notebooks are open, and reads and changes them there."""
 
 
 class Parts:
     """Wires the parts together for one workspace and one set of settings."""
 
-    def __init__(self, settings: Settings, *, interactive: bool = True) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        interactive: bool = True,
+        notebooks: NotebookHost | None = None,
+    ) -> None:
         self.settings = settings
+        self._notebooks = notebooks
         self.interactive = interactive
         """Whether somebody can be asked. If not, what would ask is denied, and nothing waits."""
         self.prompts = BasePrompts(
@@ -132,7 +143,7 @@ class Parts:
         from .checkpoints import checkpoints_of
         from .record.changes import compare
 
-        return checkpoints_of(self.settings, self.journal, compare)
+        return checkpoints_of(self.settings, self.journal, compare, self._notebooks)
 
     @cached_property
     def kit(self) -> AgentKit:
@@ -143,6 +154,7 @@ class Parts:
         from .agents.user import Nobody
         from .llm.client import Model
         from .llm.tokens import TokenCounter
+        from .tools.notebook.stored import NotebookFiles
         from .tools.registry import default_tools
         from .workspace import Workspace
 
@@ -160,6 +172,7 @@ class Parts:
                 *(workspace, self.rules, approver),
                 confined=self._holds_commands(),
                 at_risk=self.keeper.recorder.at_risk if self.interactive else None,
+                notebooks=self._notebooks or NotebookFiles(),
             ),
             counter=TokenCounter(),
             prompts=self.prompts,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .agents.jobs import Work
     from .agents.loop import Outcome
     from .checkpoints import CheckpointDiff, RollbackResult, Scope
+    from .parts import NotebookHost
     from .policy.decision import Decision
     from .record import Audit, Export, ExportFormat
     from .store import CheckpointRecord, Inquiry, Page, PlanRevision
@@ -35,8 +36,14 @@ MOST_TITLE = 80
 class CoworkService(Parts):
     """What hosts can ask of Cowork and tell it to do."""
 
-    def __init__(self, settings: Settings, *, interactive: bool = True) -> None:
-        super().__init__(settings, interactive=interactive)
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        interactive: bool = True,
+        notebooks: NotebookHost | None = None,
+    ) -> None:
+        super().__init__(settings, interactive=interactive, notebooks=notebooks)
         self._probe = ModelProbe(settings)
 
     # How things are

@@ -17,6 +17,7 @@ from .kernel_tokens import KernelTokens
 from .news import News, NewsSocket
 from .passthrough import PassthroughHandler
 from .socket import EventsSocket
+from .tabs import Tabs, TabSocket
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +38,7 @@ class CoworkExtension(ExtensionApp):
     handlers = [
         (r"/cowork/context/([^/]+)/events/ws", EventsSocket),
         (r"/cowork/inbox/ws", NewsSocket),
+        (r"/cowork/notebooks/ws", TabSocket),
         (r"/cowork/v1/(models|chat/completions)", PassthroughHandler),
         (r"/cowork/.*", ApiHandler),
     ]
@@ -44,6 +46,7 @@ class CoworkExtension(ExtensionApp):
     kind: Literal["server"] = "server"
     kernel_tokens: KernelTokens
     news: News
+    tabs: Tabs
     _service: CoworkService | None = None
 
     def initialize_settings(self) -> None:
@@ -53,17 +56,23 @@ class CoworkExtension(ExtensionApp):
         self.kernel_tokens = KernelTokens(app.kernel_manager, lambda: app.connection_url)
         self.kernel_tokens.wrap_kernel_start()
         self.news = News()
+        self.tabs = Tabs()
 
     @property
     def service(self) -> CoworkService:
         """The one service of this server, made when first needed."""
         if self._service is None:
             from ..service import CoworkService
+            from .notebooks import ServerNotebooks
             from .telemetry import Telemetry
 
             assert self.serverapp is not None
-            settings = Cowork(parent=self).settings(workspace=self.serverapp.root_dir)
-            self._service = CoworkService(settings)
+            app = self.serverapp
+            settings = Cowork(parent=self).settings(workspace=app.root_dir)
+            notebooks = ServerNotebooks(
+                self.tabs, app.contents_manager, app.root_dir, settings.workspace
+            )
+            self._service = CoworkService(settings, notebooks=notebooks)
             self._service.observe(Telemetry(self.serverapp.event_logger))
             self._service.observe(self.news)
         return self._service

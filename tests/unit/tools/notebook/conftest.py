@@ -14,7 +14,8 @@ from cowork_jupyter.tools.notebook.state import NotebookState
 
 def code(source: str, cell_id: str = "", **more: Any) -> dict[str, Any]:
     """A code cell."""
-    cell = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
+    empty: dict[str, Any] = {"metadata": {}, "outputs": []}
+    cell = {"cell_type": "code", "execution_count": None, **empty}
     return {**cell, "source": source.splitlines(keepends=True), "id": cell_id or "a", **more}
 
 
