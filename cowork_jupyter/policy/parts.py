@@ -6,6 +6,7 @@ is seen to write or read, and one for what could not be understood.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from enum import IntEnum
@@ -303,4 +304,7 @@ def may_be_kept(part: Part) -> bool:
     """Whether a lasting rule for exactly this part makes sense."""
     if part.protected or part.doubts or part.tool in KERNEL_TOOLS:
         return False
-    return is_always_allowable(part.command) if part.command else part.target is not None
+    if part.command:
+        return is_always_allowable(part.command)
+    # A rule about a folder would be about all that is in it, which nobody was shown.
+    return part.target is not None and not os.path.isdir(part.target.real)  # noqa: PTH112

@@ -227,3 +227,11 @@ async def test_a_lasting_rule_for_what_the_card_cannot_show(house: House) -> Non
     (request,) = house.user.asked
     assert not request.shown.complete
     assert request.scopes == ["once"]
+
+
+async def test_a_lasting_rule_for_a_folder_that_covers_what_is_in_it(house: House) -> None:
+    """To remove an empty folder once is no leave to remove what will be in it."""
+    (house.root / "empty").mkdir()
+    house.look()
+    await house.attempt("delete_file", path="empty")
+    assert house.user.asked[0].scopes == ["once"]
