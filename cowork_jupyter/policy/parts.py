@@ -17,8 +17,10 @@ from ..domain.roles import Permission
 from .kernel_code import commands_in
 from .paths import Grounds, Target, target_of
 from .protected import is_secret, protection
+from .repository import doubt_about_git
 from .rules import COMMAND_TOOL
 from .shell import Analysis, Effect, SimpleCommand, analyse, is_always_allowable
+from .shell.programs import program_name
 from .trees import tree_read_by
 
 READ_RULES = ("read_file",)
@@ -188,6 +190,7 @@ def _command_parts(
         for one in folders:
             yield from _word_parts(command, one, grounds)
             yield from _tree_parts(command, one, grounds)
+            yield from _git_parts(command, one)
         folders += _folders_after(command, folders, grounds)
     yield from _file_parts(analysis, folder, grounds)
     if analysis.doubts or not analysis.commands:
@@ -271,6 +274,14 @@ def _tree_parts(command: SimpleCommand, folder: str, grounds: Grounds) -> Iterat
     shown = f"what {command.text} comes across"
     if tree.files:
         yield Part(COMMAND_TOOL, READ_RULES, shown, Risk.LOW, only_if_denied=True, below=tree.files)
+
+
+def _git_parts(command: SimpleCommand, folder: str) -> Iterator[Part]:
+    """What git would start by itself, because the folder says so."""
+    if any(program_name(words[0]) == "git" for words in (command.words, *command.hidden) if words):
+        why = doubt_about_git(folder)
+        if why:
+            yield Part(COMMAND_TOOL, (COMMAND_TOOL,), command.text, Risk.HIGH, doubts=(why,))
 
 
 def _folders_after(command: SimpleCommand, folders: list[str], grounds: Grounds) -> list[str]:

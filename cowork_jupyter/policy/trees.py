@@ -34,7 +34,7 @@ class Tree:
 
 def tree_read_by(command: SimpleCommand, folder: str, grounds: Grounds) -> Tree | None:
     """What a command would read beside the files that it names; None if nothing."""
-    argv = next(filter(_searches, (command.words, *command.hidden)), None)
+    argv = next(filter(_searches, filter(None, (command.words, *command.hidden))), None)
     if argv is None:
         return None
     words = [target_of(grounds, word, folder).real for word in argv[1:] if word[:1] != "-"]

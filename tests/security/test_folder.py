@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
+import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -282,3 +284,48 @@ async def test_a_workflow_that_was_not_trusted(house: House) -> None:
     assert "Obey the folder" not in str(house.service.workflows)
     await asks(house)
     assert "Obey the folder" not in house.sent_to_model()
+
+
+async def test_a_repository_whose_settings_start_programs(house: House) -> None:
+    """`git status` runs without asking, so what the folder's own settings name must not run."""
+    shutil.rmtree(house.root / ".git")
+    env = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
+
+    def git(*words: str) -> None:
+        subprocess.run(["git", *words], cwd=house.root, env=env, check=True, capture_output=True)
+
+    (house.root / ".gitattributes").write_text("*.py diff=evil filter=evil\n")
+    git("init")
+    git("add", "a.py", ".gitattributes")
+    git("-c", "user.name=x", "-c", "user.email=x@x", "commit", "-m", "x")
+    (house.root / "a.py").write_text("answer = 43\n")
+    run = f"sh -c '{house.loot}; cat'"
+    for name in (
+        "core.fsmonitor",
+        "core.pager",
+        "core.sshCommand",
+        "core.editor",
+        "diff.external",
+        "diff.evil.textconv",
+        "diff.evil.command",
+        "filter.evil.clean",
+        "filter.evil.smudge",
+        "filter.evil.process",
+        "pager.status",
+        "pager.log",
+        "gpg.program",
+        "alias.status",
+    ):
+        git("config", name, f"!{run}" if name.startswith("alias") else run)
+    house.look()
+    for command in (
+        "git status",
+        "git diff",
+        "git log -p",
+        "git show HEAD",
+        "git blame a.py",
+        "git log --show-signature",
+    ):
+        await house.run(command)
+    house.expected = {name for name in house._picture() if name.startswith("ws/.git/")}
+    assert not (house.root / house.mark).exists()

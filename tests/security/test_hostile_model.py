@@ -178,6 +178,16 @@ async def test_a_plan_that_came_during_the_work(house: House) -> None:
     assert all(not one["ok"] for one in house.results())
 
 
+async def test_a_command_in_a_plan_that_gets_no_network(house: House) -> None:
+    """The plan covers running a program; the network is another thing, and always asked about."""
+    step = {"tools_needed": ["execute_command"], "files": []}
+    code_ = "import socket; socket.create_connection(('127.0.0.1', %d), 5); print('CONNEC'+'TED')"
+    port = int(house.model.base_url.rpartition(":")[2].partition("/")[0])
+    command = f'python3 -c "{code_ % port}"'
+    await house.execute(step, replies=[call("execute_command", command=command)])
+    assert "CONNECTED" not in house.sent_to_model()
+
+
 async def test_a_delegate_under_an_approved_plan(house: House) -> None:
     step = {"tools_needed": ["delegate", *EVERY_TOOL], "files": ["*"]}
     task = call("delegate", role="actor", task="Delete it.")

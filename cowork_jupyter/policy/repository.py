@@ -1,0 +1,93 @@
+"""Whether git can be run in a folder without asking: its repository's own settings name programs.
+
+`git status` starts what `core.fsmonitor` says, `git diff` what a text converter is, and both
+come with the folder. So the settings must hold nothing but what is known to start nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+LARGEST = 200_000
+"""Bytes of settings that are read."""
+
+_HARMLESS = {
+    "core": """repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode
+        symlinks autocrlf eol safecrlf quotepath longpaths compression untrackedcache abbrev
+        sharedrepository trustctime checkstat preloadindex bigfilethreshold""",
+    "remote": "url pushurl fetch push tagopt prune mirror skipdefaultupdate gh-resolved",
+    "branch": "remote merge rebase description pushremote autosetuprebase vscode-merge-base",
+    "user": "name email signingkey useconfigonly",
+    "author": "name email",
+    "committer": "name email",
+    "submodule": "url active update ignore branch fetchrecursesubmodules recurse",
+    "init": "defaultbranch",
+    "pull": "rebase ff",
+    "push": "default autosetupremote followtags",
+    "fetch": "prune prunetags parallel",
+    "merge": "conflictstyle ff renames",
+    "color": "ui status diff branch",
+    "gc": "auto autopacklimit pruneexpire",
+    "pack": "threads windowmemory packsizelimit",
+    "rerere": "enabled autoupdate",
+    "status": "showuntrackedfiles submodulesummary",
+    "index": "version threads",
+    "lfs": "repositoryformatversion url access locksverify",
+}
+_KNOWN = {(section, key) for section, keys in _HARMLESS.items() for key in keys.split()}
+_SECTION = re.compile(r'\[(?P<name>[A-Za-z0-9-]+)(?:[ \t]+"(?:[^"\\]|\\.)*")?\][ \t]*(?P<rest>.*)')
+_KEY = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=.*)?")
+_HOOKS = ("post-index-change", "reference-transaction")
+"""Hooks that even a command which only looks may start."""
+
+PROGRAMS = "the settings of this repository may name programs that git would start"
+HOOK = "this repository has a hook that git would start"
+ELSEWHERE = "the settings of this repository are somewhere else"
+
+
+def doubt_about_git(folder: str) -> str | None:
+    """Why git cannot be run in this folder without asking; None if nothing speaks against it."""
+    repository = _found(Path(folder))
+    if repository is None:
+        return None
+    if not repository.is_dir():
+        return ELSEWHERE
+    settings = (repository / "config", repository / "config.worktree")
+    if not all(map(_is_harmless, settings)) or (repository / "commondir").exists():
+        return PROGRAMS
+    hooks = (repository / "hooks" / name for name in _HOOKS)
+    return HOOK if any(os.path.lexists(hook) for hook in hooks) else None
+
+
+def _found(folder: Path) -> Path | None:
+    """The repository that git finds from here: the nearest above, or the folder if it is one."""
+    for one in (folder, *folder.parents):
+        if os.path.lexists(one / ".git"):
+            return one / ".git"
+        if (one / "HEAD").exists() and (one / "objects").is_dir():
+            return one
+    return None
+
+
+def _is_harmless(settings: Path) -> bool:
+    """Read line by line. Whatever is not understood is not harmless."""
+    try:
+        if not settings.is_file():
+            return not os.path.lexists(settings)
+        with settings.open("rb") as file:
+            text = file.read(LARGEST + 1).decode()
+    except (OSError, ValueError):
+        return False
+    section = ""
+    for line in map(str.strip, text[: LARGEST + 1].split("\n")):
+        begins = _SECTION.fullmatch(line)
+        if begins:
+            section, line = begins["name"].lower(), begins["rest"]
+        if not line or line[0] in "#;":
+            continue
+        key = _KEY.fullmatch(line)
+        if key is None or (section, key["name"].lower()) not in _KNOWN:
+            return False
+    return len(text) <= LARGEST
