@@ -1,8 +1,10 @@
 /** Draws inline cards in Lab and Notebook 7, with Lab's own Markdown; they outlive the kernel that made them. */
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { ISessionContextDialogs } from '@jupyterlab/apputils';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { IRenderMimeRegistry, type IRenderMime } from '@jupyterlab/rendermime';
+import type { Message } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 import { render } from 'preact';
 
@@ -13,6 +15,7 @@ import type { CardData } from '../shared/protocol';
 import { t } from '../shared/translate';
 import { labMarkdown } from './cardRendererMarkdown';
 import { RecordRenderer } from './cardRendererRecord';
+import { restartAt, type RestartAt } from './cardRendererRestart';
 import { SavedCard } from './cardRendererSaving';
 import { ICoworkModel } from './coworkModel';
 
@@ -31,7 +34,8 @@ export class CardRenderer extends Widget implements IRenderMime.IRenderer {
   constructor(
     private readonly mimeType: string,
     private readonly channel: Channel,
-    private readonly host: CardHost
+    private readonly host: CardHost,
+    private readonly restartAt: RestartAt = () => undefined
   ) {
     super();
     this.addClass('cowork-root');
@@ -41,15 +45,15 @@ export class CardRenderer extends Widget implements IRenderMime.IRenderer {
   /** Called again whenever the output changes; what is on the screen then goes on from where it was. */
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
     this.model = model;
-    const card: unknown = model.data[this.mimeType];
-    const view = isCard(card) ? (
-      <HostProvider value={this.host}>
-        <CardView card={card} channel={this.channel} onChange={store => this.saving.changed(store)} />
-      </HostProvider>
-    ) : (
-      <p class="cw-text">{t('This card cannot be read.')}</p>
-    );
-    render(view, this.node);
+    this.draw(model);
+  }
+
+  /** Only now can one see whether it stands in a notebook. */
+  protected override onAfterAttach(message: Message): void {
+    super.onAfterAttach(message);
+    if (this.model !== null) {
+      this.draw(this.model);
+    }
   }
 
   override dispose(): void {
@@ -59,6 +63,19 @@ export class CardRenderer extends Widget implements IRenderMime.IRenderer {
       render(null, this.node);
     }
     super.dispose();
+  }
+
+  private draw(model: IRenderMime.IMimeModel): void {
+    const card: unknown = model.data[this.mimeType];
+    const restart = this.restartAt(this.node);
+    const view = isCard(card) ? (
+      <HostProvider value={restart ? { ...this.host, restartAndRunToHere: restart } : this.host}>
+        <CardView card={card} channel={this.channel} onChange={store => this.saving.changed(store)} />
+      </HostProvider>
+    ) : (
+      <p class="cw-text">{t('This card cannot be read.')}</p>
+    );
+    render(view, this.node);
   }
 }
 
@@ -80,13 +97,20 @@ export const cards: JupyterFrontEndPlugin<void> = {
   description: 'Draws the inline cards of Cowork in notebooks.',
   autoStart: true,
   requires: [ICoworkModel, IRenderMimeRegistry],
-  optional: [INotebookTracker],
-  activate: (_app: JupyterFrontEnd, cowork: ICoworkModel, rendermime: IRenderMimeRegistry, notebooks: INotebookTracker | null) => {
+  optional: [INotebookTracker, ISessionContextDialogs],
+  activate: (
+    _app: JupyterFrontEnd,
+    cowork: ICoworkModel,
+    rendermime: IRenderMimeRegistry,
+    notebooks: INotebookTracker | null,
+    dialogs: ISessionContextDialogs | null
+  ) => {
     const host: CardHost = { renderMarkdown: labMarkdown(rendermime) };
+    const restart = notebooks && dialogs ? restartAt(notebooks, dialogs) : undefined;
     // Safe: text stays text, and what is clicked goes by what the server says, not by what the notebook holds.
     const add = (mimeType: string, createRenderer: () => IRenderMime.IRenderer): void =>
       rendermime.addFactory({ safe: true, mimeTypes: [mimeType], createRenderer }, BEFORE_WIDGETS);
-    add(CARD_MIME, () => new CardRenderer(CARD_MIME, cowork.channel, host));
+    add(CARD_MIME, () => new CardRenderer(CARD_MIME, cowork.channel, host, restart));
     add(RECORD_MIME, () => new RecordRenderer(notebooks, () => new CardRenderer(RECORD_MIME, NOBODY, host)));
   }
 };

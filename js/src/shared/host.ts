@@ -9,6 +9,8 @@ export interface CardHost {
    * Without it cards draw a plain subset themselves.
    */
   renderMarkdown?: (source: string, node: HTMLElement) => Promise<void>;
+  /** Restarts the kernel, once the user has agreed, and runs all that stands above the card. Missing where the page cannot. */
+  restartAndRunToHere?: () => Promise<void>;
 }
 
 const Context = createContext<CardHost>({});

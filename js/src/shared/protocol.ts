@@ -292,6 +292,8 @@ export interface Rollback {
   removed: string[];
   skipped: { path: string; why: string }[];
   checkpoint_id: string | null;
+  /** What else the user should know, such as that no kernel is brought back. */
+  notes?: string[];
 }
 
 /** One file of the answer to `GET checkpoints/{id}/diff`. */

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 vi.mock('@jupyterlab/rendermime', () => ({ IRenderMimeRegistry: {} }));
+vi.mock('@jupyterlab/apputils', () => ({ ISessionContextDialogs: {} }));
 vi.mock('@jupyterlab/notebook', () => ({ INotebookTracker: {} }));
 
 import type { IRenderMime } from '@jupyterlab/rendermime';

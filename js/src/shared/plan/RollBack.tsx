@@ -5,11 +5,12 @@ import { useAction } from '../action';
 import { Button, Failure } from '../Button';
 import { FileDiffs } from '../Diff';
 import { counted, moment } from '../figures';
+import { useHost } from '../host';
 import { Icon } from '../icons';
 import type { Checkpoint, FileDiff, Rollback } from '../protocol';
 import { useRun } from '../run/context';
 import { t } from '../translate';
-import { oneLine } from '../visible';
+import { bounded, oneLine, visible } from '../visible';
 
 const MOST_PATHS = 30;
 
@@ -97,6 +98,11 @@ function WhatHappens({ result, isPreview }: { result: Rollback; isPreview: boole
         colour="ask"
         paths={result.skipped.map(({ path, why }) => `${path}: ${why}`)}
       />
+      {result.notes?.map(note => (
+        <p key={note} class="cw-dim">
+          {visible(bounded(note, 1000))}
+        </p>
+      ))}
     </div>
   );
 }
@@ -128,6 +134,8 @@ interface DoneProps {
 
 function Done({ result, busy, error, onUndo, onClose }: DoneProps): VNode {
   const { checkpoint_id: before } = result;
+  const { restartAndRunToHere } = useHost();
+  const restarting = useAction();
   return (
     <section class="cw-sub" aria-label={t('Roll back')}>
       <p class="cw-result cw-colour-ok" role="status">
@@ -135,8 +143,13 @@ function Done({ result, busy, error, onUndo, onClose }: DoneProps): VNode {
         <span>{t('Rolled back.')}</span>
       </p>
       <WhatHappens result={result} isPreview={false} />
-      <Failure error={error} />
+      <Failure error={error ?? restarting.error} />
       <div class="cw-bar">
+        {restartAndRunToHere && !nothing(result) && (
+          <Button busy={restarting.busy} onClick={() => void restarting.run(restartAndRunToHere)}>
+            {t('Restart the kernel and run up to here')}
+          </Button>
+        )}
         {before && (
           <Button icon="undo" busy={busy} onClick={() => onUndo(before)}>
             {t('Undo the rollback')}

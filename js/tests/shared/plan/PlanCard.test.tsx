@@ -1,7 +1,8 @@
 import { act } from 'preact/test-utils';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { CoworkError } from '../../../src/shared/channel';
+import { HostProvider } from '../../../src/shared/host';
 import type { Audit, Plan, RunCardData } from '../../../src/shared/protocol';
 import { RunCard } from '../../../src/shared/run/RunCard';
 import { AT, event, FakeServer, later, message, PERMISSION, plan, planned, PLAN_MADE, settled, step } from '../../runs';
@@ -278,6 +279,32 @@ describe('a plan that was carried out', () => {
     server.answers.set('POST checkpoints/k9/rollback', { restored: [], removed: [], skipped: [], checkpoint_id: null });
     await click(button(screen, 'Undo the rollback'));
     expect(server.changes.at(-1)?.path).toBe('checkpoints/k9/rollback');
+  });
+
+  it('says that kernels are not rolled back, and offers to restart this one where the page can', async () => {
+    const { server } = await done();
+    const notes = ['Variables in running kernels are not restored.'];
+    server.answers.set('POST checkpoints/k1/rollback', { restored: ['a.py'], removed: [], skipped: [], checkpoint_id: 'k9', notes });
+    const restartAndRunToHere = vi.fn(() => Promise.resolve());
+    for (const host of [{}, { restartAndRunToHere }]) {
+      const screen = draw(
+        <HostProvider value={host}>
+          <RunCard card={planned(DONE as never)} channel={server} />
+        </HostProvider>
+      );
+      await act(settled);
+      await click(button(screen, 'Roll back…'));
+      await act(settled);
+      expect(screen.textContent).toContain(notes[0]);
+      expect(screen.textContent).not.toContain('Restart the kernel');
+      await click(button(screen, 'Roll back now'));
+      expect(screen.textContent).toContain(notes[0]);
+      expect(screen.textContent?.includes('Restart the kernel and run up to here')).toBe('restartAndRunToHere' in host);
+      if ('restartAndRunToHere' in host) {
+        await click(button(screen, 'Restart the kernel'));
+      }
+    }
+    expect(restartAndRunToHere).toHaveBeenCalledOnce();
   });
 
   it('shows what has changed, file by file, and says what cannot be shown', async () => {
