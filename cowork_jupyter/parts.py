@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from .checkpoints import Checkpoints, OpenDocuments
     from .policy.rulebook import RuleBook
     from .policy.trust import Trust
+    from .tools.kernel.state import Kernels
     from .tools.notebook.state import Notebooks
+    from .tools.registry import ToolRegistry
     from .workflows import Templates, WorkflowRegistry
     from .workspace.sandbox.sandbox import Sandbox
 
@@ -40,9 +42,11 @@ class Parts:
         *,
         interactive: bool = True,
         notebooks: NotebookHost | None = None,
+        kernels: Kernels | None = None,
     ) -> None:
         self.settings = settings
         self._notebooks = notebooks
+        self._kernels = kernels
         self.interactive = interactive
         """Whether somebody can be asked. If not, what would ask is denied, and nothing waits."""
         self.prompts = BasePrompts(
@@ -146,6 +150,13 @@ class Parts:
         return checkpoints_of(self.settings, self.journal, compare, self._notebooks)
 
     @cached_property
+    def tools(self) -> ToolRegistry:
+        """What agents can do in this host."""
+        from .tools.registry import default_tools, tools_with_kernels
+
+        return default_tools() if self._kernels is None else tools_with_kernels()
+
+    @cached_property
     def kit(self) -> AgentKit:
         """What agents work with."""
         from .agents.agent import AgentKit
@@ -154,8 +165,8 @@ class Parts:
         from .agents.user import Nobody
         from .llm.client import Model
         from .llm.tokens import TokenCounter
+        from .tools.kernel.state import NoKernels
         from .tools.notebook.stored import NotebookFiles
-        from .tools.registry import default_tools
         from .workspace import Workspace
 
         settings = self.settings
@@ -165,7 +176,7 @@ class Parts:
             settings=settings,
             journal=self.journal,
             workspace=workspace,
-            registry=default_tools(),
+            registry=self.tools,
             model=Model(base_url=settings.base_url, model=settings.model, api_key=settings.api_key),
             user=self.inbox if self.interactive else Nobody(),
             gate=Gate(
@@ -179,6 +190,7 @@ class Parts:
             templates=self.templates,
             sandbox=self.sandbox,
             recorder=self.keeper.recorder,
+            kernels=self._kernels or NoKernels(),
         )
 
     @cached_property

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .policy.decision import Decision
     from .record import Audit, Export, ExportFormat
     from .store import CheckpointRecord, Inquiry, Page, PlanRevision
+    from .tools.kernel.state import Kernels
 
 MOST_TITLE = 80
 
@@ -42,8 +43,9 @@ class CoworkService(Parts):
         *,
         interactive: bool = True,
         notebooks: NotebookHost | None = None,
+        kernels: Kernels | None = None,
     ) -> None:
-        super().__init__(settings, interactive=interactive, notebooks=notebooks)
+        super().__init__(settings, interactive=interactive, notebooks=notebooks, kernels=kernels)
         self._probe = ModelProbe(settings)
 
     # How things are
@@ -58,11 +60,8 @@ class CoworkService(Parts):
 
     def roles(self) -> list[RoleView]:
         """Every role, as cards and menus show them."""
-        from .tools.registry import default_tools
-
-        registry = default_tools()
         return [
-            RoleView.of(role, [tool.name for tool in registry.permitted(role)] + _team_tools(role))
+            RoleView.of(role, [one.name for one in self.tools.permitted(role)] + _team_tools(role))
             for role in AgentRole
         ]
 

@@ -31,6 +31,7 @@ from ..llm.relevance import closest
 from ..llm.tokens import TokenCounter
 from ..tools.base import Parameters, Tool
 from ..tools.find_tools import find_tools_in
+from ..tools.kernel.state import Kernels, NoKernels
 from ..tools.registry import ToolRegistry
 from ..workflows.templates import Templates
 from ..workspace import Workspace
@@ -67,6 +68,8 @@ class AgentKit:
     """What confines commands; without one they are not."""
     recorder: Recorder | None = None
     """Takes checkpoints; without one nothing can be taken back."""
+    kernels: Kernels = field(default_factory=NoKernels)
+    """Where code of notebooks runs."""
 
     def prompt(self, role: AgentRole, context: Context, request: str = "") -> str:
         """The system prompt that this role gets in this context."""
@@ -92,7 +95,7 @@ class AgentKit:
 
         `step` is the step of an approved plan that it carries out, which grants what it says.
         """
-        log = RunLog(self.journal, context.id, job_id, role, task_id)
+        log = RunLog(self.journal, context.id, job_id, role, task_id, context.notebook)
         limits = Limits(budget.settings)
         base = self.prompts.usable(context.system_prompt_id)
         parts = self._parts(role, context, request, base)
@@ -113,6 +116,7 @@ class AgentKit:
         hands = Hands(
             *(registry, self.workspace, log, self.gate, step, limits.waiting, self.sandbox),
             recorder=self.recorder,
+            kernels=self.kernels,
         )
         return await AgentLoop(log, talk, hands, self.user, limits, budget).run()
 

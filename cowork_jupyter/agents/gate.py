@@ -171,7 +171,9 @@ class Gate:
     async def _preview(self, tool: Tool, parameters: Parameters, log: RunLog) -> Preview | None:
         if tool.preview is None:
             return None
-        context = ToolContext(self.workspace, log.role, notebooks=self.notebooks)
+        context = ToolContext(
+            self.workspace, log.role, notebooks=self.notebooks, notebook=log.notebook
+        )
         try:
             return await tool.preview(parameters, context)
         except CoworkError:  # the tool itself will say so when it runs

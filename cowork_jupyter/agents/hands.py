@@ -17,6 +17,7 @@ from ..domain.messages import MessageType
 from ..domain.plan import PlanStep
 from ..domain.replies import ToolCall
 from ..tools.base import ToolContext, ToolResult
+from ..tools.kernel.state import Kernels, NoKernels
 from ..tools.registry import ToolRegistry, validated
 from ..workspace import Workspace, fingerprint
 from ..workspace.sandbox.sandbox import Sandbox
@@ -65,11 +66,13 @@ class Hands:
     step: PlanStep | None = None
     """The step of an approved plan that is being carried out, if any."""
     waiting: Callable[[], AbstractContextManager[None]] = nullcontext
-    """Around the time in which the user is asked."""
+    """Around the time in which the user is asked, or a cell runs."""
     sandbox: Sandbox | None = None
     """What confines commands."""
     recorder: Recorder | None = None
     """Keeps what a call may change, so that it can be taken back."""
+    kernels: Kernels = field(default_factory=NoKernels)
+    """Where code of notebooks runs."""
     files_read: dict[str, str] = field(default_factory=dict)
     """Fingerprints of the files that were looked at, as they were then."""
 
@@ -156,6 +159,9 @@ class Hands:
             network=clearance.network,
             sandbox=self.sandbox,
             notebooks=self.gate.notebooks,
+            kernels=self.kernels,
+            notebook=self.log.notebook,
+            waiting=self.waiting,
         )
 
     def _record_calls(self, calls: Sequence[_Numbered]) -> None:

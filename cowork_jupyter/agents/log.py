@@ -21,6 +21,8 @@ class RunLog:
     job_id: str
     role: AgentRole
     task_id: str | None = None
+    notebook: str | None = None
+    """The notebook that the conversation belongs to."""
 
     def event(self, kind: EventType, data: dict[str, Any]) -> Event:
         """Make something known."""

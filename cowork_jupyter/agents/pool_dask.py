@@ -7,6 +7,7 @@ of it, and a task that waits for the model or the user holds no worker.
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from ..domain.errors import Interrupted, Unavailable
@@ -14,6 +15,7 @@ from ..domain.events import EventType
 from ..domain.identity import new_id
 from ..domain.settings import Settings
 from ..tools.base import Parameters, Tool, ToolContext, ToolResult
+from ..tools.kernel.state import NoKernels
 from ..tools.notebook.stored import NotebookFiles
 from ..tools.registry import ToolRegistry, default_tools
 from .log import RunLog
@@ -75,7 +77,12 @@ class _TaskAtWork:
                 tool=tool.name,
                 parameters=parameters.model_dump(mode="json"),
                 context=replace(
-                    context, output=_nowhere, sandbox=None, notebooks=NotebookFiles()
+                    context,
+                    output=_nowhere,
+                    sandbox=None,
+                    notebooks=NotebookFiles(),
+                    kernels=NoKernels(),
+                    waiting=nullcontext,
                 ),
                 settings=self.settings,
                 confined=context.sandbox is not None and context.sandbox.kind != "none",

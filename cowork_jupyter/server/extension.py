@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from ..domain.health import Problem
     from ..service import CoworkService
+    from .kernels import ServerKernels
 
 
 class CoworkExtension(ExtensionApp):
@@ -48,6 +49,7 @@ class CoworkExtension(ExtensionApp):
     news: News
     tabs: Tabs
     _service: CoworkService | None = None
+    _kernels: ServerKernels | None = None
 
     def initialize_settings(self) -> None:
         """Give kernels their tokens from the start."""
@@ -63,6 +65,7 @@ class CoworkExtension(ExtensionApp):
         """The one service of this server, made when first needed."""
         if self._service is None:
             from ..service import CoworkService
+            from .kernels import ServerKernels
             from .notebooks import ServerNotebooks
             from .telemetry import Telemetry
 
@@ -72,7 +75,8 @@ class CoworkExtension(ExtensionApp):
             notebooks = ServerNotebooks(
                 self.tabs, app.contents_manager, app.root_dir, settings.workspace
             )
-            self._service = CoworkService(settings, notebooks=notebooks)
+            self._kernels = ServerKernels(app.session_manager, notebooks, app.root_dir)
+            self._service = CoworkService(settings, notebooks=notebooks, kernels=self._kernels)
             self._service.observe(Telemetry(self.serverapp.event_logger))
             self._service.observe(self.news)
         return self._service
@@ -81,6 +85,8 @@ class CoworkExtension(ExtensionApp):
         """Let running jobs be stored as interrupted before the server goes."""
         if self._service is not None:
             await self._service.close()
+        if self._kernels is not None:
+            await self._kernels.close()
 
     def problems(self) -> Iterator[Problem]:
         """What is wrong around this server: an old Lab, a port that was taken."""

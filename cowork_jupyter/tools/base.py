@@ -12,6 +12,7 @@ that annotates the first argument:
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_type_hints
 
@@ -22,6 +23,7 @@ from ..workspace import Workspace
 from ..workspace.sandbox.sandbox import Sandbox
 
 if TYPE_CHECKING:
+    from .kernel.state import Kernels
     from .notebook.state import Notebooks
 
 
@@ -35,6 +37,12 @@ def _notebook_files() -> Notebooks:
     from .notebook.stored import NotebookFiles
 
     return NotebookFiles()
+
+
+def _no_kernels() -> Kernels:
+    from .kernel.state import NoKernels
+
+    return NoKernels()
 
 
 @dataclass
@@ -51,6 +59,12 @@ class ToolContext:
     """Confines commands. Without one, only roles whose commands may write run any."""
     notebooks: Notebooks = field(default_factory=_notebook_files)
     """Where notebooks are read and changed, which may be a browser that has them open."""
+    kernels: Kernels = field(default_factory=_no_kernels)
+    """Where code of notebooks runs."""
+    notebook: str | None = None
+    """The notebook that the conversation belongs to."""
+    waiting: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Around time that does not count for the run, as while a cell runs."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from ..domain.roles import AgentRole
 from ..policy.ceiling import check_ceiling
 from . import edits, files, folders, search, shell, symbols
 from .base import Parameters, Tool, ToolContext, ToolResult
+from .kernel import looking, running
 from .notebook import changing, creating, reading
 
 
@@ -135,5 +136,18 @@ def default_tools() -> ToolRegistry:
             changing.move_cell,
             changing.delete_cell,
             creating.create_notebook,
+        ]
+    )
+
+
+def tools_with_kernels() -> ToolRegistry:
+    """All of those, and the ones that need a host which keeps kernels."""
+    return ToolRegistry(
+        [
+            *default_tools().values(),
+            running.run_cell,
+            running.run_code,
+            looking.list_variables,
+            looking.inspect_variable,
         ]
     )

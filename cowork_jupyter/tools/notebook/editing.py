@@ -73,6 +73,9 @@ def apply(path: str, document: Document, edit: Edit) -> str:
             raise stale(path, states[index])
         if edit.kind == "edit":
             _rewrite(cells[index], edit)
+        elif edit.kind == "outputs":
+            outputs = [dict(one) for one in edit.outputs]
+            cells[index] |= {"outputs": outputs, "execution_count": edit.execution_count}
         elif edit.kind == "delete":
             del cells[index]
             return edit.cell_id

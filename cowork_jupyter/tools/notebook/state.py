@@ -58,15 +58,18 @@ class NotebookState:
 class Edit:
     """One change of one cell, to be carried out whole or not at all."""
 
-    kind: Literal["insert", "edit", "move", "delete"]
+    kind: Literal["insert", "edit", "move", "delete", "outputs"]
     cell_id: str
     """For an insertion: the id that the new cell gets."""
     after: str | None = None
     """The cell behind which it goes; None: to the top. For insertions and moves."""
     expected: str | None = None
-    """The source that the cell must still have, for edits and deletions."""
+    """The source that the cell must still have, for all that is not an insertion or a move."""
     source: str = ""
     cell_type: CellType = "code"
+    outputs: tuple[Mapping[str, Any], ...] = ()
+    """What came of running the cell."""
+    execution_count: int | None = None
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from cowork_jupyter.domain.errors import CoworkError, Forbidden, InvalidInput, N
 from cowork_jupyter.domain.roles import AgentRole, Permission
 from cowork_jupyter.tools.base import Parameters, Tool, ToolContext, ToolResult
 from cowork_jupyter.tools.notebook.state import CellState
-from cowork_jupyter.tools.registry import ToolRegistry, default_tools, printable
+from cowork_jupyter.tools.registry import ToolRegistry, default_tools, printable, tools_with_kernels
 from cowork_jupyter.workspace import Workspace
 
 from .conftest import Call, write
@@ -58,6 +58,18 @@ def test_permissions_are_those_of_the_contract() -> None:
         assert tools[name].permissions == {Permission.CREATE_FILES}
     assert tools["delete_file"].permissions == {read, Permission.DELETE_FILES}
     assert tools["execute_command"].permissions == {Permission.EXECUTE_COMMANDS}
+
+
+def test_hosts_with_kernels_have_four_tools_more_which_stay_at_home() -> None:
+    tools = tools_with_kernels()
+    looking, running = {"list_variables", "inspect_variable"}, {"run_cell", "run_code"}
+    assert tools.keys() - default_tools().keys() == looking | running
+    for name in looking:
+        assert tools[name].permissions == {Permission.READ_FILES}
+    for name in running:
+        assert tools[name].permissions == {Permission.EXECUTE_COMMANDS}
+    assert {one for one in looking | running if tools[one].idempotent} == looking
+    assert not any(tools[one].travels for one in looking | running)
 
 
 def test_only_reading_is_run_again_after_a_crash() -> None:

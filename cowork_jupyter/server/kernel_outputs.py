@@ -1,0 +1,150 @@
+"""What a kernel tells while code runs, gathered: as a notebook's outputs, and as live text."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..tools.kernel.state import Failure
+from ..tools.shell import Output
+
+MOST_TEXT = 1024 * 1024
+"""Characters that are kept of what one run prints: the first and the last half of them."""
+MOST_OUTPUTS = 500
+MOST_BUNDLE = 8 * 1024 * 1024
+"""Characters of one shown thing, such as a figure."""
+PAUSE = 0.1
+"""Seconds between two pieces of live text: a cell may print thousands of times a second."""
+
+_LINE = re.compile(
+    r"(?:Cell|Input) In ?\[\d*\](?:, line (?P<line>\d+)|[^\n]*<cell line: (?P<old>\d+)>)"
+)
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_NO_INPUT = (
+    "it asks for input, which nobody can give to code that an agent runs. Put the value into "
+    "the code, or ask the user to run the cell."
+)
+
+
+@dataclass
+class Live:
+    """Text on its way to whoever watches, a few pieces a second."""
+
+    show: Callable[[str], None]
+    _kept: str = ""
+    _shown_at: float = field(default_factory=lambda: time.monotonic() - PAUSE)
+
+    def add(self, text: str) -> None:
+        """Take a piece."""
+        self._kept += text
+        if time.monotonic() - self._shown_at >= PAUSE:
+            self.flush()
+
+    def flush(self) -> None:
+        """Pass on what there is."""
+        if self._kept:
+            self.show(self._kept)
+        self._kept, self._shown_at = "", time.monotonic()
+
+
+@dataclass
+class _Stream:
+    name: str
+    text: Output
+
+
+@dataclass
+class Outputs:
+    """The outputs of one request."""
+
+    live: Live
+    began: bool = False
+    """Whether the kernel has come to it."""
+    ended: bool = False
+    failure: Failure | None = None
+    execution_count: int | None = None
+    omitted: int = 0
+    _items: list[dict[str, Any] | _Stream] = field(default_factory=list)
+    _room: int = MOST_TEXT
+
+    def take(self, message: Mapping[str, Any]) -> None:
+        """The next message about the request."""
+        kind, content = message["msg_type"], message["content"]
+        if kind == "execute_input":
+            self.began = True
+            self.execution_count = content.get("execution_count")
+        elif kind == "status":
+            self.ended = content.get("execution_state") == "idle"
+        elif kind == "stream":
+            self._print(str(content.get("name")), str(content.get("text", "")))
+        elif kind in ("display_data", "execute_result", "error"):
+            self._add(kind, content)
+        elif kind == "clear_output":
+            self._items.clear()
+
+    def as_notebook(self) -> tuple[dict[str, Any], ...]:
+        """As a notebook keeps them."""
+        return tuple(_as_output(one) for one in self._items)
+
+    def finish(self) -> None:
+        """There will be no more."""
+        for one in self._items:
+            if isinstance(one, _Stream):
+                one.text.finish()
+                self.omitted += one.text.omitted
+        self.live.flush()
+
+    def _print(self, name: str, text: str) -> None:
+        last = self._items[-1] if self._items else None
+        if not isinstance(last, _Stream) or last.name != name:
+            last = _Stream(name, Output(self.live.add, max(self._room, 2)))
+            if not self._has_place():
+                self.omitted += len(text)
+                return
+            self._items.append(last)
+        last.text.add(text.encode("utf-8", "replace"))
+        self._room -= min(self._room, len(text))
+
+    def _add(self, kind: str, content: Mapping[str, Any]) -> None:
+        output = {"output_type": kind, **_kept(kind, content)}
+        if kind == "error":
+            self.failure = _failure(content)
+        size = sum(len(str(one)) for one in content.get("data", {}).values())
+        if size > MOST_BUNDLE or not self._has_place():
+            self.omitted += size
+            return
+        self._items.append(output)
+        if kind != "error":
+            self.live.add(f"{content['data'].get('text/plain', '')}\n")
+
+    def _has_place(self) -> bool:
+        return len(self._items) < MOST_OUTPUTS
+
+
+def _kept(kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    names = {
+        "display_data": ("data", "metadata"),
+        "execute_result": ("data", "metadata", "execution_count"),
+        "error": ("ename", "evalue", "traceback"),
+    }[kind]
+    return {name: content.get(name) for name in names}
+
+
+def _as_output(one: dict[str, Any] | _Stream) -> dict[str, Any]:
+    if isinstance(one, _Stream):
+        return {"output_type": "stream", "name": one.name, "text": one.text.text}
+    return one
+
+
+def _failure(content: Mapping[str, Any]) -> Failure:
+    trace = _ANSI.sub("", "\n".join(map(str, content.get("traceback") or [])))
+    # The outermost frame comes first: that of the code itself.
+    found = _LINE.search(trace)
+    line = int(found["line"] or found["old"]) if found else None
+    name, said = str(content.get("ename")), str(content.get("evalue"))
+    if name == "StdinNotImplementedError":
+        said = _NO_INPUT
+    return Failure(name, said, trace, line)

@@ -1,0 +1,327 @@
+"""The kernels of this server, as tools use them: run code, and look at variables."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import difflib
+import json
+import os.path
+import time
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jupyter_core.utils import ensure_async
+
+from ..domain.errors import Conflict, CoworkError, InvalidInput, NotFound, Unavailable
+from ..tools.kernel import inside
+from ..tools.kernel.state import Ran, Run, Show, Variable, Variables
+from ..tools.notebook.state import Edit
+from ..tools.notebook.stored import locate_notebook
+from ..workspace import Workspace
+from .kernel_line import Line, within
+from .kernel_outputs import Live, Outputs
+from .notebooks import ServerNotebooks
+
+BUSY_AFTER = 0.2
+"""Seconds in which a busy kernel must let us in; else it is said that it is busy."""
+IDLE_PATIENCE = 5.0
+"""The same for a kernel that has nothing to do, on a machine that may have."""
+LOOKING = 10.0
+"""Seconds that looking at variables may take once it has begun."""
+NOTICE_AFTER = 0.5
+WAITING = "[waiting for the kernel, which is busy]\n"
+_SUBSHELLS = "kernel subshells"
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A notebook that has a kernel."""
+
+    path: str
+    kernel_id: str
+    manager: Any
+
+
+class _Started:
+    """What is known of code that runs, or is about to."""
+
+    sent = False
+    stopped = False
+
+
+class ServerKernels:
+    """Finds the kernels of notebooks in the server's sessions. One run at a time in each."""
+
+    def __init__(self, sessions: Any, notebooks: ServerNotebooks, root: str) -> None:
+        self._sessions = sessions
+        self._notebooks = notebooks
+        self._root = os.path.realpath(root)
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._running: set[asyncio.Task[Ran]] = set()
+
+    # For tools
+
+    async def run(self, workspace: Workspace, run: Run) -> Ran:
+        """Run code behind all that the kernel has to do already.
+
+        Whoever waits for it may go: what has been sent is then interrupted as soon as it runs,
+        and nothing else is, and the kernel's next turn comes after it.
+        """
+        found = await self._find(workspace, run.path, start=run.start)
+        started = _Started()
+        task = asyncio.create_task(self._take_turn(workspace, found, run, started))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            started.stopped = True
+            task.add_done_callback(_take_note)
+            if not started.sent:
+                task.cancel()
+            raise
+
+    async def variables(self, workspace: Workspace, path: str) -> Variables:
+        """What the user has made."""
+        found = await self._find(workspace, path)
+        facts = await _report(found, None)
+        items = tuple(Variable(*one) for one in facts["items"])
+        return Variables(found.path, items, facts["total"])
+
+    async def inspect(self, workspace: Workspace, path: str, name: str) -> Variable:
+        """One of them."""
+        found = await self._find(workspace, path)
+        facts = await _report(found, name)
+        if facts.get("missing"):
+            close = difflib.get_close_matches(name, facts["names"], n=3)
+            hint = f" Did you mean {' or '.join(close)}?" if close else ""
+            raise NotFound(
+                f"There is no variable '{name}' in the kernel.{hint}", code="no_such_name"
+            )
+        return Variable(name, facts["type"], facts["about"], tuple(facts["lines"]))
+
+    async def close(self) -> None:
+        """Nobody waits for what still runs."""
+        for task in list(self._running):
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+    # Which kernel
+
+    async def _find(self, workspace: Workspace, path: str, *, start: bool = False) -> _Found:
+        place, file = await asyncio.to_thread(_located, workspace, path)
+        kernel_id = await self._kernel_of(file)
+        if kernel_id is None and start:
+            await self._start(workspace, place, file)
+            kernel_id = await self._kernel_of(file)
+        if kernel_id is None:
+            raise Conflict(
+                f"No kernel is running for '{place}'. Run code with start_kernel to start one; "
+                "variables of an earlier kernel are gone.",
+                code="no_kernel",
+            )
+        return _Found(place, kernel_id, self._sessions.kernel_manager.get_kernel(kernel_id))
+
+    async def _kernel_of(self, file: str) -> str | None:
+        for session in reversed(await ensure_async(self._sessions.list_sessions())):
+            if session["kernel"] and self._file_of(session["path"]) == file:
+                kernel_id: str = session["kernel"]["id"]
+                return kernel_id
+        return None
+
+    def _file_of(self, path: str) -> str:
+        return os.path.realpath(os.path.join(self._root, path))  # noqa: PTH118
+
+    async def _start(self, workspace: Workspace, place: str, file: str) -> None:
+        """In the tab that has the notebook open, or for whoever opens it next."""
+        if await self._notebooks.start_kernel(workspace, place):
+            return
+        notebook = Path(file)
+        if not notebook.is_relative_to(self._root):
+            raise InvalidInput(f"'{place}' is not among the files of this server.", code="outside")
+        await self._sessions.create_session(
+            path=notebook.relative_to(self._root).as_posix(),
+            name=notebook.name,
+            type="notebook",
+            kernel_name=await asyncio.to_thread(_kernel_name, notebook),
+        )
+
+    # Running
+
+    async def _take_turn(
+        self, workspace: Workspace, found: _Found, run: Run, started: _Started
+    ) -> Ran:
+        turn = self._turns[found.kernel_id]
+        if turn.locked():
+            run.show(WAITING)
+        async with turn, Line.open(found.manager, listen=True) as line:
+            await line.listen()
+            await _until_free(line, run.show)
+            began = time.monotonic()
+            started.sent = True
+            request, in_tab = await self._send(workspace, found, run, line)
+            outputs = Outputs(Live(run.show))
+            await _follow(line, request, outputs, started)
+        ran = Ran(
+            path=found.path,
+            outputs=outputs.as_notebook(),
+            failure=outputs.failure,
+            seconds=time.monotonic() - began,
+            omitted=outputs.omitted,
+            execution_count=outputs.execution_count,
+        )
+        if run.code.cell_id is not None and not in_tab:
+            await self._keep(workspace, run, ran)
+        return ran
+
+    async def _send(
+        self, workspace: Workspace, found: _Found, run: Run, line: Line
+    ) -> tuple[str, bool]:
+        """Have the code run, by the tab if it is a cell of an open notebook; the request's id."""
+        code = run.code
+        if code.cell_id is not None:
+            request = await self._notebooks.run(workspace, found.path, code.cell_id, code.source)
+            if request is not None:
+                return request, True
+        content = {
+            "code": code.source,
+            "silent": False,
+            "store_history": code.cell_id is not None,
+            "user_expressions": {},
+            "allow_stdin": False,
+            "stop_on_error": False,  # the user's own cells behind it are not ours to drop
+        }
+        return line.send("execute_request", content), False
+
+    async def _keep(self, workspace: Workspace, run: Run, ran: Ran) -> None:
+        """Put the outputs where they belong, in the file of a notebook that is not open."""
+        edit = Edit(
+            "outputs",
+            str(run.code.cell_id),
+            expected=run.code.source,
+            outputs=ran.outputs,
+            execution_count=ran.execution_count,
+        )
+        await self._notebooks.change(workspace, run.path, edit)
+
+
+async def _until_free(line: Line, show: Show) -> None:
+    """Wait behind what the kernel has to do already. To go away while waiting does no harm."""
+    answer = asyncio.create_task(line.ask("kernel_info_request"))
+    try:
+        done, _ = await asyncio.wait([answer], timeout=NOTICE_AFTER)
+        if not done:
+            show(WAITING)
+        await answer
+    finally:
+        answer.cancel()
+
+
+async def _follow(line: Line, request: str, outputs: Outputs, started: _Started) -> None:
+    """Gather what comes of a request until it has ended; interrupt it if nobody wants it."""
+    interrupted = False
+    while not outputs.ended:
+        message = await line.hear()
+        if message is None:
+            outputs.live.flush()
+        elif message["parent_header"].get("msg_id") == request:
+            outputs.take(message)
+        if started.stopped and outputs.began and not interrupted:
+            interrupted = True
+            await line.interrupt()
+    outputs.finish()
+    if not outputs.began:
+        raise Conflict(
+            "It was not run: a cell before it failed or was interrupted, and the kernel then "
+            "dropped what waited.",
+            code="dropped",
+            retryable=True,
+        )
+
+
+# Looking
+
+
+async def _report(found: _Found, name: str | None) -> dict[str, Any]:
+    """What our own code says about the variables."""
+    idle = getattr(found.manager, "execution_state", "") == "idle"
+    async with Line.open(found.manager) as line:
+        try:
+            subshell = await within(IDLE_PATIENCE if idle else BUSY_AFTER, _enter(line))
+            try:
+                reply = await within(LOOKING, _evaluate(line, subshell, name))
+            finally:
+                if subshell is not None:
+                    content = {"subshell_id": subshell}
+                    line.send("delete_subshell_request", content, channel="control")
+        except TimeoutError:
+            raise Unavailable(
+                "The kernel is busy and does not answer. Try again when its cell has ended.",
+                code="kernel_busy",
+            ) from None
+    return _read(reply)
+
+
+async def _enter(line: Line) -> str | None:
+    """A way in: a subshell if the kernel has them, else its turn between two cells."""
+    info = await line.ask("kernel_info_request", channel="control")
+    language = str(info.get("language_info", {}).get("name", ""))
+    if language != "python":
+        raise Unavailable(
+            f"Looking at variables is not supported in {language or 'unknown'} kernels. Run code "
+            "that shows what you need.",
+            code="not_supported",
+            retryable=False,
+        )
+    if _SUBSHELLS in info.get("supported_features", []):
+        made = await line.ask("create_subshell_request", channel="control")
+        if made.get("status") == "ok":
+            return str(made["subshell_id"])
+    await line.ask("kernel_info_request")
+    return None
+
+
+async def _evaluate(line: Line, subshell: str | None, name: str | None) -> dict[str, Any]:
+    content = {
+        "code": "" if subshell is None else inside.quietly(),
+        "silent": True,
+        "store_history": False,
+        "user_expressions": {"cowork": inside.expression(name)},
+        # Ours never asks. Saying so would hold for the whole kernel, also for a running cell.
+        "allow_stdin": True,
+        "stop_on_error": False,
+    }
+    return await line.ask("execute_request", content, subshell=subshell)
+
+
+def _read(reply: dict[str, Any]) -> dict[str, Any]:
+    found = reply.get("user_expressions", {}).get("cowork", {})
+    try:
+        facts: dict[str, Any] = json.loads(ast.literal_eval(found["data"]["text/plain"]))
+    except (KeyError, ValueError, SyntaxError) as error:
+        said = f"{found.get('ename') or reply.get('ename')}: {found.get('evalue')}"
+        raise CoworkError(f"The kernel's variables cannot be read: {said}") from error
+    return facts
+
+
+def _located(workspace: Workspace, path: str) -> tuple[str, str]:
+    with locate_notebook(workspace, path) as place:
+        return place.path, os.path.realpath(workspace.root / place.path)
+
+
+def _kernel_name(file: Path) -> str | None:
+    """The kernel that a notebook names; None leaves it to the server."""
+    try:
+        name = json.loads(file.read_text("utf-8"))["metadata"]["kernelspec"]["name"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return str(name)
+
+
+def _take_note(task: asyncio.Task[Ran]) -> None:
+    """Nobody waits for it any more, so nobody else asks how it ended."""
+    if not task.cancelled():
+        task.exception()

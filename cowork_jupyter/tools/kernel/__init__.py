@@ -1,0 +1,1 @@
+"""Kernels: running code in them, and looking at what they hold."""

@@ -1,0 +1,48 @@
+"""Code of ours that runs inside the user's kernel, to look at variables.
+
+It is sent as one text, so it needs nothing of ours to be installed there, only Python 3.8 or
+newer. It calls no code of the user's: no `__repr__`, no `__len__`, no property, no metaclass.
+What a value is, is read from its type; only the types of well-known libraries are asked more.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+
+_PARTS = ("plain.py", "values.py", "tables.py", "report.py")
+_OWN_IMPORTS = re.compile(
+    r"^from (?:__future__|\.\w+) import (?:\([^)]*\)|[^\n(]*)\n", re.MULTILINE
+)
+
+
+@cache
+def source() -> str:
+    """All of it as one text, for `exec` in a namespace of its own."""
+    texts = [files(__name__).joinpath(name).read_text("utf-8") for name in _PARTS]
+    body = "\n".join(_OWN_IMPORTS.sub("", text) for text in texts)
+    return f"from __future__ import annotations\n{body}"
+
+
+def expression(name: str | None) -> str:
+    """An expression whose value is the report, as JSON: of one variable, or of all.
+
+    It binds no name, and finds what it needs also if the user calls something `exec`.
+    """
+    run = f"__import__('builtins').exec({source()!r}, space)"
+    return f"(lambda space: ({run}, space['report']({name!r}))[1])({{}})"
+
+
+QUIET = "__import__('builtins').exec({source!r}, {{}})"
+"""Put before an expression on a subshell, see `quietly`."""
+
+
+def quietly() -> str:
+    """Code that keeps IPython from ending the user's cell for it, on the thread that runs it.
+
+    After any execution, also on a subshell, IPython tells all who wait for the end of one;
+    matplotlib would then show and close figures that the user's running cell still draws.
+    """
+    text = files(__name__).joinpath("quiet.py").read_text("utf-8")
+    return QUIET.format(source=text)

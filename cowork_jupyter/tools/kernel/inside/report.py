@@ -1,0 +1,93 @@
+"""The report on a kernel's variables, as JSON."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import time
+import types
+from typing import Any
+
+from .plain import is_a, is_secret_name, size_text, type_name
+from .tables import details, kind_of, shape_text
+from .values import Room, brief, length, members, own_size
+
+MOST_NAMES = 3_000
+MOST_TEXT = 12_000
+SECONDS = 0.1
+"""Time for the list; what is left over then is told by its type alone."""
+
+
+def report(name: str | None) -> str:
+    """On one variable, or on all."""
+    shell = sys.modules["IPython"].get_ipython()
+    space, hidden = shell.user_ns, shell.user_ns_hidden
+    if name is None:
+        return json.dumps(listing(space, hidden))
+    if name not in space:
+        return json.dumps({"missing": True, "names": _names(space, hidden)[:MOST_NAMES]})
+    return json.dumps(description(name, space[name]))
+
+
+def listing(space: dict[str, Any], hidden: dict[str, Any]) -> dict[str, Any]:
+    """Every name that the user has made, with what it stands for."""
+    end = time.monotonic() + SECONDS
+    names = _names(space, hidden)
+    items = []
+    for name in names[:MOST_NAMES]:
+        value = space.get(name)
+        known = time.monotonic() < end
+        items.append([name, type_name(value), _about(name, value) if known else ""])
+    return {"items": items, "total": len(names)}
+
+
+def description(name: str, value: Any) -> dict[str, Any]:
+    """All that there is room for of one variable."""
+    room = Room(MOST_TEXT)
+    secret = is_secret_name(name)
+    kind = kind_of(value)
+    size = own_size(value)
+    facts = {"type": type_name(value), "about": "", "lines": []}
+    try:
+        if kind:
+            with _no_warnings():
+                facts["about"] = shape_text(value, kind)
+                facts["lines"] = details(value, kind, room, secret)
+        else:
+            count = length(value)
+            about = [] if count is None else [f"length {count:,}"]
+            facts["about"] = ", ".join([*about, *([size_text(size)] if size else [])])
+            facts["lines"] = [brief(value, room, 3, secret), *members(value, room)]
+    except Exception as error:  # a running cell may change it at the same time
+        facts["lines"] = ["It cannot be read now: " + type_name(error) + "."]
+    return facts
+
+
+def _no_warnings() -> Any:
+    """What numpy has to say about the values would end up below the user's cell."""
+    numpy = sys.modules.get("numpy")
+    return numpy.errstate(all="ignore") if numpy is not None else contextlib.nullcontext()
+
+
+def _names(space: dict[str, Any], hidden: dict[str, Any]) -> list[str]:
+    nothing = object()
+    return sorted(
+        name
+        for name, value in list(space.items())
+        if type(name) is str and name[:1] != "_" and hidden.get(name, nothing) is not value
+    )
+
+
+def _about(name: str, value: Any) -> str:
+    kind = kind_of(value)
+    try:
+        if kind:
+            return shape_text(value, kind)
+        if is_a(value, types.ModuleType):
+            return ""
+        count = length(value)
+        text = brief(value, Room(60), 0, is_secret_name(name))
+        return text if count is None or is_a(value, str) else f"length {count:,}"
+    except Exception:  # a running cell may change it at the same time
+        return ""

@@ -1,0 +1,182 @@
+"""Values of Python itself in a few words: bounded in depth, in number and in length."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import pathlib
+import sys
+import types
+import uuid
+from itertools import islice
+from typing import Any
+
+from .plain import (
+    HIDDEN,
+    attributes,
+    class_name,
+    is_a,
+    is_exactly,
+    is_secret_name,
+    masked,
+    type_name,
+)
+
+MOST_ITEMS = 20
+LONGEST_TEXT = 500
+_SHOWN_AS_IS = {id(one) for one in (type(None), bool, float, complex, range, slice)}
+_SHOWN_AS_TEXT = {
+    id(one)
+    for one in (
+        datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, uuid.UUID,
+        pathlib.PosixPath, pathlib.WindowsPath, pathlib.PurePosixPath, pathlib.PureWindowsPath,
+    )
+}  # fmt: skip
+_NOTHING = {"pandas.NAType": "NA", "pandas.NaTType": "NaT"}
+_NUMBERS = {
+    "bool", "bool_", "str_", "datetime64", "timedelta64", "float16", "float32", "float64",
+    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+}  # fmt: skip
+_SINGLE = 60
+_ZONES = {"datetime.timezone", "zoneinfo.ZoneInfo"}
+_CALLABLE = {id(one) for one in (types.FunctionType, types.BuiltinFunctionType, types.MethodType)}
+_SEQUENCES = (list, tuple, set, frozenset)
+
+
+class Room:
+    """How many characters may still be said."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+    def take(self, text: str, most: int = LONGEST_TEXT) -> str:
+        """As much of the text as there is room for."""
+        most = max(0, min(most, self.left))
+        self.left -= min(len(text), most)
+        return text if len(text) <= most else text[:most] + "…"
+
+
+def brief(value: Any, room: Room, depth: int = 2, secret: bool = False) -> str:
+    """What a value is, with what it holds as far as that is plain and there is room."""
+    if room.left <= 0:
+        return "…"
+    kind = type(value)
+    if is_a(value, str):
+        return _text(value, room, secret)
+    if kind is int:
+        bits = int.bit_length(value)
+        return room.take(HIDDEN if secret else repr(value) if bits < 256 else f"int of {bits} bits")
+    if id(kind) in _SHOWN_AS_IS:
+        return room.take(repr(value)) if kind is not slice else "slice"
+    if id(kind) in _SHOWN_AS_TEXT or _is_plain_moment(value):
+        return room.take(masked(str(value)))
+    if is_a(value, bytes) or is_a(value, bytearray):
+        return room.take(f"{type_name(value)} of {length(value)}")
+    if is_a(value, dict):
+        return _dict(value, room, depth, secret)
+    if any(is_a(value, one) for one in _SEQUENCES):
+        return _sequence(value, room, depth, secret)
+    if id(kind) in _CALLABLE:
+        return room.take(signature(value))
+    if is_a(value, type):
+        return room.take("class " + class_name(value))
+    known = _of_library(value)
+    return room.take(known or "<" + type_name(value) + ">")
+
+
+def _of_library(value: Any) -> str:
+    """Single values of numpy and pandas; empty for all else."""
+    name = type_name(value)
+    package, _, kind = name.partition(".")
+    if name in _NOTHING:
+        return _NOTHING[name]
+    if package == "numpy" and is_exactly(value, "numpy", kind) and kind in _NUMBERS:
+        return brief(value.item(), Room(_SINGLE), 0)
+    if is_exactly(value, "pandas", "Timestamp") or is_exactly(value, "pandas", "Timedelta"):
+        return str(value)
+    return ""
+
+
+def length(value: Any) -> int | None:
+    """How many things are in it, if Python itself knows."""
+    for kind in (str, bytes, bytearray, dict, *_SEQUENCES):
+        if is_a(value, kind):
+            counted: int = kind.__len__(value)
+            return counted
+    return None
+
+
+def own_size(value: Any) -> int | None:
+    """Bytes of a text or a container, what is in it not counted."""
+    kinds = (str, bytes, bytearray, dict, *_SEQUENCES)
+    return sys.getsizeof(value) if any(type(value) is one for one in kinds) else None
+
+
+def signature(function: Any) -> str:
+    """`f(a, b)`: names only, as defaults are values of their own."""
+    if type(function) is types.MethodType:
+        function = function.__func__
+    if type(function) is types.BuiltinFunctionType:
+        return f"{function.__name__}(…)"
+    if type(function) is not types.FunctionType:
+        return "<" + type_name(function) + ">"
+    code = function.__code__
+    count = code.co_argcount + code.co_kwonlyargcount
+    return f"{function.__qualname__}({', '.join(code.co_varnames[:count])})"
+
+
+def members(value: Any, room: Room) -> list[str]:
+    """`name = value` for what is kept in an object, such as a model's parameters."""
+    lines = []
+    for name, held in islice(list(attributes(value).items()), MOST_ITEMS * 2):
+        if type(name) is str and room.left > 0:
+            lines.append(f"{name} = {brief(held, room, 1, is_secret_name(name))}")
+    return lines
+
+
+def _text(value: str, room: Room, secret: bool) -> str:
+    if secret:
+        return HIDDEN
+    whole = str.__len__(value)
+    # A secret that is cut in half looks like none, so there is more to look at than is shown.
+    shown = masked(str.__getitem__(value, slice(0, LONGEST_TEXT * 8)))
+    cut = room.take(repr(shown), LONGEST_TEXT)
+    return f"{cut} ({whole:,} characters)" if whole > LONGEST_TEXT else cut
+
+
+def _is_plain_moment(value: Any) -> bool:
+    """A time whose zone is none of the user's own making."""
+    if type(value) is not datetime.datetime:
+        return False
+    return value.tzinfo is None or type_name(value.tzinfo) in _ZONES
+
+
+def _dict(value: Any, room: Room, depth: int, secret: bool) -> str:
+    count = dict.__len__(value)
+    if not depth:
+        return room.take(f"{type_name(value)} of {count:,}")
+    shown = []
+    for key, held in islice(dict.items(value), MOST_ITEMS):
+        if room.left <= 0:
+            break
+        hides = secret or is_secret_name(key)
+        shown.append(f"{brief(key, room, 0)}: {brief(held, room, depth - 1, hides)}")
+    more = [f"… {count - len(shown):,} more"] if count > len(shown) else []
+    name = "" if type(value) is dict else type_name(value)
+    return name + "{" + ", ".join(shown + more) + "}"
+
+
+def _sequence(value: Any, room: Room, depth: int, secret: bool) -> str:
+    base = next(one for one in _SEQUENCES if is_a(value, one))
+    count = base.__len__(value)
+    if not depth and count:
+        return room.take(f"{type_name(value)} of {count:,}")
+    shown = []
+    for one in islice(base.__iter__(value), MOST_ITEMS):
+        if room.left <= 0:
+            break
+        shown.append(brief(one, room, depth - 1, secret))
+    more = [f"… {count - len(shown):,} more"] if count > len(shown) else []
+    marks = {list: "[]", tuple: "()"}.get(base, "{}")
+    name = "" if type(value) is base and base is not frozenset else type_name(value)
+    return name + marks[0] + ", ".join(shown + more) + marks[1]

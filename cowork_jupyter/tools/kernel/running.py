@@ -1,0 +1,141 @@
+"""Tools that run code in the user's own kernel."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from ...domain.errors import CoworkError, Forbidden, InvalidInput
+from ...domain.roles import Permission
+from ..base import Parameters, Preview, ToolContext, ToolResult, tool
+from ..notebook.outputs import LONGEST, described
+from ..notebook.reading import CellId
+from ..notebook.state import CellState
+from .state import Code, Ran, Run
+
+NotebookPath = Annotated[
+    str | None,
+    Field(description="The notebook whose kernel is meant; without it, the user's notebook."),
+]
+StartKernel = Annotated[
+    bool, Field(description="Start a kernel for the notebook if none is running.")
+]
+
+
+class RunCell(Parameters):
+    """Which cell."""
+
+    path: NotebookPath = None
+    cell_id: CellId
+    start_kernel: StartKernel = False
+
+
+class RunCode(Parameters):
+    """What to run, and in whose kernel."""
+
+    code: Annotated[str, Field(min_length=1, max_length=100_000)]
+    path: NotebookPath = None
+    start_kernel: StartKernel = False
+
+
+async def preview_cell(parameters: RunCell, context: ToolContext) -> Preview:
+    """The cell as it would run."""
+    return Preview("code", (await _cell(parameters, context)).source)
+
+
+async def preview_code(parameters: RunCode, _context: ToolContext) -> Preview:
+    """The code itself."""
+    return Preview("code", parameters.code)
+
+
+@tool(
+    category="kernel",
+    permissions=[Permission.EXECUTE_COMMANDS],
+    preview=preview_cell,
+    travels=False,
+)
+async def run_cell(parameters: RunCell, context: ToolContext) -> ToolResult:
+    """Run a cell of a notebook in its kernel, as Shift-Enter does, and give its output.
+
+    It waits behind what the kernel is doing already. There is no time limit; it has no input.
+    """
+    cell = await _cell(parameters, context)
+    code = Code(cell.source, cell.id)
+    return await _run(code, parameters, context, f"cell {cell.id}")
+
+
+@tool(
+    category="kernel",
+    permissions=[Permission.EXECUTE_COMMANDS],
+    preview=preview_code,
+    travels=False,
+)
+async def run_code(parameters: RunCode, context: ToolContext) -> ToolResult:
+    """Run code in a notebook's kernel without leaving a cell, and give its output.
+
+    It sees and can change the user's variables. There is no time limit; it has no input.
+    """
+    return await _run(Code(parameters.code), parameters, context, "code")
+
+
+async def _run(
+    code: Code, parameters: RunCell | RunCode, context: ToolContext, what: str
+) -> ToolResult:
+    if not context.role.spec.commands_may_write:
+        raise Forbidden(
+            f"What the role {context.role} runs must not change the workspace, and nothing can "
+            "make sure of that in a kernel. Use execute_command.",
+            code="kernel_unconfined",
+        )
+    path = notebook_path(parameters.path, context)
+    run = Run(path, code, context.output, parameters.start_kernel)
+    with context.waiting():
+        ran = await context.kernels.run(context.workspace, run)
+    return _result(ran, code, what)
+
+
+async def _cell(parameters: RunCell, context: ToolContext) -> CellState:
+    path = notebook_path(parameters.path, context)
+    state = await context.notebooks.read(context.workspace, path)
+    cell = state.cell(parameters.cell_id)
+    if cell.cell_type != "code":
+        raise InvalidInput(f"Cell '{cell.id}' is no code cell.", code="no_code")
+    return cell
+
+
+def notebook_path(path: str | None, context: ToolContext) -> str:
+    """The notebook that is meant."""
+    found = path or context.notebook
+    if not found:
+        raise InvalidInput(
+            "This conversation belongs to no notebook: name one with 'path'.", code="no_notebook"
+        )
+    return found
+
+
+def _result(ran: Ran, code: Code, what: str) -> ToolResult:
+    data: dict[str, Any] = {
+        "notebook": ran.path,
+        "cell_id": code.cell_id,
+        "seconds": round(ran.seconds, 3),
+        "omitted_characters": ran.omitted,
+    }
+    text = described(ran.outputs, LONGEST)
+    if ran.failure:
+        line = ran.failure.line
+        where = f"line {line}: {_line(code.source, line)}" if line else what
+        said = f"{ran.failure.name}: {ran.failure.message}"
+        raise CoworkError(
+            f"The {what} failed in {where}\n{text or said}",
+            code="code_failed",
+            details={**data, "line": line, "exception": said[:2000]},
+        )
+    head = f"[ran {what} in {ran.seconds:.1f} s]"
+    summary = f"ran {what} of {ran.path}" if code.cell_id else f"ran code in {ran.path}"
+    return ToolResult(f"{text}\n{head}" if text else f"{head} There was no output.", summary, data)
+
+
+def _line(source: str, number: int) -> str:
+    lines = source.splitlines()
+    return lines[number - 1].strip()[:200] if number <= len(lines) else ""

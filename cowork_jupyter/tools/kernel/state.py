@@ -1,0 +1,117 @@
+"""What tools know of kernels, whoever keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ...domain.errors import CoworkError, Unavailable
+from ...workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Code:
+    """What is to be run."""
+
+    source: str
+    cell_id: str | None = None
+    """The cell that it stands in; its outputs go there. None: it leaves no cell."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The exception that code ended with."""
+
+    name: str
+    message: str
+    traceback: str = ""
+    line: int | None = None
+    """The line of the code, from 1."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What came of code that has run to its end."""
+
+    path: str
+    outputs: tuple[Mapping[str, Any], ...] = ()
+    """As in a notebook file, bounded."""
+    failure: Failure | None = None
+    seconds: float = 0.0
+    omitted: int = 0
+    """Characters of output that were left out."""
+    execution_count: int | None = None
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A name and what it stands for."""
+
+    name: str
+    type: str
+    about: str = ""
+    lines: tuple[str, ...] = ()
+    """What is in it; only if it was asked for alone."""
+
+
+@dataclass(frozen=True)
+class Variables:
+    """The names in a kernel."""
+
+    path: str
+    items: tuple[Variable, ...]
+    total: int
+
+
+Show = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A request to run code in a notebook's kernel."""
+
+    path: str
+    code: Code
+    show: Show = field(default=lambda _text: None)
+    """Called with output as it comes, and with what is waited for."""
+    start: bool = False
+    """Whether to start a kernel if there is none."""
+
+
+class Kernels(Protocol):
+    """Whoever keeps the kernels. Paths are notebooks, looked up in the workspace of a call."""
+
+    async def run(self, workspace: Workspace, run: Run) -> Ran:
+        """Run code behind all that the kernel has to do already; being cancelled interrupts it."""
+
+    async def variables(self, workspace: Workspace, path: str) -> Variables:
+        """What the user has made, also while the kernel is busy."""
+
+    async def inspect(self, workspace: Workspace, path: str, name: str) -> Variable:
+        """One of them, with what is in it."""
+
+
+class NoKernels:
+    """For hosts that keep none."""
+
+    async def run(self, workspace: Workspace, run: Run) -> Ran:  # noqa: ARG002
+        """There is nothing to run it in."""
+        raise _none_here()
+
+    async def variables(self, workspace: Workspace, path: str) -> Variables:  # noqa: ARG002
+        """There are none."""
+        raise _none_here()
+
+    async def inspect(self, workspace: Workspace, path: str, name: str) -> Variable:  # noqa: ARG002
+        """There is none."""
+        raise _none_here()
+
+
+def _none_here() -> CoworkError:
+    return Unavailable(
+        "There is no kernel here that could be used: Cowork runs without a Jupyter server. "
+        "Go on without running cells and without looking at variables.",
+        code="no_kernels",
+        retryable=False,
+    )

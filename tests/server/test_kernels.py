@@ -1,0 +1,184 @@
+"""Running code in real kernels of a real server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from cowork_jupyter.domain.errors import CoworkError
+from cowork_jupyter.server.kernel_outputs import MOST_TEXT
+from cowork_jupyter.server.kernels import WAITING
+from cowork_jupyter.tools.kernel.state import Code, Ran, Run
+from tests.scripted import ScriptedServer, call, text
+
+from .api import Api
+from .notebook_kernel import CELLS, NOTEBOOK, PATIENCE, Place, until, write_notebook
+from .notebook_kernel import place as place
+
+
+def printed(ran: Ran) -> str:
+    return "".join(one["text"] for one in ran.outputs if one["output_type"] == "stream")
+
+
+async def test_output_is_shown_while_the_code_still_runs(place: Place, tmp_path: Path) -> None:
+    go_on = tmp_path / "go on"
+    code = (
+        "import pathlib, time\nprint('first', flush=True)\n"
+        f"while not pathlib.Path({str(go_on)!r}).exists(): time.sleep(0.01)\n"
+        "print('second')\n40 + 2"
+    )
+    running = asyncio.create_task(place.run(code))
+    await place.until_shown("first")
+    assert not running.done()
+    go_on.touch()
+    ran = await running
+    assert printed(ran) == "first\nsecond\n"
+    assert ran.outputs[-1]["data"]["text/plain"] == "42"
+    assert ran.failure is None
+
+
+async def test_code_leaves_no_trace_in_the_history(place: Place) -> None:
+    count = await place.value("get_ipython().execution_count")
+    await place.run("kept = 1")
+    assert await place.value("get_ipython().execution_count") == count
+    assert await place.value("kept") == "1"
+
+
+async def test_an_error_names_the_line(place: Place) -> None:
+    ran = await place.run("def f():\n    return 1 / 0\n\nx = 1\nf()")
+    assert ran.failure is not None
+    assert (ran.failure.name, ran.failure.line) == ("ZeroDivisionError", 5)
+    assert "\x1b" not in ran.failure.traceback
+    syntax = (await place.run("x = 1\ny = = 2")).failure
+    assert syntax is not None
+    assert (syntax.name, syntax.line) == ("SyntaxError", 2)
+
+
+async def test_code_that_asks_for_input_is_told_that_nobody_answers(place: Place) -> None:
+    failure = (await place.run("name = input('Your name? ')")).failure
+    assert failure is not None
+    assert "nobody can give" in failure.message
+    assert failure.line == 1
+
+
+async def test_cancelling_interrupts_the_code_and_the_kernel_is_free_again(place: Place) -> None:
+    running = asyncio.create_task(
+        place.run("import time\nprint('in it', flush=True)\ntime.sleep(1000)")
+    )
+    await place.until_shown("in it")
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert await place.value("1 + 1") == "2"
+
+
+async def test_code_waits_visibly_behind_the_users_own_cell(place: Place, tmp_path: Path) -> None:
+    go_on, mine = tmp_path / "go on", tmp_path / "mine"
+    client = place.manager.client()
+    client.start_channels(iopub=False, stdin=False, hb=False)
+    try:
+        client.execute(
+            f"import pathlib, time\npathlib.Path({str(mine)!r}).touch()\n"
+            f"while not pathlib.Path({str(go_on)!r}).exists(): time.sleep(0.01)\norder = ['user']"
+        )
+        await until(mine.exists)
+        cancelled = asyncio.create_task(place.run("order.append('never')"))
+        await place.until_shown(WAITING)
+        cancelled.cancel()
+        with suppress(asyncio.CancelledError):
+            await cancelled
+        running = asyncio.create_task(place.run("order.append('agent')"))
+        second = asyncio.create_task(place.run("order.append('agent again')"))
+        go_on.touch()
+        await asyncio.gather(running, second)
+    finally:
+        client.stop_channels()
+    assert await place.value("order") == "['user', 'agent', 'agent again']"
+
+
+async def test_the_death_of_the_kernel_is_told(place: Place) -> None:
+    with pytest.raises(CoworkError) as raised:
+        await place.run("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
+    assert raised.value.code == "kernel_died"
+
+
+async def test_a_kernel_that_dies_while_it_is_waited_for_is_told(place: Place) -> None:
+    running = asyncio.create_task(place.run("print('go', flush=True)\nimport time; time.sleep(99)"))
+    await place.until_shown("go")
+    behind = asyncio.create_task(place.run("1"))
+    os.kill(place.manager.provisioner.pid, signal.SIGKILL)
+    with pytest.raises(CoworkError) as raised:
+        await running
+    assert raised.value.code == "kernel_died"
+    with suppress(CoworkError):  # it may get the kernel that came in its place
+        await behind
+
+
+async def test_much_output_is_bounded_and_said_to_be(place: Place) -> None:
+    ran = await place.run("for _ in range(100): print('x' * 1_000_000)\nprint('the end')")
+    said = printed(ran)
+    assert len(said) < MOST_TEXT + 1000
+    assert said.endswith("the end\n")
+    assert ran.omitted > 90_000_000
+
+
+async def test_outputs_of_a_cell_in_a_closed_notebook_are_written_into_the_file(
+    place: Place, jp_root_dir: Path
+) -> None:
+    await place.run_cell("c0", CELLS[0])
+    ran = await place.run_cell("c1", CELLS[1])
+    assert ran.execution_count == 2
+    cell = json.loads((jp_root_dir / NOTEBOOK).read_text())["cells"][1]
+    assert cell["execution_count"] == 2
+    kinds = [one["output_type"] for one in cell["outputs"]]
+    assert kinds == ["stream", "execute_result"]
+    assert cell["outputs"][1]["data"]["text/plain"] in ("2", ["2"])
+
+
+async def test_a_kernel_is_started_only_if_that_was_asked_for(
+    place: Place, jp_root_dir: Path
+) -> None:
+    write_notebook(jp_root_dir / "other.ipynb")
+    run = Run("other.ipynb", Code("6 * 7"))
+    with pytest.raises(CoworkError) as raised:
+        await place.kernels.run(place.workspace, run)
+    assert raised.value.code == "no_kernel"
+    async with asyncio.timeout(PATIENCE):
+        started = Run("other.ipynb", Code("6 * 7"), start=True)
+        ran = await place.kernels.run(place.workspace, started)
+    assert ran.outputs[0]["data"]["text/plain"] == "42"
+
+
+async def test_a_program_started_by_the_code_does_not_hold_it(place: Place) -> None:
+    ran = await place.run(
+        "import os\npid = os.fork()\nif not pid: os._exit(0)\nos.wait()[0] == pid"
+    )
+    assert ran.outputs[-1]["data"]["text/plain"] == "True"
+    ran = await place.run("%%bash\necho from bash")
+    assert printed(ran) == "from bash\n"
+
+
+@pytest.mark.usefixtures("connected")
+async def test_the_user_sees_the_code_and_the_model_its_output(
+    place: Place, api: Api, scripted: ScriptedServer
+) -> None:
+    context = await api.new_context(notebook=NOTEBOOK, role="actor")
+    scripted.add(call("run_cell", cell_id="c1"), text("Failed."))
+    sent = await api.post(f"context/{context}/messages", {"content": "Run."}, status=202)
+    request = await api.first_request(context)
+    assert request["tool"] == "run_cell"
+    assert request["shown"] == {"kind": "code", "text": CELLS[1], "complete": True}
+    await api.post(f"permissions/{request['id']}", {"decision": "allow", "scope": "once"})
+    await api.ended(sent["job_id"])
+    messages = (await api.get(f"context/{context}/messages"))["items"]
+    (result,) = [one for one in messages if one["message_type"] == "tool_result"]
+    assert result["data"]["error"]["code"] == "code_failed"  # c0 has not run
+    assert "line 2: a + 1" in result["content"][0]["text"]
+    assert "NameError: name 'a' is not defined" in result["content"][0]["text"]
+    assert "from a cell" in result["content"][0]["text"]
