@@ -144,7 +144,14 @@ async def poll_events(call: Call) -> BaseModel:
     return models.EventList(events=[*found, *rest])
 
 
-@table.route("POST", "context/{id}/role", body=models.RoleChange, answer=Context, action="write")
+@table.route(
+    "POST",
+    "context/{id}/role",
+    body=models.RoleChange,
+    answer=Context,
+    action="write",
+    kernel=True,
+)
 async def switch_role(call: Call) -> BaseModel:
     """Go on in another role."""
     return await call.service.switch_role(
@@ -152,7 +159,14 @@ async def switch_role(call: Call) -> BaseModel:
     )
 
 
-@table.route("POST", "context/{id}/mode", body=models.ModeChange, answer=Context, action="write")
+@table.route(
+    "POST",
+    "context/{id}/mode",
+    body=models.ModeChange,
+    answer=Context,
+    action="write",
+    kernel=True,
+)
 async def switch_mode(call: Call) -> BaseModel:
     """The older name of a role change: plan is the planner, act the actor."""
     role = MODES[call.body.mode]

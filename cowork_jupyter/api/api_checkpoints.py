@@ -104,10 +104,13 @@ async def checkpoint_diff(call: Call) -> BaseModel:
     body=RollbackRequest,
     answer=RollbackResult,
     action="execute",
+    kernel=True,
 )
 async def roll_back(call: Call) -> BaseModel:
     """Go back to the state before a checkpoint, where nothing of the user's is lost by it."""
     body = call.body
+    context_id = call.service.checkpoint(call.path["id"]).context_id
+    check_owner(call.service, call.caller, context_id)
     return await call.service.rollback(
         call.path["id"],
         scope=body.scope,

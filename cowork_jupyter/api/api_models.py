@@ -26,7 +26,7 @@ class ModelList(BaseModel):
     next: None = None
 
 
-@table.route("GET", "models", answer=ModelList, action="read")
+@table.route("GET", "models", answer=ModelList, action="read", kernel=True)
 async def list_models(call: Call) -> BaseModel:
     """The models that the connected server has, by name."""
     settings = call.service.settings

@@ -153,7 +153,7 @@ async def check_rule(call: Call) -> BaseModel:
     return call.service.check_call(body.role, body.tool, body.parameters, body.context_id)
 
 
-@table.route("GET", "rules", answer=RuleList, action="read")
+@table.route("GET", "rules", answer=RuleList, action="read", kernel=True)
 async def list_rules(call: Call) -> BaseModel:
     """Everything the user has said about tools."""
     return RuleList(items=[RuleView.of(rule) for rule in call.service.rules.all()])

@@ -13,6 +13,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any
 
 from ..domain.errors import CoworkError, Unavailable
@@ -29,6 +30,10 @@ from .store import WorkspaceState
 logger = logging.getLogger(__name__)
 
 LONGEST_LABEL = 100
+CACHES = frozenset(
+    {"__pycache__", ".ipynb_checkpoints", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".cache"}
+)
+"""Left out by checkpoints, and missed by nobody: a card that names them every time tells less."""
 MOST_AT_RISK = 20
 _CHANGING = frozenset(Permission) - {Permission.READ_FILES}
 
@@ -95,8 +100,9 @@ class Recorder:
             found = await self.preview()
         except (OSError, sqlite3.Error) as error:
             return [f"everything (no checkpoint can be taken: {error})"]
-        shown = [f"{printable(one.path)} ({one.why})" for one in found[:MOST_AT_RISK]]
-        more = len(found) - len(shown)
+        missed = [one for one in found if PurePosixPath(one.path).name not in CACHES]
+        shown = [f"{printable(one.path)} ({one.why})" for one in missed[:MOST_AT_RISK]]
+        more = len(missed) - len(shown)
         return [*shown, f"and {more:,} more"] if more else shown
 
     async def _before(self, use: ToolUse) -> _Before:

@@ -83,7 +83,7 @@ def _status(one: Command) -> None:
     show_status(one.desk, context=one.desk.find(one.name))
 
 
-def _role(one: Command) -> Note | None:
+def _role(one: Command) -> Note:
     role = one.arguments[0]
     if role not in {each.value for each in AgentRole}:
         known = ", ".join(each.value for each in AgentRole)
@@ -91,11 +91,6 @@ def _role(one: Command) -> Note | None:
     context = one.desk.open(one.name, role)
     if context["role"] == role:
         return Note(f"The role is **{AgentRole(role).spec.label}**.")
-    if one.desk.link.kind == "server":
-        # What code in a kernel could do, the agent's own code could do: so this takes a click.
-        note = f"To go on as {role}, choose it on this card or in the panel."
-        show_status(one.desk, context=context, note=note)
-        return None
     one.desk.link.request("POST", f"context/{context['id']}/role", {"role": role})
     return Note(f"The role is now **{AgentRole(role).spec.label}**.")
 

@@ -70,10 +70,14 @@ async def test_a_kernel_may_do_nothing_but_what_the_contract_lists(as_kernel: As
             await kernel.refused(route.method, address, {}, status=403)
 
 
-def test_answers_rules_and_roles_are_not_for_kernels() -> None:
+def test_answers_permissions_and_rules_are_not_for_kernels() -> None:
     for_kernels = {(route.method, route.path) for route in table.routes if route.kernel}
     assert ("POST", "questions/{id}/answer") not in for_kernels
-    assert ("POST", "context/{id}/role") not in for_kernels
+    assert ("POST", "permissions/{id}") not in for_kernels
+    assert ("POST", "permissions") not in for_kernels
+    assert ("POST", "rules") not in for_kernels
+    assert ("DELETE", "rules/{id}") not in for_kernels
+    assert ("POST", "trust") not in for_kernels
     assert ("DELETE", "context/{id}") not in for_kernels
     assert ("POST", "workflows") not in for_kernels
     assert ("DELETE", "workflows/{name}") not in for_kernels

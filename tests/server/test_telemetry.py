@@ -30,7 +30,7 @@ async def test_events_reach_jupyters_event_log_without_what_was_said(
     entries = [json.loads(line) for line in written.getvalue().splitlines()]
     ours = [entry for entry in entries if entry["__schema__"] == SCHEMA_ID]
     types = [entry["type"] for entry in ours]
-    assert types == ["job-started", "message", "message", "job-completed"]
+    assert types == ["job-started", "message", "usage", "message", "job-completed"]
     assert ours[-1]["status"] == "completed"
     assert "secret" not in written.getvalue()
 
