@@ -24,13 +24,6 @@ class ChangedFile(BaseModel):
     removed: int | None = None
 
 
-class UncoveredPath(BaseModel):
-    """What a checkpoint does not keep."""
-
-    path: str
-    why: str
-
-
 class CheckpointView(BaseModel):
     """A state of the workspace that one can go back to: the one before its tool ran."""
 
@@ -40,14 +33,23 @@ class CheckpointView(BaseModel):
     label: str = ""
     tool: str | None = None
     step_id: str | None = None
-    files: list[ChangedFile] = []
-    uncovered: list[UncoveredPath] = []
+    files: list[str] = []
+    uncovered: list[str] = []
+    """What it does not keep, and why."""
+    changes: list[ChangedFile] = []
+    """The files once more, with what became of them."""
 
     @classmethod
     def of(cls, record: CheckpointRecord) -> CheckpointView:
         """A stored checkpoint as the contract shows it."""
         fields = record.model_dump(include={"id", "created_at", "job_id"})
-        return cls.model_validate({**record.data, **fields})
+        changes = record.data.get("files", [])
+        shown = {
+            "files": [one["path"] for one in changes],
+            "uncovered": [f"{one['path']} ({one['why']})" for one in record.data["uncovered"]],
+            "changes": changes,
+        }
+        return cls.model_validate({**record.data, **fields, **shown})
 
 
 class CheckpointList(BaseModel):

@@ -45,7 +45,7 @@ def checkpoints(items: Iterable[Item]) -> str:
             code(one["id"]),
             _time(one["created_at"]),
             _short(one["label"]),
-            _codes(file["path"] for file in one["files"]),
+            _codes(one["files"]),
         ]
         for one in items
     ]

@@ -70,9 +70,10 @@ async def test_every_change_has_a_checkpoint(api: Api, work: Work) -> None:
     assert set(mark) >= SHAPE
     assert (mark["label"], mark["tool"], mark["files"]) == ("Before: Go.", None, [])
     assert updated["tool"] == "update_file"
-    assert updated["files"] == [{"path": "old.txt", "change": "changed", "added": 1, "removed": 1}]
-    assert [one["path"] for one in created["files"]] == ["new", "new/made.txt"]
-    assert [one["path"] for one in ran["files"]] == ["data.csv"]
+    change = {"path": "old.txt", "change": "changed", "added": 1, "removed": 1}
+    assert (updated["files"], updated["changes"]) == (["old.txt"], [change])
+    assert created["files"] == ["new", "new/made.txt"]
+    assert ran["files"] == ["data.csv"]
     events = (await api.get(f"context/{worked}/events", timeout=0.1))["events"]
     announced = [one["data"] for one in events if one["type"] == "checkpoint-created"]
     assert [one["id"] for one in announced] == [one["id"] for one in (mark, updated, created, ran)]
