@@ -16,6 +16,7 @@ import { CommandIDs } from './commandIds';
 import { addCommands, addToPalette } from './commands';
 import { CoworkModel, ICoworkModel } from './coworkModel';
 import { News, newsUrl, WakingChannel } from './news';
+import { notebookBridge } from './notebook/bridge';
 import { panel, place, IPanelPlace } from './panelPlugin';
 import { keepPreferences } from './preferences';
 import { openRoleMenu } from './roleMenu';
@@ -100,4 +101,4 @@ const status: JupyterFrontEndPlugin<void> = {
   }
 };
 
-export default [model, cards, place, commands, panel, status];
+export default [model, cards, place, commands, panel, status, notebookBridge];

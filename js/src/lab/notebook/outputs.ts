@@ -1,0 +1,51 @@
+/**
+ * Outputs cut down to what can be carried around: a cell may have put out a hundred megabytes, and this page must
+ * stay quick. The same is done in Python for files (`tools/notebook/outputs.py`); what is said to the model is made there.
+ */
+
+type Output = Readonly<Record<string, unknown>>;
+
+/** Characters that are kept of any one text. */
+const LONGEST = 20_000;
+/** Characters of base64 that are kept of pictures: enough to tell their size. */
+const HEAD = 4096;
+
+export function shortened(output: Output): Output {
+  const kind = output['output_type'];
+  if (kind === 'stream') {
+    return { output_type: kind, name: output['name'], text: cut(asText(output['text'])) };
+  }
+  if (kind === 'error') {
+    const lines = Array.isArray(output['traceback']) ? output['traceback'].map(String) : [];
+    const fact = (name: string): string => String(output[name] ?? '').slice(0, LONGEST);
+    return { output_type: kind, ename: fact('ename'), evalue: fact('evalue'), traceback: [cut(lines.join('\n'))] };
+  }
+  const data = Object.entries((output['data'] ?? {}) as Record<string, unknown>);
+  return { output_type: kind, data: Object.fromEntries(data.map(([mime, value]) => [mime, shortData(mime, value)])) };
+}
+
+function shortData(mime: string, value: unknown): unknown {
+  const isString = typeof value === 'string' || Array.isArray(value);
+  if (isString && !isText(mime)) {
+    const text = asText(value);
+    return { length: text.length, head: text.slice(0, HEAD) };
+  }
+  return cut(isString ? asText(value) : JSON.stringify(value));
+}
+
+function isText(mime: string): boolean {
+  return /^text\/|(?:json|xml|javascript)$/.test(mime);
+}
+
+export function asText(value: unknown): string {
+  return Array.isArray(value) ? value.join('') : typeof value === 'string' ? value : '';
+}
+
+function cut(text: string): string {
+  if (text.length <= LONGEST) {
+    return text;
+  }
+  const half = LONGEST / 2;
+  const missing = (text.length - LONGEST).toLocaleString('en-US');
+  return `${text.slice(0, half)}\n[… ${missing} characters left out …]\n${text.slice(-half)}`;
+}

@@ -1,0 +1,61 @@
+/** Runs cells of an open notebook for the agent, where the user sees it, in the user's own kernel. */
+
+import type { NotebookPanel } from '@jupyterlab/notebook';
+import type { Kernel } from '@jupyterlab/services';
+
+import { Refusal } from './edits';
+
+type Cell = NotebookPanel['content']['widgets'][number];
+
+/** What Lab's code cells have beyond other cells, as far as it is used here. */
+type CodeCell = Cell & {
+  model: { clearExecution(): void; executionCount: number | null; trusted: boolean };
+  outputArea: { future: ReturnType<Kernel.IKernelConnection['requestExecute']> };
+  outputHidden: boolean;
+};
+
+export interface Running {
+  /** The id of the request: by it the server recognises what the kernel tells about it. */
+  request: string;
+  done: Promise<void>;
+}
+
+/**
+ * Like Shift-Enter, except that nobody is asked for input, because nobody sits in front of it, and that cells which the
+ * user has queued behind it run also if it fails.
+ */
+export function runCell(panel: NotebookPanel, cellId: string, expected: string): Running {
+  const cell = panel.content.widgets.find(one => one.model.id === cellId);
+  if (cell === undefined) {
+    throw new Refusal('no_such_cell', { cell_id: cellId });
+  }
+  const { type, sharedModel } = cell.model;
+  if (type !== 'code' || sharedModel.source !== expected) {
+    throw new Refusal('stale_cell', { cell: { id: cellId, cell_type: type, source: sharedModel.source } });
+  }
+  const kernel = panel.sessionContext.session?.kernel;
+  if (!kernel) {
+    throw new Refusal('no_kernel');
+  }
+  const code = cell as CodeCell;
+  code.model.clearExecution();
+  code.model.trusted = true;
+  code.outputHidden = false;
+  code.setPrompt('*');
+  const future = kernel.requestExecute({ code: expected, allow_stdin: false, stop_on_error: false }, false, { cellId });
+  code.outputArea.future = future;
+  const done = future.done.then(
+    ({ content }) => {
+      code.model.executionCount = content.execution_count ?? null;
+    },
+    () => code.setPrompt('') // the kernel went away, and with it the answer
+  );
+  return { request: future.msg.header.msg_id, done };
+}
+
+/** Starts the kernel that the notebook names, unless the user has to choose one. */
+export async function startKernel(panel: NotebookPanel): Promise<void> {
+  if (!panel.sessionContext.session?.kernel && (await panel.sessionContext.startKernel())) {
+    throw new Refusal('no_kernel');
+  }
+}

@@ -1,0 +1,69 @@
+/** Changes the notebook under a user who is at work in it: what they look at and type in stays where it is. */
+
+import type { Notebook } from '@jupyterlab/notebook';
+
+type Cell = Notebook['widgets'][number];
+
+/** Lab lays out what is new over some frames. */
+const FRAMES = 6;
+
+export function keepSteady(notebook: Notebook, change: () => void): void {
+  const anchor = anchorOf(notebook);
+  const top = anchor?.node.getBoundingClientRect().top ?? 0;
+  const typing = typingIn(notebook);
+  change();
+  typing?.();
+  if (anchor !== null) {
+    holdAt(notebook, anchor, top, FRAMES);
+  }
+}
+
+/** The cell that must not jump: the one the user is in, if they see it, else the first that they see. */
+function anchorOf(notebook: Notebook): Cell | null {
+  const view = notebook.outerNode.getBoundingClientRect();
+  const isSeen = (cell: Cell): boolean => {
+    const { top, bottom, height } = cell.node.getBoundingClientRect();
+    return height > 0 && bottom > view.top && top < view.bottom;
+  };
+  const active = notebook.activeCell;
+  if (active !== null && isSeen(active)) {
+    return active;
+  }
+  return notebook.widgets.find(isSeen) ?? null;
+}
+
+function holdAt(notebook: Notebook, anchor: Cell, top: number, frames: number): void {
+  if (anchor.isDisposed || !anchor.isAttached) {
+    return;
+  }
+  const moved = anchor.node.getBoundingClientRect().top - top;
+  if (Math.abs(moved) >= 1) {
+    notebook.outerNode.scrollTop += moved;
+  }
+  if (frames > 0) {
+    requestAnimationFrame(() => holdAt(notebook, anchor, top, frames - 1));
+  }
+}
+
+/** Lab moves a cell by making it anew; who types in it must be able to go on. */
+function typingIn(notebook: Notebook): (() => void) | null {
+  const cell = notebook.activeCell;
+  if (cell === null || notebook.mode !== 'edit' || !cell.editor?.hasFocus()) {
+    return null;
+  }
+  const { id } = cell.model;
+  const selection = cell.editor.getSelection();
+  return () => {
+    const index = notebook.widgets.findIndex(one => one.model.id === id);
+    const now = notebook.widgets[index];
+    if (now === undefined || now === cell) {
+      return;
+    }
+    notebook.activeCellIndex = index;
+    notebook.mode = 'edit';
+    void now.ready.then(() => {
+      now.editor?.focus();
+      now.editor?.setSelection(selection);
+    });
+  };
+}

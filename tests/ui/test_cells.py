@@ -1,0 +1,405 @@
+"""The agent's hands in a notebook that is open in a real browser, while its user works in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.scripted import ScriptedServer
+
+from .agent import Agent
+from .lab import LabServer
+
+TOOLS = ("insert_cell", "edit_cell", "move_cell", "delete_cell")
+Screenshot = Callable[[Page, str], Path]
+_visits = count()
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[ScriptedServer]:
+    with ScriptedServer(models="scripted") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory, model: ScriptedServer) -> Iterator[LabServer]:
+    environment = {"COWORK_BASE_URL": model.base_url, "COWORK_MODEL": "scripted"}
+    with LabServer(tmp_path_factory.mktemp("cells"), environment) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def agent(lab: LabServer, model: ScriptedServer) -> Agent:
+    made = Agent(lab, model)
+    made.allow(*TOOLS)
+    return made
+
+
+@pytest.fixture
+def name(request: pytest.FixtureRequest) -> str:
+    """A notebook of its own for each test."""
+    return f"{request.node.name[5:35]}.ipynb"
+
+
+def write(lab: LabServer, name: str, *sources: str) -> Path:
+    """A notebook with cells `c0`, `c1`, … of these sources."""
+    cells: list[dict[str, Any]] = [
+        {"cell_type": "code", "id": f"c{number}", "source": source, "metadata": {},
+         "outputs": [], "execution_count": None}
+        for number, source in enumerate(sources)
+    ]  # fmt: skip
+    kernel = {"name": "python3", "display_name": "Python 3"}
+    document = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4}
+    path = lab.root / name
+    path.write_text(json.dumps({**document, "nbformat_minor": 5}))
+    return path
+
+
+def sources_on_disk(path: Path) -> list[str]:
+    cells = json.loads(path.read_text())["cells"]
+    return ["".join(cell["source"]) for cell in cells]
+
+
+def open_it(page: Page, lab: LabServer, name: str, agent: Agent) -> None:
+    """Open a notebook and nothing else, and wait until the server knows that it is open."""
+    page.goto(lab.url(f"lab/workspaces/cells-{next(_visits)}/tree/{name}"))
+    expect(page.locator(".jp-Notebook .jp-Cell").first).to_be_visible(timeout=60_000)
+    expect(page.locator("#jp-main-statusbar")).to_contain_text("| Idle", timeout=60_000)
+    for _ in range(100):
+        if agent.use("read_notebook", path=name, limit=1)["data"]["facts"]["open"]:
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("the server does not know that the notebook is open")
+
+
+def cell(page: Page, number: int) -> Locator:
+    return page.locator(".jp-Notebook .jp-Cell").nth(number)
+
+
+def editor(page: Page, number: int) -> Locator:
+    return cell(page, number).locator(".cm-content")
+
+
+def text_of(page: Page, number: int) -> str:
+    lines = editor(page, number).locator(".cm-line").all_inner_texts()
+    return "\n".join(line.replace("\n", "") for line in lines)
+
+
+def save(page: Page, path: Path, until: Callable[[list[str]], bool]) -> None:
+    page.keyboard.press("Control+s")
+    for _ in range(200):
+        if until(sources_on_disk(path)):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(sources_on_disk(path))
+
+
+def test_typing_goes_on_while_the_agent_edits_other_cells(
+    page: Page, lab: LabServer, agent: Agent, name: str, screenshot: Screenshot
+) -> None:
+    path = write(lab, name, "a = 1", "user", "b = 2", "c = 3")
+    open_it(page, lab, name, agent)
+    editor(page, 1).click()
+    page.keyboard.press("End")
+    typed = ""
+    for number in range(6):
+        words = f" w{number}"
+        page.keyboard.type(words)
+        typed += words
+        if number == 0:
+            agent.edit(name, "c0", "a = 'above'\n# a second line")
+        elif number == 1:
+            agent.edit(name, "c2", "b = 'below'")
+        elif number == 2:
+            agent.use("insert_cell", path=name, source="new = 1", index=0)
+        elif number == 3:
+            agent.use("move_cell", path=name, cell_id="c3", index=0)
+        elif number == 4:
+            known = agent.fingerprint(name, "c2")
+            agent.use("delete_cell", path=name, cell_id="c2", fingerprint=known)
+    assert text_of(page, 3) == f"user{typed}"
+    expect(editor(page, 3)).to_be_focused()
+    expect(cell(page, 0).locator(".cw-cell-mark")).to_contain_text("Moved by Cowork")
+    screenshot(page, "cells")
+    expected = ["c = 3", "new = 1", "a = 'above'\n# a second line", f"user{typed}"]
+    save(page, path, lambda found: found == expected)
+
+
+def test_typing_at_full_speed_loses_no_letter(
+    page: Page, lab: LabServer, agent: Agent, name: str
+) -> None:
+    write(lab, name, "a = 1", "", "b = 2")
+    open_it(page, lab, name, agent)
+    editor(page, 1).click()
+    # The letters come from the page itself, so that they really fall between the agent's edits.
+    page.evaluate(
+        """() => {
+          const words = Array.from({length: 400}, (_, n) => String.fromCharCode(97 + n % 26));
+          window.done = new Promise(resolve => {
+            const timer = setInterval(() => {
+              const letter = words.shift();
+              if (letter === undefined) { clearInterval(timer); resolve(true); return; }
+              document.execCommand('insertText', false, letter);
+            }, 5);
+          });
+        }"""
+    )
+    for number in range(4):
+        agent.edit(name, "c0", f"a = {number}\\n" * (number + 2))
+        agent.use("insert_cell", path=name, source=f"x = {number}", index=0)
+    page.evaluate("() => window.done")
+    expected = "".join(chr(97 + number % 26) for number in range(400))
+    assert text_of(page, 5) == expected
+
+
+def test_stale_edit_is_refused_with_the_present_text(
+    page: Page, lab: LabServer, agent: Agent, name: str
+) -> None:
+    path = write(lab, name, "total = 1")
+    open_it(page, lab, name, agent)
+    known = agent.fingerprint(name, "c0")
+    editor(page, 0).click()
+    page.keyboard.press("End")
+    page.keyboard.type(" + 41")
+    result = agent.use("edit_cell", path=name, cell_id="c0", fingerprint=known, source="total = 0")
+    assert result["data"]["error"]["code"] == "stale_cell"
+    assert "total = 1 + 41" in agent.said(result)
+    assert text_of(page, 0) == "total = 1 + 41"
+    assert sources_on_disk(path) == ["total = 1"]  # what the user has not saved is not saved
+
+
+def test_undo_takes_back_the_agents_edit_in_one_step_and_nothing_else(
+    page: Page, lab: LabServer, agent: Agent, name: str
+) -> None:
+    write(lab, name, "one", "two")
+    open_it(page, lab, name, agent)
+    editor(page, 0).click()
+    page.keyboard.press("End")
+    page.keyboard.type(" typed")
+    agent.edit(name, "c0", "print(1)\none typed\nprint(2)")
+    assert text_of(page, 0) == "print(1)\none typed\nprint(2)"
+    page.keyboard.press("Control+z")
+    assert text_of(page, 0) == "one typed"
+    page.keyboard.press("Control+Shift+z")
+    assert text_of(page, 0) == "print(1)\none typed\nprint(2)"
+    page.keyboard.press("Control+z")
+    page.keyboard.press("Control+z")
+    assert text_of(page, 0) == "one"
+
+
+def test_cursor_and_selection_stay_in_a_cell_that_is_edited(
+    page: Page, lab: LabServer, agent: Agent, name: str
+) -> None:
+    write(lab, name, "first = 1\nsecond = 2\nthird = 3")
+    open_it(page, lab, name, agent)
+    editor(page, 0).click()
+    page.keyboard.press("Control+End")
+    page.keyboard.press("Shift+Home")  # the last line is selected
+    agent.edit(name, "c0", "first = 'changed'\nsecond = 2\nthird = 3")
+    page.keyboard.type("mine")
+    assert text_of(page, 0) == "first = 'changed'\nsecond = 2\nmine"
+
+
+def test_marked_until_seen_and_accepted_or_reverted_in_place(
+    page: Page, lab: LabServer, agent: Agent, name: str, screenshot: Screenshot
+) -> None:
+    path = write(lab, name, "one", "two", "three", "four")
+    open_it(page, lab, name, agent)
+    agent.edit(name, "c0", "1")
+    agent.edit(name, "c1", "2")
+    agent.edit(name, "c1", "2 again")
+    agent.use("insert_cell", path=name, source="new", after="c1")
+    known = agent.fingerprint(name, "c3")
+    agent.use("delete_cell", path=name, cell_id="c3", fingerprint=known)
+    expect(page.locator(".cw-cell-changed")).to_have_count(4)
+    screenshot(page, "cells-marked")
+    expect(page.locator(".cw-cell-unseen")).to_have_count(0, timeout=15_000)
+
+    cell(page, 0).get_by_role("button", name="Accept", exact=True).click()
+    expect(page.locator(".cw-cell-changed")).to_have_count(3)
+    cell(page, 1).get_by_role("button", name="Revert").click()
+    assert text_of(page, 1) == "two"  # before the first of the two edits
+    cell(page, 2).get_by_role("button", name="Revert").click()
+    expect(page.locator(".jp-Notebook .jp-Cell")).to_have_count(3)
+    cell(page, 2).get_by_role("button", name="Revert").click()
+    expect(page.locator(".jp-Notebook .jp-Cell")).to_have_count(4)
+    expect(page.locator(".cw-cell-changed")).to_have_count(0)
+    page.locator(".jp-Notebook .jp-Cell").first.click()
+    save(page, path, lambda found: found == ["1", "two", "three", "four"])
+
+
+def test_a_cell_that_the_user_goes_on_writing_is_theirs(
+    page: Page, lab: LabServer, agent: Agent, name: str
+) -> None:
+    write(lab, name, "one")
+    open_it(page, lab, name, agent)
+    agent.edit(name, "c0", "1")
+    expect(page.locator(".cw-cell-changed")).to_have_count(1)
+    editor(page, 0).click()
+    page.keyboard.type("x")
+    expect(page.locator(".cw-cell-changed")).to_have_count(0)
+
+
+def test_saved_if_it_was_saved_and_left_alone_if_it_was_not(
+    page: Page, lab: LabServer, agent: Agent, name: str
+) -> None:
+    path = write(lab, name, "one", "two")
+    open_it(page, lab, name, agent)
+    cell(page, 0).click()
+    page.keyboard.press("Control+s")  # Lab itself changes a new notebook when its kernel starts
+    _until_saved(agent, page, name)
+    first = agent.edit(name, "c0", "1")
+    assert first["data"]["facts"]["unsaved"] is False
+    assert sources_on_disk(path) == ["1", "two"]
+    editor(page, 1).click()
+    page.keyboard.press("End")
+    page.keyboard.type("!")
+    second = agent.edit(name, "c0", "one again")
+    assert second["data"]["facts"]["unsaved"] is True
+    assert sources_on_disk(path) == ["1", "two"]
+
+
+def _until_saved(agent: Agent, page: Page, name: str) -> None:
+    for _ in range(100):
+        if not agent.use("read_notebook", path=name)["data"]["facts"]["unsaved"]:
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"{name} is not saved")
+
+
+def test_long_notebook_stays_where_the_user_looks(
+    page: Page, lab: LabServer, agent: Agent, name: str
+) -> None:
+    write(lab, name, *(f"x{number} = {number}" for number in range(500)))
+    open_it(page, lab, name, agent)
+    shown = agent.said(agent.use("read_notebook", path=name, offset=400, limit=5))
+    assert "x404 = 404" in shown
+    target = page.locator(".jp-Notebook .jp-Cell", has_text="x250 = 250").first
+    for _ in range(200):
+        if target.count() and target.is_visible():
+            break
+        page.mouse.move(640, 400)
+        page.mouse.wheel(0, 1500)
+        page.wait_for_timeout(50)
+    target.scroll_into_view_if_needed()
+    target.locator(".cm-content").click()
+    page.keyboard.press("End")
+    page.keyboard.type(" + 1")
+    page.wait_for_timeout(500)
+    before = _top(target)
+    agent.use("insert_cell", path=name, source="\n".join("y = 1" for _ in range(20)), index=0)
+    agent.edit(name, "c240", "\n".join("z = 1" for _ in range(10)))
+    agent.edit(name, "c400", "x400 = 'changed'")
+    page.wait_for_timeout(500)
+    page.keyboard.type(" + 2")
+    expect(target.locator(".cm-content")).to_contain_text("x250 = 250 + 1 + 2")
+    assert abs(_top(target) - before) < 40
+    assert "x400 = 'changed'" in agent.said(agent.use("read_notebook", path=name, cell_id="c400"))
+
+
+def _top(one: Locator) -> float:
+    box = one.bounding_box()
+    assert box
+    return box["y"]
+
+
+def test_of_two_tabs_the_one_in_use_is_changed(
+    page: Page, browser: Browser, lab: LabServer, agent: Agent, name: str
+) -> None:
+    write(lab, name, "one", "two")
+    open_it(page, lab, name, agent)
+    other = browser.new_context(viewport={"width": 1280, "height": 800})
+    try:
+        second = other.new_page()
+        open_it(second, lab, name, agent)
+        editor(second, 0).click()
+        second.keyboard.press("End")
+        second.keyboard.type(" in the second tab")
+        _until_read(agent, second, name, "in the second tab")
+        agent.edit(name, "c1", "changed")
+        assert text_of(second, 1) == "changed"
+        assert text_of(page, 1) == "two"
+    finally:
+        other.close()
+    _until_read(agent, page, name, "two")  # the second is gone, the first is there
+    agent.edit(name, "c1", "changed in the first")
+    assert text_of(page, 1) == "changed in the first"
+
+
+def _until_read(agent: Agent, page: Page, name: str, words: str) -> None:
+    shown = ""
+    for _ in range(100):
+        shown = agent.said(agent.use("read_notebook", path=name))
+        if words in shown:
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(shown)
+
+
+def test_renamed_closed_and_deleted_notebooks(
+    page: Page, lab: LabServer, agent: Agent, name: str
+) -> None:
+    path = write(lab, name, "one")
+    open_it(page, lab, name, agent)
+    new = f"renamed-{name}"
+    tab = page.locator(".lm-DockPanel-tabBar .lm-TabBar-tab")
+    tab.click(button="right")
+    page.locator(".lm-Menu-item", has_text="Rename Notebook").click()
+    page.locator(".jp-Dialog input").fill(new)
+    page.keyboard.press("Enter")
+    expect(tab).to_contain_text("renamed-")
+    _until_open(agent, page, new)
+    agent.edit(new, "c0", "after the rename")
+    assert text_of(page, 0) == "after the rename"
+    gone = agent.use("insert_cell", path=name, source="x")
+    assert gone["data"]["error"]["code"] == "not_found"
+    assert not path.exists()
+
+    cell(page, 0).click()
+    page.keyboard.press("Control+s")
+    _until_saved(agent, page, new)
+    tab.locator(".lm-TabBar-tabCloseIcon").click()
+    expect(page.locator(".jp-Notebook")).to_have_count(0)
+    for _ in range(100):
+        if not agent.use("read_notebook", path=new)["data"]["facts"]["open"]:
+            break
+        page.wait_for_timeout(50)
+    closed = agent.use("insert_cell", path=new, source="on the disk")
+    assert closed["data"]["facts"]["open"] is False
+    assert sources_on_disk(lab.root / new) == ["after the rename", "on the disk"]
+
+
+def _until_open(agent: Agent, page: Page, name: str) -> None:
+    for _ in range(100):
+        facts = agent.use("read_notebook", path=name)["data"].get("facts") or {}
+        if facts.get("open"):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"{name} is not known to be open")
+
+
+def test_rollback_goes_through_the_open_document(
+    page: Page, lab: LabServer, agent: Agent, name: str
+) -> None:
+    write(lab, name, "one", "two", "three")
+    open_it(page, lab, name, agent)
+    editor(page, 2).click()
+    page.keyboard.press("End")
+    page.keyboard.type(" typed")
+    agent.edit(name, "c0", "changed")
+    made: list[dict[str, Any]] = agent.request("GET", f"context/{agent.context}/checkpoints")[
+        "items"
+    ]
+    target = next(one for one in made if one["tool"] == "edit_cell")
+    answer = agent.request("POST", f"checkpoints/{target['id']}/rollback", {})
+    assert answer["restored"] == [name], answer
+    assert text_of(page, 0) == "one"
+    assert text_of(page, 2) == "three typed"  # unsaved, and part of the checkpoint
+    page.keyboard.type("!")
+    assert text_of(page, 2) == "three typed!"
