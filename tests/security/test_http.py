@@ -161,16 +161,22 @@ def test_a_kernel_that_trusts_the_folder(site: Site) -> None:
     assert site.kernel.get("trust").status_code == 403
 
 
-def test_a_kernel_that_changes_role_or_plan(site: Site) -> None:
+def test_a_kernel_that_rewrites_the_plan(site: Site) -> None:
     context = site.context("planner")
-    for method, address, body in (
-        ("POST", "role", {"role": "actor", "confirm": True}),
-        ("POST", "mode", {"mode": "act"}),
-        ("PUT", "plan", {"plan": {"goal": "g", "steps": []}, "revision": 0}),
-    ):
-        sent = site.kernel.request(method, f"context/{context}/{address}", json=body)
-        assert sent.status_code == 403, address
-    assert site.user.get(f"context/{context}").json()["role"] == "planner"
+    body = {"plan": {"goal": "g", "steps": []}, "revision": 0}
+    assert site.kernel.put(f"context/{context}/plan", json=body).status_code == 403
+    assert site.user.get(f"context/{context}/plan").json()["plan"] is None
+
+
+def test_a_kernel_that_makes_itself_an_actor_still_asks(site: Site) -> None:
+    """`%cowork role actor` works from a cell; it is no leave for what the actor then does."""
+    context = site.context("planner")
+    site.kernel.post(f"context/{context}/role", json={"role": "actor"}).raise_for_status()
+    site.kernel.post(f"context/{context}/messages", json={"content": "take it"})
+    items = wait(lambda: site.user.get(f"context/{context}/permissions").json()["items"])
+    body = {"decision": "allow", "scope": "once"}
+    assert site.kernel.post(f"permissions/{items[0]['id']}", json=body).status_code == 403
+    site.cancel(items[0])
 
 
 def test_a_kernel_that_brings_its_own_policy(site: Site) -> None:
@@ -212,6 +218,8 @@ def test_a_kernel_in_the_conversation_of_another_user(site: Site) -> None:
     body = {"content": "take it"}
     assert site.kernel.post(f"context/{context}/messages", json=body).status_code == 404
     assert site.kernel.post(f"jobs/{request['job_id']}/cancel").status_code == 404
+    switch = site.kernel.post(f"context/{context}/role", json={"role": "planner"})
+    assert switch.status_code == 404
     execute = site.kernel.post(f"context/{context}/plan/execute", json={"revision": 1})
     assert execute.status_code == 404
     assert context not in str(site.kernel.get("context").json())
