@@ -1,0 +1,154 @@
+import { YNotebook } from '@jupyter/ydoc';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { applyEdit, Refusal, spliceSource, type Edit, type SharedNotebook } from '../../../src/lab/notebook/edits';
+import { reconcile } from '../../../src/lab/notebook/reconcile';
+
+/** The document that Lab itself has, set up as Lab does it. */
+let notebook: SharedNotebook;
+
+beforeEach(() => {
+  // Yjs warns about what its own document package does.
+  vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+  notebook = open('one', 'two', 'three');
+});
+
+function open(...sources: string[]): SharedNotebook {
+  const cells = sources.map((source, number) => ({ cell_type: 'code', id: `c${number}`, source, metadata: {}, outputs: [] }));
+  return YNotebook.create({
+    disableDocumentWideUndoRedo: true,
+    data: { nbformat: 4, nbformat_minor: 5, metadata: {}, cells } as never
+  }) as unknown as SharedNotebook;
+}
+
+function edit(kind: Edit['kind'], cell_id: string, more: Partial<Edit> = {}): Edit {
+  return { kind, cell_id, after: null, expected: null, source: '', cell_type: 'code', ...more };
+}
+
+const sources = (): string[] => notebook.cells.map(cell => cell.source);
+const ids = (): string[] => notebook.cells.map(cell => cell.id);
+
+describe('one change of one cell', () => {
+  it('inserts behind a cell or at the top, and goes back', () => {
+    const back = applyEdit(notebook, edit('insert', 'new', { after: 'c0', source: 'x' }));
+    applyEdit(notebook, edit('insert', 'top', { source: 'y', cell_type: 'markdown' }));
+    expect(sources()).toEqual(['y', 'one', 'x', 'two', 'three']);
+    expect(notebook.cells[0]?.cell_type).toBe('markdown');
+    back();
+    expect(sources()).toEqual(['y', 'one', 'two', 'three']);
+  });
+
+  it.each([
+    ['c0', 'c1', ['c1', 'c0', 'c2']],
+    ['c0', 'c2', ['c1', 'c2', 'c0']],
+    ['c2', null, ['c2', 'c0', 'c1']],
+    ['c2', 'c0', ['c0', 'c2', 'c1']],
+    ['c1', 'c0', ['c0', 'c1', 'c2']],
+    ['c1', 'c1', ['c0', 'c1', 'c2']]
+  ])('moves %s behind %s, and back', (id, after, expected) => {
+    const back = applyEdit(notebook, edit('move', id, { after }));
+    expect(ids()).toEqual(expected);
+    back();
+    expect(ids()).toEqual(['c0', 'c1', 'c2']);
+  });
+
+  it('deletes, and brings the cell back with its id where it was', () => {
+    const back = applyEdit(notebook, edit('delete', 'c1', { expected: 'two' }));
+    expect(sources()).toEqual(['one', 'three']);
+    back();
+    expect(ids()).toEqual(['c0', 'c1', 'c2']);
+    expect(sources()).toEqual(['one', 'two', 'three']);
+  });
+
+  it('changes source and type, and goes back', () => {
+    const back = applyEdit(notebook, edit('edit', 'c1', { expected: 'two', source: '# 2', cell_type: 'markdown' }));
+    expect(notebook.cells[1]).toMatchObject({ id: 'c1', cell_type: 'markdown', source: '# 2' });
+    back();
+    expect(notebook.cells[1]).toMatchObject({ id: 'c1', cell_type: 'code', source: 'two' });
+  });
+
+  it('refuses what is not any more as expected, and tells what is there', () => {
+    spliceSource(notebook.cells[1]!, 'two typed');
+    for (const kind of ['edit', 'delete'] as const) {
+      expect(() => applyEdit(notebook, edit(kind, 'c1', { expected: 'two' }))).toThrow(
+        expect.objectContaining({ code: 'stale_cell', facts: { cell: { id: 'c1', cell_type: 'code', source: 'two typed' } } }) as Refusal
+      );
+    }
+    expect(sources()).toEqual(['one', 'two typed', 'three']);
+  });
+
+  it('refuses cells that are not there, as target or as neighbour', () => {
+    expect(() => applyEdit(notebook, edit('edit', 'zz'))).toThrow('no_such_cell');
+    expect(() => applyEdit(notebook, edit('insert', 'new', { after: 'zz' }))).toThrow('no_such_cell');
+    expect(() => applyEdit(notebook, edit('move', 'c0', { after: 'zz' }))).toThrow('no_such_cell');
+    expect(ids()).toEqual(['c0', 'c1', 'c2']);
+  });
+
+  it('is one step to undo, not joined with what was typed a moment before', () => {
+    const cell = notebook.cells[0]!;
+    spliceSource(cell, 'one typed');
+    applyEdit(notebook, edit('edit', 'c0', { source: 'a\none typed\nb' }));
+    spliceSource(cell, 'a\none typed\nb and more');
+    cell.undo();
+    expect(cell.source).toBe('a\none typed\nb');
+    cell.undo();
+    expect(cell.source).toBe('one typed');
+    cell.undo();
+    expect(cell.source).toBe('one');
+  });
+
+  it('replaces no more than what differs', () => {
+    const cell = notebook.cells[0]!;
+    const deltas: unknown[] = [];
+    cell.changed.connect((_, change) => deltas.push((change as { sourceChange?: unknown }).sourceChange));
+    spliceSource(cell, 'ore');
+    expect(deltas).toEqual([[{ retain: 1 }, { insert: 'r' }, { delete: 1 }]]);
+    spliceSource(cell, 'ore');
+    expect(deltas).toHaveLength(1);
+    spliceSource(cell, 'oreore');
+    expect(cell.source).toBe('oreore');
+  });
+});
+
+describe('another content for an open document', () => {
+  const content = (...cells: object[]): never => ({ nbformat: 4, nbformat_minor: 5, metadata: { a: 1 }, cells }) as never;
+  const code = (id: string, source: string | string[], more: object = {}): object => ({
+    ...{ cell_type: 'code', id, source, metadata: {}, outputs: [], execution_count: null },
+    ...more
+  });
+
+  it('keeps the cells that stay, and can be undone in one step', () => {
+    const stays = notebook.cells[1]!;
+    const output = { output_type: 'stream', name: 'stdout', text: '1\n' };
+    reconcile(
+      notebook,
+      content(
+        code('c2', ['three\n', 'more']),
+        code('new', 'x', { outputs: [output] }),
+        code('c1', 'two', { execution_count: 3 }),
+        { cell_type: 'markdown', id: 'c0', source: '# one', metadata: { tags: ['t'] } }
+      )
+    );
+    expect(ids()).toEqual(['c2', 'new', 'c1', 'c0']);
+    expect(sources()).toEqual(['three\nmore', 'x', 'two', '# one']);
+    expect(notebook.cells[3]).toMatchObject({ cell_type: 'markdown', metadata: { tags: ['t'] } });
+    expect(notebook.cells[1]?.toJSON()).toMatchObject({ outputs: [output] });
+    expect(notebook.cells[2]?.toJSON()).toMatchObject({ execution_count: 3 });
+    expect(notebook.metadata).toEqual({ a: 1 });
+    expect(notebook.dirty).toBe(true);
+    expect(notebook.cells).toContain(stays);
+    notebook.undo();
+    expect(sources()).toEqual(['one', 'two', 'three']);
+  });
+
+  it('touches nothing that is the same', () => {
+    const before = [...notebook.cells];
+    reconcile(notebook, content(code('c0', 'one'), code('c1', 'two'), code('c2', 'three')));
+    expect(notebook.cells).toEqual(before);
+  });
+
+  it('takes documents without ids as a whole', () => {
+    reconcile(notebook, { ...(content() as object), nbformat_minor: 4, cells: [{ ...code('x', 'only'), id: undefined }] } as never);
+    expect(sources()).toEqual(['only']);
+  });
+});
