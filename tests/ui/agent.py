@@ -29,6 +29,13 @@ class Agent:
     def use(self, tool: str, **parameters: Any) -> dict[str, Any]:
         """Let the agent call one tool; the stored result message."""
         self._model.add(call(tool, **parameters), text("Done."))
+        found: dict[str, Any] = next(
+            one for one in reversed(self.run()) if one["message_type"] == "tool_result"
+        )
+        return found
+
+    def run(self) -> list[dict[str, Any]]:
+        """Let the agent do what the model has been told; all that was said then."""
         self.context = self.request("POST", "context", {"role": "actor"})["id"]
         sent = self.request("POST", f"context/{self.context}/messages", {"content": "Go"})
         give_up = time.monotonic() + LIMIT
@@ -36,10 +43,7 @@ class Agent:
             assert time.monotonic() < give_up, "the job does not end"
             time.sleep(0.02)
         messages = self.request("GET", f"context/{self.context}/messages")["items"]
-        found: dict[str, Any] = next(
-            one for one in reversed(messages) if one["message_type"] == "tool_result"
-        )
-        return found
+        return list(messages)
 
     def edit(self, path: str, cell_id: str, source: str) -> dict[str, Any]:
         """Read a cell, then give it another source."""
