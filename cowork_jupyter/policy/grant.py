@@ -9,7 +9,7 @@ from ..domain.roles import Permission
 from .parts import WRITE_RULES, Part
 from .paths import Grounds, pattern_of
 from .rules import COMMAND_TOOL
-from .shell import Effect
+from .shell import Effect, SimpleCommand
 
 _CONTAINED = {Effect.READS, Effect.WRITES, Effect.RUNS_CODE, Effect.UNKNOWN}
 _MAKES_NEW = {"create_file", "create_notebook"}
@@ -43,8 +43,11 @@ class Grant:
         """Whether the user has approved this part with the plan.
 
         A new file overwrites nothing, so one beyond the plan is mentioned, not asked about.
-        Commands are covered as far as the sandbox holds them; they get no network that way.
+        Commands are covered as far as the sandbox holds them, and they get no network that way;
+        what git is to keep for ever is not.
         """
+        if part.command and _is_git_that_writes(part.command):
+            return False
         if part.command:
             return self.names(part.tool, part.permissions) and part.command.effects <= _CONTAINED
         if part.tool in _MAKES_NEW:
@@ -63,6 +66,11 @@ class Grant:
         return all(
             any(_fits(file, path, grounds) for file in self.files) for path in part.target.spellings
         )
+
+
+def _is_git_that_writes(command: SimpleCommand) -> bool:
+    name = command.words[0].rpartition("/")[2] if command.words else ""
+    return name == "git" and command.effects != {Effect.READS}
 
 
 def _fits(file: str, path: str, grounds: Grounds) -> bool:

@@ -64,7 +64,21 @@ _FILES = {
 }
 _ENDINGS = {".pth": "Python runs code from it when it starts"}
 
-_SECRET_FOLDERS = {".ssh", ".aws", ".azure", ".gnupg", ".kube", ".docker", "keyrings", "gcloud"}
+_SECRET_FOLDERS = {
+    ".mozilla",
+    ".thunderbird",
+    "google-chrome",
+    "chromium",
+    ".password-store",
+    ".ssh",
+    ".aws",
+    ".azure",
+    ".gnupg",
+    ".kube",
+    ".docker",
+    "keyrings",
+    "gcloud",
+}
 _SECRET_FILES = {
     ".netrc",
     "_netrc",
@@ -90,6 +104,10 @@ _SECRET_FILES = {
     "secrets.toml",
     "kaggle.json",
     "token.json",
+    ".bash_history",
+    ".zsh_history",
+    ".python_history",
+    ".psql_history",
     "jupyter_cookie_secret",
     "id_rsa",
     "id_dsa",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 
@@ -36,4 +37,9 @@ def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
         for name, value in environment.items()
         if _ALLOWED.fullmatch(name) and not _SECRET.search(name)
     }
-    return kept | _ADDED
+    return kept | _ADDED | {"PATH": _from_the_top(environment.get("PATH", os.defpath))}
+
+
+def _from_the_top(path: str) -> str:
+    """Without places that depend on where a command runs: a folder could bring its own `ls`."""
+    return os.pathsep.join(one for one in path.split(os.pathsep) if one.startswith("/"))

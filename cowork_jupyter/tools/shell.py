@@ -84,7 +84,7 @@ def _hint(process: Running, context: ToolContext) -> str:
 
 def command_line(command: str) -> list[str]:
     """The arguments that run a command."""
-    return [shutil.which("bash") or "/bin/sh", "-c", command]
+    return [shutil.which("bash") or "/bin/sh", "-c", "--", command]
 
 
 class Output:

@@ -78,7 +78,9 @@ class Cage:
         output: Callable[[str], None] = lambda _text: None,
     ) -> str:
         """What the command printed, and how it ended."""
-        context = ToolContext(Workspace(self.root), role, output, sandbox=self.sandbox)
+        context = ToolContext(
+            Workspace(self.root), role, output, network=True, sandbox=self.sandbox
+        )
         raw = {"command": f"echo started\n{command}", "timeout_seconds": seconds}
         text = (await default_tools().call("execute_command", raw, context)).text
         # What did not run at all breaks nothing, and proves nothing.

@@ -277,6 +277,7 @@ def test_a_plan_covers_commands_as_far_as_the_sandbox_holds_them() -> None:
     assert command("python x.py", grant=grant, confined=False) is ASK
     assert command("pip install x", grant=grant) is ASK
     assert command("rm x", grant=grant) is ASK
+    assert command("git commit -m x", grant=grant) is ASK
     assert command("python x.py", grant=step("update_file")) is ASK
 
 
