@@ -46,7 +46,8 @@ class Line:
                 code="remote_kernel",
                 retryable=False,
             )
-        client = AsyncKernelClient(context=zmq.asyncio.Context(manager.context))
+        # Not the manager's own context: ending that one waits until all its lines are closed.
+        client = AsyncKernelClient(context=zmq.asyncio.Context.instance())
         client.load_connection_info(facts)
         client.start_channels(iopub=listen, stdin=False, hb=False)
         try:

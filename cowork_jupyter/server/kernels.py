@@ -9,6 +9,7 @@ import json
 import os.path
 import time
 from collections import defaultdict
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ IDLE_PATIENCE = 5.0
 """The same for a kernel that has nothing to do, on a machine that may have."""
 LOOKING = 10.0
 """Seconds that looking at variables may take once it has begun."""
+LEAVING = 1.0
 NOTICE_AFTER = 0.5
 WAITING = "[waiting for the kernel, which is busy]\n"
 _SUBSHELLS = "kernel subshells"
@@ -254,9 +256,7 @@ async def _report(found: _Found, name: str | None) -> dict[str, Any]:
             try:
                 reply = await within(LOOKING, _evaluate(line, subshell, name))
             finally:
-                if subshell is not None:
-                    content = {"subshell_id": subshell}
-                    line.send("delete_subshell_request", content, channel="control")
+                await _leave(line, subshell)
         except TimeoutError:
             raise Unavailable(
                 "The kernel is busy and does not answer. Try again when its cell has ended.",
@@ -282,6 +282,14 @@ async def _enter(line: Line) -> str | None:
             return str(made["subshell_id"])
     await line.ask("kernel_info_request")
     return None
+
+
+async def _leave(line: Line, subshell: str | None) -> None:
+    """Leave no thread behind; the line must stay until that is heard."""
+    if subshell is not None:
+        content = {"subshell_id": subshell}
+        with suppress(TimeoutError, CoworkError):
+            await within(LEAVING, line.ask("delete_subshell_request", content, channel="control"))
 
 
 async def _evaluate(line: Line, subshell: str | None, name: str | None) -> dict[str, Any]:

@@ -110,6 +110,8 @@ async def test_nothing_is_left_behind(place: Place) -> None:
     await names(place)
     await look(place, "kept")
     assert (await place.run(state)).outputs == before
+    threads = "[one.name for one in __import__('threading').enumerate()]"
+    assert "subshell" not in await place.value(threads)
 
 
 async def test_what_looks_like_a_secret_is_masked(place: Place) -> None:

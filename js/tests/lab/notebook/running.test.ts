@@ -1,0 +1,92 @@
+import type { NotebookPanel } from '@jupyterlab/notebook';
+import { describe, expect, it, vi } from 'vitest';
+
+import { Refusal } from '../../../src/lab/notebook/edits';
+import { runCell, startKernel } from '../../../src/lab/notebook/running';
+
+function fakePanel({ type = 'code', hasKernel = true } = {}) {
+  let end: (message: object) => void = () => undefined;
+  let fail: () => void = () => undefined;
+  const done = new Promise<object>((resolve, reject) => {
+    end = resolve;
+    fail = () => reject(new Error('dead'));
+  });
+  const future = { msg: { header: { msg_id: 'request-1' } }, done };
+  const requestExecute = vi.fn(() => future);
+  const model = {
+    id: 'c1',
+    type,
+    sharedModel: { source: 'x = 1' },
+    trusted: false,
+    executionCount: 7 as number | null,
+    clearExecution: vi.fn()
+  };
+  const cell = { model, outputArea: { future: null }, outputHidden: true, setPrompt: vi.fn() };
+  const startsWith = vi.fn(async () => false);
+  const sessionContext = { session: hasKernel ? { kernel: { requestExecute } } : null, startKernel: startsWith };
+  const panel = { content: { widgets: [cell] }, sessionContext } as unknown as NotebookPanel;
+  return { panel, cell, model, future, requestExecute, startsWith, end, fail };
+}
+
+function refusal(work: () => unknown): Refusal {
+  try {
+    work();
+  } catch (error) {
+    return error as Refusal;
+  }
+  throw new Error('It was not refused.');
+}
+
+describe('a cell that the agent runs', () => {
+  it('runs in the kernel of the notebook, and its outputs go where those of the cell go', async () => {
+    const { panel, cell, model, future, requestExecute, end } = fakePanel();
+    const { request, done } = runCell(panel, 'c1', 'x = 1');
+    expect(request).toBe('request-1');
+    expect(requestExecute).toHaveBeenCalledWith(
+      { code: 'x = 1', allow_stdin: false, stop_on_error: false },
+      false,
+      { cellId: 'c1' }
+    );
+    expect(cell.outputArea.future).toBe(future);
+    expect(cell.setPrompt).toHaveBeenLastCalledWith('*');
+    expect(model.clearExecution).toHaveBeenCalled();
+    end({ content: { execution_count: 8 } });
+    await done;
+    expect(model.executionCount).toBe(8);
+  });
+
+  it('does not look as if it ran for ever when its kernel goes away', async () => {
+    const { panel, cell, fail } = fakePanel();
+    const { done } = runCell(panel, 'c1', 'x = 1');
+    fail();
+    await done;
+    expect(cell.setPrompt).toHaveBeenLastCalledWith('');
+  });
+
+  it('is refused if the user has changed it, with what it is now', () => {
+    const { panel, requestExecute } = fakePanel();
+    const { code, facts } = refusal(() => runCell(panel, 'c1', 'x = 2'));
+    expect(code).toBe('stale_cell');
+    expect(facts).toEqual({ cell: { id: 'c1', cell_type: 'code', source: 'x = 1' } });
+    expect(requestExecute).not.toHaveBeenCalled();
+  });
+
+  it('is refused if it is gone, or is no code, or there is no kernel', () => {
+    expect(refusal(() => runCell(fakePanel().panel, 'c2', 'x = 1')).code).toBe('no_such_cell');
+    expect(refusal(() => runCell(fakePanel({ type: 'markdown' }).panel, 'c1', 'x = 1')).code).toBe('stale_cell');
+    expect(refusal(() => runCell(fakePanel({ hasKernel: false }).panel, 'c1', 'x = 1')).code).toBe('no_kernel');
+  });
+});
+
+describe('a kernel', () => {
+  it('is started only where there is none, and is refused if the user has to choose', async () => {
+    const running = fakePanel();
+    await startKernel(running.panel);
+    expect(running.startsWith).not.toHaveBeenCalled();
+    const without = fakePanel({ hasKernel: false });
+    await startKernel(without.panel);
+    expect(without.startsWith).toHaveBeenCalled();
+    without.startsWith.mockResolvedValue(true);
+    await expect(startKernel(without.panel)).rejects.toThrow('no_kernel');
+  });
+});
