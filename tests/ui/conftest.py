@@ -6,12 +6,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from .chromium import ARGUMENTS, HELP, find_chromium
 from .lab import LabServer
+from .told import model as model
+from .told import told_lab as told_lab
 
 OUTPUT = Path(__file__).parent / "output"
+
+expect.set_options(timeout=20_000)  # a slow machine is no failure
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from .lab import LabServer
 from .person import choose_in_palette, open_notebook, run_cells, use_dark_theme
@@ -33,17 +33,32 @@ def test_the_panel_says_what_to_do_and_inserts_the_cell(
     expect(page.locator(".jp-Notebook .jp-mod-active .cm-content")).to_contain_text("tidy up")
 
 
+def switch_to_actor(page: Page, pill: Locator) -> None:
+    """With the keyboard alone. A notebook that has just loaded may take the focus in between;
+    a person would begin again, and so do we.
+    """
+    active = page.locator(".lm-Menu .lm-mod-active")
+    for _ in range(5):
+        pill.focus()
+        page.keyboard.press("Enter")
+        try:
+            expect(page.locator(".lm-Menu .lm-Menu-item")).to_have_count(6, timeout=3_000)
+            expect(active).to_contain_text("Planner", timeout=3_000)
+            page.keyboard.press("ArrowDown")
+            expect(active).to_contain_text("Actor", timeout=3_000)
+            page.keyboard.press("Enter")
+            expect(pill).to_contain_text("Actor", timeout=3_000)
+            return
+        except AssertionError:
+            page.locator("#jp-MainLogo").click()  # closes the menu, wherever the keyboard is
+    raise AssertionError("the keyboard does not switch the role")
+
+
 def test_the_pill_shows_the_role_and_switches_it_by_keyboard(page: Page, lab: LabServer) -> None:
     open_notebook(page, lab)
     pill = page.locator("#jp-main-statusbar .cw-status-pill button")
     expect(pill).to_contain_text("Planner")
-    pill.focus()
-    page.keyboard.press("Enter")
-    menu = page.locator(".lm-Menu")
-    expect(menu.locator(".lm-Menu-item")).to_have_count(6)
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("Enter")
-    expect(pill).to_contain_text("Actor")
+    switch_to_actor(page, pill)
 
     page.reload()
     expect(page.locator("#jp-main-statusbar")).to_contain_text("| Idle", timeout=60_000)

@@ -59,14 +59,16 @@ export function Composer({ text, placeholder, summons, sending, onStop, onInput,
       <div class="cw-bar">
         {children}
         <span class="cw-grow" />
-        {onStop !== null && (
-          <Button icon="stop" onClick={onStop}>
+        {/* One in the place of the other, so that the keyboard stays where it was. */}
+        {onStop === null ? (
+          <Button look="primary" busy={sending.busy} disabled={!canSend} onClick={onSend}>
+            {t('Send')}
+          </Button>
+        ) : (
+          <Button icon="stop" busy={sending.busy} onClick={onStop}>
             {t('Stop')}
           </Button>
         )}
-        <Button look="primary" busy={sending.busy} disabled={!canSend} onClick={onSend}>
-          {t('Send')}
-        </Button>
       </div>
       <Failure error={sending.error} />
     </form>

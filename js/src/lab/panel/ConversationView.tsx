@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { useMemo, useReducer, useState } from 'preact/hooks';
+import { useMemo, useReducer, useRef, useState } from 'preact/hooks';
 
 import { useAction } from '../../shared/action';
 import { Button, Failure } from '../../shared/Button';
@@ -16,6 +16,7 @@ import { Composer } from './Composer';
 import { useLoaded, usePanel } from './context';
 import type { Conversation } from './conversations';
 import { ConversationTools } from './ConversationTools';
+import { useFollowedEnd } from './followEnd';
 import { blankCard } from './hands';
 
 /** So many of its newest jobs are shown; the record has them all. */
@@ -108,6 +109,8 @@ function Talk({ conversation, jobs, model, onMore }: TalkProps): VNode {
   const [text, setText] = useState('');
   const [, draw] = useReducer((count: number) => count + 1, 0);
   const sending = useAction();
+  const scroll = useRef<HTMLDivElement>(null);
+  useFollowedEnd(scroll);
   const { id } = conversation;
   // The same card as long as it is about the same jobs: a new one would be taken for news.
   const card = useMemo(() => blankCard(id, jobs, conversation.role, conversation.title), [id, jobs.join()]);
@@ -130,18 +133,20 @@ function Talk({ conversation, jobs, model, onMore }: TalkProps): VNode {
   };
   return (
     <>
-      <div class="cw-panel-scroll cw-talk-scroll">
-        {jobs.length > 0 ? (
-          <RunCard key={jobs.join()} card={card} channel={channel} onChange={onChange} />
-        ) : (
-          <p class="cw-section cw-dim">{t('Nothing was said here yet.')}</p>
-        )}
-        <CheckpointsSection context={id} open={false} />
+      <div class="cw-panel-scroll" ref={scroll}>
+        <div>
+          {jobs.length > 0 ? (
+            <RunCard key={jobs.join()} card={card} channel={channel} onChange={onChange} />
+          ) : (
+            <p class="cw-section cw-dim">{t('Nothing was said here yet.')}</p>
+          )}
+          <CheckpointsSection context={id} open={false} />
+        </div>
       </div>
       <Composer
         text={text}
         placeholder={t('Go on: ask, or say what should be different')}
-        summons={0}
+        summons={1}
         sending={sending}
         onStop={running === null ? null : () => void sending.run(() => channel.request('POST', `jobs/${running}/cancel`))}
         onInput={setText}

@@ -22,7 +22,8 @@ export function PanelView(props: PanelViewProps): VNode {
   const picker = <ModelPicker health={health} check={check} picked={model} onPick={props.onPickModel} />;
   return (
     <PanelProvider value={hands}>
-      <div class="cw-panel">
+      {/* A section, so that the headers in it are not taken for that of the page. */}
+      <section class="cw-panel">
         {context === null ? (
           <>
             <header class="cw-head">
@@ -35,7 +36,7 @@ export function PanelView(props: PanelViewProps): VNode {
         ) : (
           <ConversationView key={context} id={context} model={model} picker={picker} onBack={props.onBack} />
         )}
-      </div>
+      </section>
     </PanelProvider>
   );
 }

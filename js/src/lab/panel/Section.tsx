@@ -5,6 +5,7 @@ interface SectionProps {
   title: string;
   /** At the right of the heading: how many, how far. */
   count?: ComponentChildren;
+  /** How it is at first; then the user decides. */
   open?: boolean;
   /** Drawn, and so asked for, only once somebody has opened it. */
   children: () => ComponentChildren;
@@ -12,9 +13,14 @@ interface SectionProps {
 
 /** A part of the panel under a heading that folds it up. */
 export function Section({ title, count, open = true, children }: SectionProps): VNode {
+  const [isOpen, setOpen] = useState(open);
   const [seen, setSeen] = useState(open);
+  const toggled = (now: boolean): void => {
+    setOpen(now);
+    setSeen(before => before || now);
+  };
   return (
-    <details class="cw-part" open={open} onToggle={event => setSeen(before => before || event.currentTarget.open)}>
+    <details class="cw-part" open={isOpen} onToggle={event => toggled(event.currentTarget.open)}>
       <summary class="cw-heading">
         <h2>{title}</h2>
         {count !== undefined && <span class="cw-heading-count">{count}</span>}

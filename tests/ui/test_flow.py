@@ -1,0 +1,178 @@
+"""A whole visit, with a model that follows a script: plan, edit, execute, decide, roll back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.scripted import ScriptedServer
+
+from . import story
+from .lab import LabServer
+from .person import open_notebook, run_cells, use_dark_theme
+from .visit import (
+    PATIENCE,
+    assert_nothing_sticks_out,
+    complaints,
+    go_back,
+    has,
+    open_lab,
+    open_panel,
+    say,
+)
+
+Screenshot = Callable[[Page, str], Path]
+
+
+def test_from_a_plan_to_its_roll_back(
+    page: Page, told_lab: LabServer, model: ScriptedServer, screenshot: Screenshot
+) -> None:
+    root = told_lab.root
+    open_notebook(page, told_lab, "sales.ipynb")
+    panel = open_panel(page)
+    run_cells(page, 2)
+    expect(page.locator(".jp-NotebookPanel-toolbar [data-jp-item-name=cowork]")).to_be_visible()
+    card = page.locator(".jp-OutputArea .cw-card").first
+    expect(card).to_contain_text("Execute plan", timeout=60_000)
+    expect(panel.locator(".cw-plan-line")).to_have_count(3, timeout=PATIENCE)
+    screenshot(page, "flow-1-planned")
+
+    card.get_by_role("button", name="Edit steps").click()
+    card.locator("textarea").first.fill("Write `report.md` for March")
+    card.get_by_role("button", name="Save").click()
+    expect(card.locator(".cw-steps")).to_contain_text("for March", timeout=PATIENCE)
+    card.get_by_role("button", name="Execute plan").click()
+
+    # The first step is as planned and runs; the second goes beyond the plan. Allowed in the card:
+    asked = page.locator(".jp-OutputArea .cw-card", has_text="Permission")
+    expect(asked).to_contain_text("notes.md", timeout=60_000)
+    expect(panel.locator(".cw-inbox")).to_contain_text("notes.md", timeout=PATIENCE)
+    assert_nothing_sticks_out(panel)
+    screenshot(page, "flow-2-permission")
+    assert (root / "report.md").read_text() == "# Sales\n"
+    assert (root / "notes.md").read_text() == "Nothing yet.\n"
+    asked.get_by_role("button", name="Allow once").click()
+
+    # The third wants to delete a file. Denied in the panel:
+    expect(panel.locator(".cw-inbox")).to_contain_text("draft.md", timeout=PATIENCE)
+    panel.locator(".cw-inbox").get_by_role("button", name="Deny", exact=True).click()
+    expect(panel.locator(".cw-inbox")).to_contain_text("12 rows have no region", timeout=PATIENCE)
+    screenshot(page, "flow-3-question")
+    panel.locator(".cw-inbox").get_by_role("button", name=has("Show as")).click()
+
+    expect(card).to_contain_text("Completed", timeout=PATIENCE)
+    expect(panel.locator(".cw-inbox .cw-card")).to_have_count(0)
+    assert any("for March" in json.dumps(one.body) for one in model.requests)
+    assert (root / "notes.md").read_text() == "Dropped 12 rows.\n"
+    assert (root / "draft.md").exists()
+    screenshot(page, "flow-4-completed")
+    assert complaints(page, ".cw-panel") == []
+
+    card.get_by_role("button", name="Roll back…").click()
+    expect(card).to_contain_text("Would be removed", timeout=PATIENCE)
+    screenshot(page, "flow-5-roll-back")
+    card.get_by_role("button", name="Roll back now").click()
+    expect(card).to_contain_text("Rolled back.", timeout=PATIENCE)
+    assert not (root / "report.md").exists()
+    assert (root / "notes.md").read_text() == "Nothing yet.\n"
+
+
+def test_a_reply_is_stopped_while_it_streams(
+    page: Page, told_lab: LabServer, screenshot: Screenshot
+) -> None:
+    open_lab(page, told_lab)
+    panel = open_panel(page)
+    say(panel, story.STREAM)
+    expect(panel.locator(".cw-tail")).to_contain_text("word20", timeout=PATIENCE)
+    screenshot(page, "flow-streaming")
+    panel.locator(".cw-composer").get_by_role("button", name="Stop").click()
+    expect(panel.locator(".cw-head").first).to_contain_text("Stopped", timeout=PATIENCE)
+    expect(panel.locator(".cw-run")).to_contain_text("word20")  # what was said is not lost
+    expect(panel.locator(".cw-composer").get_by_role("button", name="Stop")).to_have_count(0)
+
+
+def test_a_question_survives_a_reload_and_is_answered_in_either_of_two_tabs(
+    page: Page, told_lab: LabServer, screenshot: Screenshot
+) -> None:
+    open_lab(page, told_lab)
+    panel = open_panel(page)
+    say(panel, story.ASK)
+    expect(panel.locator(".cw-run")).to_contain_text("Leave them out", timeout=PATIENCE)
+
+    page.reload()
+    expect(page.locator(".jp-Launcher")).to_be_visible(timeout=60_000)
+    inbox = page.locator(".cw-panel .cw-inbox")
+    open_panel(page)
+    expect(inbox).to_contain_text("12 rows have no region", timeout=PATIENCE)
+    inbox.get_by_role("button", name=story.ASK).click()
+    talk = page.locator(".cw-panel .cw-run")
+    expect(talk).to_contain_text("Leave them out", timeout=PATIENCE)
+
+    other = page.context.new_page()
+    open_lab(other, told_lab)
+    open_panel(other)
+    elsewhere = other.locator(".cw-panel .cw-inbox")
+    elsewhere.get_by_role("button", name=has("Leave them out")).click(timeout=PATIENCE)
+    expect(talk).to_contain_text("that is settled", timeout=PATIENCE)
+    expect(page.locator(".cw-status-pill .cw-colour-ask")).to_have_count(0)
+    expect(elsewhere.locator(".cw-card")).to_have_count(0)
+    screenshot(page, "flow-answered")
+    other.close()
+
+
+def test_what_a_model_sends_is_text_and_nothing_runs(
+    page: Page, told_lab: LabServer, screenshot: Screenshot
+) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    open_lab(page, told_lab)
+    panel = open_panel(page)
+    say(panel, story.HOSTILE)
+    expect(panel.locator(".cw-run")).to_contain_text("<script>window.hacked", timeout=PATIENCE)
+    expect(panel.locator(".cw-head").first).to_contain_text("Completed", timeout=PATIENCE)
+    screenshot(page, "flow-hostile")
+    assert page.evaluate("window.hacked") is None
+    assert panel.locator(".cw-run :is(img, script, iframe)").count() == 0
+    assert panel.locator(".cw-run a[href^='javascript']").count() == 0
+    assert not [url for url in asked if "evil.example" in url]
+
+
+def test_a_plan_of_sixty_steps_stays_readable(
+    page: Page, told_lab: LabServer, screenshot: Screenshot
+) -> None:
+    open_lab(page, told_lab)
+    panel = open_panel(page)
+    say(panel, story.LONG)
+    expect(panel.locator(".cw-steps > li")).to_have_count(60, timeout=PATIENCE)
+    assert_nothing_sticks_out(panel)
+    screenshot(page, "flow-sixty-steps")
+    panel.get_by_role("button", name="Execute plan").click()
+    expect(panel.locator(".cw-head").first).to_contain_text("Completed", timeout=60_000)
+    go_back(panel)
+    expect(panel.locator(".cw-heading-count").first).to_have_text("60 / 60", timeout=PATIENCE)
+    expect(panel.locator(".cw-plan-line")).to_have_count(12)
+    screenshot(page, "flow-sixty-done")
+
+
+@pytest.mark.parametrize("width", [1280, 700])
+def test_a_conversation_looks_right_in_light_and_dark(
+    page: Page, told_lab: LabServer, screenshot: Screenshot, width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    open_lab(page, told_lab)
+    panel = open_panel(page)
+    if width < 1000:
+        page.keyboard.press("Control+B")  # a narrow window has no room for the file browser
+    say(panel, f"{story.CLEAN} once more")
+    expect(panel).to_contain_text("Execute plan", timeout=PATIENCE)
+    for theme in ("light", "dark"):
+        if theme == "dark":
+            use_dark_theme(page)
+            expect(page.locator("#jupyterlab-splash")).to_have_count(0, timeout=PATIENCE)
+        assert_nothing_sticks_out(panel)
+        screenshot(page, f"panel-{theme}-{width}")
+        assert complaints(page, ".cw-panel") == []

@@ -1,0 +1,152 @@
+"""The parts of the side panel, with a server and a model behind them."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from . import story
+from .lab import TOKEN, LabServer
+from .visit import (
+    PATIENCE,
+    assert_nothing_sticks_out,
+    complaints,
+    go_back,
+    has,
+    open_lab,
+    open_panel,
+    rows,
+    say,
+    unfold,
+)
+
+Screenshot = Callable[[Page, str], Path]
+
+
+def post(lab: LabServer, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Somebody else does something on the same server."""
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{lab.port}/cowork/{path}",
+        data=json.dumps(body).encode(),
+        headers={"Authorization": f"token {TOKEN}"},
+        method="POST",
+    )
+    with urllib.request.urlopen(request, timeout=20) as answer:
+        found: dict[str, Any] = json.load(answer)
+        return found
+
+
+def test_conversations_are_found_renamed_exported_and_deleted(
+    page: Page, told_lab: LabServer, screenshot: Screenshot
+) -> None:
+    for title in ("Why is March low?", "Order of the columns"):
+        post(told_lab, "context", {"title": title, "role": "planner"})
+    open_lab(page, told_lab)
+    panel = open_panel(page)
+    expect(rows(panel).filter(has_text="Why is March low?")).to_be_visible(timeout=PATIENCE)
+    panel.get_by_label("Search conversations").fill("columns order")
+    expect(rows(panel)).to_have_text(["Order of the columns"])
+
+    panel.get_by_label("More about Order of the columns").click()
+    screenshot(page, "panel-tools")
+    with page.expect_download(timeout=PATIENCE) as download:
+        panel.get_by_label("Export").select_option("Markdown")
+    assert download.value.suggested_filename == "Order-of-the-columns.md"
+
+    panel.get_by_role("button", name="Rename").click()
+    panel.get_by_label("Name of the conversation").fill("Columns in order")
+    page.keyboard.press("Enter")
+    expect(rows(panel)).to_have_text(["Columns in order"], timeout=PATIENCE)
+
+    panel.get_by_role("button", name="Delete…").click()
+    panel.get_by_role("alertdialog").get_by_role("button", name="Delete").click()
+    expect(panel).to_contain_text("No conversation is called that.", timeout=PATIENCE)
+
+
+def test_what_waits_is_announced_when_one_looks_elsewhere(
+    page: Page, told_lab: LabServer, screenshot: Screenshot
+) -> None:
+    open_lab(page, told_lab)
+    open_panel(page)
+    tab = page.locator(".jp-SideBar .lm-TabBar-tab[data-id=cowork-panel]")
+    tab.click()  # closes it
+    expect(page.locator(".cw-panel")).not_to_be_visible()
+
+    context = post(told_lab, "context", {"role": "planner"})
+    post(told_lab, f"context/{context['id']}/messages", {"content": story.ASK})
+    toast = page.locator(".Toastify__toast", has_text="12 rows have no region")
+    expect(toast).to_be_visible(timeout=PATIENCE)
+    expect(tab).to_have_attribute("data-cowork-waiting", "1")
+    screenshot(page, "panel-notified")
+    toast.get_by_role("button", name="Show").click()
+    inbox = page.locator(".cw-panel .cw-inbox")
+    inbox.get_by_role("button", name=has("Leave them out")).click(timeout=PATIENCE)
+    expect(toast).to_have_count(0, timeout=PATIENCE)
+    expect(page.locator(".lm-TabBar-tab[data-cowork-waiting]")).to_have_count(0)
+
+
+def test_lab_leads_to_the_panel_from_the_launcher_and_the_file_browser(
+    page: Page, told_lab: LabServer, screenshot: Screenshot
+) -> None:
+    open_lab(page, told_lab)
+    field = page.locator(".cw-panel .cw-composer textarea")
+    page.locator(".jp-LauncherCard", has_text="Ask Cowork").click()
+    expect(field).to_be_focused(timeout=PATIENCE)
+    page.locator(".jp-DirListing-item", has_text="notes.md").click(button="right")
+    screenshot(page, "panel-context-menu")
+    page.locator(".lm-Menu-item", has_text="Plan a change to this file").click()
+    expect(field).to_have_value("Plan a change to `notes.md`: ", timeout=PATIENCE)
+    expect(field).to_be_focused()
+    page.locator(".jp-DirListing-item", has_text="images").click(button="right")
+    expect(page.locator(".lm-Menu-item", has_text="Open").first).to_be_visible()
+    expect(page.locator(".lm-Menu-item", has_text="Plan a change")).to_have_count(0)
+
+
+def test_workflows_rules_and_trust(page: Page, told_lab: LabServer, screenshot: Screenshot) -> None:
+    open_lab(page, told_lab)
+    panel = open_panel(page)
+    unfold(panel, "Workflows", "Rules", "This workspace")
+
+    trust = panel.locator("details.cw-part", has=page.locator("h2", has_text="This workspace"))
+    expect(trust).to_contain_text("They do nothing until you trust them", timeout=PATIENCE)
+    panel.get_by_text("Add a rule").click()
+    panel.get_by_placeholder("execute_command(git push)").fill("execute_command(git push)")
+    panel.get_by_label("What the rule says").select_option("Deny")
+    panel.get_by_role("button", name="Add", exact=True).click()
+    rule = panel.locator(".cw-rule", has_text="execute_command(git push)")
+    expect(rule).to_contain_text("In this workspace.", timeout=PATIENCE)
+
+    panel.get_by_role("button", name="Explain this notebook").click()
+    form = panel.get_by_role("form", name="Explain this notebook")
+    form.get_by_label(has("Notebook")).fill("quickstart.ipynb")
+    assert_nothing_sticks_out(panel)
+    assert complaints(page, ".cw-panel") == []
+    screenshot(page, "panel-parts")
+
+    rule.get_by_role("button", name="Revoke").click()
+    expect(rule).to_have_count(0, timeout=PATIENCE)
+    trust.get_by_role("button", name="Trust what is shown here").click()
+    expect(trust).to_contain_text("You trust what came with this folder.", timeout=PATIENCE)
+    trust.get_by_role("button", name="Stop trusting it").click()
+    expect(trust).to_contain_text("They do nothing until you trust them", timeout=PATIENCE)
+
+    form.get_by_role("button", name="Run").click()
+    expect(panel.locator(".cw-run")).to_contain_text("that is settled", timeout=PATIENCE)
+    go_back(panel)
+    expect(rows(panel).first).to_have_text("Explain this notebook", timeout=PATIENCE)
+
+
+def test_the_model_is_picked_and_asked(page: Page, told_lab: LabServer, model: Any) -> None:
+    open_lab(page, told_lab)
+    panel = open_panel(page)
+    panel.get_by_label("Model").select_option("qwen3-coder", timeout=PATIENCE)
+    say(panel, "Who are you?")
+    expect(panel.locator(".cw-run")).to_contain_text("that is settled", timeout=PATIENCE)
+    assert model.requests[-1].body["model"] == "qwen3-coder"
+    go_back(panel)
+    panel.get_by_label("Model").select_option("gpt-5-mini")
