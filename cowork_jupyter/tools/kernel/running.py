@@ -126,8 +126,9 @@ def _result(ran: Ran, code: Code, what: str) -> ToolResult:
         line = ran.failure.line
         where = f"line {line}: {_line(code.source, line)}" if line else what
         said = f"{ran.failure.name}: {ran.failure.message}"
+        told = [text] if ran.failure.message in text else [*([text] if text else []), said]
         raise CoworkError(
-            f"The {what} failed in {where}\n{text or said}",
+            "\n".join([f"The {what} failed in {where}", *told]),
             code="code_failed",
             details={**data, "line": line, "exception": said[:2000]},
         )

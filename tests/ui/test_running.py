@@ -1,0 +1,82 @@
+"""Cells that the agent runs in a notebook that is open in a real browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from .agent import Agent
+from .lab import LabServer
+from .test_cells import cell, editor, open_it, write
+from .test_cells import lab as lab
+from .test_cells import model as model
+from .test_cells import name as name
+
+Screenshot = Callable[[Page, str], Path]
+
+
+@pytest.fixture(scope="module")
+def agent(lab: LabServer, model: object) -> Agent:
+    made = Agent(lab, model)  # type: ignore[arg-type]
+    made.allow("run_cell", "run_code")
+    return made
+
+
+def test_outputs_appear_in_the_notebook_as_they_come_and_reach_the_model(
+    page: Page, lab: LabServer, agent: Agent, name: str, tmp_path: Path, screenshot: Screenshot
+) -> None:
+    go_on = tmp_path / "go on"
+    waits = f"while not pathlib.Path({str(go_on)!r}).exists(): time.sleep(0.01)"
+    source = f"import pathlib, time\nprint('first', flush=True)\n{waits}\nprint('second')\n6 * 7"
+    path = write(lab, name, source, "user")
+    open_it(page, lab, name, agent)
+    editor(page, 1).click()
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(agent.use, "run_cell", path=name, cell_id="c0")
+        output = cell(page, 0).locator(".jp-OutputArea")
+        expect(output).to_contain_text("first", timeout=30_000)
+        expect(cell(page, 0)).to_contain_text("[*]:")
+        expect(output).not_to_contain_text("second")
+        page.keyboard.type("s own words")
+        screenshot(page, "running")
+        go_on.touch()
+        result = running.result(60)
+    said = agent.said(result)
+    assert result["data"]["ok"], said
+    assert "first\nsecond\n42" in said
+    expect(output).to_contain_text("42")
+    expect(cell(page, 0)).to_contain_text("[1]:")
+    expect(editor(page, 1)).to_contain_text("s own words")
+    assert json.loads(path.read_text())["cells"][1]["source"] == "user"  # not saved for the user
+
+
+def test_a_cell_that_asks_for_input_fails_and_says_why(
+    page: Page, lab: LabServer, agent: Agent, name: str
+) -> None:
+    write(lab, name, "x = 1\nname = input('Who? ')")
+    open_it(page, lab, name, agent)
+    result = agent.use("run_cell", path=name, cell_id="c0")
+    assert result["data"]["error"]["code"] == "code_failed"
+    assert result["data"]["error"]["details"]["line"] == 2
+    assert "it asks for input, which nobody can give" in agent.said(result)
+    expect(cell(page, 0).locator(".jp-OutputArea")).to_contain_text("StdinNotImplementedError")
+
+
+def test_a_cell_that_the_user_is_changing_runs_as_it_is_now(
+    page: Page, lab: LabServer, agent: Agent, name: str
+) -> None:
+    write(lab, name, "x = 1")
+    open_it(page, lab, name, agent)
+    editor(page, 0).click()
+    page.keyboard.press("End")
+    page.keyboard.type("00\nprint(x + 1)")
+    result = agent.use("run_cell", path=name, cell_id="c0")
+    assert "101" in agent.said(result)
+    looked = agent.use("inspect_variable", path=name, name="x")
+    assert "x: int" in agent.said(looked)
+    assert "100" in agent.said(looked)

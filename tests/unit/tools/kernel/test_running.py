@@ -1,0 +1,142 @@
+"""The tools that run code: whose kernel, who may, and what the model is told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cowork_jupyter.domain.errors import CoworkError
+from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.tools.base import ToolContext, ToolResult
+from cowork_jupyter.tools.kernel.running import preview_cell, preview_code, run_cell, run_code
+from cowork_jupyter.tools.kernel.state import Code, Failure, NoKernels, Ran, Run
+from cowork_jupyter.tools.registry import tools_with_kernels, validated
+from cowork_jupyter.workspace import Workspace
+
+PRINTED = {"output_type": "stream", "name": "stdout", "text": "hello\n"}
+
+
+@dataclass
+class FakeKernels(NoKernels):
+    """Remembers what it was asked to run, and gives back what it was told to."""
+
+    ran: Ran = field(default_factory=lambda: Ran("n.ipynb", (PRINTED,), seconds=1.0))
+    asked: list[Run] = field(default_factory=list)
+
+    async def run(self, workspace: Workspace, run: Run) -> Ran:
+        self.asked.append(run)
+        return self.ran
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> ToolContext:
+    cells = [
+        {"id": "c0", "cell_type": "code", "source": "a = 1\na / 0", "metadata": {}, "outputs": []},
+        {"id": "c1", "cell_type": "markdown", "source": "# Title", "metadata": {}},
+    ]
+    document = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (tmp_path / "n.ipynb").write_text(json.dumps(document))
+    made = ToolContext(Workspace(tmp_path), AgentRole.ACTOR, notebook="n.ipynb")
+    return replace(made, kernels=FakeKernels())
+
+
+async def call(name: str, context: ToolContext, **raw: Any) -> ToolResult:
+    return await tools_with_kernels().call(name, raw, context)
+
+
+def asked(context: ToolContext) -> Run:
+    assert isinstance(context.kernels, FakeKernels)
+    (run,) = context.kernels.asked
+    return run
+
+
+@pytest.mark.asyncio
+async def test_code_runs_in_the_kernel_of_the_conversations_notebook(context: ToolContext) -> None:
+    result = await call("run_code", context, code="print('hello')")
+    assert asked(context).path == "n.ipynb"
+    assert asked(context).code == Code("print('hello')")
+    assert not asked(context).start
+    assert result.text == "hello\n[ran code in 1.0 s]"
+
+
+@pytest.mark.asyncio
+async def test_a_cell_runs_with_the_source_it_has_now(context: ToolContext) -> None:
+    await call("run_cell", context, cell_id="c0", start_kernel=True)
+    assert asked(context).code == Code("a = 1\na / 0", "c0")
+    assert asked(context).start
+
+
+@pytest.mark.asyncio
+async def test_what_is_approved_is_the_code_itself(context: ToolContext) -> None:
+    tools = tools_with_kernels()
+    cell = validated(tools["run_cell"], {"cell_id": "c0"})
+    code = validated(tools["run_code"], {"code": "!rm x"})
+    previews = [await preview_cell(cell, context), await preview_code(code, context)]  # type: ignore[arg-type]
+    assert [(one.kind, one.text) for one in previews] == [
+        ("code", "a = 1\na / 0"),
+        ("code", "!rm x"),
+    ]
+    assert (run_cell.preview, run_code.preview) == (preview_cell, preview_code)
+
+
+@pytest.mark.asyncio
+async def test_a_failure_tells_the_line_and_what_was_printed_before(context: ToolContext) -> None:
+    failure = Failure("ZeroDivisionError", "division by zero", line=2)
+    failed = replace(context, kernels=FakeKernels(Ran("n.ipynb", (PRINTED,), failure)))
+    with pytest.raises(CoworkError) as raised:
+        await call("run_cell", failed, cell_id="c0")
+    assert raised.value.code == "code_failed"
+    assert raised.value.message == (
+        "The cell c0 failed in line 2: a / 0\nhello\nZeroDivisionError: division by zero"
+    )
+    assert raised.value.details["line"] == 2
+
+
+@pytest.mark.asyncio
+async def test_a_role_whose_commands_must_not_write_runs_nothing_in_a_kernel(
+    context: ToolContext,
+) -> None:
+    tester = replace(context, role=AgentRole.TESTER)
+    for name, raw in {"run_code": {"code": "1"}, "run_cell": {"cell_id": "c0"}}.items():
+        with pytest.raises(CoworkError) as raised:
+            await call(name, tester, **raw)
+        assert raised.value.code == "kernel_unconfined"
+    assert tester.kernels.asked == []  # type: ignore[attr-defined]
+
+
+@pytest.mark.asyncio
+async def test_the_time_of_a_running_cell_does_not_count(context: ToolContext) -> None:
+    counted: list[str] = []
+
+    @contextmanager
+    def waiting() -> Iterator[None]:
+        counted.append("stopped")
+        yield
+        counted.append("goes on")
+
+    await call("run_code", replace(context, waiting=waiting), code="1")
+    assert counted == ["stopped", "goes on"]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("change", "raw", "code"),
+    [
+        ({"notebook": None}, {"cell_id": "c0"}, "no_notebook"),
+        ({}, {"cell_id": "c1"}, "no_code"),
+        ({}, {"cell_id": "c9"}, "no_such_cell"),
+        ({"kernels": NoKernels()}, {"cell_id": "c0"}, "no_kernels"),
+    ],
+)
+async def test_what_cannot_be_run_is_said(
+    context: ToolContext, change: dict[str, Any], raw: dict[str, Any], code: str
+) -> None:
+    with pytest.raises(CoworkError) as raised:
+        await call("run_cell", replace(context, **change), **raw)
+    assert raised.value.code == code
