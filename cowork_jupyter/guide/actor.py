@@ -1,0 +1,206 @@
+"""The guide as actor: writes code, runs it, reads what came out, and asks when it must."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from . import words
+from .cells import ARROW, Choices, code_for
+from .conversation import Result
+from .jobs import Job, jobs_in
+from .looking import all_files, notebook_for, tables_for
+from .notebook import cells_in, explained, moves
+from .script import Reply, Script
+from .tables import Table
+from .wishes import wishes_in
+from .workshop import CannotRun, Workshop, find_workshop
+
+_MOST_TRIES = 5
+_NO_MODULE = re.compile(r"No module named '([\w.]+)'")
+_EXISTS = re.compile(r"FileExistsError.*?: '([^'\n]+)'")
+_BAD_LINES = re.compile(r"ParserError|Error tokenizing|EOF inside string")
+_ERROR = re.compile(r"^\s*(\w+(?:\.\w+)*(?:Error|Exception|Interrupt|Exit)\b.*)$", re.MULTILINE)
+_INSTALLED_AS = {"sklearn": "scikit-learn"}
+_OPTIONAL = {"pandas", "matplotlib", "sklearn", "numpy"}
+
+
+def act(script: Script) -> str:
+    """Do what is asked, to the end, and say what came of it."""
+    text = script.run.request
+    wishes = wishes_in(text)
+    if "order" in wishes:
+        return put_in_order(script, text)
+    if "explain" in wishes:
+        return explain(script, text)
+    if not wishes:
+        return _failed(script, words.what_i_can_do(script.run.is_task))
+    files = all_files(script)
+    tables = tables_for(script, text, files, 2 if "join" in wishes else 1)
+    jobs = jobs_in(text, tables)
+    if not jobs:
+        jobs = (
+            [Job("model", tables[0], (ask_target(script, tables[0]),))] if "model" in wishes else []
+        )
+    if not jobs:
+        return _failed(script, words.nothing_fits(text, tables))
+    try:
+        workshop = find_workshop(script)
+        return "\n\n".join(_carry_out(job, workshop) for job in jobs)
+    except CannotRun as why:
+        return _failed(script, f"I could not run code: {why}")
+    except _Stopped as why:
+        return _failed(script, str(why))
+
+
+class _Stopped(Exception):
+    """The work cannot go on, or the user does not want it to."""
+
+
+def _failed(script: Script, why: str) -> str:
+    """As a step of a plan must be told; else just the words."""
+    return f"FAILED: {why}" if script.run.is_task else why
+
+
+def _carry_out(job: Job, workshop: Workshop) -> str:
+    choices = Choices()
+    for _try in range(_MOST_TRIES):
+        paths = {path: workshop.path_of(path) for path in _paths(job)}
+        choices = _before(job, workshop, choices)
+        code = code_for(job, workshop.means, choices, paths)
+        result = workshop.run(code, f"guide_{job.kind}_{_stem(job.table)}")
+        if result.ok:
+            workshop.done()
+            return words.report(job, findings(result.text))
+        choices = _react(job, workshop, choices, result)
+    raise _Stopped(f"It failed {_MOST_TRIES} times: {error_in(result.text)}")
+
+
+def findings(output: str) -> list[str]:
+    """What the code said that it found."""
+    lines = output.splitlines()
+    return [line.removeprefix(ARROW).strip() for line in lines if line.startswith(ARROW)]
+
+
+def error_in(output: str) -> str:
+    """The exception that code ended with, in one line."""
+    found = _ERROR.findall(output)
+    return found[-1].strip() if found else words.first_line(output)
+
+
+def _before(job: Job, workshop: Workshop, choices: Choices) -> Choices:
+    """A model wants a package for numbers; without one only guessing can be scored."""
+    usable = workshop.means.packages - choices.without
+    if job.kind != "model" or usable & {"sklearn", "numpy"} or "numpy" in choices.without:
+        return choices
+    return _about_package(workshop, choices, "numpy", "only the simplest guess can be scored")
+
+
+def _react(job: Job, workshop: Workshop, choices: Choices, result: Result) -> Choices:
+    """What to do about an error; mostly the user knows."""
+    missing, exists = _NO_MODULE.search(result.text), _EXISTS.search(result.text)
+    if missing and missing[1].partition(".")[0] in _OPTIONAL:
+        package = missing[1].partition(".")[0]
+        return _about_package(workshop, choices, package, "I can do it in a plainer way")
+    if exists:
+        return _about_existing(workshop, choices, exists[1])
+    if _BAD_LINES.search(result.text) and not choices.skip_bad_lines:
+        answer = workshop.script.ask(
+            f"Some lines of {job.table.path} do not fit its columns. Read it all the same?",
+            error_in(result.text),
+            {"skip": "Cut long lines short, and count them", "stop": "Stop here"},
+        )
+        if answer == "skip":
+            return replace(choices, skip_bad_lines=True)
+        raise _Stopped(f"`{job.table.path}` was not read: {error_in(result.text)}")
+    raise _Stopped(f"The code failed: {error_in(result.text)}")
+
+
+def _about_package(workshop: Workshop, choices: Choices, package: str, else_: str) -> Choices:
+    name = _INSTALLED_AS.get(package, package)
+    answer = workshop.script.ask(
+        f"The package {name} is not installed. Install it?",
+        f"Without it, {else_}.",
+        {"without": "Go on without it", "install": f"Install {name}", "stop": "Stop here"},
+    )
+    if answer == "without":
+        return replace(choices, without=choices.without | {package})
+    if answer != "install":
+        raise _Stopped(f"Stopped, because {name} is not installed.")
+    installed = workshop.install(name)
+    if not installed.ok:
+        raise _Stopped(f"{name} could not be installed: {error_in(installed.text)}")
+    packages = workshop.means.packages | {package}
+    workshop.means = replace(workshop.means, packages=packages)
+    return choices
+
+
+def _about_existing(workshop: Workshop, choices: Choices, path: str) -> Choices:
+    stem, _, suffix = path.rpartition(".")
+    other = f"{stem}_2.{suffix}"
+    answer = workshop.script.ask(
+        f"{path} exists already. Overwrite it?",
+        "Nothing has been written yet.",
+        {"other": f"Write to {other} instead", "overwrite": "Overwrite it", "stop": "Stop here"},
+    )
+    if answer == "overwrite":
+        return replace(choices, overwrite=True)
+    if answer == "other":
+        return replace(choices, output=other)
+    raise _Stopped(f"Stopped, because `{path}` exists already.")
+
+
+def ask_target(script: Script, table: Table) -> str:
+    """The column that the user wants predicted."""
+    options = {one.name: one.name for one in table.columns if one.kind != "empty"}
+    if not options:
+        raise Reply(_failed(script, f"`{table.path}` has no column with values in it."))
+    return script.ask(
+        "Which column should be predicted?",
+        f"A baseline model of {table.path} needs one.",
+        dict(list(options.items())[:12]),
+        default=list(options)[:12][-1],
+    )
+
+
+def explain(script: Script, text: str) -> str:
+    """What a notebook does."""
+    path = notebook_for(script, text, all_files(script))
+    shown = script.call("read_notebook", path=path)
+    if not shown.ok:
+        return _failed(script, f"I cannot read `{path}`: {words.first_line(shown.text)}")
+    return words.signed(explained(path, cells_in(shown.text)))
+
+
+def put_in_order(script: Script, text: str) -> str:
+    """Move cells until each comes after what it needs, and look whether they do."""
+    path = notebook_for(script, text, all_files(script))
+    shown = script.call("read_notebook", path=path)
+    if not shown.ok:
+        return _failed(script, f"I cannot read `{path}`: {words.first_line(shown.text)}")
+    wanted = moves(cells_in(shown.text))
+    if not wanted:
+        return f"The cells of `{path}` are in order already: each comes after what it needs."
+    if not script.may("move_cell"):
+        return _failed(script, "I may not move cells in this role.")
+    for cell_id, after in wanted:
+        place = {"index": 0} if after is None else {"after": after}
+        moved = script.call("move_cell", path=path, cell_id=cell_id, **place)
+        if not moved.ok:
+            return _failed(
+                script, f"Cell `{cell_id}` was not moved: {words.first_line(moved.text)}"
+            )
+    left = moves(cells_in(script.call("read_notebook", path=path).text))
+    count = f"{len(wanted)} cell{'' if len(wanted) == 1 else 's'}"
+    end = "They are in order now." if not left else f"{len(left)} are still out of order."
+    return f"I moved {count} of `{path}`. {end} Nothing was run."
+
+
+def _paths(job: Job) -> list[str]:
+    paths = [job.table.path, job.output, job.other.path if job.other else ""]
+    return [path for path in paths if path]
+
+
+def _stem(table: Table) -> str:
+    stem = table.path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+    return re.sub(r"\W+", "_", stem, flags=re.ASCII).strip("_") or "table"

@@ -1,0 +1,125 @@
+"""What the values of a column are: numbers, dates, texts, or nothing at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+Kind = Literal["number", "date", "text", "empty"]
+
+MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "<na>"})
+"""What stands for no value, in lower case."""
+ODD_MISSING = ("?", "-", "--", ".")
+"""Signs that some people write for no value."""
+DATE_FORMATS = (
+    "%Y-%m-%d",
+    "%Y-%m-%d %H:%M:%S",
+    "%Y-%m-%dT%H:%M:%S",
+    "%Y-%m-%d %H:%M",
+    "%Y-%m-%dT%H:%M:%SZ",
+    "%Y-%m-%dT%H:%M",
+    "%Y/%m/%d",
+    "%d.%m.%Y",
+    "%d.%m.%Y %H:%M",
+    "%d/%m/%Y",
+    "%m/%d/%Y",
+    "%d/%m/%Y %H:%M",
+    "%m/%d/%Y %H:%M",
+    "%d-%m-%Y",
+    "%d.%m.%y",
+    "%d %b %Y",
+    "%d-%b-%Y",
+    "%b %d, %Y",
+    "%d %B %Y",
+    "%B %d, %Y",
+    "%Y-%m",
+)
+_SWAPPED = {"%d/%m/%Y": "%m/%d/%Y", "%d/%m/%Y %H:%M": "%m/%d/%Y %H:%M"}
+_PLAIN = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
+_POINT = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?")
+_COMMA = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?")
+_CODE = re.compile(r"0\d+")
+"""Postcodes and the like: digits that are no number."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column, as far as its first values tell."""
+
+    name: str
+    kind: Kind
+    date_format: str = ""
+    swapped: bool = False
+    """Whether day and month could be the other way round."""
+    decimal: str = "."
+    thousands: str = ""
+    distinct: int = 0
+    """Different values in what was read."""
+    missing_sign: str = ""
+    is_code: bool = False
+    """Digits that are no number, as in a postcode."""
+
+
+def column_of(name: str, values: Sequence[str]) -> Column:
+    """Judge a column by the values that were read of it."""
+    cells = [value.strip() for value in values]
+    present = [cell for cell in cells if cell.lower() not in MISSING]
+    sign = next((one for one in ODD_MISSING if one in present), "")
+    present = [cell for cell in present if cell not in ODD_MISSING]
+    distinct = len(set(present))
+    if not present:
+        return Column(name, "empty", missing_sign=sign)
+    number = _number_format(present)
+    if number:
+        decimal, thousands = number
+        return Column(
+            name,
+            "number",
+            decimal=decimal,
+            thousands=thousands,
+            distinct=distinct,
+            missing_sign=sign,
+        )
+    form = date_format_of(present)
+    if form:
+        swapped = form in _SWAPPED and _fits(present, _SWAPPED[form])
+        return Column(name, "date", form, swapped, distinct=distinct, missing_sign=sign)
+    is_code = all(map(str.isdigit, present))
+    return Column(name, "text", distinct=distinct, missing_sign=sign, is_code=is_code)
+
+
+def _number_format(present: Sequence[str]) -> tuple[str, str] | None:
+    """The decimal sign and the sign between thousands, if all these are numbers."""
+    if any(_CODE.fullmatch(cell) for cell in present):
+        return None
+    if all(_PLAIN.fullmatch(cell) for cell in present):
+        return ".", ""
+    if all(_PLAIN.fullmatch(cell) or _POINT.fullmatch(cell) for cell in present):
+        return ".", ","
+    if all(_COMMA.fullmatch(cell) for cell in present):
+        return ",", "." if any("." in cell for cell in present) else ""
+    return None
+
+
+def is_number(cell: str) -> bool:
+    """Whether a single value looks like a number, in whatever country."""
+    return any(one.fullmatch(cell.strip()) for one in (_PLAIN, _POINT, _COMMA))
+
+
+def date_format_of(present: Sequence[str]) -> str:
+    """The format that all these dates have; empty if they are none."""
+    if not all(6 <= len(cell) <= 30 and any(map(str.isdigit, cell)) for cell in present):
+        return ""
+    return next((form for form in DATE_FORMATS if _fits(present, form)), "")
+
+
+def _fits(present: Sequence[str], form: str) -> bool:
+    try:
+        for cell in present:
+            datetime.strptime(cell, form)
+    except ValueError:
+        return False
+    return True

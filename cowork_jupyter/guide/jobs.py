@@ -1,0 +1,223 @@
+"""The pieces of work that the guide knows, each with the sentence that a plan shows for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .columns import Column
+from .tables import Table
+from .wishes import Wish, columns_in, wishes_in, without_names
+
+Kind = Literal["profile", "clean", "time", "category", "distribution", "join", "model"]
+Gaps = Literal["keep", "drop", "fill"]
+How = Literal["mean", "sum", "count"]
+
+_KEY = re.compile(r"(^|[_ ])(id|key|code|no|nr|number)$|id$", re.IGNORECASE)
+_TOTALS = re.compile(r"\b(total|sum|revenue|sales|turnover|amount|quantity|volume)\b")
+_TIME = re.compile(r"\b(over time|trend|time series|timeline|per (day|month|year)|history)\b")
+_DAILY = re.compile(r"\b(daily|monthly|yearly|weekly|by (day|week|month|year|date))\b")
+_SPREAD = re.compile(r"\b(distributions?|histograms?|spread|frequency)\b")
+_GROUPS = re.compile(r"\b(by|per|category|categories|for each|across|compare)\b")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One piece of work on a table."""
+
+    kind: Kind
+    table: Table
+    columns: tuple[str, ...] = ()
+    """What is drawn or predicted; for a join, the keys on both sides."""
+    how: How = "mean"
+    gaps: Gaps = "keep"
+    other: Table | None = field(default=None)
+
+    @property
+    def action(self) -> str:
+        """What a plan says; `jobs_in` reads it back."""
+        path = self.table.path
+        match self.kind:
+            case "profile":
+                return f"Profile `{path}`: rows, types, gaps and ranges of {_some(self.table)}"
+            case "clean":
+                kept = {"keep": "kept", "drop": "dropped", "fill": "filled in"}[self.gaps]
+                return (
+                    f"Clean `{path}` into `{self.output}`: empty and double rows out, types set "
+                    f"right, missing values {kept}"
+                )
+            case "time":
+                return f"Plot {self._measure} over time (`{self.columns[0]}`) from `{path}`"
+            case "category":
+                return f"Plot {self._measure} by category (`{self.columns[0]}`) from `{path}`"
+            case "distribution":
+                return f"Plot the distribution of `{self.columns[0]}` from `{path}`"
+            case "join":
+                assert self.other is not None
+                left, right = self.columns
+                on = f"`{left}`" if left == right else f"`{left}` = `{right}`"
+                return f"Join `{path}` with `{self.other.path}` on {on} into `{self.output}`"
+            case "model":
+                return f"Fit and score a baseline model of `{self.columns[0]}` from `{path}`"
+
+    @property
+    def reason(self) -> str:
+        """Why this is done."""
+        return {
+            "profile": "So that all that follows rests on what the table really holds.",
+            "clean": "The original stays as it is; what was removed or changed is counted.",
+            "time": f"`{self.columns[0] if self.columns else ''}` holds dates.",
+            "category": f"`{self.columns[0] if self.columns else ''}` has few values.",
+            "distribution": "Shows the range, the bulk and outliers.",
+            "join": "Rows without a partner are kept and counted.",
+            "model": "Shows how much the other columns tell, against simply guessing.",
+        }[self.kind]
+
+    @property
+    def output(self) -> str:
+        """The file that is written, if one is."""
+        stem = self.table.path.rsplit(".", 1)[0]
+        if self.kind == "clean":
+            return f"{stem}_clean.csv"
+        if self.other is not None:
+            return f"{stem}_{self.other.path.rsplit('/', 1)[-1].rsplit('.', 1)[0]}.csv"
+        return ""
+
+    @property
+    def _measure(self) -> str:
+        if self.how == "count":
+            return "the number of rows"
+        return f"the {self.how} of `{self.columns[1]}`"
+
+
+def jobs_in(text: str, tables: Sequence[Table]) -> list[Job]:
+    """What a text asks to be done with these tables, the first of them being meant."""
+    if not tables:
+        return []
+    names = [name for table in tables for name in table.names]
+    jobs: list[Job] = []
+    for wish in wishes_in(text, [*names, *(table.path for table in tables)]):
+        jobs += _jobs(wish, text, tables)
+    return jobs
+
+
+def _jobs(wish: Wish, text: str, tables: Sequence[Table]) -> list[Job]:
+    table = tables[0]
+    match wish:
+        case "profile":
+            return [Job("profile", one) for one in tables]
+        case "clean":
+            return [Job("clean", one, gaps=gaps_in(text) or "keep") for one in tables]
+        case "plot":
+            return plots_in(text, table)
+        case "join":
+            keys = join_keys(table, tables[1], text) if len(tables) > 1 else None
+            return [Job("join", table, keys, other=tables[1])] if keys else []
+        case "model":
+            target = target_in(text, table)
+            return [Job("model", table, (target,))] if target else []
+        case _:
+            return []
+
+
+def gaps_in(text: str) -> Gaps | None:
+    """What a text wants to become of missing values; None if it does not say."""
+    lower = text.lower()
+    found: list[tuple[str, Gaps]] = [
+        (r"\b(fill|filled|impute\w*|median)\b", "fill"),
+        (
+            r"missing values dropped|\b(drop|remove|delete)\b[\w ]*\b(missing|gaps|nan|nulls?)",
+            "drop",
+        ),
+        (r"missing values kept|\b(keep|leave)\b[\w ]*\b(missing|gaps|nan|nulls?)", "keep"),
+    ]
+    return next((gaps for pattern, gaps in found if re.search(pattern, lower)), None)
+
+
+def plots_in(text: str, table: Table) -> list[Job]:
+    """The charts that a text asks for or, if it does not say, those that the columns suggest."""
+    lower, named = without_names(text), columns_in(text, table.names)
+    dates = _chosen(named, table.of_kind("date"))
+    numbers = _chosen(named, _measures(table))
+    groups = _chosen(named, table.categories)
+    over_time = bool(_TIME.search(lower) or _DAILY.search(lower))
+    spread = bool(_SPREAD.search(lower))
+    by_group = bool(_GROUPS.search(lower)) and not over_time
+    anything = not (over_time or spread or by_group)
+    how: How = "sum" if _TOTALS.search(lower) else "mean"
+    if "the mean of" in lower:
+        how = "mean"
+    if "the number of rows" in lower or not numbers:
+        numbers, how = [], "count"
+    jobs: list[Job] = []
+    if dates and (over_time or anything):
+        jobs.append(Job("time", table, (dates[0], *numbers[:1]), how))
+    if groups and (by_group or anything):
+        jobs.append(Job("category", table, (groups[0], *numbers[:1]), how))
+    if spread or (anything and not jobs):
+        jobs += [Job("distribution", table, (name,)) for name in _spread_over(named, table)]
+    return jobs
+
+
+def _spread_over(named: Sequence[str], table: Table) -> list[str]:
+    wanted = [name for name in named if table.column(name)]
+    usual = [one.name for one in (*_measures(table), *table.categories)]
+    return wanted[:4] or usual[:1]
+
+
+def _chosen(named: Sequence[str], columns: Sequence[Column]) -> list[str]:
+    """The named ones among these columns; if none is named, all."""
+    names = [column.name for column in columns]
+    return [name for name in named if name in names] or names
+
+
+def _measures(table: Table) -> list[Column]:
+    """Numbers that measure something; ids and codes only if there is nothing else."""
+    numbers = table.of_kind("number")
+    return [one for one in numbers if not _KEY.search(one.name)] or numbers
+
+
+def join_keys(left: Table, right: Table, text: str = "") -> tuple[str, str] | None:
+    """A plausible key of two tables: a column of both, named if possible, ids before others."""
+    named = columns_in(text, [*left.names, *right.names])
+    first = [name for name in named if name in left.names]
+    second = [name for name in named if name in right.names]
+    if first and second:
+        return first[0], second[-1]
+    pairs = [(a, b) for a in left.names for b in right.names if _same(a, b, left, right)]
+    if not pairs:
+        return None
+    return min(
+        pairs, key=lambda pair: (not _KEY.search(pair[0]), pair[0].lower() != pair[1].lower())
+    )
+
+
+def _same(a: str, b: str, left: Table, right: Table) -> bool:
+    """Whether two columns mean the same: one name, or `id` of `customers` and `customer_id`."""
+    mine, theirs = left.column(a), right.column(b)
+    if mine is None or theirs is None or "empty" in (mine.kind, theirs.kind):
+        return False
+    if mine.kind != theirs.kind:
+        return False
+    x, y = _squeezed(a), _squeezed(b)
+    if x == y:
+        return True
+    stem = _squeezed(right.path.rsplit("/", 1)[-1].rsplit(".", 1)[0]).rstrip("s")
+    return y == "id" and x == f"{stem}id"
+
+
+def _squeezed(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def target_in(text: str, table: Table) -> str | None:
+    """The column that is to be predicted: the first named one."""
+    return next(iter(columns_in(text, table.names)), None)
+
+
+def _some(table: Table) -> str:
+    names = ", ".join(f"`{name}`" for name in table.names[:4])
+    more = len(table.names) - 4
+    return f"{names} and {more} more" if more > 0 else names

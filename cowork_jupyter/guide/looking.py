@@ -1,0 +1,128 @@
+"""What the guide looks at before it says anything: files, heads of tables, the notebook."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from .script import Reply, Script
+from .tables import LINES_READ, Table, table_of
+from .wishes import is_table, named_in, quoted
+
+MOST_TABLES = 2
+_MOST_OFFERED = 8
+_SIZE = re.compile(r"  [\d.,]+ (?:bytes|KB|MB|GB)$")
+_PATH_IN_TEXT = re.compile(r"[\w./-]*\w\.(?:csv|tsv|tab|txt|dat|psv|ipynb)\b", re.IGNORECASE)
+_UNREADABLE = (".parquet", ".xlsx", ".xls", ".feather", ".h5", ".sqlite", ".db", ".json", ".gz")
+
+
+def files_in(listing: str) -> list[str]:
+    """The paths of all files in what `list_directory` showed."""
+    folders: list[str] = []
+    found = []
+    for line in listing.splitlines():
+        level = (len(line) - len(line.lstrip(" "))) // 2
+        name = line.strip(" ")
+        if not name or name.startswith("["):
+            continue
+        ignored = name.endswith("  (ignored by git)")
+        name = name.removesuffix("  (ignored by git)")
+        del folders[level:]
+        if name.endswith("/"):
+            folders.append(name[:-1])
+        elif _SIZE.search(name) and not ignored:
+            found.append("/".join([*folders, _SIZE.sub("", name)]))
+    return found
+
+
+def all_files(script: Script) -> list[str]:
+    """The files of the workspace, three folders deep."""
+    result = script.call("list_directory", path=".", depth=3)
+    if not result.ok:
+        raise Reply(f"I cannot look into the workspace: {result.text.splitlines()[0]}")
+    return files_in(result.text)
+
+
+def tables_for(script: Script, text: str, files: Sequence[str], count: int = 1) -> list[Table]:
+    """The tables that a text means; asks which if it could be several."""
+    paths = _meant(text, files)[:MOST_TABLES]
+    if not paths:
+        paths = _usual(script, files, count)
+    tables = []
+    for path in paths:
+        table = head_of(script, path)
+        if table is None:
+            raise Reply(f"I looked at `{path}`, and it is no table that I can read.")
+        tables.append(table)
+    return tables
+
+
+def head_of(script: Script, path: str) -> Table | None:
+    """The table in a file, from its first lines."""
+    result = script.call("read_file", path=path, end_line=LINES_READ)
+    if not result.ok:
+        raise Reply(f"I cannot read `{path}`: {result.text.splitlines()[0]}")
+    if "is not text but a" in result.text.split("\n", 1)[0]:
+        return None
+    return table_of(path, result.text) if result.text.strip() != "[the file is empty]" else None
+
+
+def _meant(text: str, files: Sequence[str]) -> list[str]:
+    """The tables that are named; also such as are not in the listing, being too deep in it."""
+    known = named_in(text, [path for path in files if is_table(path)])
+    written = [one for one in (*quoted(text), *_PATH_IN_TEXT.findall(text)) if is_table(one)]
+    outputs = {one for one in written if one not in files and _is_output(text, one)}
+    missing = [
+        one
+        for one in dict.fromkeys(written)
+        if one not in outputs and not any(path.endswith(one) for path in files)
+    ]
+    return [*known, *missing]
+
+
+def _is_output(text: str, path: str) -> bool:
+    return f"into `{path}`" in text or f"into {path}" in text
+
+
+def _usual(script: Script, files: Sequence[str], count: int) -> list[str]:
+    tables = [path for path in files if is_table(path) and not path.lower().endswith(".txt")]
+    tables = tables or [
+        path for path in files if path.lower().endswith(".txt") and "require" not in path
+    ]
+    if not tables:
+        others = [path for path in files if path.lower().endswith(_UNREADABLE)]
+        seen = (
+            f" There is {', '.join(f'`{one}`' for one in others[:4])}, which I cannot read."
+            if others
+            else ""
+        )
+        raise Reply(
+            "I found no table (.csv, .tsv, .txt) in the workspace, so there is nothing to "
+            f"work on.{seen} Put one there, or name its path."
+        )
+    if len(tables) <= count:
+        return tables
+    if count > 1:
+        raise Reply(
+            "Which two tables? Name both of them; I found "
+            + ", ".join(f"`{path}`" for path in tables[:_MOST_OFFERED])
+            + "."
+        )
+    options = {path: path for path in tables[:_MOST_OFFERED]}
+    return [script.ask("Which table do you mean?", f"There are {len(tables)}.", options)]
+
+
+def notebook_for(script: Script, text: str, files: Sequence[str]) -> str:
+    """The notebook that a text means: one that it names, this one, or the only one."""
+    notebooks = [path for path in files if path.lower().endswith(".ipynb")]
+    named = named_in(text, notebooks)
+    if named:
+        return named[0]
+    if script.here.notebook:
+        return script.here.notebook
+    if len(notebooks) == 1:
+        return notebooks[0]
+    if not notebooks:
+        raise Reply("I found no notebook in the workspace.")
+    options = {path: path for path in notebooks[:_MOST_OFFERED]}
+    return script.ask("Which notebook do you mean?", f"There are {len(notebooks)}.", options)

@@ -1,0 +1,217 @@
+"""Notebooks as `read_notebook` shows them: what their cells do, and the order they need."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import heapq
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+_HEAD = re.compile(
+    r"^\[cell (\d+) · (\S+) · (\w+)(?: · In \[(\d+)\])? · fingerprint (\w+)\]$", re.MULTILINE
+)
+_OUTPUT = "\n[output]\n"
+_READS = re.compile(r"\bread_\w+\(\s*['\"]([^'\"]+)|\bopen\(\s*['\"]([^'\"]+)")
+_DRAWS = re.compile(r"\.(?:plot|hist|scatter|bar|show|imshow|boxplot)\(")
+_BUILT_IN = frozenset(dir(builtins)) | {"display", "get_ipython", "_", "__", "In", "Out"}
+
+
+@dataclass
+class Cell:
+    """One cell, and the names that it gives to others and needs from them."""
+
+    id: str
+    kind: str
+    source: str
+    output: str = ""
+    count: int | None = None
+    gives: set[str] = field(default_factory=set)
+    needs: set[str] = field(default_factory=set)
+    imports: set[str] = field(default_factory=set)
+    functions: list[str] = field(default_factory=list)
+    only_imports: bool = False
+
+
+def cells_in(shown: str) -> list[Cell]:
+    """The cells in what `read_notebook` showed."""
+    heads = list(_HEAD.finditer(shown))
+    ends = [head.start() for head in heads[1:]] + [len(shown)]
+    cells = []
+    for head, end in zip(heads, ends, strict=True):
+        source, _, output = shown[head.end() : end].strip("\n").partition(_OUTPUT)
+        count = int(head[4]) if head[4] else None
+        cell = Cell(head[2], head[3], source, output, count)
+        if cell.kind == "code":
+            _analyse(cell)
+        cells.append(cell)
+    return cells
+
+
+def _analyse(cell: Cell) -> None:
+    code = "\n".join("" if re.match(r"\s*[%!?]", line) else line for line in _lines(cell.source))
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError):  # not Python, or not yet: nothing is known
+        return
+    for statement in tree.body:
+        for name in _loads(statement):
+            if name not in cell.gives:
+                cell.needs.add(name)
+        cell.gives |= _stores(statement)
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            cell.functions.append(statement.name)
+        if isinstance(statement, ast.Import):
+            cell.imports |= {one.name.partition(".")[0] for one in statement.names}
+        if isinstance(statement, ast.ImportFrom) and statement.module:
+            cell.imports.add(statement.module.partition(".")[0])
+    cell.needs -= _BUILT_IN
+    cell.only_imports = bool(tree.body) and all(
+        isinstance(one, (ast.Import, ast.ImportFrom)) for one in tree.body
+    )
+
+
+def _lines(source: str) -> list[str]:
+    """The lines of a cell; one that is given to a cell magic whole is no Python."""
+    return [] if source.lstrip().startswith("%%") else source.splitlines()
+
+
+def _stores(statement: ast.stmt) -> set[str]:
+    """The names that a statement makes for those after it."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return {statement.name}
+    names: set[str] = set()
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.alias):
+            names.add((node.asname or node.name).partition(".")[0])
+    return names
+
+
+def _loads(statement: ast.stmt) -> set[str]:
+    """The names that a statement needs to be there."""
+    inside = {node.arg for node in ast.walk(statement) if isinstance(node, ast.arg)}
+    if not isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr)):
+        inside |= _stores(statement)
+    for node in ast.walk(statement):
+        if isinstance(node, ast.comprehension):
+            inside |= {one.id for one in ast.walk(node.target) if isinstance(one, ast.Name)}
+    loads = {
+        node.id
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    }
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
+        loads.add(statement.target.id)
+    return loads - inside
+
+
+def ordered(cells: Sequence[Cell]) -> list[Cell]:
+    """The cells so that each comes after what it needs; else as they are.
+
+    Imports come first, and texts stay above the code that they stand above.
+    """
+    blocks = _blocks(cells)
+    needed = [_before(at, blocks) for at in range(len(blocks))]
+    first = [(not block[-1].only_imports, at) for at, block in enumerate(blocks)]
+    waiting = {at: set(needs) for at, needs in enumerate(needed)}
+    ready = [first[at] for at, needs in waiting.items() if not needs]
+    heapq.heapify(ready)
+    result: list[int] = []
+    while waiting:
+        # In a circle nobody is ready: the first of those left goes as it is.
+        at = heapq.heappop(ready)[1] if ready else min(waiting)
+        if at not in waiting:
+            continue
+        del waiting[at]
+        result.append(at)
+        for other, needs in waiting.items():
+            if at in needs:
+                needs.discard(at)
+                if not needs:
+                    heapq.heappush(ready, first[other])
+    return [cell for at in result for cell in blocks[at]]
+
+
+def _blocks(cells: Sequence[Cell]) -> list[list[Cell]]:
+    """Each code cell with the texts above it; texts at the very top and end stay there."""
+    blocks: list[list[Cell]] = []
+    texts: list[Cell] = []
+    for cell in cells:
+        texts.append(cell)
+        if cell.kind == "code":
+            blocks.append(texts)
+            texts = []
+    return [*blocks, texts] if texts else blocks
+
+
+def _before(at: int, blocks: Sequence[Sequence[Cell]]) -> set[int]:
+    """The blocks that must come before one: whoever gives it what nobody above it gives."""
+    mine = blocks[at][-1]
+    needs: set[int] = set()
+    for name in mine.needs:
+        givers = [other for other, block in enumerate(blocks) if name in block[-1].gives]
+        above = [other for other in givers if other < at]
+        if above:
+            needs.update(above)
+        elif givers and givers[0] != at:
+            needs.add(givers[0])
+    return needs
+
+
+def moves(cells: Sequence[Cell]) -> list[tuple[str, str | None]]:
+    """Which cell goes behind which, one after another, until all are in order."""
+    wanted, now = [cell.id for cell in ordered(cells)], [cell.id for cell in cells]
+    steps: list[tuple[str, str | None]] = []
+    for at, cell_id in enumerate(wanted):
+        if now[at] != cell_id:
+            now.remove(cell_id)
+            now.insert(at, cell_id)
+            steps.append((cell_id, now[at - 1] if at else None))
+    return steps
+
+
+def explained(path: str, cells: Sequence[Cell]) -> str:
+    """What a notebook does, as far as its cells tell."""
+    code = [cell for cell in cells if cell.kind == "code"]
+    lines = [f"`{path}` has {len(cells)} cells, {len(code)} of them code."]
+    headings = re.findall(
+        r"^#+ (.+)$", "\n".join(c.source for c in cells if c.kind == "markdown"), re.MULTILINE
+    )
+    facts = {
+        "Headings": headings,
+        "Packages": sorted(set().union(*(cell.imports for cell in code))) if code else [],
+        "Files it reads": [a or b for cell in code for a, b in _READS.findall(cell.source)],
+        "Functions and classes": [name for cell in code for name in cell.functions],
+        "Cells that draw": [f"`{cell.id}`" for cell in code if _DRAWS.search(cell.source)],
+        "Cells that ended with an error": [
+            f"`{cell.id}`" for cell in code if "Traceback" in cell.output or "Error:" in cell.output
+        ],
+        "Names that no cell makes": sorted(_unknown(code)),
+    }
+    lines += [
+        f"- {what}: {', '.join(dict.fromkeys(found))}" for what, found in facts.items() if found
+    ]
+    lines += [f"- Cell by cell: {_walk(code)}"] if code else []
+    counts = [cell.count for cell in code if cell.count is not None]
+    if counts != sorted(counts):
+        lines.append("- Its cells were last run in another order than they stand in.")
+    if moves(cells):
+        lines.append("- Some cells use names that are made further down; I can put them in order.")
+    return "\n".join(lines)
+
+
+def _unknown(code: Sequence[Cell]) -> set[str]:
+    made = set().union(*(cell.gives for cell in code)) if code else set()
+    return {name for cell in code for name in cell.needs - made}
+
+
+def _walk(code: Sequence[Cell]) -> str:
+    told = []
+    for cell in code[:12]:
+        made = ", ".join(f"`{name}`" for name in sorted(cell.gives - cell.imports)[:4])
+        first = next((line.strip() for line in cell.source.splitlines() if line.strip()), "")
+        told.append(f"makes {made}" if made else f"runs `{first[:60].replace('`', '')}`")
+    return "; ".join(told) + ("; …" if len(code) > 12 else "")

@@ -1,0 +1,157 @@
+"""The guide as planner: looks, then proposes steps with the real names of files and columns."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from . import words
+from .actor import ask_target, explain
+from .jobs import Job, gaps_in, jobs_in
+from .looking import all_files, notebook_for, tables_for
+from .notebook import cells_in, moves
+from .script import Script
+from .tables import Table
+from .wishes import wishes_in, without_names
+from .workshop import CELL_TOOLS, NO_KERNEL, SCRIPT_TOOLS
+
+_ADDS = re.compile(r"^\s*(?:and )?(?:also|add|then|plus)\b|\b(?:too|as well)\W*$", re.IGNORECASE)
+_LARGE = 500_000
+
+
+def plan(script: Script) -> str:
+    """A plan, a question, or words if there is nothing to plan."""
+    text = _request(script)
+    wishes = wishes_in(text)
+    if "explain" in wishes:
+        return explain(script, text)
+    if "order" in wishes:
+        return _order(script, text)
+    if not wishes:
+        return words.what_i_can_do(is_task=False)
+    files = all_files(script)
+    tables = tables_for(script, text, files, 2 if "join" in wishes else 1)
+    if (
+        "clean" in wishes
+        and gaps_in(text) is None
+        and re.search(r"missing|gaps|nan", without_names(text))
+    ):
+        text += _ask_about_gaps(script)
+    jobs = jobs_in(text, tables)
+    if "model" in wishes and not any(job.kind == "model" for job in jobs):
+        jobs.append(Job("model", tables[0], (ask_target(script, tables[0]),)))
+    if not jobs:
+        return words.nothing_fits(text, tables)
+    tools, notebook = _tools(script)
+    return _as_plan(text, [_step(job, tools, notebook) for job in jobs], _risks(tables), jobs)
+
+
+def _request(script: Script) -> str:
+    """The request; one that only adds something comes on top of the goal there is."""
+    run = script.run
+    return f"{run.goal}; {run.request}" if run.goal and _ADDS.search(run.request) else run.request
+
+
+def _ask_about_gaps(script: Script) -> str:
+    answer = script.ask(
+        "What should become of missing values?",
+        "Rows and columns without any value are removed in any case.",
+        {
+            "keep": "Keep them as empty cells",
+            "drop": "Drop the rows that have any",
+            "fill": "Fill numbers with the median, others with the most frequent value",
+        },
+    )
+    kept = {"drop": "dropped", "fill": "filled in"}.get(answer, "kept")
+    return f" (missing values {kept})"
+
+
+def _tools(script: Script) -> tuple[tuple[str, ...], str]:
+    """What the steps will need: cells where the notebook has a kernel, else scripts."""
+    notebook = script.here.notebook
+    if not notebook or not script.may("list_variables"):
+        return (CELL_TOOLS, notebook) if notebook else (SCRIPT_TOOLS, "")
+    if NO_KERNEL in script.call("list_variables", path=notebook).text:
+        return SCRIPT_TOOLS, ""
+    return CELL_TOOLS, notebook
+
+
+def _step(job: Job, tools: Sequence[str], notebook: str) -> dict[str, Any]:
+    files = [notebook, job.table.path, job.other.path if job.other else "", job.output]
+    return {
+        "action": job.action,
+        "reason": job.reason,
+        "tools_needed": list(tools),
+        "files": [path for path in files if path],
+        "estimated_time": "~10 s",
+    }
+
+
+def _as_plan(
+    goal: str, steps: list[dict[str, Any]], risks: list[str], jobs: Sequence[Job] = ()
+) -> str:
+    for number, step in enumerate(steps, 1):
+        step |= {"id": str(number), "step_number": number}
+        # In one kernel, cells run one after the other anyway; their order is the plan's.
+        step["depends_on"] = [str(number - 1)] if number > 1 else []
+    needs = ["NumPy or scikit-learn, else the model is only the simplest guess"]
+    made = {
+        "type": "plan",
+        "format_version": "1.0",
+        "goal": " ".join(goal.split())[:500],
+        "steps": steps,
+        "estimated_total_time": f"~{10 * len(steps)} s",
+        "risks": risks,
+        "prerequisites": needs if any(job.kind == "model" for job in jobs) else [],
+    }
+    return json.dumps(made, ensure_ascii=False)
+
+
+def _order(script: Script, text: str) -> str:
+    path = notebook_for(script, text, all_files(script))
+    shown = script.call("read_notebook", path=path)
+    if not shown.ok:
+        return f"I cannot read `{path}`: {words.first_line(shown.text)}"
+    cells = cells_in(shown.text)
+    wanted = moves(cells)
+    if not wanted:
+        return f"The cells of `{path}` are in order already: each comes after what it needs."
+    named = ", ".join(f"`{cell_id}`" for cell_id, _after in wanted[:8])
+    step = {
+        "action": f"Put the cells of `{path}` in order: {len(wanted)} to move ({named})",
+        "reason": "These use names that are made further down, or import what others need.",
+        "tools_needed": ["move_cell"],
+        "files": [path],
+        "estimated_time": "~5 s",
+    }
+    return _as_plan(text, [step], ["Cells are moved, not run; outputs stay as they are."])
+
+
+def _risks(tables: Sequence[Table]) -> list[str]:
+    """What the heads of the tables leave open."""
+    risks = []
+    for table in tables:
+        name = f"`{table.path}`"
+        if not table.has_header:
+            risks.append(
+                f"{name} seems to have no header; columns are called {table.names[0]} and so on."
+            )
+        elif table.renamed:
+            risks.append(f"{name} has empty or double column names, which were made unique.")
+        if table.uneven:
+            risks.append(f"Some lines of {name} have more fields than there are columns.")
+        if table.encoding not in ("utf-8-sig",):
+            risks.append(f"{name} is read as {table.encoding}.")
+        if table.lines and table.lines > _LARGE:
+            risks.append(f"{name} has {table.lines:,} lines; reading it takes a moment.")
+        risks += [
+            f"Dates in `{one.name}` could be day or month first; they are read as day first."
+            for one in table.of_kind("date")
+            if one.swapped
+        ]
+        empty = [f"`{one.name}`" for one in table.of_kind("empty")]
+        if empty:
+            risks.append(f"Empty in the first lines of {name}: {', '.join(empty[:6])}.")
+    return risks

@@ -1,0 +1,61 @@
+"""How the guide does one thing after another although it is asked anew at each turn.
+
+What it does is written as plain functions that call tools and ask questions. At every turn
+they run from their beginning; what has been answered already is looked up, and the first
+thing that has not is the turn's reply.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+from .conversation import Result, Run, Surroundings, key_of
+
+
+class Reply(Exception):
+    """The next thing to say."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+
+class Script:
+    """One run of the guide, seen from inside."""
+
+    def __init__(self, run: Run, surroundings: Surroundings) -> None:
+        self.run = run
+        self.here = surroundings
+        self._used: Counter[str] = Counter()
+
+    def may(self, *tools: str) -> bool:
+        """Whether all these tools can be used."""
+        return self.here.tools.issuperset(tools)
+
+    def call(self, tool: str, **parameters: Any) -> Result:
+        """What came of a call; made now, if it has not been made."""
+        key = key_of(tool, parameters)
+        results, place = self.run.calls.get(key, []), self._used[key]
+        self._used[key] += 1
+        if place < len(results):
+            return results[place]
+        call = {"tool": tool, "parameters": parameters, "terminate": False}
+        raise Reply(json.dumps(call, ensure_ascii=False))
+
+    def ask(self, question: str, context: str, options: dict[str, str], default: str = "") -> str:
+        """What the user answers; `options` are labels by value, the first one the default."""
+        if question in self.run.answers:
+            return self.run.answers[question]
+        offered = [{"label": label, "value": value} for value, label in options.items()]
+        asked = {
+            "type": "question",
+            "format_version": "1.0",
+            "question": question,
+            "context": context,
+            "severity": "major",
+            "options": offered,
+            "default": default or next(iter(options)),
+        }
+        raise Reply(json.dumps(asked, ensure_ascii=False))

@@ -1,0 +1,190 @@
+"""Tables from the first lines of their files: separator, header, columns. Never raises."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from .columns import MISSING, Column, column_of, date_format_of, is_number
+
+SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".dat", ".psv")
+LINES_READ = 40
+_SEPARATORS = ("\t", ";", "|", ",", ":")
+"""The surer a sign of a table, the earlier: the first wins if two fit alike."""
+_CUT = re.compile(r"^\[cut here: .*\]$", re.MULTILINE)
+_NOTES = re.compile(r"\n?\[([^\[\]\n]*(?:lines \d+–\d+ of \d+|read as [^\n;\]]+)[^\[\]\n]*)\]\s*$")
+_TOTAL = re.compile(r"lines \d+–\d+ of (\d+)")
+_READ_AS = re.compile(r"read as ([\w -]+)")
+_ENCODINGS = {"Windows-1252": "cp1252", "Latin-1": "latin-1"}
+_LONGEST_FIELD = 10_000_000
+csv.field_size_limit(_LONGEST_FIELD)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as its head shows it."""
+
+    path: str
+    separator: str
+    columns: tuple[Column, ...]
+    has_header: bool
+    first_line: int
+    """Lines before the first row of data."""
+    encoding: str = "utf-8-sig"
+    renamed: bool = False
+    """Whether names had to be made: none, empty or double ones."""
+    uneven: bool = False
+    """Whether some rows have more fields than there are columns."""
+    lines: int | None = None
+    """Lines in the whole file, where known."""
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all columns."""
+        return [column.name for column in self.columns]
+
+    def of_kind(self, kind: str) -> list[Column]:
+        """The columns of a kind, in order."""
+        return [column for column in self.columns if column.kind == kind]
+
+    def column(self, name: str) -> Column | None:
+        """The column with that name."""
+        return next((one for one in self.columns if one.name == name), None)
+
+    @property
+    def categories(self) -> list[Column]:
+        """Columns whose few values make groups; names and codes that differ everywhere do not."""
+        return [one for one in self.of_kind("text") if one.distinct <= 12]
+
+
+def table_of(path: str, shown: str) -> Table | None:
+    """The table in what `read_file` showed of a file; None where there is none."""
+    text, encoding, lines = _without_notes(shown)
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    separator = separator_of(text)
+    rows = _rows(text, separator)
+    if not rows:
+        return None
+    width = _width(rows)
+    rows = [one for one in rows if len(one[1]) == width or not one[1][0].startswith("#")]
+    start = next(at for at, one in enumerate(rows) if len(one[1]) == width)
+    body = rows[start:]
+    cells = [row for _line, row in body]
+    has_header = header_in(cells)
+    data = cells[1:] if has_header else cells
+    head = cells[0] if has_header else [f"column_{n}" for n in range(1, len(cells[0]) + 1)]
+    names = clear_names(head)
+    columns = [
+        column_of(name, [row[at] for row in data if at < len(row)]) for at, name in enumerate(names)
+    ]
+    before = body[0][0] if has_header else _line_before(*body[0])
+    return Table(
+        path=path,
+        separator=separator,
+        columns=tuple(columns),
+        has_header=has_header,
+        first_line=before,
+        encoding=encoding,
+        renamed=names != head,
+        uneven=any(len(row) > len(names) for row in data),
+        lines=lines,
+    )
+
+
+def separator_of(text: str) -> str:
+    """The sign that divides most lines into the same number of fields, and into the most."""
+    best, best_score = ",", (0.0, 0)
+    for separator in _SEPARATORS:
+        widths = Counter(len(row) for _line, row in _rows(text, separator))
+        if not widths:
+            continue
+        width, count = max(widths.items(), key=lambda one: (one[1] * (one[0] > 1), one[0]))
+        share = count / sum(widths.values())
+        if width < 2 or (separator == ":" and width < 3):
+            continue
+        score = (round(min(share, 0.9), 1), width)
+        if score > best_score:
+            best, best_score = separator, score
+    return best
+
+
+def header_in(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row names the columns instead of being one of the data."""
+    first, rest = [cell.strip() for cell in rows[0]], rows[1:]
+    present = [cell for cell in first if cell.lower() not in MISSING]
+    if not present:
+        return False
+    if any(is_number(cell) or date_format_of([cell]) for cell in present):
+        # Years and the like head columns too, but then they stand beside a name.
+        named = not is_number(first[0]) and not date_format_of([first[0]])
+        return named and _all_numbers(rest) and len(set(first)) == len(first)
+    below = [[row[at].strip() for row in rest if at < len(row)] for at in range(len(first))]
+    return not any(cell and cell in column for cell, column in zip(first, below, strict=True))
+
+
+def _all_numbers(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether every column but the first is full of numbers, and the first is not."""
+    return bool(rows) and all(
+        not is_number(row[0]) and all(is_number(cell) for cell in row[1:] if cell.strip())
+        for row in rows
+        if row
+    )
+
+
+def clear_names(names: Sequence[str]) -> list[str]:
+    """Names on one line, none of them empty, none twice."""
+    clear: list[str] = []
+    for place, name in enumerate(names, 1):
+        wanted = " ".join(name.split()) or f"column_{place}"
+        unique, number = wanted, 2
+        while unique in clear:
+            unique, number = f"{wanted}_{number}", number + 1
+        clear.append(unique)
+    return clear
+
+
+def _without_notes(shown: str) -> tuple[str, str, int | None]:
+    """The lines alone, the encoding and the number of lines that `read_file` told."""
+    encoding, lines = "utf-8-sig", None
+    notes = _NOTES.search(shown)
+    if notes:
+        shown = shown[: notes.start()]
+        total, read_as = _TOTAL.search(notes[1]), _READ_AS.search(notes[1])
+        lines = int(total[1]) if total else None
+        encoding = _encoding(read_as[1]) if read_as else encoding
+    cut = _CUT.search(shown)
+    if cut:  # the line before the cut is not whole
+        head, _, partial = shown[: cut.start()].rstrip("\n").rpartition("\n")
+        shown = head or partial
+    return shown, encoding, lines
+
+
+def _encoding(label: str) -> str:
+    name = label.strip()
+    if name.startswith(("UTF-16", "UTF-32")):
+        return name[:6].lower()
+    return _ENCODINGS.get(name, "utf-8-sig")
+
+
+def _rows(text: str, separator: str) -> list[tuple[int, list[str]]]:
+    """Each row that is not empty, with the number of the line that it ends on."""
+    reader = csv.reader(text.split("\n"), delimiter=separator)
+    rows: list[tuple[int, list[str]]] = []
+    with suppress(csv.Error):  # what came before the error is good
+        rows.extend((reader.line_num, row) for row in reader if any(map(str.strip, row)))
+    return rows
+
+
+def _width(rows: Sequence[tuple[int, list[str]]]) -> int:
+    """How many fields rows have, mostly."""
+    widths = Counter(len(row) for _line, row in rows)
+    return max(widths.items(), key=lambda one: (one[1] * (1 + (one[0] > 1)), one[0]))[0]
+
+
+def _line_before(line: int, row: Sequence[str]) -> int:
+    """How many lines come before a row that ends on this line."""
+    return line - 1 - sum(cell.count("\n") for cell in row)

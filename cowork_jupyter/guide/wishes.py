@@ -1,0 +1,114 @@
+"""What a text asks for, by its words: a user's request, or a step of a plan.
+
+The sentences that the guide puts into its plans are understood the same way, so that a step
+means what the user has read, also after they have edited it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from .tables import SUFFIXES
+
+Wish = Literal["order", "explain", "profile", "clean", "join", "plot", "model"]
+
+_WORDS: dict[Wish, str] = {
+    "join": r"join|merge|combine",
+    "model": r"model|predict\w*|regression|classif\w*|baseline|forecast",
+    "clean": r"clean\w*|missing|duplicates?|dedup\w*|impute|tidy",
+    "plot": r"plot\w*|charts?|graphs?|visuali[sz]e|draw|histograms?|distributions?|trends?",
+    "profile": r"profile|describe|explor\w*|overview|summary|summari[sz]e|statistics|analy[sz]e"
+    r"|analysis|look at|inspect|understand|eda",
+}
+_FOUND = {wish: re.compile(rf"\b(?:{words})\b") for wish, words in _WORDS.items()}
+_ORDER = re.compile(r"\b(?:order|sort|arrange|rearrange|reorder|tidy)\b.*\b(?:cells?|notebook)\b")
+_CELLS = re.compile(r"\bcells?\b.*\bin (?:the right )?order\b")
+_EXPLAIN = re.compile(r"\b(?:explain|describe|summari[sz]e|understand|what does|what is in)\b")
+_COUNTING = re.compile(r"\b(?:how many|how much|count|are there|which)\b")
+_QUOTED = re.compile(r"`[^`\n]+`")
+_PATH = re.compile(r"[\w./\\-]+\.\w{1,8}\b")
+
+
+def wishes_in(text: str, names: Sequence[str] = ()) -> list[Wish]:
+    """What is asked for, in the order in which it is best done.
+
+    `names` are words of the user's own, such as columns, which ask for nothing.
+    """
+    about_notebook = ".ipynb" in text or re.search(r"\bnotebook\b", text.lower()) is not None
+    words = _plain(text, names)
+    if _ORDER.search(words) or _CELLS.search(words):
+        return ["order"]
+    if about_notebook and _EXPLAIN.search(words):
+        return ["explain"]
+    found = {wish for wish, pattern in _FOUND.items() if pattern.search(words)}
+    if "clean" in found and _COUNTING.search(words):
+        found = (found - {"clean"}) | {"profile"}
+    if found == {"profile"} and re.search(r"\banaly", words):
+        found.add("plot")
+    order: tuple[Wish, ...] = ("profile", "clean", "join", "plot", "model")
+    return [wish for wish in order if wish in found]
+
+
+def quoted(text: str) -> list[str]:
+    """What stands between backticks, in order."""
+    return [one.strip("`") for one in _QUOTED.findall(text)]
+
+
+def named_in(text: str, paths: Sequence[str]) -> list[str]:
+    """The paths that a text names, whole, by file name or without the ending; in its order."""
+    lower = text.lower()
+    found: dict[str, int] = {}
+    for path in paths:
+        base = path.rsplit("/", 1)[-1]
+        for name in (path, base):
+            at = _place(lower, name.lower())
+            if at >= 0:
+                found.setdefault(path, at)
+    if not found:
+        for path in paths:
+            stem = path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+            at = _place(lower, stem.lower())
+            if len(stem) > 2 and at >= 0:
+                found.setdefault(path, at)
+    return sorted(found, key=lambda path: found[path])
+
+
+def columns_in(text: str, names: Sequence[str]) -> list[str]:
+    """The columns that a text names, in its order: between backticks, or as plain words."""
+    sure = [one for one in quoted(text) if one in names]
+    if sure:
+        return list(dict.fromkeys(sure))
+    lower = without_names(text)
+    found: dict[str, int] = {}
+    for name in names:
+        spellings = {name.lower(), name.lower().replace("_", " ")}
+        at = max((_place(lower, one) for one in spellings), default=-1)
+        if at >= 0:
+            found[name] = at
+    whole = [one for one in found if not any(one != other and one in other for other in found)]
+    return sorted(whole, key=lambda name: found[name])
+
+
+def without_names(text: str) -> str:
+    """The text in lower case, without files and whatever stands between backticks."""
+    return _PATH.sub(" ", _QUOTED.sub(" ", text)).lower()
+
+
+def is_table(path: str) -> bool:
+    """Whether a file is a table by its name."""
+    return path.lower().endswith(SUFFIXES)
+
+
+def _place(text: str, name: str) -> int:
+    found = re.search(rf"(?<![\w.]){re.escape(name)}(?!\w|\.\w)", text) if name else None
+    return found.start() if found else -1
+
+
+def _plain(text: str, names: Sequence[str]) -> str:
+    words = without_names(text)
+    for name in sorted(names, key=len, reverse=True):
+        if len(name) > 2 and name.lower() not in ("model", "trend"):
+            words = re.sub(rf"(?<!\w){re.escape(name.lower())}(?!\w)", " ", words)
+    return words

@@ -1,0 +1,60 @@
+"""What the guide says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .jobs import Job
+from .tables import Table
+
+SIGNATURE = "_Built-in guide: rules, no language model._"
+_ABILITIES = (
+    "profile a table (“profile sales.csv”)",
+    "clean missing values, duplicates and types (“clean sales.csv, fill missing values”)",
+    "plot over time, by category, or a distribution (“plot revenue by region”)",
+    "join two tables (“join orders.csv with customers.csv”)",
+    "fit and score a baseline model (“predict price from houses.csv”)",
+    "explain a notebook, or put its cells in order",
+)
+_CONNECT = (
+    "For everything else connect a language model: set COWORK_BASE_URL and COWORK_MODEL (and "
+    "COWORK_API_KEY if the server wants one), then start Jupyter again."
+)
+
+
+def what_i_can_do(is_task: bool) -> str:
+    """For requests that fit no rule."""
+    what = "do that step" if is_task else "do that"
+    lines = "\n".join(f"- {one}" for one in _ABILITIES)
+    return (
+        f"I am the built-in guide: I work by rules, without a language model, and I do not know "
+        f"how to {what}. I can:\n{lines}\n\n{_CONNECT}"
+    )
+
+
+def nothing_fits(text: str, tables: Sequence[Table]) -> str:
+    """For requests that the tables at hand do not allow."""
+    seen = "; ".join(f"`{table.path}` has {_columns(table)}" for table in tables)
+    return f"I found nothing in the tables that fits “{text[:200]}”: {seen}."
+
+
+def _columns(table: Table) -> str:
+    shown = ", ".join(f"`{one.name}` ({one.kind})" for one in table.columns[:12])
+    more = len(table.columns) - 12
+    return f"{shown} and {more} more columns" if more > 0 else shown
+
+
+def report(job: Job, findings: Sequence[str]) -> str:
+    """What was done, with just what the code printed."""
+    lines = [f"- {line}" for line in findings] or ["- It ran, and printed nothing to report."]
+    return signed("\n".join([f"{job.action}: done.", *lines]))
+
+
+def signed(text: str) -> str:
+    """With the hint that no model wrote this."""
+    return f"{text}\n\n{SIGNATURE}"
+
+
+def first_line(text: str) -> str:
+    """The first line that says something."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "nothing was said")

@@ -1,0 +1,123 @@
+"""Where code runs: cells of the user's notebook in its kernel or, without one, scripts."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shlex
+from dataclasses import dataclass
+
+from .cells import PACKAGES, Means
+from .conversation import Result
+from .script import Script
+
+CELL_TOOLS = ("insert_cell", "edit_cell", "run_cell", "run_code")
+SCRIPT_TOOLS = ("create_file", "execute_command")
+NO_KERNEL = "There is no kernel here"
+_LOOK = (
+    "from importlib.util import find_spec\n"
+    f"print('packages:', *[name for name in {PACKAGES!r} if find_spec(name)])"
+)
+_FOUND = re.compile(r"^packages:(.*)$", re.MULTILINE)
+_CELL = re.compile(r"Cell (\S+) has fingerprint (\w+) now")
+_MOST_SCRIPTS = 20
+
+
+class CannotRun(Exception):
+    """Code cannot be run at all; the words say why."""
+
+
+@dataclass
+class Workshop:
+    """One place where code runs, found out by trying."""
+
+    script: Script
+    means: Means
+    notebook: str | None
+    python: str = "python3"
+    _cell: tuple[str, str] | None = None
+    """The cell that was written last, with its fingerprint; mended if it fails."""
+
+    def path_of(self, path: str) -> str:
+        """How code reaches a file of the workspace."""
+        if not self.notebook:
+            return path
+        return posixpath.relpath(path, posixpath.dirname(self.notebook) or ".")
+
+    def run(self, code: str, name: str) -> Result:
+        """Write code down where the user sees it, run it, give what came out."""
+        return self._run_cell(code) if self.notebook else self._run_script(code, name)
+
+    def done(self) -> None:
+        """The cell is good; the next code gets one of its own."""
+        self._cell = None
+
+    def install(self, package: str) -> Result:
+        """Install a package, which the user is asked about once more."""
+        if self.notebook:
+            return self.script.call(
+                "run_code", code=f"%pip install -q {package}", path=self.notebook, start_kernel=True
+            )
+        command = f"{self.python} -m pip install -q {package}"
+        return _by_exit_code(
+            self.script.call("execute_command", command=command, needs_network=True)
+        )
+
+    def _run_cell(self, code: str) -> Result:
+        call = self.script.call
+        if self._cell:
+            cell_id, mark = self._cell
+            written = call(
+                "edit_cell", path=self.notebook, cell_id=cell_id, fingerprint=mark, source=code
+            )
+        else:
+            written = call("insert_cell", path=self.notebook, source=code)
+        found = _CELL.search(written.text)
+        if not written.ok or not found:
+            raise CannotRun(_first_line(written.text))
+        self._cell = (found[1], found[2])
+        return call("run_cell", path=self.notebook, cell_id=found[1], start_kernel=True)
+
+    def _run_script(self, code: str, name: str) -> Result:
+        for number in range(1, _MOST_SCRIPTS):
+            path = f"{name}.py" if number == 1 else f"{name}_{number}.py"
+            made = self.script.call("create_file", path=path, content=code)
+            if made.ok:
+                command = f"{self.python} {shlex.quote(path)}"
+                return _by_exit_code(self.script.call("execute_command", command=command))
+            if "exists already" not in made.text:
+                break
+        raise CannotRun(_first_line(made.text))
+
+
+def find_workshop(script: Script) -> Workshop:
+    """The notebook's kernel if it can be had, else scripts. Raises `CannotRun`."""
+    notebook = script.here.notebook
+    if notebook and script.may(*CELL_TOOLS):
+        looked = script.call("run_code", code=_LOOK, path=notebook, start_kernel=True)
+        found = _FOUND.search(looked.text)
+        if looked.ok and found:
+            return Workshop(script, Means(frozenset(found[1].split()), True), notebook)
+        if NO_KERNEL not in looked.text:
+            raise CannotRun(_first_line(looked.text))
+    if not script.may(*SCRIPT_TOOLS):
+        raise CannotRun("I may not run code in this role.")
+    looked = Result(False, "")
+    for python in ("python3", "python"):
+        command = f"{python} -c {shlex.quote(_LOOK)}"
+        looked = _by_exit_code(script.call("execute_command", command=command))
+        found = _FOUND.search(looked.text)
+        if looked.ok and found:
+            return Workshop(script, Means(frozenset(found[1].split()), False), None, python)
+        if "[exit code 127]" not in looked.text:
+            break
+    raise CannotRun(_first_line(looked.text))
+
+
+def _by_exit_code(result: Result) -> Result:
+    """A command that ran is a success only with exit code 0."""
+    return Result(result.ok and "[exit code 0]" in result.text[-400:], result.text)
+
+
+def _first_line(text: str) -> str:
+    return next((line for line in text.splitlines() if line.strip()), "nothing was said")

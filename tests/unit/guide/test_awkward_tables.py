@@ -1,0 +1,65 @@
+"""Tables nobody would choose: the guide reads each, never fails, and says what is true."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from .awkward import NO_TABLES, TABLES, Awkward
+from .desk import Desk
+
+SIZE = re.compile(r"([\d,]+) rows, ([\d,]+) columns, ([\d,]+) duplicate rows")
+
+
+@pytest.fixture(params=TABLES, ids=lambda table: table.name)
+def table(request: pytest.FixtureRequest, tmp_path: Path) -> Awkward:
+    chosen: Awkward = request.param
+    (tmp_path / chosen.file).write_bytes(chosen.data)
+    return chosen
+
+
+def test_a_profile_tells_the_true_size(table: Awkward, tmp_path: Path) -> None:
+    said = Desk(tmp_path).ask(f"Profile {table.file}")
+    found = SIZE.search(said)
+    assert found, said
+    told = [int(number.replace(",", "")) for number in found.groups()]
+    assert told == [table.rows, table.columns, table.duplicates]
+    holes = re.search(r"missing values: (.*)", said)
+    assert holes
+    counted = sum(int(n.replace(",", "")) for n in re.findall(r" ([\d,]+)(?:, |$)", holes[1]))
+    assert counted == table.missing
+
+
+def test_a_plan_names_the_file(table: Awkward, tmp_path: Path) -> None:
+    plan = Desk(tmp_path).plan(f"Profile {table.file}")
+    assert table.file in plan["steps"][0]["files"]
+
+
+def test_cleaning_leaves_the_original_and_claims_the_rows_that_are_there(
+    table: Awkward, tmp_path: Path
+) -> None:
+    said = Desk(tmp_path).ask(f"Clean {table.file}")
+    assert (tmp_path / table.file).read_bytes() == table.data
+    found = re.search(r"([\d,]+) rows, [\d,]+ columns written to (\S+)", said)
+    assert found, said
+    again = SIZE.search(Desk(tmp_path).ask(f"Profile {found[2]}"))
+    if table.rows:
+        assert again
+        assert again[1] == found[1]
+        assert again[3] == "0"
+
+
+def test_plotting_ends_well_or_says_why(table: Awkward, tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    said = desk.ask(f"Plot {table.file}")
+    assert ("drawn to" in said) == bool(list(tmp_path.glob("*.svg")))
+    assert "drawn to" in said or "nothing" in said
+
+
+@pytest.mark.parametrize("name", NO_TABLES)
+def test_what_is_no_table_is_said_to_be_none(name: str, tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_bytes(NO_TABLES[name])
+    said = Desk(tmp_path).ask("Profile table.csv")
+    assert "no table" in said

@@ -1,0 +1,246 @@
+"""The guide at work, with the real tools."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cowork_jupyter.domain.plan import Plan
+from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.guide import Guide
+
+from .desk import Desk
+
+SALES = "day,region,price\n" + "".join(
+    f"2024-{1 + n % 6:02d}-{1 + n % 28:02d},{'NSW'[n % 3]},{n % 10}.5\n" for n in range(60)
+)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    (tmp_path / "sales.csv").write_text(SALES)
+    return Desk(tmp_path)
+
+
+def notebook(path: Path, *sources: str) -> None:
+    cells = [
+        {"id": f"c{n}", "cell_type": "code", "source": source, "metadata": {}, "outputs": []}
+        for n, source in enumerate(sources)
+    ]
+    document = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    path.write_text(json.dumps(document))
+
+
+def test_a_plan_has_real_names_and_is_sound(desk: Desk) -> None:
+    made = desk.plan("Profile sales.csv, then plot price over time and by region")
+    steps = Plan.model_validate(made).steps
+    assert "`price`" in steps[1].action
+    assert "`day`" in steps[1].action
+    assert steps[0].files == ["sales.csv"]
+    assert steps[1].depends_on == ["1"]
+    assert {call["tool"] for call in desk.calls} == {"list_directory", "read_file"}
+
+
+def test_each_step_of_a_plan_can_be_carried_out(desk: Desk) -> None:
+    made = desk.plan("analyse sales.csv, clean it, and plot the distribution of price")
+    for step in made["steps"]:
+        text = (
+            f"Execute the plan (revision 1).\n\nThe current plan:\n{json.dumps(made)}\n\n"
+            f"Your task is step {step['step_number']} of an approved plan.\n"
+            f"The plan's goal: {made['goal']}\nThe step: {step['action']}\n\nDo just this step. …"
+        )
+        said = desk.ask(text)
+        assert "done" in said
+        assert not said.startswith("FAILED:")
+
+
+def test_numbers_in_the_report_are_those_of_the_table(desk: Desk) -> None:
+    rows = list(csv.DictReader(SALES.splitlines()))
+    sums: dict[str, float] = {}
+    for row in rows:
+        sums[row["region"]] = sums.get(row["region"], 0) + float(row["price"])
+    said = desk.ask("Plot the total price by region")
+    top = max(sums, key=lambda name: sums[name])
+    found = re.search(r"highest (\w): ([\d.,]+); lowest", said)
+    assert found
+    assert (found[1], float(found[2].replace(",", ""))) == (top, sums[top])
+
+
+def test_everything_in_a_report_was_printed_by_the_code(desk: Desk) -> None:
+    said = desk.ask("profile sales.csv and clean it")
+    printed = "".join(desk.outputs)
+    claims = re.findall(r"^- (.*)$", said, re.MULTILINE)
+    assert claims
+    assert all(f"→ {claim}" in printed for claim in claims)
+
+
+def test_an_addition_comes_on_top_of_the_plan_there_is(desk: Desk) -> None:
+    plan = {"type": "plan", "goal": "profile sales.csv", "steps": []}
+    made = desk.plan(f"The current plan:\n{json.dumps(plan)}\n\nalso plot price by region")
+    assert [step["action"].split()[0] for step in made["steps"]] == ["Profile", "Plot"]
+
+
+def test_what_it_cannot_do_it_says_with_what_it_can(desk: Desk) -> None:
+    for role in AgentRole:
+        said = desk.ask("write a poem about the sea", role)
+        assert "COWORK_BASE_URL" in said
+        assert "no language model" in said or "without a language model" in said
+    assert desk.calls == []
+
+
+def test_a_step_it_cannot_do_fails(desk: Desk) -> None:
+    text = "Your task is step 1 of an approved plan.\nThe step: Call the bank\n\nDo just this step."
+    assert desk.ask(text).startswith("FAILED: ")
+
+
+def test_of_several_tables_it_asks_which(desk: Desk) -> None:
+    (desk.folder / "other.csv").write_text("a,b\n1,2\n")
+    said = desk.ask("make a profile", answers=["other.csv"])
+    assert [one["value"] for one in desk.questions[0]["options"]] == ["other.csv", "sales.csv"]
+    assert "`other.csv`" in said
+
+
+def test_a_file_that_is_there_is_not_overwritten_unasked(desk: Desk) -> None:
+    (desk.folder / "sales_clean.csv").write_text("mine")
+    said = desk.ask("clean sales.csv", answers=["other"])
+    assert "exists already" in desk.questions[0]["question"]
+    assert (desk.folder / "sales_clean.csv").read_text() == "mine"
+    assert "written to sales_clean_2.csv" in said
+    assert (desk.folder / "sales_clean_2.csv").exists()
+
+
+def test_a_missing_package_is_a_question_and_without_it_no_model_is_claimed(desk: Desk) -> None:
+    said = desk.ask("predict price from sales.csv", answers=["without"])
+    assert "numpy" in desk.questions[0]["question"]
+    assert "no model was fitted" in said
+
+
+def test_a_package_that_turns_out_broken_is_done_without(desk: Desk) -> None:
+    desk.packages = "pandas"  # it says so, but it cannot be imported here
+    said = desk.ask("profile sales.csv", answers=["without"])
+    assert "pandas" in desk.questions[0]["question"]
+    assert "60 rows, 3 columns" in said
+
+
+def test_the_user_may_stop_instead(desk: Desk) -> None:
+    said = desk.ask("predict price from sales.csv", answers=["stop"])
+    assert said == "Stopped, because numpy is not installed."
+
+
+def test_planning_to_clean_asks_about_missing_values_unless_told(desk: Desk) -> None:
+    made = desk.plan("clean sales.csv: missing values and types", answers=["fill"])
+    assert "missing values filled in" in made["steps"][0]["action"]
+    desk.questions.clear()
+    desk.plan("clean sales.csv and drop missing values")
+    assert desk.questions == []
+
+
+def test_missing_values_are_filled_and_dropped(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("n,c\n1,x\n,x\n3,\n5,y\n")
+    desk = Desk(tmp_path)
+    assert "4 rows, 2 columns written" in desk.ask("clean t.csv and fill missing values")
+    assert (tmp_path / "t_clean.csv").read_text().split() == ["n,c", "1,x", "3,x", "3,x", "5,y"]
+    (tmp_path / "t_clean.csv").unlink()
+    assert "2 rows, 2 columns written" in desk.ask("clean t.csv and drop missing values")
+
+
+def test_two_tables_are_joined_and_those_without_a_partner_counted(tmp_path: Path) -> None:
+    (tmp_path / "orders.csv").write_text("nr,customer_id\n7,1\n8,2\n9,5\n")
+    (tmp_path / "customers.csv").write_text("id,name\n1,Ann\n2,Bob\n")
+    said = Desk(tmp_path).ask("join orders with customers")
+    assert "3 rows joined with 2 rows, 1 without a partner" in said
+    rows = list(csv.reader((tmp_path / "orders_customers.csv").read_text().splitlines()))
+    assert rows == [
+        ["nr", "customer_id", "id", "name"],
+        ["7", "1", "1", "Ann"],
+        ["8", "2", "2", "Bob"],
+        ["9", "5", "", ""],
+    ]
+
+
+def test_cells_are_put_in_order_and_looked_at_again(tmp_path: Path) -> None:
+    notebook(tmp_path / "nb.ipynb", "print(x)", "x = 1")
+    desk = Desk(tmp_path)
+    assert desk.plan("put the cells of nb.ipynb in order")["steps"][0]["files"] == ["nb.ipynb"]
+    assert "in order now" in desk.ask("put the cells of nb.ipynb in order")
+    cells = json.loads((tmp_path / "nb.ipynb").read_text())["cells"]
+    assert [cell["id"] for cell in cells] == ["c1", "c0"]
+    assert "in order already" in desk.ask("put the cells of nb.ipynb in order")
+
+
+@pytest.mark.parametrize("role", [AgentRole.PLANNER, AgentRole.ACTOR])
+def test_a_notebook_is_explained_by_whoever_can_read(role: AgentRole, tmp_path: Path) -> None:
+    notebook(tmp_path / "nb.ipynb", "import json", "x = json.loads('1')")
+    assert "`nb.ipynb` has 2 cells" in Desk(tmp_path).ask("Explain nb.ipynb", role)
+
+
+def test_an_empty_workspace_and_a_missing_file_are_said_to_be_so(tmp_path: Path) -> None:
+    assert "no table" in Desk(tmp_path).ask("profile the data")
+    assert "`gone.csv`" in Desk(tmp_path).ask("profile gone.csv")
+
+
+def test_a_role_that_cannot_run_code_says_so(desk: Desk) -> None:
+    assert "not run code" in desk.ask("profile sales.csv", AgentRole.DESIGNER)
+
+
+def _messages(*turns: tuple[str, Any]) -> list[dict[str, Any]]:
+    names = ["read_file", "list_directory", "insert_cell", "edit_cell", "run_cell", "run_code"]
+    tools = "\n".join(f"- {name}(path): what it does" for name in names)
+    facts = "- date: today\n- notebook: work/nb.ipynb\n"
+    prompt = f"# Tools\n## Files\n{tools}\n\n# Replies\n…\n\n# Facts\n{facts}"
+    return [
+        {"role": "system", "content": f"\n{prompt}"},
+        *({"role": role, "content": text} for role, text in turns),
+    ]
+
+
+def test_with_a_notebook_it_writes_a_cell_runs_it_and_mends_it() -> None:
+    """The kernel's side is played here; paths are seen from the notebook's folder."""
+    turns: list[tuple[str, Any]] = [("user", "profile data/sales.csv")]
+    results = {
+        "list_directory": ["data/\n  sales.csv  2.1 KB\nwork/\n  nb.ipynb  1.0 KB"],
+        "read_file": [SALES],
+        "run_code": ["packages: pandas\n[ran code in 0.1 s]"],
+        "insert_cell": ["Inserted a cell. Cell k1 has fingerprint f1 now."],
+        "run_cell": [
+            "(failed)Error: The cell k1 failed\nModuleNotFoundError: No module named 'pandas'",
+            "→ 60 rows, 3 columns, 0 duplicate rows\n[ran cell k1 in 0.1 s]",
+        ],
+        "edit_cell": ["Changed cell k1. Cell k1 has fingerprint f2 now."],
+    }
+    made = []
+    while True:
+        said = Guide().reply(_messages(*turns), AgentRole.ACTOR)
+        turns.append(("assistant", said))
+        if not said.startswith("{"):
+            break
+        value = json.loads(said)
+        if "question" in value:
+            turns.append(("user", f"Answer to “{value['question']}”: without"))
+            continue
+        made.append(value)
+        result = results[value["tool"]].pop(0)
+        failed = " (failed)" if result.startswith("(failed)") else ""
+        result = result.removeprefix("(failed)")
+        turns.append(("user", f"Result of {value['tool']}{failed}:\n{result}"))
+    assert "60 rows, 3 columns" in said
+    cell = next(call for call in made if call["tool"] == "insert_cell")["parameters"]
+    assert cell["path"] == "work/nb.ipynb"
+    assert "pd.read_csv('../data/sales.csv'" in cell["source"]
+    mended = next(call for call in made if call["tool"] == "edit_cell")["parameters"]
+    assert "pandas" not in mended["source"]
+    assert (mended["cell_id"], mended["fingerprint"]) == ("k1", "f1")
+
+
+def test_a_request_after_a_cancelled_call_is_a_new_one() -> None:
+    turns = [
+        ("user", "profile a.csv"),
+        ("assistant", '{"tool": "list_directory", "parameters": {}, "terminate": false}'),
+        ("user", "Result of list_directory (failed):\nError: It was cancelled.\n\nsing a song"),
+    ]
+    assert "COWORK_BASE_URL" in Guide().reply(_messages(*turns), AgentRole.ACTOR)

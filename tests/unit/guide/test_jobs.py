@@ -1,0 +1,64 @@
+"""What is made of a request, given the columns there are."""
+
+from __future__ import annotations
+
+import pytest
+
+from cowork_jupyter.guide.jobs import Job, jobs_in, join_keys
+from cowork_jupyter.guide.tables import Table, table_of
+
+
+def table(path: str, text: str) -> Table:
+    found = table_of(path, text)
+    assert found
+    return found
+
+
+SALES = table(
+    "data/sales.csv",
+    "day,region,price,units,order_id\n2024-01-01,N,1.5,3,1\n2024-02-01,S,2.5,4,2\n"
+    "2024-03-01,N,3.5,5,3\n",
+)
+CUSTOMERS = table("customers.csv", "id,name\n1,Ann\n2,Bob\n")
+ORDERS = table("orders.csv", "order,customer_id\n7,1\n8,2\n")
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        Job("profile", SALES),
+        Job("clean", SALES),
+        Job("clean", SALES, gaps="drop"),
+        Job("clean", SALES, gaps="fill"),
+        Job("time", SALES, ("day", "units"), "sum"),
+        Job("time", SALES, ("day", "price"), "mean"),
+        Job("category", SALES, ("region", "price"), "mean"),
+        Job("category", SALES, ("region",), "count"),
+        Job("distribution", SALES, ("units",)),
+        Job("join", ORDERS, ("customer_id", "id"), other=CUSTOMERS),
+        Job("model", SALES, ("price",)),
+    ],
+    ids=lambda job: job.action,
+)
+def test_the_sentence_of_a_plan_is_understood_as_the_job_it_describes(job: Job) -> None:
+    tables = [job.table, *([job.other] if job.other else [])]
+    assert jobs_in(job.action, tables) == [job]
+
+
+def test_without_a_hint_charts_follow_from_the_columns() -> None:
+    kinds = [(job.kind, job.columns) for job in jobs_in("plot it", [SALES])]
+    assert kinds == [("time", ("day", "price")), ("category", ("region", "price"))]
+
+
+def test_ids_are_not_what_is_measured() -> None:
+    assert jobs_in("plot the distribution", [SALES])[0].columns == ("price",)
+
+
+def test_a_key_is_the_same_name_or_the_id_of_the_other_table() -> None:
+    assert join_keys(ORDERS, CUSTOMERS) == ("customer_id", "id")
+    assert join_keys(SALES, CUSTOMERS) is None
+
+
+def test_a_model_needs_to_know_what_it_predicts() -> None:
+    assert jobs_in("fit a model", [SALES]) == []
+    assert jobs_in("predict units", [SALES])[0].columns == ("units",)

@@ -1,0 +1,81 @@
+"""Notebooks: what their cells need of each other."""
+
+from __future__ import annotations
+
+from cowork_jupyter.guide.notebook import cells_in, explained, moves, ordered
+
+
+def shown(*cells: tuple[str, str, str]) -> str:
+    parts = [
+        f"[cell {at} · {name} · {kind} · fingerprint abc]\n{source}"
+        for at, (name, kind, source) in enumerate(cells)
+    ]
+    return "[nb.ipynb: 3 cells, python]\n" + "\n\n".join(parts)
+
+
+def order(*cells: tuple[str, str, str]) -> str:
+    return " ".join(cell.id for cell in ordered(cells_in(shown(*cells))))
+
+
+def test_a_cell_goes_behind_what_it_needs() -> None:
+    assert order(("a", "code", "print(x)"), ("b", "code", "x = 1")) == "b a"
+
+
+def test_cells_in_order_stay_as_they_are() -> None:
+    cells = (("a", "code", "x = 1"), ("b", "code", "x = x + 1"), ("c", "code", "print(x)"))
+    assert order(*cells) == "a b c"
+    assert moves(cells_in(shown(*cells))) == []
+
+
+def test_imports_come_first_and_texts_stay_above_their_code() -> None:
+    cells = (
+        ("t", "markdown", "# Draw"),
+        ("a", "code", "np.plot(data)"),
+        ("b", "code", "data = np.ones(3)"),
+        ("c", "code", "import numpy as np"),
+    )
+    assert order(*cells) == "c b t a"
+
+
+def test_a_circle_keeps_its_order() -> None:
+    assert order(("a", "code", "x = y"), ("b", "code", "y = x")) == "a b"
+
+
+def test_what_is_no_python_stays_where_it_is() -> None:
+    cells = (
+        ("a", "code", "%%bash\nls x"),
+        ("b", "code", "x = (1"),
+        ("c", "code", "%matplotlib inline\ny = 1"),
+    )
+    assert order(*cells) == "a b c"
+
+
+def test_names_inside_functions_and_comprehensions_are_their_own() -> None:
+    cells = (("a", "code", "f = lambda v: v\n[w for w in range(3)]"), ("b", "code", "v = w = 1"))
+    assert order(*cells) == "a b"
+
+
+def test_moves_lead_to_the_order() -> None:
+    cells = cells_in(
+        shown(("a", "code", "print(x)"), ("b", "code", "y = 2"), ("c", "code", "x = y"))
+    )
+    now = [cell.id for cell in cells]
+    for cell_id, after in moves(cells):
+        now.remove(cell_id)
+        now.insert(now.index(after) + 1 if after else 0, cell_id)
+    assert now == [cell.id for cell in ordered(cells)] == ["b", "c", "a"]
+
+
+def test_an_explanation_names_what_is_in_the_cells() -> None:
+    text = explained(
+        "nb.ipynb",
+        cells_in(
+            shown(
+                ("t", "markdown", "# Sales"),
+                ("a", "code", "import pandas as pd\nd = pd.read_csv('sales.csv')"),
+                ("b", "code", "def f(): pass\nd.plot()\nprint(missing)"),
+            )
+        ),
+    )
+    for fact in ("3 cells, 2 of them code", "Sales", "pandas", "sales.csv", "f", "`b`", "missing"):
+        assert fact in text
