@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.scripted import ScriptedServer
@@ -158,21 +157,26 @@ def test_a_plan_of_sixty_steps_stays_readable(
     screenshot(page, "flow-sixty-done")
 
 
-@pytest.mark.parametrize("width", [1280, 700])
-def test_a_conversation_looks_right_in_light_and_dark(
-    page: Page, told_lab: LabServer, screenshot: Screenshot, width: int
+def test_panel_and_conversation_look_right_in_both_themes_and_when_there_is_little_room(
+    page: Page, told_lab: LabServer, screenshot: Screenshot
 ) -> None:
-    page.set_viewport_size({"width": width, "height": 800})
     open_lab(page, told_lab)
     panel = open_panel(page)
-    if width < 1000:
-        page.keyboard.press("Control+B")  # a narrow window has no room for the file browser
+    page.keyboard.press("Control+B")  # a narrow window has no room for the file browser
     say(panel, f"{story.CLEAN} once more")
     expect(panel).to_contain_text("Execute plan", timeout=PATIENCE)
     for theme in ("light", "dark"):
         if theme == "dark":
             use_dark_theme(page)
             expect(page.locator("#jupyterlab-splash")).to_have_count(0, timeout=PATIENCE)
-        assert_nothing_sticks_out(panel)
-        screenshot(page, f"panel-{theme}-{width}")
+        for width in (1280, 700):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert_nothing_sticks_out(panel)
+            screenshot(page, f"panel-{theme}-{width}")
         assert complaints(page, ".cw-panel") == []
+        page.set_viewport_size({"width": 1280, "height": 800})
+    go_back(panel)
+    expect(panel.locator(".cw-plan-line")).to_have_count(3, timeout=PATIENCE)
+    assert_nothing_sticks_out(panel)
+    assert complaints(page, ".cw-panel") == []
+    screenshot(page, "overview-dark")

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from .lab import LabServer
-from .person import choose_in_palette, open_notebook, run_cells, use_dark_theme
+from .person import choose_in_palette, open_notebook
 
 Screenshot = Callable[[Page, str], Path]
 
@@ -72,21 +71,3 @@ def test_the_palette_checks_the_connection(page: Page, lab: LabServer) -> None:
     open_notebook(page, lab)
     choose_in_palette(page, "Check Model Connection")
     expect(page.locator(".Toastify__toast")).to_contain_text("No language model is connected")
-
-
-@pytest.mark.parametrize("width", [1280, 700])
-def test_dark_theme_and_narrow_windows_look_right(
-    page: Page, lab: LabServer, screenshot: Screenshot, width: int
-) -> None:
-    page.set_viewport_size({"width": width, "height": 800})
-    open_notebook(page, lab)
-    use_dark_theme(page)
-    if width < 1000:
-        page.keyboard.press("Control+B")  # a narrow window has no room for the file browser
-    choose_in_palette(page, "Show Cowork Panel")
-    run_cells(page, 5)
-    expect(page.locator(".jp-OutputArea .cw-card").first).to_be_visible()
-    panel = page.locator(".cw-panel")
-    # Nothing may stick out sideways, however narrow it gets.
-    assert panel.evaluate("node => node.scrollWidth <= node.clientWidth")
-    screenshot(page, f"dark-{width}")
