@@ -2,7 +2,8 @@
 
 Each check runs to its end whatever happened to the others, so that one run tells all
 that is wrong. Unit, server and browser tests get processes of their own, because their
-event loops do not mix. A skipped test counts as failed: it hides, it does not pass.
+event loops do not mix; two of them run side by side, and what a check prints is shown when
+it has ended. A skipped test counts as failed: it hides, it does not pass.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ET
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,10 +25,12 @@ BIN = Path(sys.executable).parent
 @dataclass(frozen=True)
 class Check:
     name: str
-    command: list[str]
+    command: tuple[str, ...]
     report: str = ""
     """`junit` or `vitest` when the command counts its tests; else it is one check itself."""
     folder: str = "."
+    alone: bool = False
+    """Whether it needs the whole machine."""
 
 
 @dataclass(frozen=True)
@@ -37,36 +41,44 @@ class Outcome:
     seconds: float
 
 
-def pytest_check(name: str, *arguments: str) -> Check:
-    return Check(name, [sys.executable, "-m", "pytest", "-q", *arguments], report="junit")
+def pytest_check(name: str, *arguments: str, alone: bool = False) -> Check:
+    command = (sys.executable, "-m", "pytest", "-q", *arguments)
+    return Check(name, command, report="junit", alone=alone)
 
 
 LINT = [
-    Check("ruff check", [str(BIN / "ruff"), "check", "."]),
-    Check("ruff format", [str(BIN / "ruff"), "format", "--check", "."]),
-    Check("mypy", [str(BIN / "mypy")]),
-    Check("import-linter", [str(BIN / "lint-imports"), "--no-cache"]),
-    Check("tsc", ["npm", "run", "--silent", "lint"], folder="js"),
+    Check("ruff check", (str(BIN / "ruff"), "check", ".")),
+    Check("ruff format", (str(BIN / "ruff"), "format", "--check", ".")),
+    Check("mypy", (str(BIN / "mypy"),)),
+    Check("import-linter", (str(BIN / "lint-imports"), "--no-cache")),
+    Check("tsc", ("npm", "run", "--silent", "lint"), folder="js"),
 ]
 
-TESTS = [
-    Check("vitest", ["npm", "run", "--silent", "test", "--"], report="vitest", folder="js"),
+TESTS = [  # the longest first, so that none is left running alone at the end
     pytest_check("unit", "tests/unit"),
     pytest_check("security", "tests/security"),
     pytest_check("server", "tests/server"),
-    pytest_check("cluster", "tests/cluster"),
-    pytest_check("ui", "tests/ui"),
-    pytest_check("notebooks", "--nbval-lax", "notebooks"),
     pytest_check("packaging", "tests/packaging"),
+    pytest_check("cluster", "tests/cluster"),
+    Check("vitest", ("npm", "run", "--silent", "test", "--"), report="vitest", folder="js"),
+    pytest_check("notebooks", "--nbval-lax", "notebooks"),
+    pytest_check("ui", "tests/ui", alone=True),
 ]
+AT_ONCE = 2
 
 
 def run(check: Check, report: Path) -> Outcome:
-    print(f"\n=== {check.name}", flush=True)
+    print(f"… {check.name}", flush=True)
     started = time.monotonic()
     command = [*check.command, *_report_arguments(check.report, report)]
-    exit_code = subprocess.run(command, cwd=ROOT / check.folder, check=False).returncode
-    seconds = time.monotonic() - started
+    with report.with_suffix(".output").open("w+b") as output:
+        exit_code = subprocess.run(
+            command, cwd=ROOT / check.folder, check=False, stdout=output, stderr=subprocess.STDOUT
+        ).returncode
+        seconds = time.monotonic() - started
+        output.seek(0)
+        said = output.read().decode(errors="replace").rstrip()
+    print(f"\n=== {check.name}\n{said}\n", flush=True)
     passed, failed = _counts(check.report, report, exit_code)
     return Outcome(check.name, passed, failed, seconds)
 
@@ -98,12 +110,21 @@ def _counts(kind: str, report: Path, exit_code: int) -> tuple[int, int]:
     return total - bad, bad
 
 
+def run_all(checks: list[Check]) -> list[Outcome]:
+    """Two at a time, then one by one those that want to be alone; outcomes in their order."""
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(AT_ONCE) as lanes:
+        reports = {check: Path(folder) / f"report{n}.xml" for n, check in enumerate(checks)}
+        together = {
+            check: lanes.submit(run, check, reports[check]) for check in checks if not check.alone
+        }
+        done = {check: started.result() for check, started in together.items()}
+        done |= {check: run(check, reports[check]) for check in checks if check.alone}
+    return [done[check] for check in checks]
+
+
 def main() -> int:
     checks = LINT if sys.argv[1:] == ["lint"] else LINT + TESTS
-    with tempfile.TemporaryDirectory() as folder:
-        outcomes = [
-            run(check, Path(folder) / f"report{number}") for number, check in enumerate(checks)
-        ]
+    outcomes = run_all(checks)
     print()
     for outcome in outcomes:
         mark = "✗" if outcome.failed else "✓"

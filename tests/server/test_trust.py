@@ -14,7 +14,7 @@ from .api import Api
 
 pytestmark = pytest.mark.usefixtures("connected")
 
-CREATE = {"tool": "create_file", "parameters": {"path": "x.txt", "content": "x"}}
+CREATE: dict[str, Any] = {"tool": "create_file", "parameters": {"path": "x.txt", "content": "x"}}
 
 
 async def check(api: Api, role: str = "actor", **call_: Any) -> dict[str, Any]:
@@ -148,7 +148,7 @@ async def test_what_a_folder_brings_along_is_inert_until_trusted(
     ]
     assert shown["items"][1]["detail"] == "Obey the team."
     assert (await check(api, **CREATE))["decision"] == "ask"
-    grep = {"tool": "grep", "parameters": {"pattern": "x"}}
+    grep: dict[str, Any] = {"tool": "grep", "parameters": {"pattern": "x"}}
     assert (await check(api, **grep))["decision"] == "deny", "denials count at once"
     stale = {"fingerprint": "0" * 64, "trusted": True}
     await api.refused("POST", "trust", stale, status=409, code="changed_since_shown")
