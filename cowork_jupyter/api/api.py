@@ -16,6 +16,7 @@ from . import (  # noqa: F401 (they register themselves)
     api_cards,
     api_checkpoints,
     api_inbox,
+    api_kernels,
     api_models,
     api_prompts,
     api_record,

@@ -9,6 +9,7 @@ import json
 import os.path
 import time
 from collections import defaultdict
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from jupyter_core.utils import ensure_async
 
 from ..domain.errors import Conflict, CoworkError, InvalidInput, NotFound, Unavailable
 from ..tools.kernel import inside
-from ..tools.kernel.state import Ran, Run, Show, Variable, Variables
+from ..tools.kernel.state import Code, Ran, Run, Show, Variable, Variables
 from ..tools.notebook.state import Edit
 from ..tools.notebook.stored import locate_notebook
 from ..workspace import Workspace
@@ -86,6 +87,28 @@ class ServerKernels:
                 task.cancel()
             raise
 
+    async def run_anew(self, workspace: Workspace, path: str, codes: Sequence[Code]) -> list[Ran]:
+        """Run a notebook's code in a kernel that nobody else has, up to what fails."""
+        place, file = await asyncio.to_thread(_located, workspace, path)
+        notebook = self._among_files(place, file)
+        manager = self._sessions.kernel_manager
+        kernel_id = await manager.start_kernel(
+            kernel_name=await asyncio.to_thread(_kernel_name, notebook),
+            path=notebook.relative_to(self._root).as_posix(),
+        )
+        found = _Found(place, kernel_id, manager.get_kernel(kernel_id))
+        ran: list[Ran] = []
+        try:
+            for code in codes:
+                run = Run(place, Code(code.source))
+                ran.append(await self._take_turn(workspace, found, run, _Started()))
+                if ran[-1].failure:
+                    break
+        finally:
+            self._turns.pop(kernel_id, None)
+            await ensure_async(manager.shutdown_kernel(kernel_id, now=True))
+        return ran
+
     async def variables(self, workspace: Workspace, path: str) -> Variables:
         """What the user has made."""
         found = await self._find(workspace, path)
@@ -141,15 +164,19 @@ class ServerKernels:
         """In the tab that has the notebook open, or for whoever opens it next."""
         if await self._notebooks.start_kernel(workspace, place):
             return
-        notebook = Path(file)
-        if not notebook.is_relative_to(self._root):
-            raise InvalidInput(f"'{place}' is not among the files of this server.", code="outside")
+        notebook = self._among_files(place, file)
         await self._sessions.create_session(
             path=notebook.relative_to(self._root).as_posix(),
             name=notebook.name,
             type="notebook",
             kernel_name=await asyncio.to_thread(_kernel_name, notebook),
         )
+
+    def _among_files(self, place: str, file: str) -> Path:
+        notebook = Path(file)
+        if not notebook.is_relative_to(self._root):
+            raise InvalidInput(f"'{place}' is not among the files of this server.", code="outside")
+        return notebook
 
     # Running
 

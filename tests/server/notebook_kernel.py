@@ -15,17 +15,18 @@ from cowork_jupyter.tools.kernel.state import Code, Ran, Run
 from cowork_jupyter.workspace import Workspace
 
 NOTEBOOK = "sales.ipynb"
-CELLS = ["a = 1", "print('from a cell')\na + 1", "# text"]
+CELLS = ("a = 1", "print('from a cell')\na + 1")
 PATIENCE = 60
 
 
-def write_notebook(path: Path) -> None:
+def write_notebook(path: Path, *sources: str) -> None:
+    """A notebook with code cells `c0`, `c1`, … and some text behind them."""
     cells: list[dict[str, Any]] = [
         {"id": f"c{at}", "cell_type": "code", "source": source, "metadata": {}, "outputs": []}
         | {"execution_count": None}
-        for at, source in enumerate(CELLS)
+        for at, source in enumerate(sources or CELLS)
     ]
-    cells[2] = {"id": "c2", "cell_type": "markdown", "source": CELLS[2], "metadata": {}}
+    cells.append({"id": "words", "cell_type": "markdown", "source": "# text", "metadata": {}})
     metadata = {"kernelspec": {"name": "python3", "display_name": "Python"}}
     document = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
     path.write_text(json.dumps(document))

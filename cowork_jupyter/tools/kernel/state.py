@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -85,6 +85,9 @@ class Kernels(Protocol):
     async def run(self, workspace: Workspace, run: Run) -> Ran:
         """Run code behind all that the kernel has to do already; being cancelled interrupts it."""
 
+    async def run_anew(self, workspace: Workspace, path: str, codes: Sequence[Code]) -> list[Ran]:
+        """Run a notebook's code in a kernel of its own, up to what fails; the kernel then ends."""
+
     async def variables(self, workspace: Workspace, path: str) -> Variables:
         """What the user has made, also while the kernel is busy."""
 
@@ -96,6 +99,15 @@ class NoKernels:
     """For hosts that keep none."""
 
     async def run(self, workspace: Workspace, run: Run) -> Ran:  # noqa: ARG002
+        """There is nothing to run it in."""
+        raise _none_here()
+
+    async def run_anew(
+        self,
+        workspace: Workspace,  # noqa: ARG002
+        path: str,  # noqa: ARG002
+        codes: Sequence[Code],  # noqa: ARG002
+    ) -> list[Ran]:
         """There is nothing to run it in."""
         raise _none_here()
 
