@@ -174,6 +174,7 @@ class ServerNotebooks:
     # With Jupyter's contents
 
     async def _load(self, where: _Where, contents_path: str) -> Document:
+        _check_place(where)
         try:
             model = await ensure_async(self._contents.get(contents_path, type="notebook"))
         except web.HTTPError as error:
@@ -183,6 +184,7 @@ class ServerNotebooks:
 
     async def _save(self, where: _Where, contents_path: str, document: Document) -> None:
         model = {"type": "notebook", "format": "json", "content": document}
+        _check_place(where)
         try:
             await ensure_async(self._contents.save(model, contents_path))
         except web.HTTPError as error:
@@ -192,6 +194,16 @@ class ServerNotebooks:
 def _located(workspace: Workspace, path: str) -> _Where:
     with locate_notebook(workspace, path) as place:
         return _Where(place.path, str(workspace.root / place.path))
+
+
+def _check_place(where: _Where) -> None:
+    """Jupyter's contents follow symlinks, so there must be none that was not there before."""
+    if os.path.realpath(where.file) != where.file:
+        raise Conflict(
+            f"'{where.path}' is not any more where it was. Look at it, then try again.",
+            code="changed_since_decided",
+            retryable=True,
+        )
 
 
 def _state(path: str, answer: dict[str, Any]) -> NotebookState:

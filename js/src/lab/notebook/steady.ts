@@ -14,7 +14,9 @@ export function keepSteady(notebook: Notebook, change: () => void): void {
   change();
   typing?.();
   if (anchor !== null) {
-    holdAt(notebook, anchor, top, FRAMES);
+    const scrolled = new AbortController();
+    notebook.outerNode.addEventListener('wheel', () => scrolled.abort(), { passive: true, signal: scrolled.signal });
+    holdAt(notebook, anchor, top, FRAMES, scrolled);
   }
 }
 
@@ -32,8 +34,9 @@ function anchorOf(notebook: Notebook): Cell | null {
   return notebook.widgets.find(isSeen) ?? null;
 }
 
-function holdAt(notebook: Notebook, anchor: Cell, top: number, frames: number): void {
-  if (anchor.isDisposed || !anchor.isAttached) {
+/** Until all is laid out, or the user scrolls. */
+function holdAt(notebook: Notebook, anchor: Cell, top: number, frames: number, scrolled: AbortController): void {
+  if (anchor.isDisposed || !anchor.isAttached || scrolled.signal.aborted) {
     return;
   }
   const moved = anchor.node.getBoundingClientRect().top - top;
@@ -41,7 +44,9 @@ function holdAt(notebook: Notebook, anchor: Cell, top: number, frames: number): 
     notebook.outerNode.scrollTop += moved;
   }
   if (frames > 0) {
-    requestAnimationFrame(() => holdAt(notebook, anchor, top, frames - 1));
+    requestAnimationFrame(() => holdAt(notebook, anchor, top, frames - 1, scrolled));
+  } else {
+    scrolled.abort();
   }
 }
 
