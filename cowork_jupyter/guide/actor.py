@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from . import words
-from .cells import ARROW, Choices, code_for
+from .cells import ARROW, Choices, code_for, name_of
 from .conversation import Result
 from .jobs import Job, jobs_in
 from .looking import all_files, notebook_for, tables_for
@@ -68,7 +68,7 @@ def _carry_out(job: Job, workshop: Workshop) -> str:
         paths = {path: workshop.path_of(path) for path in _paths(job)}
         choices = _before(job, workshop, choices)
         code = code_for(job, workshop.means, choices, paths)
-        result = workshop.run(code, f"guide_{job.kind}_{_stem(job.table)}")
+        result = workshop.run(code, name_of(job))
         if result.ok:
             workshop.done()
             return words.report(job, findings(result.text))
@@ -113,7 +113,7 @@ def _react(job: Job, workshop: Workshop, choices: Choices, result: Result) -> Ch
         if answer == "skip":
             return replace(choices, skip_bad_lines=True)
         raise _Stopped(f"`{job.table.path}` was not read: {error_in(result.text)}")
-    raise _Stopped(f"The code failed: {error_in(result.text)}")
+    raise _Stopped(f"It did not work: {error_in(result.text)}")
 
 
 def _about_package(workshop: Workshop, choices: Choices, package: str, else_: str) -> Choices:
@@ -199,8 +199,3 @@ def put_in_order(script: Script, text: str) -> str:
 def _paths(job: Job) -> list[str]:
     paths = [job.table.path, job.output, job.other.path if job.other else ""]
     return [path for path in paths if path]
-
-
-def _stem(table: Table) -> str:
-    stem = table.path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
-    return re.sub(r"\W+", "_", stem, flags=re.ASCII).strip("_") or "table"

@@ -6,7 +6,9 @@ the code finds out it prints behind an arrow; nothing else is ever claimed.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from textwrap import indent
 from typing import Any
 
 from . import drawing, modelling, with_csv, with_pandas
@@ -50,11 +52,26 @@ def code_for(job: Job, means: Means, choices: Choices, paths: dict[str, str]) ->
         body = "\n".join([writer.BODIES[job.kind], _chart(job, there, means.in_notebook)])
     else:
         body = writer.BODIES[job.kind]
-    if means.in_notebook and with_frames and job.kind in ("profile", "clean", "join"):
-        body = body.replace("\nprint(shown.to_string())", "\nshown")
-    head = f"# {job.action}\n# Written by Cowork's built-in guide (rules, no language model)."
+    # On one line: a file's name may hold a line break, and then code behind it.
+    said = " ".join(job.action.split())
+    head = f"# {said}\n# Written by Cowork's built-in guide (rules, no language model)."
     constants = "\n".join(f"{name} = {value!r}" for name, value in values.items())
-    return "\n".join(part.strip("\n") for part in (head, loading, constants, body) if part) + "\n"
+    code = "\n".join(part.strip("\n") for part in (loading, constants, body) if part)
+    return f"{head}\n{_as_function(job, code) if means.in_notebook else code}\n"
+
+
+def _as_function(job: Job, code: str) -> str:
+    """The same with names of its own: those in the kernel are the user's."""
+    name = name_of(job)
+    inside = indent(code.replace("\nprint(shown.to_string())", "\nreturn shown"), "    ")
+    return f"def {name}():\n{inside}\n\n{name}()"
+
+
+def name_of(job: Job) -> str:
+    """What the function or the script is called."""
+    stem = job.table.path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+    plain = re.sub(r"\W+", "_", stem, flags=re.ASCII).strip("_") or "table"
+    return f"guide_{job.kind}_{plain}"
 
 
 def _values(job: Job, choices: Choices, paths: dict[str, str]) -> dict[str, Any]:

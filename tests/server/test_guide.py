@@ -1,0 +1,52 @@
+"""The guide in a notebook with a real kernel: cells appear, run, and hold what came out."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+from cowork_jupyter.domain.contexts import JobStatus
+from cowork_jupyter.domain.messages import MessageType
+from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.guide import NAME
+from cowork_jupyter.guide.model import GuideModel
+from tests.unit.agents.agreeable import Agreeable
+
+from .notebook_kernel import NOTEBOOK, PATIENCE, Place
+from .notebook_kernel import place as place
+
+
+async def test_a_plan_becomes_cells_with_output_and_a_chart(
+    place: Place, jp_root_dir: Path
+) -> None:
+    rows = "".join(f"2024-{n % 12 + 1:02d}-01,{n % 7}.5\n" for n in range(50))
+    (jp_root_dir / "prices.csv").write_text(f"day,price\n{rows}")
+    (extension,) = place.app.extension_manager.extension_apps["cowork_jupyter"]
+    service = extension.service
+    service.kit.model = GuideModel()
+    service.kit.gate.approver = Agreeable()
+    context = service.create_context(notebook=NOTEBOOK, model=NAME)
+    async with asyncio.timeout(PATIENCE):
+        sent = service.send_message(
+            context.id, "Profile prices.csv and plot price over time", AgentRole.PLANNER
+        )
+        assert sent.job_id
+        await service.jobs.wait(sent.job_id)
+        revision = service.journal.store.plan(context.id)
+        assert revision
+        assert "run_cell" in revision.plan.steps[0].tools_needed
+        job = await service.execute_plan(context.id, revision.revision)
+        job = await service.jobs.wait(job.id)
+    assert job.status is JobStatus.COMPLETED, job.error
+    said = [
+        one.text
+        for one in service.journal.store.messages(context.id).items
+        if one.message_type is MessageType.TASK_RESULT
+    ]
+    assert "50 rows, 2 columns" in said[0]
+    assert "12 months from 2024-01 to 2024-12" in said[1]
+    cells = json.loads((jp_root_dir / NOTEBOOK).read_text())["cells"]
+    assert "prices.csv" in "".join(cells[-1]["source"])
+    shown = {kind for one in cells[-1]["outputs"] for kind in one.get("data", {})}
+    assert shown & {"image/svg+xml", "image/png"}
