@@ -50,6 +50,8 @@ class Clearance:
     """Whether its result may hold secrets, which then stay out of what is given to others."""
     network: bool = False
     """Whether a command may use the network: only if the user was asked, or said so in a rule."""
+    code: str = ""
+    """The code that was decided about, if it was found where the call says."""
 
     def guard(self, workspace: Workspace) -> Workspace:
         """The workspace as the cleared call may see it."""
@@ -70,6 +72,11 @@ class _Resolved:
     call: Call
     preview: Preview | None
     marks: Mapping[str, str]
+
+    @property
+    def code(self) -> str:
+        """What it would run in a kernel."""
+        return self.preview.text if self.preview and self.preview.kind == "code" else ""
 
     @property
     def digest(self) -> str:
@@ -200,6 +207,7 @@ class Gate:
             approved=approved,
             sensitive=any(is_secret(part.target) for part in resolved.call.parts if part.target),
             network=network,
+            code=resolved.code,
         )
 
     def _pins(self, resolved: _Resolved) -> dict[str, Pin]:

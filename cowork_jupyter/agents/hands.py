@@ -162,6 +162,7 @@ class Hands:
             kernels=self.kernels,
             notebook=self.log.notebook,
             waiting=self.waiting,
+            decided_code=clearance.code,
         )
 
     def _record_calls(self, calls: Sequence[_Numbered]) -> None:

@@ -65,6 +65,8 @@ class ToolContext:
     """The notebook that the conversation belongs to."""
     waiting: Callable[[], AbstractContextManager[None]] = nullcontext
     """Around time that does not count for the run, as while a cell runs."""
+    decided_code: str | None = None
+    """The code that was decided about, and no other may run; None where nobody decides."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from ...domain.roles import Permission
 from ..base import Parameters, Preview, ToolContext, ToolResult, tool
 from ..notebook.outputs import LONGEST, described
 from ..notebook.reading import CellId
-from ..notebook.state import CellState
+from ..notebook.state import CellState, stale
 from .state import Code, Ran, Run
 
 NotebookPath = Annotated[
@@ -61,6 +61,8 @@ async def run_cell(parameters: RunCell, context: ToolContext) -> ToolResult:
     It waits behind what the kernel is doing already. There is no time limit; it has no input.
     """
     cell = await _cell(parameters, context)
+    if context.decided_code not in (None, cell.source):
+        raise stale(notebook_path(parameters.path, context), cell)
     code = Code(cell.source, cell.id)
     return await _run(code, parameters, context, f"cell {cell.id}")
 

@@ -86,6 +86,19 @@ async def test_what_is_approved_is_the_code_itself(context: ToolContext) -> None
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize("decided", ["a = 1", ""])
+async def test_a_cell_that_is_not_what_was_decided_about_does_not_run(
+    context: ToolContext, decided: str
+) -> None:
+    with pytest.raises(CoworkError) as raised:
+        await call("run_cell", replace(context, decided_code=decided), cell_id="c0")
+    assert raised.value.code == "stale_cell"
+    assert context.kernels.asked == []  # type: ignore[attr-defined]
+    await call("run_cell", replace(context, decided_code="a = 1\na / 0"), cell_id="c0")
+    assert asked(context).code.cell_id == "c0"
+
+
+@pytest.mark.asyncio
 async def test_a_failure_tells_the_line_and_what_was_printed_before(context: ToolContext) -> None:
     failure = Failure("ZeroDivisionError", "division by zero", line=2)
     failed = replace(context, kernels=FakeKernels(Ran("n.ipynb", (PRINTED,), failure)))
