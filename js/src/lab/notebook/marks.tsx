@@ -117,7 +117,7 @@ class Mark {
   private observer: IntersectionObserver | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private isInView = false;
-  private changed: (() => void) | null = null;
+  private changed: ((sender: unknown, change: unknown) => void) | null = null;
   private readonly look = (): void => this.watch();
 
   constructor(
@@ -149,8 +149,13 @@ class Mark {
     this.cell = cell;
     cell.addClass('cw-cell-changed');
     cell.addClass('cw-cell-unseen');
-    this.changed = () => changed();
-    cell.model.contentChanged.connect(this.changed);
+    // Running a cell changes it too, but only its source is what was marked.
+    this.changed = (_, change) => {
+      if ((change as { sourceChange?: unknown }).sourceChange !== undefined) {
+        changed();
+      }
+    };
+    cell.model.sharedModel.changed.connect(this.changed);
     void cell.ready.then(() => {
       if (this.cell === cell && !cell.isDisposed) {
         const input = cell.node.querySelector(':scope > .jp-Cell-inputWrapper');
@@ -209,7 +214,7 @@ class Mark {
       this.cell.removeClass('cw-cell-changed');
       this.cell.removeClass('cw-cell-unseen');
       if (this.changed !== null) {
-        this.cell.model.contentChanged.disconnect(this.changed);
+        this.cell.model.sharedModel.changed.disconnect(this.changed);
       }
     }
     this.cell = null;

@@ -107,7 +107,10 @@ function marksOf(panel: NotebookPanel): Marks {
  * user is working on is left to them.
  */
 async function isLeftUnsaved(panel: NotebookPanel, model: INotebookModel, wasUnsaved: boolean): Promise<boolean> {
-  if (!wasUnsaved && !model.collaborative) {
+  if (model.collaborative) {
+    return false; // the server saves shared documents by itself
+  }
+  if (!wasUnsaved) {
     const waited = new Promise<void>(resolve => setTimeout(resolve, SAVING_MS));
     await Promise.race([saved(panel, model), waited]);
   }
