@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import difflib
 import json
@@ -10,33 +9,24 @@ import os.path
 import time
 from collections import defaultdict
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from jupyter_core.utils import ensure_async
 
-from ..domain.errors import Conflict, CoworkError, InvalidInput, NotFound, Unavailable
-from ..tools.kernel import inside
+from ..domain.errors import Conflict, InvalidInput, NotFound
 from ..tools.kernel.state import Code, Ran, Run, Show, Variable, Variables
 from ..tools.notebook.state import Edit
 from ..tools.notebook.stored import locate_notebook
 from ..workspace import Workspace
-from .kernel_line import Line, within
+from .kernel_line import Line
+from .kernel_looking import report_on
 from .kernel_outputs import Live, Outputs
 from .notebooks import ServerNotebooks
 
-BUSY_AFTER = 0.2
-"""Seconds in which a busy kernel must let us in; else it is said that it is busy."""
-IDLE_PATIENCE = 5.0
-"""The same for a kernel that has nothing to do, on a machine that may have."""
-LOOKING = 10.0
-"""Seconds that looking at variables may take once it has begun."""
-LEAVING = 1.0
 NOTICE_AFTER = 0.5
 WAITING = "[waiting for the kernel, which is busy]\n"
-_SUBSHELLS = "kernel subshells"
 
 
 @dataclass(frozen=True)
@@ -112,14 +102,14 @@ class ServerKernels:
     async def variables(self, workspace: Workspace, path: str) -> Variables:
         """What the user has made."""
         found = await self._find(workspace, path)
-        facts = await _report(found, None)
+        facts = await report_on(found.manager, None)
         items = tuple(Variable(*one) for one in facts["items"])
         return Variables(found.path, items, facts["total"])
 
     async def inspect(self, workspace: Workspace, path: str, name: str) -> Variable:
         """One of them."""
         found = await self._find(workspace, path)
-        facts = await _report(found, name)
+        facts = await report_on(found.manager, name)
         if facts.get("missing"):
             close = difflib.get_close_matches(name, facts["names"], n=3)
             hint = f" Did you mean {' or '.join(close)}?" if close else ""
@@ -269,77 +259,6 @@ async def _follow(line: Line, request: str, outputs: Outputs, started: _Started)
             code="dropped",
             retryable=True,
         )
-
-
-# Looking
-
-
-async def _report(found: _Found, name: str | None) -> dict[str, Any]:
-    """What our own code says about the variables."""
-    idle = getattr(found.manager, "execution_state", "") == "idle"
-    async with Line.open(found.manager) as line:
-        try:
-            subshell = await within(IDLE_PATIENCE if idle else BUSY_AFTER, _enter(line))
-            try:
-                reply = await within(LOOKING, _evaluate(line, subshell, name))
-            finally:
-                await _leave(line, subshell)
-        except TimeoutError:
-            raise Unavailable(
-                "The kernel is busy and does not answer. Try again when its cell has ended.",
-                code="kernel_busy",
-            ) from None
-    return _read(reply)
-
-
-async def _enter(line: Line) -> str | None:
-    """A way in: a subshell if the kernel has them, else its turn between two cells."""
-    info = await line.ask("kernel_info_request", channel="control")
-    language = str(info.get("language_info", {}).get("name", ""))
-    if language != "python":
-        raise Unavailable(
-            f"Looking at variables is not supported in {language or 'unknown'} kernels. Run code "
-            "that shows what you need.",
-            code="not_supported",
-            retryable=False,
-        )
-    if _SUBSHELLS in info.get("supported_features", []):
-        made = await line.ask("create_subshell_request", channel="control")
-        if made.get("status") == "ok":
-            return str(made["subshell_id"])
-    await line.ask("kernel_info_request")
-    return None
-
-
-async def _leave(line: Line, subshell: str | None) -> None:
-    """Leave no thread behind; the line must stay until that is heard."""
-    if subshell is not None:
-        content = {"subshell_id": subshell}
-        with suppress(TimeoutError, CoworkError):
-            await within(LEAVING, line.ask("delete_subshell_request", content, channel="control"))
-
-
-async def _evaluate(line: Line, subshell: str | None, name: str | None) -> dict[str, Any]:
-    content = {
-        "code": "" if subshell is None else inside.quietly(),
-        "silent": True,
-        "store_history": False,
-        "user_expressions": {"cowork": inside.expression(name)},
-        # Ours never asks. Saying so would hold for the whole kernel, also for a running cell.
-        "allow_stdin": True,
-        "stop_on_error": False,
-    }
-    return await line.ask("execute_request", content, subshell=subshell)
-
-
-def _read(reply: dict[str, Any]) -> dict[str, Any]:
-    found = reply.get("user_expressions", {}).get("cowork", {})
-    try:
-        facts: dict[str, Any] = json.loads(ast.literal_eval(found["data"]["text/plain"]))
-    except (KeyError, ValueError, SyntaxError) as error:
-        said = f"{found.get('ename') or reply.get('ename')}: {found.get('evalue')}"
-        raise CoworkError(f"The kernel's variables cannot be read: {said}") from error
-    return facts
 
 
 def _located(workspace: Workspace, path: str) -> tuple[str, str]:

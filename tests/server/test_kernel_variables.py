@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.domain.errors import CoworkError
-from cowork_jupyter.server import kernels
+from cowork_jupyter.server import kernel_looking
 from cowork_jupyter.tools.kernel.state import Variable
 
 from .notebook_kernel import NOTEBOOK, PATIENCE, Place
@@ -69,9 +69,9 @@ async def look(place: Place, name: str) -> str:
 @pytest.fixture(autouse=True)
 def a_slow_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests say by themselves when they want the kernel to be too busy."""
-    monkeypatch.setattr(kernels, "BUSY_AFTER", PATIENCE)
-    monkeypatch.setattr(kernels, "IDLE_PATIENCE", PATIENCE)
-    monkeypatch.setattr(kernels, "LOOKING", PATIENCE)
+    monkeypatch.setattr(kernel_looking, "BUSY_AFTER", PATIENCE)
+    monkeypatch.setattr(kernel_looking, "IDLE_PATIENCE", PATIENCE)
+    monkeypatch.setattr(kernel_looking, "LOOKING", PATIENCE)
 
 
 async def test_the_names_that_the_user_made_are_listed(place: Place) -> None:
@@ -176,8 +176,8 @@ async def test_a_kernel_that_lets_nobody_in_is_said_to_be_busy(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await place.run("1")
-    monkeypatch.setattr(kernels, "BUSY_AFTER", 0.01)
-    monkeypatch.setattr(kernels, "IDLE_PATIENCE", 0.01)
+    monkeypatch.setattr(kernel_looking, "BUSY_AFTER", 0.01)
+    monkeypatch.setattr(kernel_looking, "IDLE_PATIENCE", 0.01)
     process = place.manager.provisioner.pid
 
     os.kill(process, signal.SIGSTOP)

@@ -99,7 +99,8 @@ async def test_code_waits_visibly_behind_the_users_own_cell(place: Place, tmp_pa
         await asyncio.gather(running, second)
     finally:
         client.stop_channels()
-    assert await place.value("order") == "['user', 'agent', 'agent again']"
+    # Which of the two that came together goes first is not promised; what was cancelled never ran.
+    assert await place.value("order[0], sorted(order[1:])") == "('user', ['agent', 'agent again'])"
 
 
 async def test_the_death_of_the_kernel_is_told(place: Place) -> None:
