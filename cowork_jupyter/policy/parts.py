@@ -125,7 +125,7 @@ def _tool_part(
     reads = not changes and bool(permissions)
     return Part(
         tool=tool,
-        rules=(tool, *READ_RULES) if reads and tool not in READ_RULES else (tool,),
+        rules=tuple(dict.fromkeys((tool, *_like(permissions, reads)))),
         shown=target.shown(grounds) if target else tool,
         risk=_risk_of_tool(permissions, target, grounds, rewrite),
         permissions=permissions,
@@ -133,6 +133,15 @@ def _tool_part(
         protected=_protected(target, reads=not changes),
         outright=_outright(permissions, target, grounds, rewrite),
     )
+
+
+def _like(permissions: frozenset[Permission], reads: bool) -> tuple[str, ...]:
+    """Whose rules count too: a notebook is a file, and what may not be read is not searched."""
+    if reads:
+        return READ_RULES
+    if Permission.WRITE_FILES in permissions:
+        return ("update_file",)
+    return ("create_file",) if Permission.CREATE_FILES in permissions else ()
 
 
 def _risk_of_tool(

@@ -128,6 +128,14 @@ def test_what_may_not_be_read_may_not_be_searched_either() -> None:
     assert decided("grep", {"pattern": "x", "path": "public"}, deny).effect is ALLOW
 
 
+def test_a_notebook_is_a_file_to_rules() -> None:
+    for tool, like in (("edit_cell", "update_file"), ("create_notebook", "create_file")):
+        given = {"path": "a.ipynb"}
+        assert decided(tool, given, rule(DENY, f"{like}(*.ipynb)")).effect is DENY
+        assert decided(tool, given, rule(ALLOW, f"{like}(/a.ipynb)")).effect is ALLOW
+        assert decided(tool, given, rule(ALLOW, f"{like}(/b.ipynb)")).effect is ASK
+
+
 # The grant of an approved plan
 
 
