@@ -33,15 +33,7 @@ class LabServer:
     def __enter__(self) -> Self:
         shutil.copytree(NOTEBOOKS, self.root)
         self._silence_the_news()
-        self._log = (self._folder / "lab.log").open("wb")
-        self._process = subprocess.Popen(
-            self._command(),
-            cwd=self.root,
-            env=self._full_environment(),
-            stdout=self._log,
-            stderr=subprocess.STDOUT,
-        )
-        self._wait_until_it_answers()
+        self._start()
         return self
 
     def __exit__(
@@ -50,6 +42,10 @@ class LabServer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """End the server; its folders and its port stay."""
         if self._process:
             self._process.terminate()
             try:
@@ -57,7 +53,12 @@ class LabServer:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
-        self._log.close()
+            self._process = None
+
+    def restart(self) -> None:
+        """As an administrator would: another process, the same port and folders."""
+        self.stop()
+        self._start()
 
     def url(self, path: str) -> str:
         """An address in this Lab, with the token that opens it."""
@@ -67,6 +68,17 @@ class LabServer:
     def log(self) -> str:
         """What the server has written so far."""
         return (self._folder / "lab.log").read_text()
+
+    def _start(self) -> None:
+        with (self._folder / "lab.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                self._command(),
+                cwd=self.root,
+                env=self._full_environment(),
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        self._wait_until_it_answers()
 
     def _command(self) -> list[str]:
         return [
