@@ -28,11 +28,14 @@ export function hasGap(state: RunState, event: Event): boolean {
 
 type Reducer = (state: RunState, event: Event) => RunState;
 
-/** What concerns a card whoever's job it was: the conversation has one plan, one role and one running job. */
+/** What concerns a card whoever's job it was: the conversation has one role and one running job. */
 const OF_THE_CONTEXT: Record<string, Reducer> = {
-  'plan-update': (state, { data, created_at }) => {
+  'plan-update': (state, { data, created_at, job_id }) => {
     const revision = typeof data['revision'] === 'number' ? data['revision'] : state.revision;
     const isNew = revision !== state.revision || state.plan === null;
+    if (isNew && !isOurPlan(state, job_id, revision)) {
+      return state;
+    }
     return { ...state, plan: planOf(data), revision, ...(isNew ? { madeAt: created_at, stale: [] } : {}) };
   },
   'role-changed': (state, { data }) => ({ ...state, role: text(data['to']) || state.role }),
@@ -88,6 +91,11 @@ function placeOf(state: RunState, { job_id, task_id, created_at }: Event): { job
 }
 
 /** A plan card shows its plan being carried out, whoever said so. */
+/** Another cell of the notebook may make the next plan; only what this card's jobs or its editor make is ours. */
+function isOurPlan(state: RunState, jobId: string | null, revision: number): boolean {
+  return jobId === null ? state.plan !== null && revision === state.revision + 1 : state.follows.includes(jobId);
+}
+
 function executesOurPlan(state: RunState, message: Message): boolean {
   const made = state.plan !== null && state.entries.some(entry => entry.kind === 'plan');
   return made && isRecord(message.data) && message.data['approved_revision'] === state.revision;

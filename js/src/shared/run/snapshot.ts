@@ -44,8 +44,13 @@ export function withJob(state: RunState, job: Job, card: RunCardData | null): Ru
     leftOut: state.leftOut + (other?.leftOut ?? 0),
     jobs: { ...state.jobs, [id]: { id, status, error, startedAt: created_at, endedAt: completed_at } },
     tasks: { ...state.tasks, ...tasksOf(job.tasks) },
-    usage: other ? addedUsage(state.usage, usageOf(job.usage)) : state.usage
+    usage: other ? addedUsage(state.usage, usageOf(job.usage)) : state.usage,
+    ...(other?.plan && other.revision > state.revision ? newerPlan(other) : {})
   };
+}
+
+function newerPlan({ plan, revision, madeAt, stale }: RunState): Partial<RunState> {
+  return { plan, revision, madeAt, stale };
 }
 
 function jobOf(id: string, snapshot: RunSnapshot): JobState {

@@ -145,6 +145,14 @@ describe('a plan', () => {
     expect(state.plan?.steps).toHaveLength(2);
   });
 
+  it('of another cell is none of this card', () => {
+    const other = event(11, 'plan-update', { ...plan(2), revision: 2 }, { job_id: 'j9' });
+    expect(after(fromCard(planned()), other).revision).toBe(1);
+    expect(after(running(), other).plan).toBeNull();
+    const edited = event(12, 'plan-update', { ...plan(2), revision: 3 }, { job_id: null });
+    expect(after(fromCard(planned()), other, edited).revision).toBe(1);
+  });
+
   it('keeps its age when only the status of a step changes', () => {
     const state = after(fromCard(planned({ stale: ['a.csv'] })), event(11, 'plan-update', { ...plan(3), revision: 1 }));
     expect(state).toMatchObject({ stale: ['a.csv'], madeAt: fromCard(planned()).madeAt });
