@@ -84,11 +84,11 @@ class Parts:
     @cached_property
     def trust(self) -> Trust:
         """What the user has taken of all that came with the workspace."""
-        from .policy.rulebook import rule_offers
+        from .policy.rulebook import settings_offers
         from .policy.trust import Trust
 
         trust = Trust(self.settings.data_dir / "trust.json", self.settings.workspace)
-        trust.look_at(lambda: rule_offers(self.settings.workspace))
+        trust.look_at(lambda: settings_offers(self.settings.workspace))
         trust.look_at(self.prompts.offers)
         trust.look_at(self.templates.offers)
         return trust

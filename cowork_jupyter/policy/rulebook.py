@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -138,11 +139,16 @@ class RuleBook:
         return read_rule(rule.effect, rule.text, rule.scope, active=False)
 
 
-def rule_offers(workspace: Path) -> Iterator[Offer]:
-    """The rules that a workspace brings along and that would allow something."""
-    for effect, text in SettingsFile(workspace / WORKSPACE_SETTINGS).rules():
+def settings_offers(workspace: Path) -> Iterator[Offer]:
+    """What a workspace's settings bring along: rules that would allow something, MCP servers."""
+    file = SettingsFile(workspace / WORKSPACE_SETTINGS)
+    for effect, text in file.rules():
         if effect is Effect.ALLOW:
             yield _offer(text)
+    servers = file.content().get("mcpServers")
+    for name, described in servers.items() if isinstance(servers, dict) else ():
+        detail = json.dumps(described, indent=2, sort_keys=True, ensure_ascii=False)
+        yield Offer("mcp_server", str(name), detail)
 
 
 def _offer(text: str) -> Offer:

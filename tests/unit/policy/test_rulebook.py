@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.domain.errors import Conflict, InvalidInput, NotFound
-from cowork_jupyter.policy.rulebook import RuleBook, rule_offers
+from cowork_jupyter.policy.rulebook import RuleBook, settings_offers
 from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.policy.trust import Trust
 
@@ -29,7 +29,7 @@ class House:
     def open(self) -> RuleBook:
         """As another start of the program would."""
         self.trust = Trust(self.data / "trust.json", self.workspace)
-        self.trust.look_at(lambda: rule_offers(self.workspace))
+        self.trust.look_at(lambda: settings_offers(self.workspace))
         self.book = RuleBook(self.workspace, self.own, self.trust)
         return self.book
 
@@ -93,6 +93,13 @@ def test_what_a_folder_allows_itself_does_not_count_until_trusted(house: House) 
     assert house.counting() == ["allow execute_command", "ask grep", "deny read_file(x)"]
     house.ship(allow=["execute_command", "delete_file"])
     assert house.counting() == ["allow execute_command"], "what was added is not trusted"
+
+
+def test_the_servers_that_a_folder_names_are_shown_whole(house: House) -> None:
+    house.ship()
+    (offer,) = house.trust.offers()
+    assert (offer.kind, offer.name, offer.detail) == ("mcp_server", "x", "{}")
+    assert not house.trust.is_trusted(offer)
 
 
 def test_trust_is_taken_back(house: House) -> None:
