@@ -72,7 +72,7 @@ class Rule:
         """What it does in a decision."""
         return Effect.DENY if self.problem else self.effect
 
-    @property
+    @cached_property
     def is_bare(self) -> bool:
         """Whether it is about every call of its tool."""
         return self.pattern is None or self.problem is not None
@@ -182,8 +182,10 @@ def matches_path(rule: Rule, target: Target, grounds: Grounds) -> bool:
     if rule.is_bare:
         return True
     assert rule.pattern is not None
-    pattern = pattern_of(rule.pattern)
-    fits = (pattern.matches(path, grounds) for path in target.spellings)
+    pattern, spellings = pattern_of(rule.pattern), target.spellings
+    if len(spellings) == 1:
+        return pattern.matches(spellings[0], grounds)
+    fits = [pattern.matches(path, grounds) for path in spellings]
     return all(fits) if rule.effect is Effect.ALLOW else any(fits)
 
 
