@@ -138,6 +138,10 @@ def _verdict(role: AgentRole, part: Part, around: Surroundings) -> Verdict:
     candidates = around.rules.about(part.rules)
     if part.only_if_denied:
         candidates = [rule for rule in candidates if rule.counts_as is not Effect.ALLOW]
+    if part.command:
+        # Of hundreds of rules about commands, most are about other programs.
+        programs = {words[0] for words in (part.command.words, *part.command.hidden) if words}
+        candidates = [one for one in candidates if one.is_bare or one.words[0] in programs]
     matching = [rule for rule in candidates if _is_about(rule, part, around.grounds)]
     for rule in _with(Effect.DENY, matching):
         why = f" It cannot be read: {rule.problem}." if rule.problem else ""
@@ -199,8 +203,8 @@ def _says_enough(rule: Rule, part: Part) -> bool:
 
 
 def _is_about(rule: Rule, part: Part, grounds: Grounds) -> bool:
-    names = part.allowed_by if rule.counts_as is Effect.ALLOW else ()
-    if names and not any(map(rule.names, names)):
+    narrowed = part.allowed_by and rule.counts_as is Effect.ALLOW
+    if narrowed and not any(map(rule.names, part.allowed_by)):
         return False
     if part.below:
         return not rule.is_bare and any(matches_path(rule, one, grounds) for one in part.below)

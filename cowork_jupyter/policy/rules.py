@@ -67,7 +67,7 @@ class Rule:
         key = "\0".join((self.scope, self.effect, self.text, self.context_id or ""))
         return f"rule_{hashlib.sha256(key.encode('utf-8', 'replace')).hexdigest()[:16]}"
 
-    @property
+    @cached_property
     def counts_as(self) -> Effect:
         """What it does in a decision."""
         return Effect.DENY if self.problem else self.effect
@@ -77,7 +77,7 @@ class Rule:
         """Whether it is about every call of its tool."""
         return self.pattern is None or self.problem is not None
 
-    @property
+    @cached_property
     def is_exact(self) -> bool:
         """Whether it is about one command, word by word."""
         return self.pattern is not None and self.pattern.startswith("=")
