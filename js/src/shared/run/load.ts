@@ -21,7 +21,8 @@ export async function loadRun(channel: Channel, saved: RunCardData): Promise<Run
     pending(channel, `${context}/questions`)
   ]);
   const first = fromCard({ ...card, ...(saved.jobs ? { jobs: saved.jobs } : {}) });
-  const state = withPlan(await withOtherJobs(channel, first, card.job_id, jobs.items), plan);
+  const all = await withOtherJobs(channel, first, card.job_id, jobs.items);
+  const state = isPlanOf(all, plan) ? withPlan(all, plan) : all;
   const isFollowed = (one: { job_id?: string | null }): boolean => !one.job_id || state.follows.includes(one.job_id);
   return {
     ...state,
@@ -44,9 +45,13 @@ async function pending(channel: Channel, path: string): Promise<Fields[] | null>
   }
 }
 
-/** The conversation's plan, if it is this card's: a later one belongs to the cell that made it. */
+/** Whether the conversation's plan is this card's: a later one belongs to the cell that made it. */
+export function isPlanOf(state: RunState, { revision }: PlanAnswer): boolean {
+  return state.plan !== null && revision === state.revision;
+}
+
 export function withPlan(state: RunState, { plan, revision, made_at, stale }: PlanAnswer): RunState {
-  return plan === null || state.plan === null || revision !== state.revision ? state : { ...state, plan: planOf(plan as unknown as Fields), revision, madeAt: made_at, stale };
+  return plan === null ? state : { ...state, plan: planOf(plan as unknown as Fields), revision, madeAt: made_at, stale };
 }
 
 /** Jobs that the user started from this card, and those that carry out its plan. */

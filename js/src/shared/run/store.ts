@@ -2,7 +2,7 @@
 
 import { CoworkError, pauseBefore, type Channel } from '../channel';
 import type { Event, PlanAnswer, RunCardData } from '../protocol';
-import { loadMessages, loadRun, withPlan, withWholeRecord } from './load';
+import { isPlanOf, loadMessages, loadRun, withPlan, withWholeRecord } from './load';
 import { follow, hasGap, reduce } from './reduce';
 import { fromCard } from './snapshot';
 import type { RunState } from './state';
@@ -100,7 +100,9 @@ export class RunStore {
       return;
     }
     const answer = await this.channel.request<PlanAnswer>('GET', `context/${this.card.context_id}/plan`);
-    this.takePlan(answer);
+    if (isPlanOf(this.state, answer)) {
+      this.takePlan(answer);
+    }
   }
 
   /** A newer card in the notebook; what the server says goes before it. */
