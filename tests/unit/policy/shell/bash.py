@@ -6,12 +6,13 @@ import os
 import shutil
 import subprocess
 import tempfile
+from pathlib import Path
 
 _BASH = shutil.which("bash") or "/bin/bash"
 _SHOW = """
-show() { printf '%s\\0' show "$@" $'\\1' >> "$SEEN"; }
+show() { printf '%s\\0' show "$@" $'\\1' >> "$SEEN/$BASHPID"; }
 """
-# one printf, so that commands of a pipe do not write into each other's words
+# A file for each process: bash writes at every line break, and in a pipe several run at once.
 
 
 def accepts(text: str) -> bool:
@@ -23,15 +24,18 @@ def accepts(text: str) -> bool:
 
 
 def seen_by_bash(text: str) -> list[tuple[str, ...]]:
-    """Runs a line and gives the arguments of every `show`, the only program there is."""
-    with tempfile.TemporaryDirectory() as folder, tempfile.NamedTemporaryFile() as seen:
+    """Runs a line and gives the arguments of every `show`, the only program there is.
+
+    In no particular order.
+    """
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as seen:
         subprocess.run(
             [_BASH, "-c", f"{_SHOW}{text}\nwait"],
             cwd=folder,
-            env={"PATH": "/nowhere", "SEEN": seen.name, "HOME": "/home", "LC_ALL": "C.UTF-8"},
+            env={"PATH": "/nowhere", "SEEN": seen, "HOME": "/home", "LC_ALL": "C.UTF-8"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
         )
-        said = os.fsdecode(seen.read())
+        said = "".join(os.fsdecode(one.read_bytes()) for one in Path(seen).iterdir())
     return [tuple(one.split("\0")[:-1]) for one in said.split("\1\0")[:-1]]
