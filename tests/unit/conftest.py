@@ -6,8 +6,12 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.scripted.fixtures import scripted as scripted
+
+# The same examples everywhere, so that a run that passes here passes elsewhere too.
+settings.load_profile("ci")
 
 
 @pytest.fixture(autouse=True)
