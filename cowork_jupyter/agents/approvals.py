@@ -88,6 +88,8 @@ class Approvals:
         self._journal = journal
         self._rules = rules
         self._waiting: dict[str, asyncio.Future[Ruling]] = {}
+        self.keep_pending = False
+        """Whether what is cancelled now waits on: the service stops, and will be back."""
 
     async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling:
         """Let one task wait for the user; an earlier run's request is taken up again."""
@@ -108,9 +110,6 @@ class Approvals:
             raise
         finally:
             del self._waiting[inquiry.id]
-
-    keep_pending = False
-    """Whether what is cancelled now waits on: the service stops, and will be back."""
 
     def resolve(self, request_id: str, ruling: Ruling) -> Inquiry:
         """The user's decision; also for a job that was interrupted while it waited."""
