@@ -112,17 +112,23 @@ class Cells:
 
 
 def wait_until_ready(client: BlockingKernelClient) -> None:
-    """Until it answers on both channels. Not by its heartbeat, which a busy machine delays."""
+    """Until it answers one question on both channels. Not by its heartbeat, which a busy
+    machine delays, and not by just any message: what a kernel before a restart still had to
+    say proves nothing about whether this one can be heard."""
     give_up = time.monotonic() + SECONDS
     while time.monotonic() < give_up:
-        client.kernel_info()
-        try:
-            if client.get_shell_msg(timeout=1)["msg_type"] == "kernel_info_reply":
-                client.get_iopub_msg(timeout=1)
-                return
-        except queue.Empty:
-            pass
+        asked = client.kernel_info()
+        if _answered(client.get_shell_msg, asked) and _answered(client.get_iopub_msg, asked):
+            return
     raise TimeoutError("The kernel does not answer.")
+
+
+def _answered(read: Callable[..., dict[str, Any]], asked: str) -> bool:
+    with suppress(queue.Empty):
+        while read(timeout=1)["parent_header"].get("msg_id") != asked:
+            pass
+        return True
+    return False
 
 
 @contextmanager
