@@ -1,21 +1,64 @@
-"""`jupyter cowork`: the sub-commands, with Jupyter's own configuration and flags."""
+"""`jupyter cowork`: the sub-commands, with Jupyter's own configuration.
+
+Each sub-command is a module with `add_to(commands)`, which adds a parser whose default `run`
+takes the settings and the arguments and gives the exit code. Such modules are all read to
+parse a line, so they import what does the work only when they run.
+"""
 
 from __future__ import annotations
 
+import re
+import sys
+from argparse import ArgumentParser, Namespace
 from typing import Any
 
-from jupyter_core.application import JupyterApp, base_aliases, base_flags
-from traitlets import Bool
+from jupyter_core.application import JupyterApp
+from traitlets import TraitError
 
 from .._version import __version__
 from ..config import Cowork
+from . import doctor
+from .command import SUCCESS, USAGE_ERROR, print_problem
+
+COMMANDS = (doctor,)
+_SETTING = re.compile(r"--[A-Z]\w*\.\w+=.*", re.DOTALL)
 
 
-class _ConfiguredApp(JupyterApp):
-    """Reads the same configuration as the Jupyter server does."""
+def command_line() -> ArgumentParser:
+    """The parser of the whole command line, except for the settings."""
+    parser = ArgumentParser(
+        prog="jupyter cowork",
+        description="Cowork for Jupyter: an agent that plans first and acts after you approved.",
+        epilog="Every command takes settings too, such as --Cowork.max_parallel=2; "
+        "--help-all lists them.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    parser.add_argument("--help-all", action="store_true", help="show all settings, and leave")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for module in COMMANDS:
+        module.add_to(commands)
+    return parser
 
+
+class CoworkApp(JupyterApp):
+    """Reads the same configuration as the Jupyter server does, then runs one command."""
+
+    name = "jupyter-cowork"
     version = __version__
     classes = [Cowork]
+
+    def parse_command_line(self, argv: list[str] | None = None) -> None:
+        """Ours are the command and its options; traitlets reads the settings among them."""
+        parser = command_line()
+        self._arguments, others = parser.parse_known_args(argv)
+        strange = [other for other in others if not _SETTING.fullmatch(other)]
+        if self._arguments.help_all or "--help-all" in strange:
+            sys.stdout.write(f"{parser.format_help()}\n{Cowork.class_get_help()}\n")
+            self.exit(SUCCESS)
+        if strange:
+            parser.error(f"unrecognized arguments: {' '.join(strange)}")
+        super().parse_command_line(others)
 
     def load_config_file(self, suppress_errors: bool = True) -> None:  # type: ignore[override]
         """Also read the server's file, since that is where `c.Cowork` is written."""
@@ -25,41 +68,21 @@ class _ConfiguredApp(JupyterApp):
         super().load_config_file(suppress_errors)
         self.config_file_name = own_name
 
-
-class DoctorApp(_ConfiguredApp):
-    """`jupyter cowork doctor`."""
-
-    name = "jupyter-cowork-doctor"
-    description = "Check this installation and say for each part what is right or what to do."
-    flags = {**base_flags, "json": ({"DoctorApp": {"as_json": True}}, "Print JSON.")}
-    aliases = dict(base_aliases)
-
-    as_json = Bool(False, help="Print one JSON object instead of lines.").tag(config=True)
-
     def start(self) -> None:
-        """Examine, print, and tell by the exit code whether all is well."""
-        from .doctor import examine, print_findings
-
+        """Run the command; without one there is nothing to do but help."""
         super().start()
-        findings = examine(Cowork(parent=self), self.config)
-        print_findings(findings, as_json=self.as_json)
-        self.exit(0 if all(finding.ok for finding in findings) else 1)
+        self.exit(self._run(self._arguments))
 
-
-class CoworkApp(_ConfiguredApp):
-    """`jupyter cowork`."""
-
-    name = "jupyter-cowork"
-    description = "Cowork for Jupyter: an agent that plans first and acts after you approved."
-    subcommands = {
-        "doctor": (DoctorApp, "Check this installation."),
-    }
-
-    def start(self) -> None:
-        """Without a sub-command there is nothing to do but help."""
-        super().start()
-        self.print_help()
-        self.exit(2)
+    def _run(self, arguments: Namespace) -> int:
+        if "run" not in arguments:
+            command_line().print_help(sys.stdout)
+            return USAGE_ERROR
+        try:
+            settings = Cowork(parent=self)
+        except TraitError as error:
+            print_problem(str(error))
+            return USAGE_ERROR
+        return int(arguments.run(settings, arguments))
 
 
 def main(argv: list[str] | None = None, **kwargs: Any) -> None:

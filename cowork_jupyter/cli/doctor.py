@@ -6,10 +6,12 @@ import json
 import platform
 import sqlite3
 import sys
+from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jupyter_core.paths import jupyter_config_path, jupyter_path
 from traitlets.config import Config
@@ -20,9 +22,13 @@ from ..domain.errors import CoworkError
 from ..domain.health import Problem
 from ..domain.settings import Settings
 from ..health import folder_problems
-from ..llm.reachable import look
+from ..llm.reachable import HOW_TO_CONNECT, look
 from ..surroundings import lab_problems, taken_port_problems
 from ..workspace.sandbox.sandbox import Sandbox
+from .command import FAILED, SUCCESS
+
+if TYPE_CHECKING:
+    from .command import Commands
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,21 @@ class Finding:
     name: str
     ok: bool
     message: str
+
+
+def add_to(commands: Commands) -> None:
+    """Declare the command."""
+    what = "check this installation and say for each part what is right or what to do"
+    parser = commands.add_parser("doctor", help=what, description=f"{what.capitalize()}.")
+    parser.add_argument("--json", action="store_true", help="print one JSON object, not lines")
+    parser.set_defaults(run=run)
+
+
+def run(config: Cowork, arguments: Namespace) -> int:
+    """Examine, print, and tell by the exit code whether all is well."""
+    findings = examine(config, config.config)
+    print_findings(findings, as_json=arguments.json)
+    return SUCCESS if all(finding.ok for finding in findings) else FAILED
 
 
 def examine(config: Cowork, jupyter: Config) -> list[Finding]:
@@ -129,9 +150,8 @@ def _sandbox(settings: Settings) -> Finding:
 
 def _model(settings: Settings) -> Finding:
     state = look(settings)
-    return Finding(
-        "model", state.ready, state.why_not or f"{state.name} answers at {state.base_url}"
-    )
+    where = f"answers at {state.base_url}" if state.base_url else f"answers. {HOW_TO_CONNECT}"
+    return Finding("model", state.ready, state.why_not or f"{state.name} {where}")
 
 
 def _port(jupyter: Config) -> Finding:

@@ -13,14 +13,14 @@ from cowork_jupyter.checkpoints import checkpoint_folder
 from cowork_jupyter.checkpoints.exclude import Exclusions
 from cowork_jupyter.checkpoints.objects import LARGE
 from cowork_jupyter.checkpoints.store import CheckpointStore, WorkspaceState
-from cowork_jupyter.cli.app import CoworkApp, DoctorApp
 from cowork_jupyter.cli.doctor import examine
 from cowork_jupyter.config import Cowork
+from tests.unit.cli.test_app import run
 
 
-def findings(tmp_path: Path, **jupyter: object) -> dict[str, tuple[bool, str]]:
-    config = Config({"ServerApp": jupyter})
-    cowork = Cowork(config=Config({"Cowork": {"workspace": str(tmp_path)}}))
+def findings(tmp_path: Path, port: int = 0, **settings: object) -> dict[str, tuple[bool, str]]:
+    config = Config({"ServerApp": {"port": port}})
+    cowork = Cowork(config=Config({"Cowork": {"workspace": str(tmp_path), **settings}}))
     return {found.name: (found.ok, found.message) for found in examine(cowork, config)}
 
 
@@ -31,15 +31,21 @@ def test_it_looks_at_every_part(tmp_path: Path) -> None:
     ]
 
 
-def test_no_model_and_a_taken_port_are_told_with_what_to_do(tmp_path: Path) -> None:
+def test_a_server_that_is_no_model_and_a_taken_port_are_told_with_what_to_do(
+    tmp_path: Path,
+) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
-        found = findings(tmp_path, port=other.getsockname()[1])
+        found = findings(tmp_path, other.getsockname()[1], base_url="localhost/v1", model="mine")
     assert found["model"][0] is False
     assert "COWORK_BASE_URL" in found["model"][1]
     assert found["port"][0] is False
     assert "jupyter lab --port" in found["port"][1]
+
+
+def test_without_a_model_it_says_how_to_connect_one(tmp_path: Path) -> None:
+    assert "COWORK_BASE_URL" in findings(tmp_path)["model"][1]
 
 
 def test_a_workspace_that_is_gone(tmp_path: Path) -> None:
@@ -68,23 +74,15 @@ def test_the_checkpoints_are_verified(tmp_path: Path) -> None:
     assert "cannot be read" in message
 
 
-def run(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as leaving:
-        CoworkApp.launch_instance(list(arguments))
-    CoworkApp.clear_instance()
-    DoctorApp.clear_instance()
-    return int(leaving.value.code or 0)
-
-
 def test_the_exit_code_tells_and_json_is_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("doctor", "--json") == 1
+    assert run("doctor", "--json", "--Cowork.base_url=nonsense") == 1
     answer = json.loads(capsys.readouterr().out)
     assert answer["ok"] is False
     assert {"name", "ok", "message"} == set(answer["checks"][0])
 
 
 def test_lines_are_marked(capsys: pytest.CaptureFixture[str]) -> None:
-    run("doctor", "--Cowork.model=mine")
+    run("doctor", "--Cowork.base_url=nonsense")
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("✓ version")
     assert any(line.startswith("✗ model") for line in lines)
@@ -97,11 +95,6 @@ def test_it_reads_the_servers_configuration_file(
     (tmp_path / "jupyter_server_config.py").write_text("c.Cowork.base_url = 'nonsense'")
     run("doctor")
     assert "'nonsense' is not a web address" in capsys.readouterr().out
-
-
-def test_without_a_sub_command_there_is_help(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run() == 2
-    assert "doctor" in capsys.readouterr().out
 
 
 def test_it_says_what_the_sandbox_promises_and_what_it_cannot(tmp_path: Path) -> None:
