@@ -6,9 +6,9 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from ..policy.policy_file import read_policy
 from .desk import Context, desk
 from .link import Policy
-from .policy_file import read_policy
 from .problem import CellProblem
 from .requests import Request, fulfil, plain_words
 from .run import Run, messages_of, text_of
@@ -134,7 +134,8 @@ class Cowork:
 
 def _rules(policy: Policy | str | os.PathLike[str] | None) -> Policy | None:
     if isinstance(policy, str | os.PathLike):
-        return read_policy(os.fspath(policy))
+        with plain_words():
+            return read_policy(os.fspath(policy))
     return policy
 
 

@@ -56,12 +56,12 @@ class CoworkMagics(Magics):
 
 
 def _ask(role: str, text: str, arguments: Namespace) -> None:
+    from ..policy.policy_file import read_policy
     from .desk import desk
-    from .policy_file import read_policy
     from .requests import Request, fulfil, plain_words
 
     options: dict[str, Any] = vars(arguments)
     file = options.pop("policy", None)
-    policy = read_policy(file) if file else None
     with plain_words():
+        policy = read_policy(file) if file else None
         fulfil(desk(), Request(role=role, text=text.strip(), policy=policy, **options))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.kernel.policy_file import read_policy
-from cowork_jupyter.kernel.problem import CellProblem
+from cowork_jupyter.domain.errors import InvalidInput
+from cowork_jupyter.policy.policy_file import read_policy
 
 RULES = {"permissions": {"allow": ["create_file"], "deny": ["execute_command"]}}
 
@@ -28,11 +28,11 @@ def test_it_is_json_or_toml(tmp_path: Path, name: str, text: str) -> None:
 def test_what_is_no_policy_is_said_in_one_line(tmp_path: Path, text: str) -> None:
     file = tmp_path / "p.json"
     file.write_text(text)
-    with pytest.raises(CellProblem, match=r"policy file .*p\.json") as problem:
+    with pytest.raises(InvalidInput, match=r"policy file .*p\.json") as problem:
         read_policy(str(file))
     assert "\n" not in str(problem.value)
 
 
 def test_a_missing_file_is_said(tmp_path: Path) -> None:
-    with pytest.raises(CellProblem, match="No such file"):
+    with pytest.raises(InvalidInput, match="No such file"):
         read_policy(str(tmp_path / "none.json"))

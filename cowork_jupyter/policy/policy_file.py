@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from .problem import CellProblem
+from ..domain.errors import InvalidInput
 
 _FORM = 'It should hold {"permissions": {"allow": [], "ask": [], "deny": []}}.'
 
@@ -19,9 +19,9 @@ def read_policy(path: str) -> dict[str, Any]:
         found = tomllib.loads(text) if path.endswith(".toml") else json.loads(text)
     except OSError as error:
         why = error.strerror or "it cannot be opened"
-        raise CellProblem(f"The policy file {path} cannot be read: {why}.") from None
+        raise InvalidInput(f"The policy file {path} cannot be read: {why}.") from None
     except ValueError as error:
-        raise CellProblem(f"The policy file {path} cannot be read: {error}.") from None
+        raise InvalidInput(f"The policy file {path} cannot be read: {error}.") from None
     if not isinstance(found, dict) or not isinstance(found.get("permissions"), dict):
-        raise CellProblem(f"The policy file {path} has no rules. {_FORM}")
+        raise InvalidInput(f"The policy file {path} has no rules. {_FORM}")
     return found
