@@ -21,6 +21,7 @@ from ..policy.decision import Judgement, Surroundings, denied_outright, judge
 from ..policy.grant import Grant
 from ..policy.parts import Call, take_apart
 from ..policy.paths import Grounds, Target, below, target_of
+from ..policy.pins import Pinned, Pins
 from ..policy.protected import is_secret
 from ..policy.rulebook import RuleBook
 from ..policy.rules import Effect, Rule, matches_path
@@ -52,6 +53,8 @@ class Clearance:
     """Whether a command may use the network: only if the user was asked, or said so in a rule."""
     code: str = ""
     """The code that was decided about, if it was found where the call says."""
+    tool: str = ""
+    """The fingerprint of the tool that was decided about."""
 
     def guard(self, workspace: Workspace) -> Workspace:
         """The workspace as the cleared call may see it."""
@@ -72,6 +75,8 @@ class _Resolved:
     call: Call
     preview: Preview | None
     marks: Mapping[str, str]
+    pinned: Pinned | None = None
+    """Set for a tool that is not ours."""
 
     @property
     def code(self) -> str:
@@ -81,7 +86,8 @@ class _Resolved:
     @property
     def digest(self) -> str:
         shown = self.preview.text if self.preview else ""
-        facts = [self.call.tool, dict(self.call.parameters), sorted(self.marks.items()), shown]
+        tool = [self.call.tool, self.pinned.fingerprint if self.pinned else ""]
+        facts = [tool, dict(self.call.parameters), sorted(self.marks.items()), shown]
         parts = [
             [part.shown, *(part.target.spellings if part.target else ())]
             for part in self.call.parts
@@ -103,6 +109,8 @@ class Gate:
     """What a command could change beyond recall."""
     notebooks: Notebooks = field(default_factory=NotebookFiles)
     """Where previews find what is in notebooks now."""
+    pins: Pins | None = None
+    """What foreign tools said of themselves when they were allowed."""
 
     def __post_init__(self) -> None:
         self._grounds = Grounds.of(self.workspace.root)
@@ -129,15 +137,18 @@ class Gate:
         """Leave to run the call; `Forbidden` says why there is none."""
         given = parameters.model_dump(mode="json", exclude_none=True)
         approved: str | None = None
+        lasting = False
         while True:
             preview = await self._preview(tool, parameters, log)
             resolved = self._resolve(tool, given, preview)
             judgement = judge(log.role, resolved.call, self._surroundings(log, step))
             # A rule that denies counts also if it came while the user thought about the call.
             if approved == resolved.digest and judgement.effect is not Effect.DENY:
+                self._pin(tool, resolved, anew=lasting)
                 return self._clearance(resolved, log, approved=True, network=True)
             self._mention_deviation(judgement, log, step)
             if judgement.effect is Effect.ALLOW:
+                self._pin(tool, resolved)
                 return self._clearance(resolved, log, network=judgement.allowed_by_user)
             if judgement.effect is Effect.DENY:
                 raise _denied(tool, " ".join(judgement.because))
@@ -148,7 +159,17 @@ class Gate:
             if ruling.decision != "allow":
                 said = f" They said: {ruling.feedback}" if ruling.feedback else ""
                 raise _denied(tool, f"The user did not allow it.{said}", code="denied_by_user")
-            approved = resolved.digest
+            approved, lasting = resolved.digest, ruling.scope != ONCE
+
+    def leave_without_asking(
+        self, tool: Tool, parameters: Mapping[str, Any], log: RunLog
+    ) -> Clearance | None:
+        """Leave to run a call that nobody has to be asked about, if it is one."""
+        resolved = self._resolve(tool, parameters)
+        judgement = judge(log.role, resolved.call, self._surroundings(log, None))
+        if judgement.effect is not Effect.ALLOW:
+            return None
+        return self._clearance(resolved, log, network=False)
 
     def denied_tools(self, context_id: str, tools: Sequence[str]) -> set[str]:
         """Tools that are not even offered in a conversation."""
@@ -167,13 +188,31 @@ class Gate:
     ) -> _Resolved:
         rewrite = preview is not None and preview.rewrite
         code = preview.text if preview and preview.kind == "code" else str(given.get("code", ""))
+        pinned = self._pinned(tool)
         call = take_apart(
-            tool.name, tool.permissions, given, self._grounds, rewrite=rewrite, code=code
+            *(tool.name, tool.permissions, given, self._grounds),
+            rewrite=rewrite,
+            code=code,
+            pinned=pinned,
         )
         changes = bool(tool.permissions - {Permission.READ_FILES}) and not tool.checks_itself
         targets = [part.target for part in call.parts if part.target] if changes else []
         marks = {target.spelled: self._mark(target) for target in targets}
-        return _Resolved(call, preview, marks)
+        return _Resolved(call, preview, marks, pinned)
+
+    def _pinned(self, tool: Tool) -> Pinned | None:
+        if not tool.fingerprint:
+            return None
+        if self.pins is None:
+            return Pinned(tool.fingerprint, "new")
+        return self.pins.look_up(tool.name, tool.fingerprint)
+
+    def _pin(self, tool: Tool, resolved: _Resolved, *, anew: bool = False) -> None:
+        """Remember a foreign tool as it was when it was let run; another form only if the user
+        has said that it may run from now on.
+        """
+        if self.pins and resolved.pinned and (anew or resolved.pinned.state == "new"):
+            self.pins.pin(tool.name, tool.fingerprint, tool.description)
 
     async def _preview(self, tool: Tool, parameters: Parameters, log: RunLog) -> Preview | None:
         if tool.preview is None:
@@ -208,6 +247,7 @@ class Gate:
             sensitive=any(is_secret(part.target) for part in resolved.call.parts if part.target),
             network=network,
             code=resolved.code,
+            tool=resolved.pinned.fingerprint if resolved.pinned else "",
         )
 
     def _pins(self, resolved: _Resolved) -> dict[str, Pin]:

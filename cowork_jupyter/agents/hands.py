@@ -15,7 +15,7 @@ from ..domain.events import EventType
 from ..domain.identity import new_id
 from ..domain.messages import MessageType
 from ..domain.plan import PlanStep
-from ..domain.replies import ToolCall
+from ..domain.replies import Question, ToolCall
 from ..tools.base import ToolContext, ToolResult
 from ..tools.kernel.state import Kernels, NoKernels
 from ..tools.registry import ToolRegistry, validated
@@ -23,6 +23,7 @@ from ..workspace import Workspace, fingerprint
 from ..workspace.sandbox.sandbox import Sandbox
 from .gate import Clearance, Gate
 from .log import RunLog
+from .user import User
 
 logger = logging.getLogger(__name__)
 
@@ -73,6 +74,8 @@ class Hands:
     """Keeps what a call may change, so that it can be taken back."""
     kernels: Kernels = field(default_factory=NoKernels)
     """Where code of notebooks runs."""
+    user: User | None = None
+    """Whom a tool may ask in the middle of a call."""
     files_read: dict[str, str] = field(default_factory=dict)
     """Fingerprints of the files that were looked at, as they were then."""
 
@@ -163,7 +166,16 @@ class Hands:
             notebook=self.log.notebook,
             waiting=self.waiting,
             decided_code=clearance.code,
+            decided_tool=clearance.tool,
+            ask=self._ask,
         )
+
+    async def _ask(self, question: Question) -> str | None:
+        """A question that a tool has in the middle of its call."""
+        if self.user is None:
+            return None
+        with self.waiting():
+            return await self.user.ask(question, self.log)
 
     def _record_calls(self, calls: Sequence[_Numbered]) -> None:
         with self.log.journal.transaction() as tx:

@@ -14,7 +14,7 @@ from ..domain.errors import Interrupted, Unavailable
 from ..domain.events import EventType
 from ..domain.identity import new_id
 from ..domain.settings import Settings
-from ..tools.base import Parameters, Tool, ToolContext, ToolResult
+from ..tools.base import Parameters, Tool, ToolContext, ToolResult, nobody_answers
 from ..tools.kernel.state import NoKernels
 from ..tools.notebook.stored import NotebookFiles
 from ..tools.registry import ToolRegistry, default_tools
@@ -83,6 +83,7 @@ class _TaskAtWork:
                     notebooks=NotebookFiles(),
                     kernels=NoKernels(),
                     waiting=nullcontext,
+                    ask=nobody_answers,
                 ),
                 settings=self.settings,
                 confined=context.sandbox is not None and context.sandbox.kind != "none",

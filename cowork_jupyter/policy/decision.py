@@ -218,7 +218,7 @@ def _is_about(rule: Rule, part: Part, grounds: Grounds) -> bool:
         return matches_path(rule, part.target, grounds) and (
             not part.only_if_denied or not rule.is_bare
         )
-    return rule.is_bare
+    return rule.is_bare or (bool(part.fingerprint) and rule.pattern == f"={part.fingerprint}")
 
 
 def _with(effect: Effect, rules: Iterable[Rule]) -> Iterator[Rule]:
@@ -228,6 +228,8 @@ def _with(effect: Effect, rules: Iterable[Rule]) -> Iterator[Rule]:
 def _narrowest(part: Part, grounds: Grounds) -> str:
     if part.command:
         return exact_command(part.command.words)
+    if part.fingerprint:
+        return f"{part.tool}(={part.fingerprint})"
     assert part.target is not None
     rule = (part.allowed_by or part.rules)[0]
     return f"{rule}({literal_pattern(part.target.spelled, grounds)})"

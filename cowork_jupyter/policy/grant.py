@@ -44,8 +44,11 @@ class Grant:
 
         A new file overwrites nothing, so one beyond the plan is mentioned, not asked about.
         Commands are covered as far as the sandbox holds them, and they get no network that way;
-        what git is to keep for ever is not.
+        what git is to keep for ever is not. Nor are tools of MCP servers: no plan can say what
+        they do.
         """
+        if part.fingerprint:
+            return False
         if part.command and _is_git_that_writes(part.command):
             return False
         if part.command:

@@ -16,6 +16,7 @@ from typing import Any
 from ..domain.roles import Permission
 from .kernel_code import commands_in
 from .paths import Grounds, Target, target_of
+from .pins import Pinned
 from .protected import is_secret, protection
 from .repository import doubt_about_git
 from .rules import COMMAND_TOOL
@@ -71,6 +72,8 @@ class Part:
     """Those of `rules` that are enough to allow it; all of them, unless it says which."""
     below: tuple[Target, ...] = ()
     """Files that it may come across. A rule about any of them is about all of it."""
+    fingerprint: str = ""
+    """What a foreign tool says of itself. An exact rule is about this and nothing else."""
 
 
 @dataclass(frozen=True)
@@ -96,12 +99,16 @@ def take_apart(
     *,
     rewrite: bool = False,
     code: str = "",
+    pinned: Pinned | None = None,
 ) -> Call:
     """All parts of a call.
 
-    `rewrite` says that it replaces most of a file, `code` what it would run in a kernel.
+    `rewrite` says that it replaces most of a file, `code` what it would run in a kernel,
+    `pinned` that the tool is foreign.
     """
-    if tool == COMMAND_TOOL:
+    if pinned:
+        parts: tuple[Part, ...] = (_foreign_part(tool, frozenset(permissions), pinned),)
+    elif tool == COMMAND_TOOL:
         parts = tuple(_command_parts(tool, str(parameters.get("command", "")), parameters, grounds))
     elif tool in KERNEL_TOOLS:
         parts = tuple(_kernel_parts(tool, frozenset(permissions), parameters, grounds, code))
@@ -117,8 +124,7 @@ def _tool_part(
     grounds: Grounds,
     rewrite: bool,
 ) -> Part:
-    # What an MCP server calls a path need not be one of ours.
-    path = None if tool.startswith("mcp__") else parameters.get("path")
+    path = parameters.get("path")
     deletes = Permission.DELETE_FILES in permissions
     target = target_of(grounds, path, follow=not deletes) if isinstance(path, str) else None
     changes = permissions - {Permission.READ_FILES}
@@ -132,6 +138,23 @@ def _tool_part(
         target=target,
         protected=_protected(target, reads=not changes),
         outright=_outright(permissions, target, grounds, rewrite),
+    )
+
+
+def _foreign_part(tool: str, permissions: frozenset[Permission], pinned: Pinned) -> Part:
+    """A tool of an MCP server. What it calls a path need not be one of ours, and what it would
+    do only the server knows: only what the user has assigned and approved makes it harmless.
+    """
+    changed = pinned.state == "changed"
+    reads = permissions == {Permission.READ_FILES} and pinned.state == "same"
+    return Part(
+        tool=tool,
+        rules=(tool,),
+        shown=tool,
+        risk=Risk.HIGH if changed else Risk.LOW if reads else Risk.MEDIUM,
+        permissions=permissions,
+        outright="what it says of itself has changed since you allowed it" if changed else None,
+        fingerprint=pinned.fingerprint,
     )
 
 
@@ -324,6 +347,8 @@ def may_be_kept(part: Part) -> bool:
     """Whether a lasting rule for exactly this part makes sense."""
     if part.protected or part.doubts or part.tool in KERNEL_TOOLS:
         return False
+    if part.fingerprint:
+        return True
     if part.command:
         return is_always_allowable(part.command)
     # A rule about a folder would be about all that is in it, which nobody was shown.

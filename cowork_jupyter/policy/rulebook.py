@@ -147,8 +147,13 @@ def settings_offers(workspace: Path) -> Iterator[Offer]:
             yield _offer(text)
     servers = file.content().get("mcpServers")
     for name, described in servers.items() if isinstance(servers, dict) else ():
-        detail = json.dumps(described, indent=2, sort_keys=True, ensure_ascii=False)
-        yield Offer("mcp_server", str(name), detail)
+        yield server_offer(str(name), described)
+
+
+def server_offer(name: str, described: object) -> Offer:
+    """An MCP server that a folder names."""
+    detail = json.dumps(described, indent=2, sort_keys=True, ensure_ascii=False)
+    return Offer("mcp_server", name, detail)
 
 
 def _offer(text: str) -> Offer:

@@ -1,8 +1,9 @@
 """Rules: what the user has said about a tool, once and for all.
 
 `tool` is about every call of it, `tool(pattern)` about some. For commands the pattern is
-words that a command begins with, or with a leading `=` the whole command; for everything
-else it is a path. A rule that cannot be read stops nothing silently: it is reported, and
+words that a command begins with, or with a leading `=` the whole command; for the tool of an
+MCP server it is `=` and the fingerprint of what the tool said of itself; for everything else
+it is a path. A rule that cannot be read stops nothing silently: it is reported, and
 counts as a denial of the tool that it names.
 """
 
@@ -27,6 +28,7 @@ LONGEST_RULE = 4000
 
 _RULE = re.compile(r"(?P<tool>[A-Za-z0-9_.*-]+)(?:\((?P<pattern>.*)\))?", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z0-9_.*-]+")
+_FINGERPRINT = re.compile(r"=[0-9a-f]{32}")
 
 
 class Effect(StrEnum):
@@ -79,7 +81,7 @@ class Rule:
 
     @cached_property
     def is_exact(self) -> bool:
-        """Whether it is about one command, word by word."""
+        """Whether it is about one command, word by word, or one tool just as it was shown."""
         return self.pattern is not None and self.pattern.startswith("=")
 
     def names(self, tool: str) -> bool:
@@ -141,7 +143,8 @@ def _problem(rule: Rule) -> str | None:
     if any(map(hides, rule.pattern)):
         return "the pattern holds characters that cannot be seen"
     if rule.tool.startswith("mcp__"):
-        return "a rule about an MCP tool takes no pattern"
+        exact = _FINGERPRINT.fullmatch(rule.pattern)
+        return None if exact else "a rule about an MCP tool takes no pattern"
     try:
         if rule.names(COMMAND_TOOL):
             command_words(rule.pattern)

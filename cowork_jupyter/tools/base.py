@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict
 
+from ..domain.messages import ImagePart
+from ..domain.replies import Question
 from ..domain.roles import AgentRole, Permission
 from ..workspace import Workspace
 from ..workspace.sandbox.sandbox import Sandbox
@@ -45,6 +47,11 @@ def _no_kernels() -> Kernels:
     return NoKernels()
 
 
+async def nobody_answers(_question: Question) -> str | None:
+    """Where there is no user to ask."""
+    return None
+
+
 @dataclass
 class ToolContext:
     """All that a running tool may touch."""
@@ -67,6 +74,10 @@ class ToolContext:
     """Around time that does not count for the run, as while a cell runs."""
     decided_code: str | None = None
     """The code that was decided about, and no other may run; None where nobody decides."""
+    decided_tool: str | None = None
+    """The fingerprint of the tool that was decided about; None where nobody decides."""
+    ask: Callable[[Question], Awaitable[str | None]] = nobody_answers
+    """Puts a question to the user in the middle of a call; None when nobody is there."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +90,8 @@ class ToolResult:
     """One line for a person: "read 120 lines of sales.py"."""
     data: dict[str, Any] = field(default_factory=dict)
     """Facts for cards, checkpoints and the audit, such as `{"paths": ["sales.py"]}`."""
+    images: tuple[ImagePart, ...] = ()
+    """Pictures for models that can see; the text names them for those that cannot."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +128,8 @@ class Tool:
     checks_itself: bool = False
     """Whether it refuses by itself to change what is not any more as the model saw it. Then
     the file may be saved while the user thinks about the call."""
+    fingerprint: str = ""
+    """Stands for what a foreign tool says of itself, which may change; ours have none."""
 
 
 def tool(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +24,28 @@ class ToolRegistry(Mapping[str, Tool]):
     """Tools by name."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
-        self._tools = {tool.name: tool for tool in tools}
+        self._own = {tool.name: tool for tool in tools}
+
+    @property
+    def _tools(self) -> Mapping[str, Tool]:
+        """All that there are at this moment."""
+        return self._own
+
+    def with_more(
+        self,
+        more: Callable[[], Mapping[str, Tool]],
+        prepare: Callable[[AgentRole], Awaitable[None]],
+    ) -> ToolRegistry:
+        """These, and others that come and go; ours count where names are the same."""
+        return _Growing(self, more, prepare)
+
+    def plus(self, *tools: Tool) -> ToolRegistry:
+        """These, whatever becomes of them, and a few more."""
+        added = {tool.name: tool for tool in tools}
+        return _Growing(self, lambda: added, self.prepare)
+
+    async def prepare(self, role: AgentRole) -> None:
+        """Find out which tools there are for a role, as far as that takes time."""
 
     def __getitem__(self, name: str) -> Tool:
         return self._tools[name]
@@ -72,6 +93,28 @@ class ToolRegistry(Mapping[str, Tool]):
             summary=printable(result.summary),
             data=printable(result.data),
         )
+
+
+class _Growing(ToolRegistry):
+    """A registry of which some tools are looked up anew each time."""
+
+    def __init__(
+        self,
+        base: ToolRegistry,
+        more: Callable[[], Mapping[str, Tool]],
+        prepare: Callable[[AgentRole], Awaitable[None]],
+    ) -> None:
+        super().__init__([])
+        self._base, self._more, self._prepare = base, more, prepare
+
+    @property
+    def _tools(self) -> Mapping[str, Tool]:
+        own = self._base._tools
+        return {**own, **{name: tool for name, tool in self._more().items() if name not in own}}
+
+    async def prepare(self, role: AgentRole) -> None:
+        """Whatever those need that come and go."""
+        await self._prepare(role)
 
 
 def validated(tool: Tool, raw: dict[str, Any]) -> Parameters:

@@ -252,3 +252,23 @@ def test_every_role_and_tool_pair_runs_only_if_permitted(tmp_path: Path) -> None
     for role in AgentRole:
         for name in default_tools():
             asyncio.run(check(role, name))
+
+
+@pytest.mark.asyncio
+async def test_tools_that_come_and_go_never_stand_in_for_ours() -> None:
+    own = default_tools()
+    stranger = replace(own["grep"], name="mcp__x__grep")
+    others = {"grep": replace(own["grep"], description="not ours"), stranger.name: stranger}
+    asked: list[AgentRole] = []
+
+    async def prepare(role: AgentRole) -> None:
+        asked.append(role)
+
+    registry = own.with_more(lambda: others, prepare)
+    derived = registry.plus(replace(own["grep"], name="delegate"))
+    assert list(derived)[-2:] == ["mcp__x__grep", "delegate"]
+    assert derived["grep"] is own["grep"]
+    del others[stranger.name]
+    assert stranger.name not in derived
+    await derived.prepare(AgentRole.ACTOR)
+    assert asked == [AgentRole.ACTOR]
