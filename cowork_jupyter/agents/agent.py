@@ -97,6 +97,8 @@ class AgentKit:
         """
         log = RunLog(self.journal, context.id, job_id, role, task_id, context.notebook)
         limits = Limits(budget.settings)
+        with limits.waiting():
+            await self.registry.prepare(role)
         base = self.prompts.usable(context.system_prompt_id)
         parts = self._parts(role, context, request, base)
         if not parts.base:
@@ -117,6 +119,7 @@ class AgentKit:
             *(registry, self.workspace, log, self.gate, step, limits.waiting, self.sandbox),
             recorder=self.recorder,
             kernels=self.kernels,
+            user=self.user,
         )
         return await AgentLoop(log, talk, hands, self.user, limits, budget).run()
 
@@ -148,7 +151,7 @@ class AgentKit:
         if not log.role.spec.delegates_to:
             return self.registry
         delegation = Delegation(self, context, log, limits, budget)
-        return ToolRegistry([*self.registry.values(), delegation.tool()])
+        return self.registry.plus(delegation.tool())
 
     def _with_find_tools(
         self, registry: ToolRegistry, parts: PromptParts, talk: Talk
@@ -165,7 +168,7 @@ class AgentKit:
             talk.arguments = _arguments(known)
             return {one.spec.name: describe_tool(one.spec) for one in found}
 
-        return ToolRegistry([*registry.values(), find_tools_in(registry, search)])
+        return registry.plus(find_tools_in(registry, search))
 
     def _templates(self, role: AgentRole, request: str) -> list[str]:
         """The few saved plans that fit the request, for those who make plans."""
