@@ -1,0 +1,114 @@
+"""What a user can say with a slash: the few things that are no words to the agent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from acp import schema
+
+from ..domain.errors import NotFound
+from ..record.markdown import code, line, table
+from ..service import CoworkService
+
+PLAN, EXECUTE, ROLLBACK, CHECKPOINTS, AUDIT = "plan", "execute", "rollback", "checkpoints", "audit"
+
+_ABOUT = {
+    PLAN: ("Plan something, read-only.", "what to plan"),
+    EXECUTE: ("Approve the current plan and carry it out.", ""),
+    ROLLBACK: ("Take back what the last run changed, or go back to a checkpoint.", "checkpoint id"),
+    CHECKPOINTS: ("List the states that one can go back to.", ""),
+    AUDIT: ("Show the plan beside what really happened.", ""),
+}
+
+
+def available() -> list[schema.AvailableCommand]:
+    """The commands, as a client offers them."""
+    return [
+        schema.AvailableCommand(name=name, description=what, input=_input(hint))
+        for name, (what, hint) in _ABOUT.items()
+    ]
+
+
+def _input(hint: str) -> schema.AvailableCommandInput | None:
+    if not hint:
+        return None
+    return schema.AvailableCommandInput(root=schema.UnstructuredCommandInput(hint=hint))
+
+
+def split(text: str) -> tuple[str, str]:
+    """The command of a prompt and what follows it; no command if it is none of ours."""
+    first, _, rest = text.strip().partition(" ")
+    name = first.removeprefix("/")
+    return (name, rest.strip()) if first.startswith("/") and name in _ABOUT else ("", text)
+
+
+async def report(service: CoworkService, context_id: str, command: str, rest: str) -> str:
+    """Do one of the commands that need no agent; what came of it, as Markdown."""
+    if command == ROLLBACK:
+        return await _roll_back(service, context_id, rest)
+    if command == AUDIT:
+        return await _audit(service, context_id)
+    return _checkpoints(service, context_id)
+
+
+async def _roll_back(service: CoworkService, context_id: str, chosen: str) -> str:
+    point = chosen or _before_last_run(service, context_id)
+    if service.checkpoint(point).context_id != context_id:
+        raise NotFound(f"There is no checkpoint '{point}' in this conversation.")
+    done = await service.rollback(point)
+    parts = [
+        f"Restored: {_codes(done.restored)}" if done.restored else "",
+        f"Removed: {_codes(done.removed)}" if done.removed else "",
+        *(f"Left alone: {code(one.path)}, {line(one.why)}" for one in done.skipped),
+        *map(line, done.notes),
+    ]
+    told = "\n".join(f"- {one}" for one in parts if one) or "Nothing had to be changed."
+    undo = done.checkpoint_id
+    return told + (f"\n\nTo take this back: `/rollback {undo}`" if undo else "")
+
+
+def _before_last_run(service: CoworkService, context_id: str) -> str:
+    """The state before the newest run that has changed anything."""
+    kept = service.checkpoints(context_id)
+    for job in reversed(service.list_jobs(context_id)):
+        for point in kept:
+            if point.job_id == job.id:
+                return point.id
+    raise NotFound("Nothing was changed in this conversation, so there is nothing to take back.")
+
+
+def _checkpoints(service: CoworkService, context_id: str) -> str:
+    rows = [
+        [
+            code(one.id),
+            one.created_at[:16].replace("T", " "),
+            line(str(one.data.get("label", ""))),
+            _codes(file["path"] for file in one.data.get("files", [])),
+        ]
+        for one in service.checkpoints(context_id)
+    ]
+    if not rows:
+        return "There are no checkpoints in this conversation yet."
+    return table(["Checkpoint", "Time", "Before", "Files"], rows)
+
+
+async def _audit(service: CoworkService, context_id: str) -> str:
+    found = await service.audit(context_id)
+    rows = [
+        [
+            f"{step.number} ({step.status.value})",
+            line(step.action),
+            _codes(step.planned.tools + step.planned.files),
+            _codes([one.tool for one in step.actual.tools] + step.actual.files),
+            "; ".join(line(one.what) for one in step.deviations) or "as planned",
+        ]
+        for step in found.steps
+    ]
+    if not rows:
+        return "No plan was made in this conversation yet."
+    head = ["Step", "Action", "Planned", "What happened", "Different from the plan"]
+    return table(head, rows)
+
+
+def _codes(names: Iterable[str]) -> str:
+    return " ".join(code(one) for one in dict.fromkeys(names))

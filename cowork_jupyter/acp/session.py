@@ -1,0 +1,393 @@
+"""One conversation that a client has open: what happens in it is told, and what it asks is asked.
+
+One coroutine follows the stored events and tells them in their order; so whatever a client is
+told before a turn's end has really come before it. What waits for the user is asked beside it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Coroutine, Sequence
+from contextlib import aclosing, suppress
+from typing import Any
+
+from acp import Client, RequestError, schema
+from acp.helpers import (
+    SessionUpdate,
+    text_block,
+    tool_content,
+    update_agent_message_text,
+    update_agent_thought_text,
+    update_available_commands,
+    update_current_mode,
+    update_tool_call,
+)
+
+from ..agents.limits import GO_ON, STOP
+from ..domain.contexts import JobStatus
+from ..domain.errors import Conflict, CoworkError
+from ..domain.events import Event, EventType
+from ..domain.messages import Message, MessageType
+from ..domain.plan import Plan
+from ..domain.replies import Question
+from ..domain.roles import AgentRole
+from ..record.markdown import fenced
+from ..service import CoworkService
+from ..store import Inquiry
+from . import asking, commands
+from .problems import INTERNAL
+from .updates import Portrayal, plan_update
+
+logger = logging.getLogger(__name__)
+
+OUTPUT_PAUSE = 0.25
+"""Seconds between two looks at the output of a command that runs."""
+_PLAN_READY = (
+    "The plan is ready (revision {revision}). Say `/execute` to approve it and carry it out, or "
+    "say what should be different.\n\n"
+)
+_UNUSED = (
+    "\n\n> Not used, because only servers from your own settings are: the MCP servers {names} of "
+    "this client.\n\n"
+)
+_BUSY = "A turn is going on in this session. Wait for it, or cancel it."
+
+
+class Turn:
+    """One prompt, from its beginning to its end."""
+
+    def __init__(self) -> None:
+        self.ended: asyncio.Future[schema.StopReason] = asyncio.get_running_loop().create_future()
+        self.cancelled = False
+        self.limit: schema.StopReason | None = None
+        """Set when the user did not want to go on past a limit."""
+
+    def end(self, reason: schema.StopReason) -> None:
+        """Let the prompt be answered."""
+        if not self.ended.done():
+            self.ended.set_result(reason)
+
+    def fail(self, error: Exception) -> None:
+        """Let the prompt be answered with an error."""
+        if not self.ended.done():
+            self.ended.set_exception(error)
+            self.ended.exception()  # the prompt may be gone: then nobody needs to be warned
+
+
+class Session:
+    """A context of the service, as one client sees it."""
+
+    def __init__(
+        self,
+        service: CoworkService,
+        context_id: str,
+        client: Client,
+        *,
+        forms: bool,
+        unused: Sequence[str] = (),
+    ) -> None:
+        """`forms`: whether the client can show them. `unused` are MCP servers that it named."""
+        self._service = service
+        self._id = context_id
+        self._client = client
+        self._forms = forms
+        self._unused = unused
+        self._portrayal = Portrayal(service.settings.workspace, service.tools)
+        self._turn: Turn | None = None
+        self._beside: dict[str, asyncio.Task[None]] = {}
+        """What waits for the user, by the id of what is asked."""
+        self._failures: dict[str, str | None] = {}
+        self._plan: tuple[Plan, int] | None = None
+        self._plan_made = False
+        self._outputs: dict[str, tuple[str, float]] = {}
+        """Of commands that run: what they said so far, and when that was told."""
+        self._following: asyncio.Task[None] | None = None
+
+    # What the client does
+
+    def open(self) -> None:
+        """Begin to tell what happens from now on."""
+        after = self._service.journal.store.last_seq(self._id)
+        self._following = asyncio.create_task(self._follow(after))
+
+    async def close(self) -> None:
+        """Tell no more."""
+        tasks = [task for task in (self._following, *self._beside.values()) if task]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def greet(self) -> None:
+        """Say which commands there are."""
+        await self._tell(update_available_commands(commands.available()))
+
+    async def replay(self) -> None:
+        """Tell the whole conversation again, and how its plan stands."""
+        after: int | None = 0
+        while after is not None:
+            page = self._service.messages(self._id, after)
+            for message in page.items:
+                for update in self._portrayal.of_message(message):
+                    await self._tell(update)
+            after = page.next
+        revision = self._service.plan(self._id)
+        if revision is not None:
+            for job in self._service.list_jobs(self._id):
+                self._failures |= {task.step_id: task.error for task in job.tasks}
+            self._plan = (revision.plan, revision.revision)
+            await self._show_plan()
+
+    async def prompt(self, text: str) -> schema.StopReason:
+        """One turn: work, or an answer to what was asked, or a command."""
+        if self._turn is not None:
+            raise Conflict(_BUSY, code="job_running")
+        turn = self._turn = Turn()
+        try:
+            await self._begin(text, turn)
+            return await turn.ended
+        finally:
+            self._turn = None
+
+    async def cancel(self) -> None:
+        """Stop what runs."""
+        if self._turn is not None:
+            self._turn.cancelled = True
+        running = self._service.journal.store.active_job(self._id)
+        if running is not None:
+            await self._service.cancel(running.id)
+
+    async def set_role(self, role: AgentRole) -> None:
+        """Go on in another role."""
+        if self._service.context(self._id).role is not role:
+            await self._service.switch_role(self._id, role)
+
+    # One turn
+
+    async def _begin(self, text: str, turn: Turn) -> None:
+        waiting = self._service.pending_questions(self._id)
+        if waiting and self._service.journal.store.active_job(self._id):
+            await self._answer(waiting, text, turn)
+            return
+        self._plan_made = False
+        if self._unused:
+            names, self._unused = ", ".join(self._unused), ()
+            await self._tell(update_agent_message_text(_UNUSED.format(names=names)))
+        command, rest = commands.split(text)
+        try:
+            await self._do(command, rest, turn)
+        except CoworkError as error:
+            if not command:
+                raise
+            await self._say_and_end(error.message, turn)
+        if turn.cancelled:
+            await self.cancel()
+
+    async def _do(self, command: str, rest: str, turn: Turn) -> None:
+        if command == commands.EXECUTE:
+            await self._execute()
+        elif command == commands.PLAN:
+            self._service.send_message(self._id, rest or "Make a plan.", AgentRole.PLANNER)
+        elif command:
+            said = await commands.report(self._service, self._id, command, rest)
+            await self._say_and_end(said, turn)
+        else:
+            self._service.send_message(self._id, rest)
+
+    async def _execute(self) -> None:
+        """The user's approval of the plan as it is now."""
+        newest = self._service.plan(self._id)
+        await self._service.execute_plan(self._id, newest.revision if newest else 0)
+
+    async def _say_and_end(self, text: str, turn: Turn) -> None:
+        await self._tell(update_agent_message_text(f"{text}\n\n"))
+        turn.end("end_turn")
+
+    async def _answer(self, waiting: list[Inquiry], text: str, turn: Turn) -> None:
+        """The words answer the oldest question; if another one is open, that is next."""
+        first, *others = waiting
+        question = Question.model_validate(first.data)
+        value = asking.answer_in(text, question)
+        if value is None:
+            await self._say_and_end(
+                f"That is not one of the answers.\n\n{asking.question_text(question)}", turn
+            )
+            return
+        self._give(first.id, question, value)
+        if others:
+            following = Question.model_validate(others[0].data)
+            await self._say_and_end(asking.question_text(following), turn)
+
+    def _give(self, question_id: str, question: Question, value: str) -> None:
+        self._service.answer(question_id, value)
+        offered = {option.value for option in question.options}
+        if self._turn is not None and value == STOP and GO_ON in offered:
+            tokens = "tokens" in question.question
+            self._turn.limit = "max_tokens" if tokens else "max_turn_requests"
+
+    # What happens is told
+
+    async def _follow(self, after: int) -> None:
+        async with aclosing(self._service.events(self._id, after)) as events:
+            async for event in events:
+                try:
+                    await self._on(event)
+                except ConnectionError:
+                    logger.info("The client is gone.")
+                    return
+                except Exception as error:  # one thing that cannot be told hides no other
+                    logger.exception("%s could not be told", event.type)
+                    if self._turn is not None and event.type is EventType.JOB_COMPLETED:
+                        self._turn.fail(error)
+
+    async def _tell(self, update: SessionUpdate) -> None:
+        await self._client.session_update(session_id=self._id, update=update)
+
+    async def _on(self, event: Event) -> None:
+        data = event.data
+        match event.type:
+            case EventType.TEXT_DELTA if event.task_id is None:
+                await self._tell(update_agent_message_text(data["text"]))
+            case EventType.REASONING_DELTA if event.task_id is None:
+                await self._tell(update_agent_thought_text(data["text"]))
+            case EventType.MESSAGE:
+                await self._on_message(Message.model_validate(data))
+            case EventType.NOTICE:
+                await self._on_notice(data)
+            case EventType.PLAN_UPDATE:
+                self._plan_made = self._plan_made or self._is_another(data["revision"])
+                self._plan = (Plan.model_validate(data), data["revision"])
+                await self._show_plan()
+            case EventType.TASK_STARTED | EventType.TASK_COMPLETED:
+                self._failures[data["step_id"]] = data.get("error")
+            case EventType.ROLE_CHANGED:
+                await self._tell(update_current_mode(data["to"]))
+            case EventType.PERMISSION_REQUEST:
+                self._ask(data["id"], self._ask_permission(data))
+            case EventType.QUESTION_ASKED:
+                await self._on_question(data["id"], Question.model_validate(data))
+            case EventType.PERMISSION_RESOLVED | EventType.QUESTION_ANSWERED:
+                self._stop_asking(data["id"])
+            case EventType.JOB_COMPLETED:
+                await self._on_end(JobStatus(data["status"]), data["error"])
+
+    async def _on_message(self, message: Message) -> None:
+        """What was not told yet: the client knows its own words, and the main run's came as
+        deltas. Those of steps come whole, because steps that run side by side would mix theirs.
+        """
+        told = message.message_type in (MessageType.QUESTION, MessageType.ERROR)
+        if message.message_type is MessageType.TEXT:
+            told = message.role != "assistant" or message.task_id is None
+        if not told:
+            for update in self._portrayal.of_message(message):
+                await self._tell(update)
+
+    async def _on_notice(self, data: dict[str, Any]) -> None:
+        if data.get("code") == "tool-output":
+            await self._on_output(data["call_id"], data["text"])
+        elif message := data.get("message"):
+            await self._tell(update_agent_message_text(f"\n\n> {message}\n\n"))
+
+    async def _on_output(self, call_id: str, text: str) -> None:
+        """What a command says while it runs, all of it each time, so not too often."""
+        said, told_at = self._outputs.get(call_id, ("", 0.0))
+        said, now = said + text, time.monotonic()
+        if now - told_at >= OUTPUT_PAUSE:
+            told_at = now
+            block = tool_content(text_block(fenced(said)))
+            await self._tell(update_tool_call(call_id, content=[block]))
+        self._outputs[call_id] = (said, told_at)
+
+    def _is_another(self, revision: int) -> bool:
+        return self._plan is None or self._plan[1] != revision
+
+    async def _show_plan(self) -> None:
+        if self._plan is not None:
+            await self._tell(plan_update(*self._plan, self._failures))
+
+    async def _on_end(self, status: JobStatus, error: str | None) -> None:
+        self._outputs.clear()
+        if any(self._failures.values()):
+            await self._show_plan()  # once more, with what failed
+        if status is JobStatus.COMPLETED and self._plan_made and self._plan:
+            await self._tell(update_agent_message_text(_PLAN_READY.format(revision=self._plan[1])))
+        if self._turn is None:
+            return
+        if status is JobStatus.COMPLETED:
+            self._turn.end("end_turn")
+        elif status is not JobStatus.FAILED:
+            self._turn.end("cancelled")
+        elif self._turn.limit:
+            self._turn.end(self._turn.limit)
+        else:
+            self._turn.fail(RequestError(INTERNAL, error or "It failed.", {"code": "job_failed"}))
+
+    # What the user is asked
+
+    def _ask(self, request_id: str, asking_for_it: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(asking_for_it)
+        self._beside[request_id] = task
+        task.add_done_callback(lambda _: self._beside.pop(request_id, None))
+
+    def _stop_asking(self, request_id: str) -> None:
+        task = self._beside.get(request_id)
+        if task is not None and task is not asyncio.current_task():
+            task.cancel()
+
+    async def _ask_permission(self, request: dict[str, Any]) -> None:
+        inquiry = self._service.journal.store.permission(request["id"])
+        call_id = inquiry.data["call_id"]
+        call = asking.permission_call(call_id, request, self._portrayal)
+        options = asking.permission_options(request["scopes"], request["rules"])
+        outcome: object = None
+        try:
+            answer = await self._client.request_permission(
+                session_id=self._id, tool_call=call, options=options
+            )
+            outcome = answer.outcome
+        except ConnectionError:
+            return  # it stays open, for whoever comes back to this conversation
+        except Exception as error:
+            logger.warning("The client could not ask for permission: %s", error)
+        chosen = asking.ruling(outcome, options)
+        if chosen.decision == "allow":
+            await self._tell(update_tool_call(call_id, status="in_progress"))
+        with suppress(CoworkError):  # it was decided elsewhere meanwhile
+            self._service.resolve_permissions([request["id"]], chosen)
+
+    async def _on_question(self, question_id: str, question: Question) -> None:
+        if self._forms:
+            self._ask(question_id, self._ask_by_form(question_id, question))
+        else:
+            await self._ask_in_words(question)
+
+    async def _ask_in_words(self, question: Question) -> None:
+        """The turn ends with the question; the next prompt is the answer."""
+        await self._tell(update_agent_message_text(f"\n\n{asking.question_text(question)}"))
+        if self._turn is not None:
+            self._turn.end("end_turn")
+
+    async def _ask_by_form(self, question_id: str, question: Question) -> None:
+        mode = schema.ElicitationFormSessionMode(
+            session_id=self._id, requested_schema=asking.question_form(question)
+        )
+        words = "\n\n".join(part for part in (question.question, question.context) if part)
+        try:
+            answer = await self._client.create_elicitation(message=words, mode=mode)
+        except ConnectionError:
+            return
+        except Exception as error:
+            logger.warning("The client could not show a form: %s", error)
+            await self._ask_in_words(question)
+            return
+        value = None
+        if isinstance(answer, schema.AcceptElicitationResponse):
+            value = asking.answer_of_form(answer.content or {}, question)
+        if isinstance(answer, schema.CancelElicitationResponse):
+            await self.cancel()
+        elif value is None:
+            await self._ask_in_words(question)
+        else:
+            with suppress(CoworkError):
+                self._give(question_id, question, value)

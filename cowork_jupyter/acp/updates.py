@@ -1,0 +1,202 @@
+"""What is stored, as the protocol shows it: the same live and when a conversation is loaded."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from acp import schema
+from acp.helpers import (
+    SessionUpdate,
+    start_tool_call,
+    text_block,
+    tool_content,
+    tool_diff_content,
+    update_agent_message_text,
+    update_agent_thought_text,
+    update_tool_call,
+    update_user_message_text,
+)
+
+from ..domain.contexts import StepStatus
+from ..domain.messages import Message, MessageType
+from ..domain.plan import Plan
+from ..domain.replies import Review
+from ..domain.roles import Permission
+from ..record.markdown import cut, fenced
+from ..tools.base import Tool
+
+MOST_LINES, MOST_CHARACTERS = 400, 20_000
+"""Of a result that are shown; all of it is in the store."""
+MOST_PLACES = 20
+_MOST_TITLE = 120
+
+Content = (
+    schema.ContentToolCallContent | schema.FileEditToolCallContent | schema.TerminalToolCallContent
+)
+
+_DONE: dict[StepStatus, schema.PlanEntryStatus] = {
+    StepStatus.RUNNING: "in_progress",
+    StepStatus.WAITING: "in_progress",
+    StepStatus.COMPLETED: "completed",
+    StepStatus.SKIPPED: "completed",
+}
+"""The protocol knows three states; the true one is in `_meta`."""
+
+
+@dataclass(frozen=True)
+class Portrayal:
+    """How things of one workspace look in the protocol."""
+
+    workspace: Path
+    tools: Mapping[str, Tool]
+
+    def of_message(self, message: Message) -> Iterator[SessionUpdate]:
+        """What a stored message becomes; nothing, if it is only between us and the model."""
+        match message.message_type:
+            case MessageType.TOOL_CALL:
+                yield self._call(message.data)
+            case MessageType.TOOL_RESULT:
+                yield self._result(message)
+            case MessageType.TEXT if message.role == "user" and message.task_id is None:
+                yield update_user_message_text(message.text)
+            case MessageType.TEXT if message.role == "assistant":
+                yield from _said(message)
+            case MessageType.REVIEW:
+                yield update_agent_message_text(review_text(message.data))
+            case MessageType.QUESTION | MessageType.ERROR:
+                yield update_agent_message_text(f"{message.text}\n\n")
+
+    def title(self, tool: str, parameters: Mapping[str, Any]) -> str:
+        """One line about a call."""
+        command = parameters.get("command")
+        about = next(
+            (parameters[one] for one in ("path", "pattern", "query") if one in parameters), ""
+        )
+        words = f"`{command}`" if command else f"{tool} {about}"
+        line = " ".join(words.split())
+        return line if len(line) <= _MOST_TITLE else f"{line[: _MOST_TITLE - 1]}…"
+
+    def kind(self, name: str) -> schema.ToolKind:
+        """What sort of thing a tool does, by what it may do."""
+        tool = self.tools.get(name)
+        if tool is None:
+            return "other"
+        if Permission.EXECUTE_COMMANDS in tool.permissions:
+            return "execute"
+        if Permission.DELETE_FILES in tool.permissions:
+            return "delete"
+        if tool.permissions & {Permission.WRITE_FILES, Permission.CREATE_FILES}:
+            return "edit"
+        if tool.category == "search":
+            return "search"
+        return "read" if tool.permissions else "other"
+
+    def places(self, paths: Iterable[Any], line: object = None) -> list[schema.ToolCallLocation]:
+        """Where in the workspace something happens."""
+        found = [one for one in dict.fromkeys(paths) if isinstance(one, str)][:MOST_PLACES]
+        number = line if isinstance(line, int) and line > 0 else None
+        return [schema.ToolCallLocation(path=self.absolute(one), line=number) for one in found]
+
+    def absolute(self, path: str) -> str:
+        """A path as an editor needs it."""
+        return os.path.normpath(self.workspace / path)
+
+    def changes(self, path: str, unified: str) -> list[Content]:
+        """A unified diff as the protocol wants it: what was there, and what is, hunk by hunk."""
+        place = self.absolute(path)
+        return [tool_diff_content(place, new, old) for old, new in hunks(unified)]
+
+    def _call(self, data: Mapping[str, Any]) -> SessionUpdate:
+        parameters = data["parameters"]
+        paths = [parameters["path"]] if "path" in parameters else []
+        return start_tool_call(
+            data["call_id"],
+            self.title(data["tool"], parameters),
+            kind=self.kind(data["tool"]),
+            status="in_progress",
+            locations=self.places(paths, parameters.get("start_line")) or None,
+            raw_input=parameters,
+        )
+
+    def _result(self, message: Message) -> SessionUpdate:
+        data = message.data
+        facts = data.get("facts") or {}
+        paths = facts.get("paths") or []
+        content: list[Content] = []
+        if facts.get("diff") and paths:
+            content = self.changes(str(paths[0]), str(facts["diff"]))
+        return update_tool_call(
+            data["call_id"],
+            status="completed" if data["ok"] else "failed",
+            content=content or [output(message.text)],
+            locations=self.places(paths) or None,
+            raw_output={"summary": data.get("summary"), "error": data.get("error")},
+        )
+
+
+def _said(message: Message) -> Iterator[SessionUpdate]:
+    if thought := message.data.get("reasoning"):
+        yield update_agent_thought_text(f"{thought}\n\n")
+    if message.text:
+        yield update_agent_message_text(f"{message.text}\n\n")
+
+
+def output(text: str) -> Content:
+    """What a tool has given, as a block that nothing in it can leave."""
+    return tool_content(text_block(fenced(cut(text, MOST_LINES, MOST_CHARACTERS))))
+
+
+def hunks(unified: str) -> Iterator[tuple[str | None, str]]:
+    """The old and the new text of each hunk; no old text where a file is new."""
+    for part in re.split(r"^@@.*\n", unified, flags=re.MULTILINE)[1:]:
+        texts = {"-": "", "+": ""}
+        sides: tuple[str, ...] = ()
+        for line in part.split("\n")[:-1]:
+            if line.startswith("\\"):  # the line before it has no end
+                texts |= {side: texts[side].removesuffix("\n") for side in sides}
+            else:
+                sides = ("-", "+") if line[:1] == " " else (line[:1],)
+                texts |= {side: f"{texts[side]}{line[1:]}\n" for side in sides}
+        yield texts["-"] or None, texts["+"]
+
+
+def plan_update(
+    plan: Plan, revision: int, failures: Mapping[str, str | None]
+) -> schema.AgentPlanUpdate:
+    """The whole plan. What the protocol has no words for is in `_meta`."""
+    entries = [
+        schema.PlanEntry(
+            content=step.action,
+            priority="medium",
+            status=_DONE.get(step.status, "pending"),
+            field_meta={
+                "id": step.id,
+                "dependsOn": step.depends_on,
+                "status": step.status.value,
+                "reason": step.reason,
+                "tools": step.tools_needed,
+                "files": step.files,
+                "error": failures.get(step.id),
+            },
+        )
+        for step in plan.steps
+    ]
+    meta = {"goal": plan.goal, "revision": revision}
+    return schema.AgentPlanUpdate(session_update="plan", entries=entries, field_meta=meta)
+
+
+def review_text(data: Mapping[str, Any]) -> str:
+    """A review, for people."""
+    review = Review.model_validate(data)
+    verdict = review.verdict.replace("_", " ")
+    lines = [
+        f"- {one.file}{f':{one.line}' if one.line else ''} ({one.severity}): {one.comment}"
+        + (f" Suggestion: {one.suggestion}" if one.suggestion else "")
+        for one in review.findings
+    ]
+    return "\n".join([f"**Review: {verdict}.** {review.summary}", "", *lines]) + "\n\n"

@@ -1,0 +1,140 @@
+"""Frames on the standard streams: one JSON object a line, and an answer to whatever is none.
+
+The SDK's own reader drops what it cannot parse and ends with what is no object; a client is
+told instead what was wrong, and everything else goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any, BinaryIO
+
+logger = logging.getLogger(__name__)
+
+LARGEST_FRAME = 50 * 1024 * 1024
+"""Bytes of one line. A longer one is read over and refused."""
+_AHEAD = 64
+"""Frames that are read before the ones ahead of them are taken."""
+
+_PARSE_ERROR, _INVALID_REQUEST = -32700, -32600
+_TOO_LONG = b"\0"
+"""Stands for a line that was read over; no JSON begins like that."""
+
+Frame = dict[str, Any]
+
+
+def take_streams() -> tuple[BinaryIO, BinaryIO]:
+    """The standard streams for the protocol alone: from now on prints go to the error stream,
+    and nobody else reads the input.
+    """
+    incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    sys.stdout.flush()
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    os.close(nothing)
+    return incoming, outgoing
+
+
+class Wire:
+    """The transport of one connection. Threads do the reading and writing, because such
+    streams can be files or terminals too, which no event loop waits for.
+    """
+
+    def __init__(self, incoming: BinaryIO, outgoing: BinaryIO) -> None:
+        self._incoming = incoming
+        self._outgoing = outgoing
+        self._loop = asyncio.get_running_loop()
+        self._lines: asyncio.Queue[bytes] = asyncio.Queue(_AHEAD)
+        self._writer = ThreadPoolExecutor(1, "acp-writer")  # one: frames keep their order
+        threading.Thread(target=self._read_all, name="acp-reader", daemon=True).start()
+
+    async def receive(self) -> Frame | None:
+        """The next frame that makes sense; None at the end."""
+        while line := await self._lines.get():
+            if line.strip():
+                frame = await self._understood(line)
+                if frame is not None:
+                    return frame
+        return None
+
+    async def send(self, message: Frame) -> None:
+        """Write one frame, after those before it."""
+        data = json.dumps(message, separators=(",", ":"), default=str).encode() + b"\n"
+        await self._loop.run_in_executor(self._writer, self._write, data)
+
+    async def close(self) -> None:
+        """No more is written."""
+        self._writer.shutdown(wait=False)
+
+    async def _understood(self, line: bytes) -> Frame | None:
+        try:
+            frame = json.loads(line)
+        except (ValueError, RecursionError):
+            why = "a frame is too long" if line == _TOO_LONG else "it is no JSON"
+            await self._refuse(None, _PARSE_ERROR, f"Parse error: {why}")
+            return None
+        problem = _problem(frame)
+        if problem is None:
+            return frame  # type: ignore[no-any-return]
+        if isinstance(frame, dict) and "method" not in frame and "id" in frame:
+            logger.warning("An answer of the client makes no sense: %s", problem)
+            return None  # an answer is never answered
+        request_id = frame.get("id") if isinstance(frame, dict) else None
+        known = request_id if _is_id(request_id) else None
+        await self._refuse(known, _INVALID_REQUEST, f"Invalid request: {problem}")
+        return None
+
+    async def _refuse(self, request_id: str | int | None, code: int, message: str) -> None:
+        error = {"code": code, "message": message}
+        await self.send({"jsonrpc": "2.0", "id": request_id, "error": error})
+
+    def _write(self, data: bytes) -> None:
+        self._outgoing.write(data)
+        self._outgoing.flush()
+
+    def _read_all(self) -> None:
+        line = b"begin"
+        with suppress(RuntimeError):  # the loop is closed: nobody wants more
+            while line:
+                line = self._read_line()
+                asyncio.run_coroutine_threadsafe(self._lines.put(line), self._loop).result()
+
+    def _read_line(self) -> bytes:
+        try:
+            line = self._incoming.readline(LARGEST_FRAME)
+            if len(line) < LARGEST_FRAME or line.endswith(b"\n"):
+                return line
+            while line and not line.endswith(b"\n"):
+                line = self._incoming.readline(LARGEST_FRAME)
+            return _TOO_LONG
+        except OSError:
+            return b""
+
+
+def _problem(frame: object) -> str | None:
+    """What keeps this from being a request, a notification or an answer."""
+    if not isinstance(frame, dict):
+        return "a frame is one JSON object"
+    if frame.get("jsonrpc") != "2.0":
+        return "jsonrpc is not '2.0'"
+    if "id" in frame and not _is_id(frame["id"]):
+        return "the id is neither text nor a whole number"
+    if "method" in frame:
+        return None if isinstance(frame["method"], str) else "the method is no text"
+    if "id" not in frame:
+        return "there is no method"
+    if "result" not in frame and not isinstance(frame.get("error"), dict):
+        return "there is neither a result nor an error"
+    return None
+
+
+def _is_id(value: object) -> bool:
+    return value is None or (isinstance(value, (str, int)) and not isinstance(value, bool))

@@ -1,0 +1,32 @@
+"""`jupyter cowork acp`: the agent for editors and other clients of the Agent Client Protocol."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..config import Cowork
+from .command import FAILED, SUCCESS, print_problem
+
+if TYPE_CHECKING:
+    from .command import Commands
+
+
+def add_to(commands: Commands) -> None:
+    """Declare the command."""
+    what = "let an editor drive the agent: speak the Agent Client Protocol on the standard streams"
+    parser = commands.add_parser("acp", help=what, description=f"{what.capitalize()}.")
+    parser.set_defaults(run=run)
+
+
+def run(config: Cowork, _arguments: Namespace) -> int:
+    """Serve until the client closes the stream."""
+    if find_spec("acp") is None:
+        print_problem("this needs one more package. Run: pip install 'cowork-jupyter[acp]'")
+        return FAILED
+    from ..acp.serving import serve
+
+    serve(config.settings(workspace=Path.cwd()))
+    return SUCCESS
