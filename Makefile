@@ -19,7 +19,7 @@ ALLOW_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help lab install test test-unit test-security test-server test-cluster test-ui test-notebooks test-packaging \
+.PHONY: help lab install test test-unit test-security test-server test-cluster test-acp test-ui test-notebooks test-packaging \
         lint fmt build bench clean
 
 help: ## list the targets
@@ -45,6 +45,9 @@ test-server: $(VENV)/.ready-to-test ## tests of the Jupyter server extension
 test-cluster: $(VENV)/.ready-to-test ## plans on a real Dask cluster of processes, some of which die
 	$(BIN)/python -m pytest tests/cluster $(ARGS)
 
+test-acp: $(VENV)/.ready-to-test ## the agent over ACP, driven by real clients
+	$(BIN)/python -m pytest tests/acp $(ARGS)
+
 test-ui: $(VENV)/.ready-to-test ## tests in a real JupyterLab in a real Chromium
 	$(BIN)/python -m pytest tests/ui $(ARGS)
 
@@ -67,7 +70,7 @@ bench: $(VENV)/.ready-to-test ## measure; prints one table and writes tests/benc
 	$(BIN)/python -m tests.bench $(ARGS)
 
 clean: ## remove everything that was made, .venv included
-	rm -rf $(VENV) build dist js/node_modules js/lib cowork_jupyter/labextension \
+	rm -rf $(VENV) build dist js/node_modules tests/*/node_modules js/lib cowork_jupyter/labextension \
 	    cowork_jupyter/static tests/ui/output tests/bench/output .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -109,6 +112,12 @@ js/node_modules/.package-lock.json: js/package-lock.json | $(VENV)/.node
 	@cd js && npm ci --silent --no-progress
 	@touch $@
 
+# Programs of others that tests talk to.
+tests/%/node_modules/.package-lock.json: tests/%/package-lock.json | $(VENV)/.node
+	@echo "Installing what tests/$* needs from npm …"
+	@cd tests/$* && npm ci --silent --no-progress
+	@touch $@
+
 $(LABEXTENSION): $(JS_SOURCES) js/node_modules/.package-lock.json
 	@echo "Building JavaScript …"
 	@cd js && npm run --silent build:prod
@@ -126,7 +135,8 @@ $(VENV)/.installed: pyproject.toml install.json $(wildcard cowork_jupyter/server
 	@ln -s $(CURDIR)/cowork_jupyter/labextension $(VENV)/share/jupyter/labextensions/cowork-jupyter
 	@touch $@
 
-$(VENV)/.ready-to-test: pyproject.toml tests/ui/chromium.py | install
+$(VENV)/.ready-to-test: pyproject.toml tests/ui/chromium.py \
+                        tests/acp/node_modules/.package-lock.json | install
 	@echo "Installing what the tests need …"
 	@$(BIN)/pip install --quiet --group build --group test
 	@$(BIN)/python -m tests.ui.chromium
