@@ -7,6 +7,7 @@ parse a line, so they import what does the work only when they run.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from argparse import ArgumentParser, Namespace
@@ -17,10 +18,18 @@ from traitlets import TraitError
 
 from .._version import __version__
 from ..config import Cowork
-from . import doctor
-from .command import SUCCESS, USAGE_ERROR, print_problem
+from ..domain.errors import CoworkError, InvalidInput
+from . import acp, act, doctor, export, model, plan
+from .command import FAILED, INTERRUPTED, SUCCESS, USAGE_ERROR, print_problem
 
-COMMANDS = (doctor,)
+COMMANDS = (
+    plan,
+    act,
+    export,
+    model,
+    acp,
+    doctor,
+)
 _SETTING = re.compile(r"--[A-Z]\w*\.\w+=.*", re.DOTALL)
 
 
@@ -78,11 +87,18 @@ class CoworkApp(JupyterApp):
             command_line().print_help(sys.stdout)
             return USAGE_ERROR
         try:
-            settings = Cowork(parent=self)
-        except TraitError as error:
+            return int(arguments.run(Cowork(parent=self), arguments))
+        except (TraitError, InvalidInput) as error:
             print_problem(str(error))
             return USAGE_ERROR
-        return int(arguments.run(settings, arguments))
+        except CoworkError as error:
+            print_problem(error.message)
+            return FAILED
+        except KeyboardInterrupt:
+            return INTERRUPTED
+        except BrokenPipeError:  # whoever read our output has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return FAILED
 
 
 def main(argv: list[str] | None = None, **kwargs: Any) -> None:

@@ -10,7 +10,7 @@ SUCCESS = 0
 FAILED = 1
 USAGE_ERROR = 2
 DENIED = 3
-"""Ended by a denial or a limit: what was asked for needs a person, or a policy file."""
+"""Something was not run because nobody could be asked; a policy file can allow it."""
 INTERRUPTED = 130
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from traitlets.config import Config
 
 from .._version import __version__
 from ..config import Cowork
+from ..connections import Connections
 from ..domain.errors import CoworkError
 from ..domain.health import Problem
 from ..domain.settings import Settings
@@ -149,7 +150,7 @@ def _sandbox(settings: Settings) -> Finding:
 
 
 def _model(settings: Settings) -> Finding:
-    state = look(settings)
+    state = look(Connections(settings).current())
     where = f"answers at {state.base_url}" if state.base_url else f"answers. {HOW_TO_CONNECT}"
     return Finding("model", state.ready, state.why_not or f"{state.name} {where}")
 

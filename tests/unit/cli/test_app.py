@@ -4,33 +4,26 @@ from __future__ import annotations
 
 import pytest
 
-from cowork_jupyter.cli.app import CoworkApp
-
-
-def run(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as leaving:
-        CoworkApp.launch_instance(list(arguments))
-    CoworkApp.clear_instance()
-    return int(leaving.value.code or 0)
+from .terminals import run_here
 
 
 def test_without_a_command_there_is_help(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run() == 2
+    assert run_here() == 2
     assert "doctor" in capsys.readouterr().out
 
 
 def test_what_is_misspelt_is_not_passed_over(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("doctor", "--jsno") == 2
+    assert run_here("doctor", "--jsno") == 2
     assert "--jsno" in capsys.readouterr().err
 
 
 def test_a_setting_that_cannot_be_is_said_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("doctor", "--Cowork.sandbox=bars") == 2
+    assert run_here("doctor", "--Cowork.sandbox=bars") == 2
     told = capsys.readouterr().err.splitlines()
     assert [line.startswith("cowork: ") for line in told] == [True]
     assert "'landlock'" in told[0]
 
 
 def test_all_settings_can_be_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("doctor", "--help-all") == 0
+    assert run_here("doctor", "--help-all") == 0
     assert "--Cowork.max_parallel" in capsys.readouterr().out

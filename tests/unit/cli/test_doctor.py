@@ -15,7 +15,8 @@ from cowork_jupyter.checkpoints.objects import LARGE
 from cowork_jupyter.checkpoints.store import CheckpointStore, WorkspaceState
 from cowork_jupyter.cli.doctor import examine
 from cowork_jupyter.config import Cowork
-from tests.unit.cli.test_app import run
+
+from .terminals import run_here
 
 
 def findings(tmp_path: Path, port: int = 0, **settings: object) -> dict[str, tuple[bool, str]]:
@@ -75,14 +76,14 @@ def test_the_checkpoints_are_verified(tmp_path: Path) -> None:
 
 
 def test_the_exit_code_tells_and_json_is_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("doctor", "--json", "--Cowork.base_url=nonsense") == 1
+    assert run_here("doctor", "--json", "--Cowork.base_url=nonsense") == 1
     answer = json.loads(capsys.readouterr().out)
     assert answer["ok"] is False
     assert {"name", "ok", "message"} == set(answer["checks"][0])
 
 
 def test_lines_are_marked(capsys: pytest.CaptureFixture[str]) -> None:
-    run("doctor", "--Cowork.base_url=nonsense")
+    run_here("doctor", "--Cowork.base_url=nonsense")
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("✓ version")
     assert any(line.startswith("✗ model") for line in lines)
@@ -93,7 +94,7 @@ def test_it_reads_the_servers_configuration_file(
 ) -> None:
     monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path))
     (tmp_path / "jupyter_server_config.py").write_text("c.Cowork.base_url = 'nonsense'")
-    run("doctor")
+    run_here("doctor")
     assert "'nonsense' is not a web address" in capsys.readouterr().out
 
 

@@ -1,0 +1,185 @@
+"""Asking the person at the terminal, one thing after the other.
+
+Nothing that was typed before a question was there counts as its answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from ..domain.errors import Conflict, CoworkError
+from ..domain.events import Event, EventType
+from .screen import Screen
+from .words import question_text, request_text, scopes_text
+
+if TYPE_CHECKING:
+    from ..agents.approvals import Ruling
+    from ..service import CoworkService
+
+_ENDED = "\x04"
+"""In the place of a line: the terminal's input is closed."""
+
+
+def somebody_is_there() -> bool:
+    """Whether questions reach a person: both ends are a terminal that can be read in lines."""
+    return sys.platform != "win32" and sys.stdin.isatty() and sys.stderr.isatty()
+
+
+class Typing:
+    """The lines that are typed at the terminal."""
+
+    def __init__(self) -> None:
+        self._file = sys.stdin.fileno()
+        self._rest = b""
+        self._lines: asyncio.Queue[str] = asyncio.Queue()
+
+    def begin(self) -> None:
+        """Listen, from inside the event loop."""
+        asyncio.get_running_loop().add_reader(self._file, self._read)
+
+    def end(self) -> None:
+        """Stop listening."""
+        asyncio.get_running_loop().remove_reader(self._file)
+
+    def _read(self) -> None:
+        try:
+            data = os.read(self._file, 65536)
+        except OSError:  # the terminal was closed
+            data = b""
+        if not data:
+            self.end()
+            self._lines.put_nowait(_ENDED)
+            return
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            self._lines.put_nowait(line.decode("utf-8", "replace").strip())
+
+    def forget(self) -> None:
+        """Drop what was typed so far."""
+        import termios
+
+        with suppress(termios.error):
+            termios.tcflush(self._file, termios.TCIFLUSH)
+        self._rest = b""
+        held = [self._lines.get_nowait() for _ in range(self._lines.qsize())]
+        if _ENDED in held:
+            self._lines.put_nowait(_ENDED)
+
+    async def line(self) -> str | None:
+        """The next line; None when there will be no more."""
+        line = await self._lines.get()
+        if line == _ENDED:
+            self._lines.put_nowait(_ENDED)
+            return None
+        return line
+
+
+class Asking:
+    """Brings requests and questions to the person, and their answers to the service."""
+
+    def __init__(self, service: CoworkService, screen: Screen, typing: Typing) -> None:
+        self._service = service
+        self._screen = screen
+        self._typing = typing
+        self._open: asyncio.Queue[Event] = asyncio.Queue()
+        self.busy = False
+        """Whether a question is on the screen, which nothing may cover."""
+
+    def take(self, event: Event) -> None:
+        """Note what is to be asked."""
+        if event.type in (EventType.PERMISSION_REQUEST, EventType.QUESTION_ASKED):
+            self._open.put_nowait(event)
+
+    async def go_on(self) -> None:
+        """Ask until cancelled."""
+        self._typing.begin()
+        try:
+            while True:
+                event = await self._open.get()
+                self.busy = True
+                try:
+                    await self._ask(event)
+                except Conflict:  # answered elsewhere, or its job has ended
+                    self._screen.line("This is not open any more.", "dim")
+                except CoworkError as error:
+                    self._screen.line(error.message, "bad")
+                    self._open.put_nowait(event)
+                finally:
+                    self.busy = False
+        finally:
+            self._typing.end()
+
+    async def _ask(self, event: Event) -> None:
+        self._typing.forget()
+        if event.type is EventType.PERMISSION_REQUEST:
+            ruling = await self._ruling(event.data)
+            self._service.resolve_permissions([event.data["id"]], ruling)
+        else:
+            value = await self._answer(event.data)
+            if value is None:
+                await self._service.cancel(event.job_id or "")
+            else:
+                self._service.answer(event.data["id"], value)
+
+    async def _ruling(self, request: dict[str, Any]) -> Ruling:
+        from ..agents.approvals import Ruling
+
+        scopes = scopes_text(request)
+        self._screen.line(request_text(request))
+        always = "a = always, " if scopes else ""
+        while True:
+            said = await self._reply(f"Allow it? y = once, {always}n = no > ")
+            match said and said.lower():
+                case "y" | "yes":
+                    return Ruling(decision="allow")
+                case "a" | "always" if scopes:
+                    scope = await self._scope(request, scopes)
+                    if scope is not None:
+                        return Ruling.model_validate({"decision": "allow", "scope": scope})
+                case "n" | "no":
+                    why = await self._reply("What should it do instead? (Enter: nothing) > ")
+                    return Ruling(decision="deny", feedback=why or "")
+                case None:
+                    return Ruling(decision="deny")
+
+    async def _scope(self, request: dict[str, Any], scopes: list[tuple[str, str]]) -> str | None:
+        """Where an answer is to last; None after all not."""
+        for rule in request["rules"]:
+            self._screen.line(f"  allows from now on: {rule}")
+        for number, (_, words) in enumerate(scopes, start=1):
+            self._screen.line(f"  {number}. {words}")
+        said = await self._reply("Where? (Enter: back) > ")
+        place = _number(said, len(scopes))
+        return None if place is None else scopes[place][0]
+
+    async def _answer(self, question: dict[str, Any]) -> str | None:
+        """What was answered; None when nobody will."""
+        options, default = question["options"], question["default"]
+        free = question["allow_custom"] or not options
+        self._screen.line(question_text(question))
+        while True:
+            said = await self._reply("Your answer > ")
+            if said is None:
+                return None
+            place = _number(said, len(options))
+            if place is not None:
+                return str(options[place]["value"])
+            if not said and default is not None:
+                return str(default)
+            if said and (free or any(said == one["value"] for one in options)):
+                return said
+
+    async def _reply(self, prompt: str) -> str | None:
+        self._screen.prompt(prompt)
+        return await self._typing.line()
+
+
+def _number(said: str | None, most: int) -> int | None:
+    """The place in a list that a number from one on means."""
+    if said is None or not said.isdecimal() or not 1 <= int(said) <= most:
+        return None
+    return int(said) - 1

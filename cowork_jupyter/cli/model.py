@@ -1,0 +1,166 @@
+"""`jupyter cowork model`: a language model on this machine. Get one, use it, remove it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .command import SUCCESS
+
+if TYPE_CHECKING:
+    from ..config import Cowork
+    from ..local.shelf import Shelf
+    from .command import Commands
+
+_NAME = "one of those that `list` shows"
+
+
+def add_to(commands: Commands) -> None:
+    """Declare the command and its own commands."""
+    what = "a language model on this machine"
+    parser = commands.add_parser("model", help=what, description=f"{what.capitalize()}.")
+    under = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    listing = under.add_parser("list", help="what is recommended, what is here, what is used")
+    listing.set_defaults(run=list_models)
+
+    get = under.add_parser("get", help="download a recommended model from its publisher's hub")
+    get.add_argument("name", metavar="NAME", help=_NAME)
+    get.set_defaults(run=get_model)
+
+    use = under.add_parser("use", help="let this model answer, also after a restart")
+    which = use.add_mutually_exclusive_group(required=True)
+    which.add_argument("model", nargs="?", metavar="NAME|FILE.gguf", help="a name, or any file")
+    which.add_argument("--off", action="store_true", help="use no local model any more")
+    use.set_defaults(run=use_model)
+
+    remove = under.add_parser("remove", help="delete a downloaded model")
+    remove.add_argument("name", metavar="NAME", help=_NAME)
+    remove.set_defaults(run=remove_model)
+
+
+def list_models(config: Cowork, _arguments: Namespace) -> int:
+    """One line for each."""
+    from ..local.catalogue import CATALOGUE
+
+    shelf, choice = _shelf(config), _Choice(config)
+    used = choice.file()
+    for one in CATALOGUE:
+        place = shelf.place_of(one.name)
+        mark = _state(place == used, place.is_file(), bool(shelf.parts_of(one.name)))
+        _say(
+            f"{one.name:<20} {one.size / 1e9:>4.1f} GB  takes {one.memory / 1e9:>4.1f} GB of memory"
+            f"  {one.licence}  {mark or one.good_for}"
+        )
+    names = {shelf.place_of(one.name) for one in CATALOGUE}
+    elsewhere = {used} - names if used else set()
+    for file in sorted({*shelf.others(), *elsewhere}):
+        mark = _state(file == used, file.is_file(), partly=False) or "gone"
+        _say(f"{file}  {mark}")
+    _warn_of_configuration(config, choice)
+    return SUCCESS
+
+
+def get_model(config: Cowork, arguments: Namespace) -> int:
+    """Download it, with progress; what has arrived is kept if it is interrupted."""
+    from ..local.catalogue import recommended
+    from ..local.hub import DEFAULT_HUB
+    from .downloading import get
+
+    shelf = _shelf(config)
+    place, found = shelf.place_of(arguments.name), recommended(arguments.name)
+    assert found
+    if place.is_file():
+        _say(f"{found.name} is here already: {place}")
+    else:
+        get(found, place, os.environ.get("HF_ENDPOINT") or DEFAULT_HUB)
+        _say(f"{found.name} is here, and its SHA-256 is the publisher's: {place}")
+    if _Choice(config).file() != place:
+        _say(f"To let it answer: jupyter cowork model use {found.name}")
+    return SUCCESS
+
+
+def use_model(config: Cowork, arguments: Namespace) -> int:
+    """Remember the choice. The process that serves it starts with the first question."""
+    from importlib.util import find_spec
+
+    choice = _Choice(config)
+    if arguments.off:
+        was = choice.file()
+        choice.forget()
+        _say(f"{was} is not used any more." if was else "No local model was in use.")
+        return SUCCESS
+    file = _shelf(config).find(arguments.model)
+    choice.remember(file)
+    _say(f"{file.stem} answers from now on. It is loaded with the first question.")
+    if find_spec("xllamacpp") is None:
+        _say("One more package is needed to serve it. Run: pip install 'cowork-jupyter[local]'")
+    _warn_of_configuration(config, choice)
+    return SUCCESS
+
+
+def remove_model(config: Cowork, arguments: Namespace) -> int:
+    """Delete the file and its parts; a choice that leads nowhere is forgotten too."""
+    shelf, choice = _shelf(config), _Choice(config)
+    freed = shelf.remove(arguments.name)
+    _say(f"{arguments.name} is removed: {freed / 1e9:.1f} GB are free again.")
+    if choice.file() == shelf.place_of(arguments.name):
+        choice.forget()
+        _say("It was in use; no local model is now.")
+    return SUCCESS
+
+
+class _Choice:
+    """The local model that the user's settings file names."""
+
+    def __init__(self, config: Cowork) -> None:
+        from ..connections import SECTION
+        from ..policy.settings_file import SettingsFile
+
+        settings = config.settings(workspace=Path.cwd())
+        self._file, self._section = SettingsFile(settings.user_settings), SECTION
+
+    def file(self) -> Path | None:
+        """The chosen file, if there is one."""
+        chosen = self._file.content().get(self._section)
+        local = chosen.get("local") if isinstance(chosen, dict) else None
+        return Path(local).expanduser() if isinstance(local, str) and local else None
+
+    def remember(self, file: Path) -> None:
+        """Use this one from now on."""
+        self._file.set(self._section, {"local": str(file)})
+
+    def forget(self) -> None:
+        """Use none. What else was chosen stays."""
+        if self.file():
+            self._file.set(self._section, None)
+
+
+def _shelf(config: Cowork) -> Shelf:
+    from ..local.shelf import Shelf
+
+    return Shelf(config.settings(workspace=Path.cwd()).data_dir)
+
+
+def _state(used: bool, here: bool, partly: bool) -> str:
+    """What `list` says about a file."""
+    if used:
+        return "in use" if here else "in use, but gone"
+    return "downloaded" if here else "partly downloaded" if partly else ""
+
+
+def _warn_of_configuration(config: Cowork, choice: _Choice) -> None:
+    from ..connections import Connections
+
+    if choice.file() and Connections(config.settings(workspace=Path.cwd())).is_configured:
+        _say(
+            "But the configuration or the environment names another model, which comes first: "
+            "remove COWORK_BASE_URL, COWORK_MODEL and OPENAI_API_KEY there to use this one."
+        )
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")

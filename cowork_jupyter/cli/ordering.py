@@ -1,0 +1,77 @@
+"""What `plan`, `act` and `export` have in common on the command line."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..domain.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from ..config import Cowork
+    from ..domain.roles import AgentRole
+    from ..domain.settings import Settings
+
+
+def add_conversation_options(parser: ArgumentParser) -> None:
+    """Which conversation, in which folder."""
+    parser.add_argument(
+        *("-c", "--context"),
+        metavar="NAME",
+        default="",
+        help="conversation to go on with, by its name or id; by default this folder's own",
+    )
+    parser.add_argument(
+        "--workspace", metavar="DIR", help="folder to work in; by default the current one"
+    )
+
+
+def add_run_options(parser: ArgumentParser) -> None:
+    """How to run."""
+    parser.add_argument("-m", "--model", metavar="MODEL", help="model to go on with")
+    parser.add_argument("--new", action="store_true", help="begin a new conversation")
+    parser.add_argument(
+        "--json", action="store_true", help="print every event as one line of JSON, nothing else"
+    )
+
+
+def text_of(given: str) -> str:
+    """The text itself, or what comes in where `-` stands for it."""
+    text = (sys.stdin.read() if given == "-" else given).strip()
+    if not text:
+        raise InvalidInput("Say what you want: the text is empty.")
+    return text
+
+
+def settings_for(config: Cowork, arguments: Namespace) -> Settings:
+    """The settings in the folder that was named."""
+    if arguments.workspace:
+        config.workspace = arguments.workspace
+    settings = config.settings(workspace=Path.cwd())
+    if not settings.workspace.is_dir():
+        raise InvalidInput(f"{settings.workspace} is not a folder.")
+    return settings
+
+
+def fulfil(
+    config: Cowork,
+    arguments: Namespace,
+    role: AgentRole,
+    text: str,
+    policy: dict[str, Any] | None = None,
+) -> int:
+    """Run it to its end; gives the exit code."""
+    from .session import Order, carry_out
+
+    order = Order(
+        role=role,
+        text=text,
+        conversation=arguments.context,
+        new=arguments.new,
+        model=arguments.model,
+        policy=policy,
+        as_json=arguments.json,
+    )
+    return carry_out(settings_for(config, arguments), order)

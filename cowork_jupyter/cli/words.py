@@ -1,0 +1,92 @@
+"""Plans, reviews, requests and questions as text to read in a terminal. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..domain.plan import Plan, PlanStep
+from .screen import one_line
+
+_MAIN = ("path", "command", "pattern", "query", "name", "code", "source", "role")
+"""Parameters that say best what a call is about."""
+_SCOPES = {
+    "session": "in this conversation",
+    "workspace": "in this workspace",
+    "global": "everywhere",
+}
+
+
+def plan_text(plan: Plan) -> str:
+    """The whole plan, as one approves it."""
+    lines = [f"Plan: {one_line(plan.goal)}", ""]
+    for step in plan.steps:
+        lines += _step_lines(step, plan)
+    if plan.estimated_total_time:
+        lines += ["", f"Time: {one_line(plan.estimated_total_time)}"]
+    for title, texts in (("Needs", plan.prerequisites), ("Risks", plan.risks)):
+        lines += [""] * bool(texts) + [f"{title}: {one_line(text)}" for text in texts]
+    return "\n".join(lines)
+
+
+def _step_lines(step: PlanStep, plan: Plan) -> Iterator[str]:
+    yield f"{step.step_number:>3}. {one_line(step.action)}"
+    numbers = {one.id: str(one.step_number) for one in plan.steps}
+    facts = {
+        "why": step.reason,
+        "tools": ", ".join(step.tools_needed),
+        "files": ", ".join(step.files),
+        "after": ", ".join(numbers[one] for one in step.depends_on),
+        "time": step.estimated_time,
+    }
+    for name, text in facts.items():
+        if text:
+            yield f"     {name}: {one_line(text)}"
+
+
+def review_text(review: Mapping[str, Any]) -> str:
+    """A review: the verdict, then what was found and where."""
+    verdict = str(review.get("verdict", "")).replace("_", " ")
+    lines = [f"Review: {verdict}", str(review.get("summary", ""))]
+    for finding in review.get("findings", []):
+        place = ":".join(str(part) for part in (finding["file"], finding["line"]) if part)
+        lines.append(f"- {finding['severity']} {place}: {one_line(finding['comment'])}")
+        if finding["suggestion"]:
+            lines.append(f"  {one_line(finding['suggestion'])}")
+    return "\n".join(lines)
+
+
+def call_text(tool: str, parameters: Mapping[str, Any]) -> str:
+    """A tool call in one line: `read_file sales.csv`."""
+    about = next((parameters[name] for name in _MAIN if parameters.get(name)), "")
+    return f"{tool} {one_line(str(about), 120)}".strip()
+
+
+def request_text(request: Mapping[str, Any]) -> str:
+    """Everything that one has to know to allow a call or not."""
+    shown = request["shown"]
+    lines = [f"{request['tool']} wants to run. Risk: {request['risk']}."]
+    lines += [f"  {why}" for why in request["why"]]
+    lines += ["", *(f"  │ {line}" for line in shown["text"].split("\n"))]
+    if not shown["complete"]:
+        lines.append("  │ … (too long to be shown whole)")
+    if request["uncovered"]:
+        lines.append(f"  Rolling back cannot undo: {'; '.join(request['uncovered'])}")
+    return "\n".join(lines)
+
+
+def scopes_text(request: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The lasting answers that are offered: what each is called, and in which words."""
+    return [(one, _SCOPES[one]) for one in request["scopes"] if one in _SCOPES]
+
+
+def question_text(question: Mapping[str, Any]) -> str:
+    """A question with its options, numbered from one."""
+    lines = [str(question["question"])]
+    if question["context"]:
+        lines.append(str(question["context"]))
+    for number, option in enumerate(question["options"], start=1):
+        more = f" — {one_line(option['description'])}" if option["description"] else ""
+        chosen = " (default)" if option["value"] == question["default"] else ""
+        lines.append(f"  {number}. {one_line(option['label'])}{more}{chosen}")
+    return "\n".join(lines)
