@@ -18,6 +18,7 @@ from traitlets.config import Configurable
 from .domain.settings import (
     CHECKPOINT_EXCLUDE,
     NetworkChoice,
+    PictureChoice,
     Price,
     SandboxChoice,
     Settings,
@@ -51,6 +52,26 @@ class Cowork(Configurable):
         default_value="json",
         help="How the model asks for tools: JSON in its text, JSON under a schema that "
         "the server enforces, or the API's own tool calls.",
+    ).tag(config=True)
+
+    images = Enum(
+        ["auto", "yes", "no"],
+        default_value="auto",
+        help="Whether the model is shown pictures, such as figures that cells have drawn. 'auto' "
+        "goes by the model's name; a server that refuses them gets none any more.",
+    ).tag(config=True)
+
+    notebook_tokens = Integer(
+        1_500,
+        min=0,
+        help="Tokens that may be spent on telling the model where you are in your notebook: your "
+        "cell, those around it, what has changed, the variables that they name; 0: none.",
+    ).tag(config=True)
+
+    notebook_seconds = Float(
+        0.2,
+        min=0.0,
+        help="Seconds that a message may wait for the notebook and its kernel to say so.",
     ).tag(config=True)
 
     workspace = Unicode(
@@ -208,6 +229,9 @@ class Cowork(Configurable):
             base_url=self.base_url.rstrip("/"),
             api_key=self.api_key,
             tool_protocol=cast("ToolProtocol", self.tool_protocol),
+            images=cast("PictureChoice", self.images),
+            notebook_tokens=self.notebook_tokens,
+            notebook_seconds=self.notebook_seconds,
             db_path=Path(self.db_path).expanduser().absolute() if self.db_path else None,
             max_iterations=self.max_iterations,
             max_seconds=self.max_seconds,

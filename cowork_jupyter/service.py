@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from .domain.contexts import Context, Job
@@ -140,7 +141,8 @@ class CoworkService(Parts):
         """Say something to the agent; it works on it in a job of its own.
 
         The stored message carries the job's id. A `policy` holds rules for this job only. With
-        a `model` the conversation goes on with that one.
+        a `model` the conversation goes on with that one. `cell_id` is where the user wrote it.
+        cell_id: str | None = None,
         """
         rules = self.rules.read_policy(policy)
         context = self._with_chosen(self.context(context_id), model)
@@ -149,7 +151,8 @@ class CoworkService(Parts):
         async def work(job: Job) -> Outcome:
             return await self.plans.work_on(await self._with_model(context), acting, job, text)
 
-        message, job = self._begin(context, acting, text, work)
+        written_in = {"cell_id": cell_id} if cell_id else {}
+        message, job = self._begin(context, acting, text, work, written_in)
         self.rules.set_policy(job.id, rules)
         return message
 
@@ -162,11 +165,20 @@ class CoworkService(Parts):
         return chosen
 
     def _begin(
-        self, context: Context, role: AgentRole, text: str, work: Work
+        self,
+        context: Context,
+        role: AgentRole,
+        text: str,
+        work: Work,
+        data: Mapping[str, Any] = MappingProxyType({}),
     ) -> tuple[Message, Job]:
         """Store what the user asked for, and begin what it takes."""
         message = Message(
-            context_id=context.id, role="user", agent_role=role, content=[TextPart(text=text)]
+            context_id=context.id,
+            role="user",
+            agent_role=role,
+            content=[TextPart(text=text)],
+            data=dict(data),
         )
         job = self.jobs.start(message, work)
         if not context.title:

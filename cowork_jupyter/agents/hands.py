@@ -13,7 +13,7 @@ from ..checkpoints import Recorder, ToolUse
 from ..domain.errors import CoworkError, Interrupted
 from ..domain.events import EventType
 from ..domain.identity import new_id
-from ..domain.messages import MessageType
+from ..domain.messages import ImagePart, MessageType
 from ..domain.plan import PlanStep
 from ..domain.replies import Question, ToolCall
 from ..tools.base import ToolContext, ToolResult
@@ -191,7 +191,7 @@ class Hands:
     def _record_result(self, one: _Numbered, result: ToolResult, clearance: Clearance) -> None:
         facts = {"approved": clearance.approved, "sensitive": clearance.sensitive}
         told = {name: True for name, so in facts.items() if so}
-        self._record(one, result.text, result.summary, None, result.data, told)
+        self._record(one, result.text, result.summary, None, result.data, told, result.images)
 
     def _record_failure(self, one: _Numbered, error: CoworkError) -> None:
         # The message says itself what to do; the flag is for those who count on it.
@@ -206,6 +206,7 @@ class Hands:
         error: CoworkError | None,
         facts: dict[str, object],
         more: Mapping[str, object] = MappingProxyType({}),
+        images: Sequence[ImagePart] = (),
     ) -> None:
         outcome = {
             "call_id": one.id,
@@ -214,6 +215,8 @@ class Hands:
             "error": error.as_dict() if error else None,
         }
         stored = {**outcome, "tool": one.call.tool, "facts": facts, **more}
+        message = self.log.message("tool", text, MessageType.TOOL_RESULT, stored)
+        message.content += images
         with self.log.journal.transaction() as tx:
-            tx.append_message(self.log.message("tool", text, MessageType.TOOL_RESULT, stored))
+            tx.append_message(message)
             self.log.append(tx, EventType.TOOL_RESULT, outcome)

@@ -104,7 +104,9 @@ async def delete_context(call: Call) -> None:
 async def send_message(call: Call) -> BaseModel:
     """Say something to the agent; a job works on it."""
     body = call.body
-    message = call.service.send_message(call.path["id"], body.content, body.role, model=body.model)
+    message = call.service.send_message(
+        call.path["id"], body.content, body.role, model=body.model, cell_id=body.cell_id
+    )
     assert message.job_id
     return models.Accepted(message_id=message.id, job_id=message.job_id)
 

@@ -76,6 +76,8 @@ class NewMessage(Request):
     role: AgentRole | None = None
     model: Name | None = None
     """The model to go on with."""
+    cell_id: Name | None = None
+    """The cell of the notebook that it is sent from."""
 
 
 class RoleChange(Request):

@@ -41,6 +41,9 @@ class ImagePart(BaseModel):
     type: Literal["image"] = "image"
     media_type: str = "image/png"
     data: str = ""
+    width: int = 0
+    height: int = 0
+    """Pixels, 0 where that is not known."""
 
 
 ContentPart = Annotated[TextPart | ImagePart, Field(discriminator="type")]

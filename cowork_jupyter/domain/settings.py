@@ -13,6 +13,7 @@ NetworkChoice = Literal["ask", "allow", "deny"]
 WorkerChoice = Literal["asyncio", "dask"]
 
 RUN_LIMITS = ("max_iterations", "max_seconds", "max_tokens")
+PictureChoice = Literal["auto", "yes", "no"]
 """What one message or task may use."""
 JOB_LIMITS = ("max_job_iterations", "max_job_seconds", "max_job_tokens", "max_cost")
 """What one job may use with all its tasks; 0 is no limit."""
@@ -45,6 +46,9 @@ class Settings:
     tool_protocol: ToolProtocol = "json"
     db_path: Path | None = None
     max_iterations: int = 30
+    images: PictureChoice = "auto"
+    notebook_tokens: int = 1_500
+    notebook_seconds: float = 0.2
     max_seconds: float = 300.0
     max_tokens: int = 0
     max_job_iterations: int = 2_000

@@ -74,6 +74,7 @@ class OwnLink:
 
     def execute(self, context_id: str, approval: dict[str, Any], policy: Policy | None) -> str:
         """Carry the plan out under these rules."""
+                cell_id=message.get("cell_id"),
 
         async def start() -> str:
             job = await self._service.execute_plan(

@@ -92,6 +92,7 @@ def _say(desk: Desk, request: Request) -> Run:
         again = {"content": request.text, "role": request.role, "notebook": desk.notebook()}
         return _watched(desk, earlier, display=request.display, again=again).show()
     message = {"content": request.text, "role": request.role, "model": request.model}
+    message["cell_id"] = desk.place.cell_id
     return _begun(desk, request, desk.link.send(context["id"], message, request.policy))
 
 

@@ -19,12 +19,13 @@ from jupyter_core.utils import ensure_async
 from tornado import web
 
 from ..domain.errors import Conflict, CoworkError, Forbidden, InvalidInput, NotFound, Unavailable
-from ..tools.notebook.editing import Document, apply, checked, state_of
+from ..tools.notebook.editing import Document, apply, checked, outputs_of, state_of
 from ..tools.notebook.state import (
     CellState,
     Changed,
     Edit,
     NotebookState,
+    Outputs,
     no_such_cell,
     stale,
 )
@@ -67,6 +68,25 @@ class ServerNotebooks:
         if contents_path is None:
             return await self._files.read(workspace, path)
         return state_of(where.path, await self._load(where, contents_path))
+
+    async def glance(self, workspace: Workspace, path: str) -> NotebookState | None:
+        """The same from a tab with few outputs, or of a small file; else nothing."""
+        where = await self._find(workspace, path)
+        answer = await self._ask_tab(where, "glance")
+        if answer is not None:
+            return _state(where.path, answer)
+        return await self._files.glance(workspace, path)
+
+    async def outputs(self, workspace: Workspace, path: str, cell_id: str) -> Outputs:
+        """What one cell has put out."""
+        where = await self._find(workspace, path)
+        answer = await self._ask_tab(where, "outputs", cell_id=cell_id)
+        if answer is not None:
+            return tuple(answer["outputs"])
+        contents_path = await self._contents_path(where)
+        if contents_path is None:
+            return await self._files.outputs(workspace, path, cell_id)
+        return outputs_of(where.path, await self._load(where, contents_path), cell_id)
 
     async def change(self, workspace: Workspace, path: str, edit: Edit) -> Changed:
         """Change it where it is."""
@@ -214,6 +234,8 @@ def _state(path: str, answer: dict[str, Any]) -> NotebookState:
         language=str(answer.get("language") or ""),
         is_open=True,
         unsaved=bool(answer.get("unsaved")),
+        active=str(answer["active"]) if answer.get("active") else None,
+        selected=str(answer.get("selected") or ""),
     )
 
 

@@ -77,6 +77,15 @@ class Reader(ABC):
             if row["data"] is not None or row["seq"] in messages
         ]
 
+    def newest_notice(self, context_id: str, code: str) -> Event | None:
+        """The newest notice of this kind."""
+        sql = (
+            "SELECT * FROM events WHERE context_id=? AND type='notice'"
+            " AND json_extract(data, '$.code')=? ORDER BY seq DESC LIMIT 1"
+        )
+        rows = self._rows(sql, context_id, code)
+        return event_of(rows[0], None) if rows else None
+
     def _messages_between(self, context_id: str, first: int, last: int) -> dict[int, Message]:
         sql = "SELECT * FROM messages WHERE context_id=? AND seq BETWEEN ? AND ?"
         return {row["seq"]: message_of(row) for row in self._rows(sql, context_id, first, last)}

@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from cowork_jupyter.domain.errors import Conflict, NotFound
-from cowork_jupyter.tools.notebook.editing import apply, state_of
+from cowork_jupyter.tools.notebook.editing import apply, outputs_of, state_of
 
 
 class FakeTab:
@@ -18,6 +18,7 @@ class FakeTab:
         self._socket = socket
         self.documents: dict[str, dict[str, Any]] = {}
         self.unsaved: set[str] = set()
+        self.active: dict[str, str] = {}
         self.asked: list[dict[str, Any]] = []
         self.silent = False
         self.part = 100_000
@@ -60,13 +61,17 @@ class FakeTab:
         document = self.documents.get(path)
         if document is None:
             return {"ok": False, "code": "not_open"}
-        if asked["op"] == "read":
+        if asked["op"] == "outputs":
+            found = outputs_of(path, document, asked["cell_id"])
+            return {"ok": True, "outputs": found}
+        if asked["op"] in ("read", "glance"):
             cells = [
                 {"id": cell.id, "cell_type": cell.cell_type, "source": cell.source,
                  "execution_count": cell.execution_count, "outputs": cell.outputs}
                 for cell in state_of(path, document).cells
             ]  # fmt: skip
-            return {"ok": True, "cells": cells, "unsaved": path in self.unsaved}
+            facts = {"unsaved": path in self.unsaved, "active": self.active.get(path)}
+            return {"ok": True, "cells": cells, "language": "python", **facts}
         if asked["op"] == "change":
             return self._change(path, document, asked["edit"])
         if asked["op"] == "replace":

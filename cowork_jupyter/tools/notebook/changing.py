@@ -90,6 +90,14 @@ class _Planned:
     summary: Callable[[str], str]
     """One line in the past tense, given the cell's id."""
 
+    @property
+    def fingerprint(self) -> str | None:
+        """That of the cell once it is done; None for what writes no source."""
+        edit = self.edit
+        if edit.kind not in ("insert", "edit"):
+            return None
+        return CellState(edit.cell_id, edit.cell_type, edit.source).fingerprint
+
     def preview(self) -> Preview:
         """What an approval card shows."""
         if self.edit.kind == "move":
@@ -213,6 +221,7 @@ async def _carried_out(planned: _Planned, context: ToolContext, path: str) -> To
         "added": planned.change.added,
         "removed": planned.change.removed,
         "cell_id": changed.cell_id,
+        "fingerprint": planned.fingerprint,
         "open": changed.is_open,
         "unsaved": changed.unsaved,
     }
@@ -222,10 +231,8 @@ async def _carried_out(planned: _Planned, context: ToolContext, path: str) -> To
 def _told(planned: _Planned, changed: Changed) -> str:
     """What the model needs to go on without reading all again."""
     told = ""
-    edit = planned.edit
-    if edit.kind in ("insert", "edit"):
-        now = CellState(changed.cell_id, edit.cell_type, edit.source)
-        told += f" Cell {now.id} has fingerprint {now.fingerprint} now."
+    if planned.fingerprint:
+        told += f" Cell {changed.cell_id} has fingerprint {planned.fingerprint} now."
     if changed.unsaved:
         told += " The user sees it in the open notebook, which has unsaved edits of theirs."
     return told

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...domain.errors import InvalidInput
 from .outputs import as_text, shortened
-from .state import CellState, Edit, NotebookState, no_such_cell, stale
+from .state import CellState, Edit, NotebookState, Outputs, no_such_cell, stale
 
 Document = dict[str, Any]
 _BY_PLACE = "#"
@@ -54,6 +54,12 @@ def state_of(path: str, document: Document) -> NotebookState:
     return NotebookState(path, tuple(_states(document)), _language(document))
 
 
+def outputs_of(path: str, document: Document, cell_id: str) -> Outputs:
+    """What one cell has put out, with its pictures."""
+    raw = document["cells"][_index(path, _states(document), cell_id)]
+    return tuple(shortened(one, pictures=True) for one in _raw_outputs(raw))
+
+
 def new_cell_id() -> str:
     """An id as Jupyter makes them; of a notebook's cells hardly any two are the same."""
     return secrets.token_hex(4)
@@ -92,18 +98,18 @@ def _states(document: Document) -> list[CellState]:
 
 def _state(index: int, raw: dict[str, Any]) -> CellState:
     count = raw.get("execution_count")
-    outputs = raw.get("outputs")
     return CellState(
         id=str(raw.get("id") or f"{_BY_PLACE}{index}"),
         cell_type=str(raw.get("cell_type", "")),
         source=as_text(raw.get("source")),
         execution_count=count if isinstance(count, int) else None,
-        outputs=tuple(
-            shortened(one)
-            for one in (outputs if isinstance(outputs, list) else [])
-            if isinstance(one, dict)
-        ),
+        outputs=tuple(shortened(one) for one in _raw_outputs(raw)),
     )
+
+
+def _raw_outputs(raw: dict[str, Any]) -> list[dict[str, Any]]:
+    outputs = raw.get("outputs")
+    return [one for one in outputs if isinstance(one, dict)] if isinstance(outputs, list) else []
 
 
 def _language(document: Document) -> str:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 import re
-import struct
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..files import size_text
+from .pictures import HEAD, KINDS, LARGEST, pixels
 
 LONGEST = 20_000
 """Characters that are kept of any one text."""
-HEAD = 4096
-"""Characters of base64 that are kept of pictures and the like: enough to tell their size."""
 SHOWN = 2_000
 """Characters that the model is shown of one output, unless it asks for the cell alone."""
 _TABLE_LINES = 12
@@ -32,10 +28,11 @@ def as_text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def shortened(output: Mapping[str, Any]) -> dict[str, Any]:
+def shortened(output: Mapping[str, Any], *, pictures: bool = False) -> dict[str, Any]:
     """An output whose texts are at most `LONGEST`, and whose pictures are only their head.
 
-    The browser does the same before it sends any (`js/src/lab/notebook/outputs.ts`).
+    With `pictures`, those that a model can be shown stay whole. The browser does the same before
+    it sends any (`js/src/lab/notebook/outputs.ts`).
     """
     kind = str(output.get("output_type", ""))
     if kind == "stream":
@@ -49,15 +46,22 @@ def shortened(output: Mapping[str, Any]) -> dict[str, Any]:
     bundle = data if isinstance(data, dict) else {}
     return {
         "output_type": kind,
-        "data": {str(mime): _short_data(str(mime), value) for mime, value in bundle.items()},
+        "data": {
+            str(mime): _short_data(str(mime), value, pictures) for mime, value in bundle.items()
+        },
     }
 
 
-def _short_data(mime: str, value: Any) -> Any:
+def _short_data(mime: str, value: Any, pictures: bool) -> Any:
     if isinstance(value, (str, list)) and not _is_text(mime):
         text = as_text(value)
-        return {"length": len(text), "head": text[:HEAD]}
+        return text if pictures and mime in KINDS and len(text) <= LARGEST else _head(text)
     return _cut(value if isinstance(value, (str, list)) else json.dumps(value, ensure_ascii=False))
+
+
+def _head(text: str) -> dict[str, Any]:
+    """Enough of a picture, or the like, to tell what it is."""
+    return {"length": len(text), "head": text[:HEAD]}
 
 
 def _is_text(mime: str) -> bool:
@@ -137,40 +141,13 @@ def _table(text: str, room: int) -> str:
 
 
 def _picture(mime: str, value: Any) -> str:
-    if not isinstance(value, Mapping):  # an SVG is text
+    if _is_text(mime):  # an SVG
         return f"[{mime}, {size_text(len(as_text(value)))}]"
+    if not isinstance(value, Mapping):
+        value = _head(as_text(value))
     size = size_text(int(value.get("length", 0)) * 3 // 4)
-    pixels = _pixels(str(value.get("head", "")))
-    return f"[{mime}, {pixels}{size}]"
-
-
-def _pixels(head: str) -> str:
-    """`640×480, ` if the first bytes of the picture tell."""
-    try:
-        data = base64.b64decode("".join(head.split())[: HEAD // 4 * 4], validate=False)
-    except (binascii.Error, ValueError):
-        return ""
-    if data.startswith(b"\x89PNG") and len(data) >= 24:
-        width, height = struct.unpack(">II", data[16:24])
-    elif data.startswith(b"GIF8") and len(data) >= 10:
-        width, height = struct.unpack("<HH", data[6:10])
-    else:
-        found = _jpeg_size(data)
-        if found is None:
-            return ""
-        width, height = found
-    return f"{width}×{height}, "
-
-
-def _jpeg_size(data: bytes) -> tuple[int, int] | None:
-    place = 2
-    while data.startswith(b"\xff\xd8") and place + 9 <= len(data):
-        marker, length = data[place + 1], int.from_bytes(data[place + 2 : place + 4], "big")
-        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-            height, width = struct.unpack(">HH", data[place + 5 : place + 9])
-            return width, height
-        place += 2 + length
-    return None
+    found = pixels(str(value.get("head", "")))
+    return f"[{mime}, {f'{found[0]}×{found[1]}, ' if found else ''}{size}]"
 
 
 def _plain(text: str) -> str:

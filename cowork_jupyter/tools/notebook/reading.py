@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
 
 from ...domain.errors import InvalidInput
+from ...domain.messages import ImagePart
 from ...domain.roles import Permission
 from ..base import Parameters, ToolContext, ToolResult, tool
 from ..files import PathOf
 from .outputs import LONGEST, described
+from .pictures import KINDS, pictures_in
 from .state import CellState, NotebookState
 
 MOST_CELLS = 100
@@ -28,7 +31,7 @@ class ReadNotebook(Parameters):
     offset: Annotated[int, Field(ge=0, description="First cell, from 0.")] = 0
     limit: Annotated[int, Field(ge=1, le=MOST_CELLS, description="Cells to show.")] = MOST_CELLS
     cell_id: Annotated[
-        str | None, Field(description="Only this cell, with more of its output.")
+        str | None, Field(description="Only this cell, with more of its output and its pictures.")
     ] = None
 
 
@@ -42,8 +45,9 @@ async def read_notebook(parameters: ReadNotebook, context: ToolContext) -> ToolR
     state = await context.notebooks.read(context.workspace, parameters.path)
     if parameters.cell_id is not None:
         index = state.index(parameters.cell_id)
-        text = _shown(index, state.cells[index], LONGEST)
-        return _result(state, text, index, index + 1)
+        cell = state.cells[index]
+        result = _result(state, _shown(index, cell, LONGEST), index, index + 1)
+        return replace(result, images=await _pictures(cell, parameters, context))
     start = parameters.offset
     if start and start >= len(state.cells):
         raise InvalidInput(
@@ -51,6 +55,16 @@ async def read_notebook(parameters: ReadNotebook, context: ToolContext) -> ToolR
         )
     shown = _page(state.cells, start, parameters.limit)
     return _result(state, "\n\n".join(shown), start, start + len(shown))
+
+
+async def _pictures(
+    cell: CellState, parameters: ReadNotebook, context: ToolContext
+) -> tuple[ImagePart, ...]:
+    """They are large, so they are fetched for one cell only, and only if there are any."""
+    if not any(kind in one.get("data", {}) for one in cell.outputs for kind in KINDS):
+        return ()
+    came = await context.notebooks.outputs(context.workspace, parameters.path, cell.id)
+    return pictures_in(came)
 
 
 def _page(cells: Sequence[CellState], start: int, limit: int) -> list[str]:

@@ -11,17 +11,19 @@ from ...domain.errors import Conflict, NotFound
 from ...workspace import Workspace
 
 CellType = Literal["code", "markdown", "raw"]
+Outputs = tuple[Mapping[str, Any], ...]
+"""Outputs as a notebook has them, shortened, see `outputs.shortened`."""
 
 
 @dataclass(frozen=True)
 class CellState:
-    """One cell. Its outputs are shortened, see `outputs.shortened`."""
+    """One cell."""
 
     id: str
     cell_type: str
     source: str
     execution_count: int | None = None
-    outputs: tuple[Mapping[str, Any], ...] = ()
+    outputs: Outputs = ()
 
     @property
     def fingerprint(self) -> str:
@@ -41,6 +43,10 @@ class NotebookState:
     is_open: bool = False
     """Whether a browser has it open."""
     unsaved: bool = False
+    active: str | None = None
+    """The cell that the user is in, where that can be known."""
+    selected: str = ""
+    """The text that they have selected in it."""
 
     def cell(self, cell_id: str) -> CellState:
         """The cell with this id."""
@@ -88,6 +94,12 @@ class Notebooks(Protocol):
 
     async def read(self, workspace: Workspace, path: str) -> NotebookState:
         """The notebook as it is now."""
+
+    async def glance(self, workspace: Workspace, path: str) -> NotebookState | None:
+        """The same if it can be had at once, with outputs only of the cell that the user is in."""
+
+    async def outputs(self, workspace: Workspace, path: str, cell_id: str) -> Outputs:
+        """What one cell has put out, its pictures whole as long as they are not too large."""
 
     async def change(self, workspace: Workspace, path: str, edit: Edit) -> Changed:
         """Carry out an edit; `Conflict` if the cell is not any more what the edit expects."""

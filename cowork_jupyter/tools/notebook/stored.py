@@ -10,8 +10,11 @@ from ...workspace import Place, Workspace
 from ..close_names import not_found
 from ..files import LARGEST_WHOLE
 from ..notebooks import is_notebook
-from .editing import Document, apply, parsed, state_of, written
-from .state import Changed, Edit, NotebookState
+from .editing import Document, apply, outputs_of, parsed, state_of, written
+from .state import Changed, Edit, NotebookState, Outputs
+
+SMALL = 4 * 1024 * 1024
+"""Bytes of a file that can be read and parsed before anybody notices."""
 
 _one_at_a_time = threading.Lock()
 """Two edits of one file must not both start from what it was before."""
@@ -24,6 +27,14 @@ class NotebookFiles:
         """The notebook as it is on the disk."""
         return await asyncio.to_thread(_read, workspace, path)
 
+    async def glance(self, workspace: Workspace, path: str) -> NotebookState | None:
+        """The same, if it is no large file."""
+        return await asyncio.to_thread(_glance, workspace, path)
+
+    async def outputs(self, workspace: Workspace, path: str, cell_id: str) -> Outputs:
+        """What one of its cells has put out."""
+        return await asyncio.to_thread(_outputs, workspace, path, cell_id)
+
     async def change(self, workspace: Workspace, path: str, edit: Edit) -> Changed:
         """Change the file in one step."""
         return await asyncio.to_thread(_change, workspace, path, edit)
@@ -32,6 +43,16 @@ class NotebookFiles:
 def _read(workspace: Workspace, path: str) -> NotebookState:
     with locate_notebook(workspace, path) as place:
         return state_of(place.path, _document(place))
+
+
+def _glance(workspace: Workspace, path: str) -> NotebookState | None:
+    with locate_notebook(workspace, path) as place:
+        return state_of(place.path, _document(place)) if place.stat().st_size <= SMALL else None
+
+
+def _outputs(workspace: Workspace, path: str, cell_id: str) -> Outputs:
+    with locate_notebook(workspace, path) as place:
+        return outputs_of(place.path, _document(place), cell_id)
 
 
 def _change(workspace: Workspace, path: str, edit: Edit) -> Changed:

@@ -12,13 +12,30 @@ import { keepSteady } from './steady';
 
 /** Saving may ask the user something; the agent does not wait for that. */
 const SAVING_MS = 3000;
+/** Characters that are told of what is selected. */
+const MOST_SELECTED = 4000;
 
 type Operation = (panel: NotebookPanel, model: INotebookModel, question: Question) => Promise<object> | object;
 
 const marks = new WeakMap<NotebookPanel, Marks>();
 
 export const OPERATIONS: Readonly<Record<string, Operation>> = {
-  read: (_panel, model) => ({ ...stateOf(model) }),
+  read: (panel, model) => stateOf(panel, model, () => true),
+
+  /** The same without what makes it large: outputs are only those of the cell that the user is in. */
+  glance: (panel, model) => {
+    const { active } = whereIn(panel);
+    return stateOf(panel, model, id => id === active);
+  },
+
+  outputs: (_panel, model, question) => {
+    const { cell_id } = question as Question & { cell_id: string };
+    const cell = model.sharedModel.cells.find(one => one.id === cell_id);
+    if (cell === undefined) {
+      throw new Refusal('no_such_cell', { cell_id });
+    }
+    return { outputs: asCode(cell)?.getOutputs().map(one => shortened(one, true)) ?? [] };
+  },
 
   change: async (panel, model, question) => {
     const { edit } = question as Question & { edit: Edit };
@@ -74,20 +91,34 @@ export async function answerTo(question: Question, panel: NotebookPanel | undefi
   }
 }
 
-function stateOf(model: INotebookModel): object {
+function stateOf(panel: NotebookPanel, model: INotebookModel, hasOutputs: (id: string) => boolean): object {
   const { language_info: language, kernelspec } = model.metadata;
   return {
     unsaved: model.dirty,
     language: language?.name ?? kernelspec?.['language'] ?? '',
-    cells: model.sharedModel.cells.map(cellState)
+    cells: model.sharedModel.cells.map(cell => cellState(cell, hasOutputs(cell.id))),
+    ...whereIn(panel)
   };
 }
 
-function cellState(cell: SharedCell): object {
+function cellState(cell: SharedCell, hasOutputs: boolean): object {
   const { id, cell_type, source } = cell;
   const code = asCode(cell);
-  const ran = code && { execution_count: code.execution_count, outputs: code.getOutputs().map(shortened) };
+  const outputs = hasOutputs ? (code?.getOutputs() ?? []) : [];
+  const ran = code && { execution_count: code.execution_count, outputs: outputs.map(one => shortened(one)) };
   return { id, cell_type, source, ...ran };
+}
+
+/** The cell that the user is in, and the text that they have selected there. */
+function whereIn(panel: NotebookPanel): { active: string | null; selected: string } {
+  const cell = panel.content.activeCell;
+  const editor = cell?.editor;
+  if (!cell || !editor) {
+    return { active: cell?.model.id ?? null, selected: '' }; // a cell that is far off has no editor
+  }
+  const { start, end } = editor.getSelection();
+  const places = [editor.getOffsetAt(start), editor.getOffsetAt(end)].sort((one, other) => one - other);
+  return { active: cell.model.id, selected: cell.model.sharedModel.source.slice(...places).slice(0, MOST_SELECTED) };
 }
 
 function refuseReadOnly(model: INotebookModel): void {

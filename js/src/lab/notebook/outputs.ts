@@ -9,8 +9,11 @@ type Output = Readonly<Record<string, unknown>>;
 const LONGEST = 20_000;
 /** Characters of base64 that are kept of pictures: enough to tell their size. */
 const HEAD = 4096;
+/** Characters of base64 up to which a picture that a model can be shown stays whole, where pictures are wanted. */
+const LARGEST_PICTURE = 700_000;
+const PICTURES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 
-export function shortened(output: Output): Output {
+export function shortened(output: Output, withPictures = false): Output {
   const kind = output['output_type'];
   if (kind === 'stream') {
     return { output_type: kind, name: output['name'], text: cut(asText(output['text'])) };
@@ -21,14 +24,16 @@ export function shortened(output: Output): Output {
     return { output_type: kind, ename: fact('ename'), evalue: fact('evalue'), traceback: [cut(lines.join('\n'))] };
   }
   const data = Object.entries((output['data'] ?? {}) as Record<string, unknown>);
-  return { output_type: kind, data: Object.fromEntries(data.map(([mime, value]) => [mime, shortData(mime, value)])) };
+  const short = data.map(([mime, value]) => [mime, shortData(mime, value, withPictures)]);
+  return { output_type: kind, data: Object.fromEntries(short) };
 }
 
-function shortData(mime: string, value: unknown): unknown {
+function shortData(mime: string, value: unknown, withPictures: boolean): unknown {
   const isString = typeof value === 'string' || Array.isArray(value);
   if (isString && !isText(mime)) {
     const text = asText(value);
-    return { length: text.length, head: text.slice(0, HEAD) };
+    const isWhole = withPictures && PICTURES.includes(mime) && text.length <= LARGEST_PICTURE;
+    return isWhole ? text : { length: text.length, head: text.slice(0, HEAD) };
   }
   return cut(isString ? asText(value) : JSON.stringify(value));
 }

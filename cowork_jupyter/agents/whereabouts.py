@@ -1,0 +1,140 @@
+"""Where the user is: what a model is told about their notebook beside what they write.
+
+It is looked up once, when a run begins, within a moment; a notebook or kernel that does not
+answer by then is done without. Nothing is told that the role could not read by itself without
+anybody being asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..domain.errors import CoworkError
+from ..domain.events import EventType
+from ..domain.messages import Message
+from ..tools.kernel.state import Variables
+from ..tools.notebook.state import NotebookState
+from ..workspace import Workspace
+from .log import RunLog
+from .notebook_changes import Changes, as_left, changes, marks_of
+from .whereabouts_text import Whereabouts, render
+
+if TYPE_CHECKING:
+    from .agent import AgentKit
+
+logger = logging.getLogger(__name__)
+
+CODE = "notebook_seen"
+"""The notice that keeps what was told, and how the cells were then."""
+
+_READ, _LIST = "read_notebook", "list_variables"
+_BUSY = "The kernel is busy, so its variables are not known now."
+_leaving: set[asyncio.Task[Any]] = set()
+"""Looks that took too long; they end by themselves."""
+
+
+async def tell_whereabouts(kit: AgentKit, log: RunLog) -> str:
+    """The note for the model, written down; empty if there is nothing to tell. Never fails."""
+    budget = kit.settings.notebook_tokens
+    if not log.notebook or log.task_id is not None or not budget:
+        return ""
+    try:
+        where = await _look_around(kit, log, log.notebook)
+        text = render(where, budget, kit.counter) if where else ""
+        if where and text:
+            seen = {"code": CODE, "notebook": where.state.path, "text": text}
+            log.event(EventType.NOTICE, {**seen, "cells": marks_of(where.state)})
+    except CoworkError:  # such as a notebook that is gone; whoever needs it will find out
+        return ""
+    except Exception:
+        logger.exception("It was not found out where the user is")
+        return ""
+    return text
+
+
+async def _look_around(kit: AgentKit, log: RunLog, path: str) -> Whereabouts | None:
+    workspace = _allowed(kit, log, _READ, path)
+    if workspace is None:
+        return None
+    reading = asyncio.ensure_future(kit.gate.notebooks.glance(workspace, path))
+    may_list = _allowed(kit, log, _LIST, path)
+    listing = asyncio.ensure_future(kit.kernels.variables(may_list, path)) if may_list else None
+    await _wait(kit.settings.notebook_seconds, reading, *([listing] if listing else []))
+    state = _result(reading)
+    if state is None:
+        return None
+    goal = kit.journal.store.goal(log.context_id, log.job_id)
+    variables, trouble = _variables(listing)
+    return Whereabouts(
+        state=state,
+        active=_active(state, goal),
+        request=goal.text if goal else "",
+        changes=_changes(log, state),
+        variables=variables.items if variables else (),
+        trouble=trouble,
+    )
+
+
+def _allowed(kit: AgentKit, log: RunLog, tool: str, path: str) -> Workspace | None:
+    """The workspace as a call of this tool would see it; None if there is no such call."""
+    if tool not in kit.registry:
+        return None
+    clearance = kit.gate.leave_without_asking(kit.registry[tool], {"path": path}, log)
+    return clearance.guard(kit.workspace) if clearance else None
+
+
+async def _wait(seconds: float, *looks: asyncio.Task[Any]) -> None:
+    """Give the looks their moment; those that need more are ended, and not waited for."""
+    try:
+        await asyncio.wait(looks, timeout=seconds)
+    finally:
+        for look in looks:
+            _leaving.add(look)
+            look.add_done_callback(_leave)
+            look.cancel()
+
+
+def _leave(look: asyncio.Task[Any]) -> None:
+    _leaving.discard(look)
+    if not look.cancelled():
+        look.exception()  # nobody else asks
+
+
+def _result(reading: asyncio.Task[NotebookState | None]) -> NotebookState | None:
+    """What was read; nothing if it was not there in time."""
+    return reading.result() if reading.done() and not reading.cancelled() else None
+
+
+def _variables(listing: asyncio.Task[Variables] | None) -> tuple[Variables | None, str]:
+    """What was found, or why it was not."""
+    if listing is None:
+        return None, ""
+    if not listing.done() or listing.cancelled():
+        return None, _BUSY
+    failure = listing.exception()
+    if failure is None:
+        return listing.result(), ""
+    # No kernel, or none that can be looked into, is no news: the tool says so when it is called.
+    return None, _BUSY if isinstance(failure, CoworkError) and failure.code == "kernel_busy" else ""
+
+
+def _active(state: NotebookState, goal: Message | None) -> str | None:
+    """The cell from which the message was sent, if it was; else the one that the cursor is in."""
+    sent_from = goal.data.get("cell_id") if goal else None
+    known = {cell.id for cell in state.cells}
+    return sent_from if sent_from in known else state.active
+
+
+def _changes(log: RunLog, state: NotebookState) -> Changes | None:
+    """What is not as the agent left it; None if it was never here."""
+    store = log.journal.store
+    seen = store.newest_notice(log.context_id, CODE)
+    if seen is None or seen.data.get("notebook") != state.path:
+        return None
+    before: Mapping[str, Any] = seen.data.get("cells") or {}
+    since = store.messages(log.context_id, seen.seq).items
+    known = as_left(before, state.path, since)
+    return changes(known, state) if known and marks_of(state) else None
