@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
@@ -55,6 +57,7 @@ class Parts:
             trusts=lambda offer: self.trust.is_trusted(offer),
         )
         self._observers: list[Callable[[Event], None]] = []
+        self._soon: asyncio.Handle | None = None
 
     def observe(self, observer: Callable[[Event], None]) -> None:
         """Call this with every event from now on; to be said before the first one."""
@@ -72,7 +75,14 @@ class Parts:
             bus.observe(observer)
         for event in store.recover():
             bus.publish(event)
+        self._finish_checkpoints_soon()
         return Journal(store, bus)
+
+    def _finish_checkpoints_soon(self) -> None:
+        """Of tools that were cut off, too; in the background, since it may take a while."""
+        with suppress(RuntimeError):  # no loop runs: then before the first checkpoint
+            loop = asyncio.get_running_loop()
+            self._soon = loop.call_soon(lambda: self.keeper.recorder.recover())
 
     @cached_property
     def inbox(self) -> Inbox:
@@ -220,6 +230,8 @@ class Parts:
 
     async def close(self) -> None:
         """Stop everything; what ran is stored as interrupted."""
+        if self._soon:
+            self._soon.cancel()
         if "approvals" in self.__dict__:
             self.approvals.keep_pending = True
         if "jobs" in self.__dict__:
@@ -231,7 +243,7 @@ class Parts:
         if "sandbox" in self.__dict__:
             self.sandbox.close()
         if "keeper" in self.__dict__:
-            self.keeper.shelf.close()
+            await self.keeper.close()
         if "journal" in self.__dict__:
             self.journal.bus.close()
             self.journal.store.close()

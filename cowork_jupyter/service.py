@@ -343,9 +343,10 @@ class CoworkService(Parts):
         self.context(context_id)
         return self.journal.store.pending_permissions(context_id)
 
-    def checkpoints(self, context_id: str) -> list[CheckpointRecord]:
+    async def checkpoints(self, context_id: str) -> list[CheckpointRecord]:
         """States of the workspace that one can go back to, oldest first."""
         self.context(context_id)
+        await self.keeper.recorder.finish_interrupted()
         return self.journal.store.checkpoints(context_id)
 
     def checkpoint(self, checkpoint_id: str) -> CheckpointRecord:
@@ -356,6 +357,7 @@ class CoworkService(Parts):
         self, checkpoint_id: str, scope: Scope = "this", until: str | None = None
     ) -> CheckpointDiff:
         """What a checkpoint changed, or its step, its job, or all up to another checkpoint."""
+        await self.keeper.recorder.finish_interrupted()
         return await self.keeper.undo.diff(checkpoint_id, scope, until)
 
     async def rollback(
@@ -368,6 +370,7 @@ class CoworkService(Parts):
         dry_run: bool = False,
     ) -> RollbackResult:
         """Put files back as they were before; what the user changed since is left and listed."""
+        await self.keeper.recorder.finish_interrupted()
         return await self.keeper.undo.rollback(
             checkpoint_id, scope=scope, paths=paths, overwrite=overwrite, dry_run=dry_run
         )

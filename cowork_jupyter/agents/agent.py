@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -121,7 +122,14 @@ class AgentKit:
             kernels=self.kernels,
             user=self.user,
         )
-        return await AgentLoop(log, talk, hands, self.user, limits, budget).run()
+        async with self._recorded(job_id, role):
+            return await AgentLoop(log, talk, hands, self.user, limits, budget).run()
+
+    def _recorded(self, job_id: str, role: AgentRole) -> AbstractAsyncContextManager[None]:
+        """Checkpoints before the job, and of all that it changed by its end."""
+        if self.recorder is None:
+            return nullcontext()
+        return self.recorder.during(job_id, role.spec.permissions)
 
     def _parts(
         self, role: AgentRole, context: Context, request: str, base: BasePrompt | None

@@ -81,7 +81,7 @@ class RollbackRequest(Request):
 @table.route("GET", "context/{id}/checkpoints", answer=CheckpointList, action="read", kernel=True)
 async def list_checkpoints(call: Call) -> BaseModel:
     """States that one can go back to, oldest first."""
-    found = call.service.checkpoints(call.path["id"])
+    found = await call.service.checkpoints(call.path["id"])
     return CheckpointList(items=[CheckpointView.of(one) for one in found])
 
 

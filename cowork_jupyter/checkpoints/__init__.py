@@ -55,6 +55,10 @@ class Checkpoints:
     recorder: Recorder
     undo: Undo
 
+    async def close(self) -> None:
+        """Finish what is being recorded, and let go of the store."""
+        await self.recorder.close()
+
 
 def checkpoints_of(
     settings: Settings,

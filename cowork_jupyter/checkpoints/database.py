@@ -12,7 +12,6 @@ from pathlib import Path
 from ..domain.errors import Unavailable
 from ..store.connection import BUSY_SECONDS, open_database
 
-VERSION = 1
 LOG_PAGES = 16_384
 
 _TABLES = """
@@ -59,6 +58,18 @@ CREATE TABLE needs (
 ) WITHOUT ROWID;
 CREATE INDEX needs_by_digest ON needs (digest);
 """
+_UNFINISHED = """
+ALTER TABLE checkpoints ADD COLUMN interrupted INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE unfinished (
+    id TEXT NOT NULL PRIMARY KEY REFERENCES checkpoints(id) ON DELETE CASCADE,
+    owner TEXT NOT NULL, -- whose process it is: when that is gone, others finish it
+    phase TEXT NOT NULL,
+    workspace INTEGER, -- in the phase 'scan': whose state tells what changes
+    facts TEXT NOT NULL -- what will be said about it
+) WITHOUT ROWID;
+"""
+_VERSIONS = (_TABLES, _UNFINISHED)
+VERSION = len(_VERSIONS)
 
 
 class Database:
@@ -128,14 +139,14 @@ def _prepare(path: Path) -> None:
 
 def _create_tables(connection: sqlite3.Connection, path: Path) -> None:
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    if version == 0:
-        for statement in _TABLES.split(";"):
-            connection.execute(statement)
-        connection.execute(f"PRAGMA user_version={VERSION}")
-    elif version > VERSION:
+    if version > VERSION:
         raise Unavailable(
             f"The checkpoints at {path} were written by a newer cowork_jupyter. "
             "Upgrade with `pip install -U cowork-jupyter`.",
             code="store_newer",
             retryable=False,
         )
+    for missing in _VERSIONS[version:]:
+        for statement in missing.split(";"):
+            connection.execute(statement)
+    connection.execute(f"PRAGMA user_version={VERSION}")

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol
+
+from .entries import Entry
+from .shelf import Shelf
 
 
 class OpenDocuments(Protocol):
@@ -25,3 +29,20 @@ class NoDocuments:
     async def write(self, path: str, content: bytes) -> bool:  # noqa: ARG002
         """Nothing to write to."""
         return False
+
+
+async def captured(
+    shelf: Shelf, documents: OpenDocuments, paths: Iterable[str]
+) -> dict[str, Entry | None]:
+    """Keep what is at these paths; of open documents, what is in the tab."""
+    entries = await shelf.ask(lambda state: state.capture(paths))
+    for path, entry in list(entries.items()):
+        if entry is None or entry.kind == "file":
+            content = await documents.read_unsaved(path)
+            if content is not None:
+                entries[path] = await _kept(shelf, content, entry)
+    return entries
+
+
+async def _kept(shelf: Shelf, content: bytes, like: Entry | None) -> Entry:
+    return await shelf.ask(lambda state: state.keep(content, like))

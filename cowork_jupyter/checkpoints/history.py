@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from .entries import Change, same
+from .entries import Change
 from .store import Stored
+from .unfinished import merged
 
 Scope = Literal["this", "step", "job", "since"]
 """One tool; all of its plan step; all of its job; it and all that came after it."""
@@ -33,10 +34,4 @@ def between(history: list[Stored], one: Stored, other: Stored) -> list[Stored]:
 
 def composed(checkpoints: Iterable[Stored]) -> list[Change]:
     """All changes as one: what was there at first, what is there in the end."""
-    found: dict[str, Change] = {}
-    for checkpoint in checkpoints:
-        for change in checkpoint.changes:
-            first = found.get(change.path, change)
-            found[change.path] = Change(change.path, first.before, change.after)
-    changes = (change for change in found.values() if not same(change.before, change.after))
-    return sorted(changes, key=lambda change: change.path)
+    return merged(change for checkpoint in checkpoints for change in checkpoint.changes)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
 
+from ..domain.errors import NotFound
 from ..domain.events import EventType
 from ..domain.identity import new_id, now
 from ..store import CheckpointRecord, Store, Transaction
-from .entries import Change, Uncovered, printable
+from .entries import Change, Entry, Uncovered, printable
 from .shelf import Shelf
 from .store import WorkspaceState
+from .unfinished import Left
 from .views import Compare, Facts
 
 MOST_FILES = 1000
@@ -49,6 +51,18 @@ class Origin:
     tool: str | None = None
     label: str = ""
 
+    @classmethod
+    def of(cls, left: Left) -> Origin:
+        """Of a checkpoint that was left unfinished."""
+        said = (left.facts["step_id"], left.facts["tool"], left.facts["label"])
+        return cls(left.context_id, left.job_id, left.task_id, *said)
+
+    def facts(self, uncovered: Sequence[Uncovered] = ()) -> Facts:
+        """What is kept beside an unfinished checkpoint, to be said when it is finished."""
+        missing = [[one.path, one.why] for one in uncovered]
+        said = {"step_id": self.step_id, "tool": self.tool, "label": self.label}
+        return {**said, "uncovered": missing}
+
 
 class Ledger:
     """Writes checkpoints down."""
@@ -59,17 +73,55 @@ class Ledger:
         self.compare = compare
         self._taken = 0
 
+    async def open(
+        self, checkpoint_id: str, origin: Origin, states: Mapping[str, Entry | None] | None
+    ) -> None:
+        """Write down that a tool will run, and what it may change: these paths, or anything.
+
+        Whatever ends this process from now on, what the tool has done by then will be found.
+        """
+        changes = [Change(path, one, one) for path, one in (states or {}).items()]
+
+        def write(state: WorkspaceState) -> None:
+            store = state.store
+            place = (origin.context_id, state.root, changes, origin.job_id, origin.task_id)
+            with store.database.transaction():
+                store.record(checkpoint_id, *place)
+                if states is None:
+                    store.unfinished.note(checkpoint_id, "scan", origin.facts(), state.number)
+                else:
+                    store.unfinished.note(checkpoint_id, "paths", origin.facts())
+
+        await self.shelf.ask(write)
+
+    async def drop(self, checkpoint_id: str) -> None:
+        """The tool changed nothing."""
+        await self.shelf.ask(lambda state: state.store.drop(checkpoint_id))
+
     async def store(
-        self, origin: Origin, changes: list[Change], checkpoint_id: str | None = None
+        self,
+        origin: Origin,
+        changes: list[Change],
+        checkpoint_id: str | None = None,
+        uncovered: Sequence[Uncovered] = (),
+        *,
+        interrupted: bool = False,
     ) -> str:
-        """Store what changed, before it is announced; gives the checkpoint's id."""
+        """Store what changed, before it is announced; gives the checkpoint's id.
+
+        Its place is after all that were stored before, also if it was opened before them.
+        """
         made = checkpoint_id or new_id("cp")
 
-        def record(state: WorkspaceState) -> None:
+        def write(state: WorkspaceState) -> None:
+            store = state.store
             place = (origin.context_id, state.root, changes, origin.job_id, origin.task_id)
-            state.store.record(made, *place)
+            with store.database.transaction():
+                store.drop(made)
+                store.record(made, *place, interrupted=interrupted)
+                store.unfinished.note(made, "untold", origin.facts(uncovered))
 
-        await self.shelf.ask(record)
+        await self.shelf.ask(write)
         return made
 
     async def record(
@@ -78,19 +130,34 @@ class Ledger:
         changes: list[Change],
         uncovered: Iterable[Uncovered] = (),
         checkpoint_id: str | None = None,
+        *,
+        interrupted: bool = False,
     ) -> str:
         """Store a checkpoint and announce it."""
-        made = await self.store(origin, changes, checkpoint_id)
-        files = await self.shelf.ask(lambda _: self._listed(changes))
-        missing = [
-            {"path": printable(one.path), "why": one.why}
-            for one in islice(uncovered, MOST_UNCOVERED)
-        ]
-        self._announce(made, origin, files, missing)
+        missing = list(islice(uncovered, MOST_UNCOVERED))
+        made = await self.store(origin, changes, checkpoint_id, missing, interrupted=interrupted)
+        await self.tell(made, origin, changes, missing)
         self._taken += 1
         if self._taken % TIDY_EVERY == 0:
             await self.tidy()
         return made
+
+    async def tell(
+        self,
+        checkpoint_id: str,
+        origin: Origin,
+        changes: list[Change],
+        uncovered: Iterable[Uncovered],
+    ) -> None:
+        """Announce a stored checkpoint; one whose conversation is gone by now goes too."""
+        files = await self.shelf.ask(lambda _: self._listed(changes))
+        missing = [{"path": printable(one.path), "why": one.why} for one in uncovered]
+        try:
+            self._announce(checkpoint_id, origin, files, missing)
+        except NotFound:
+            await self.drop(checkpoint_id)
+        else:
+            await self.shelf.ask(lambda state: state.store.unfinished.told(checkpoint_id))
 
     async def tidy(self) -> None:
         """Drop what is past the limit, from the store and from the record."""

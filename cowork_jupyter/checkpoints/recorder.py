@@ -1,8 +1,10 @@
-"""A checkpoint around every tool call that can change something.
+"""A checkpoint around every tool call that can change something, and one before each job.
 
 Tools that name their files get exactly those kept; everything else that can write gets a
-scan of the workspace before and after. The work is done in threads. A tool whose
-checkpoint cannot be taken does not run.
+scan of the workspace before and after. It is written down before the tool runs, so that
+nothing is lost if we are killed meanwhile. The scan before a job and those after its tools
+run in the background, in threads: only the next tool that can change something waits for
+them. A tool whose checkpoint cannot be taken does not run.
 """
 
 from __future__ import annotations
@@ -10,21 +12,22 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
-from collections.abc import AsyncIterator, Coroutine, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
 from ..domain.errors import CoworkError, Unavailable
 from ..domain.events import EventType
+from ..domain.identity import new_id
 from ..domain.roles import Permission
 from ..workspace import Workspace
-from .documents import OpenDocuments
+from .documents import OpenDocuments, captured
 from .entries import Change, Entry, Uncovered, printable, same
 from .exclude import inside_git
 from .ledger import Ledger, Origin
-from .snapshot import Snapshot
+from .recovery import Recovery
 from .store import WorkspaceState
 
 logger = logging.getLogger(__name__)
@@ -60,11 +63,11 @@ class ToolUse:
 
 
 @dataclass(frozen=True)
-class _Before:
-    """The workspace before a call, as far as the call can change it: some paths, or all."""
+class _Open:
+    """A checkpoint whose tool runs, with what the tool can change: some paths, or all."""
 
-    entries: dict[str, Entry | None]
-    snapshot: Snapshot | None = None
+    id: str
+    before: dict[str, Entry | None] | None
 
 
 class Recorder:
@@ -75,7 +78,39 @@ class Recorder:
         self._shelf = ledger.shelf
         self._workspace = workspace
         self._documents = documents
-        self._marked: set[str] = set()
+        self._recovery = Recovery(ledger, documents)
+        self._baselines: dict[str, asyncio.Task[None]] = {}
+        """By job: the look at the workspace before it."""
+        self._marks: dict[str, asyncio.Task[None]] = {}
+        """By job: writing down that this is the place before it."""
+        self._settling: dict[asyncio.Task[None], str | None] = {}
+        """Looks at the workspace after tools, with the tools' jobs."""
+
+    @asynccontextmanager
+    async def during(self, job_id: str, permissions: frozenset[Permission]) -> AsyncIterator[None]:
+        """Around a job, or a part of it, that may do so much.
+
+        If it can change something, what there is at its beginning is looked at, in the
+        background. It ends when all that its tools changed is recorded.
+        """
+        if permissions & _CHANGING:
+            self._begin(job_id)
+        try:
+            yield
+        finally:
+            await self.settled(job_id)
+
+    def _begin(self, job_id: str) -> None:
+        if job_id not in self._baselines:
+            self._baselines[job_id] = asyncio.create_task(self._baseline())
+
+    def recover(self) -> None:
+        """The same as `finish_interrupted`, in the background."""
+        self._recovery.begin()
+
+    async def finish_interrupted(self) -> None:
+        """Record what tools had changed when they were cut off, here or in a process now gone."""
+        await self._recovery.finish()
 
     @asynccontextmanager
     async def around(self, use: ToolUse) -> AsyncIterator[None]:
@@ -83,11 +118,29 @@ class Recorder:
         if not use.permissions & _CHANGING:
             yield
             return
-        before = await self._before(use)
+        opened = await self._open(use)
         try:
             yield
         finally:
-            await _to_the_end(self._after(use, before))
+            work = asyncio.create_task(self._after(use, opened))
+            self._settling[work] = use.job_id
+            work.add_done_callback(self._settling.pop)
+            if opened.before is not None:
+                await _to_the_end(work)
+
+    async def settled(self, job_id: str | None = None) -> None:
+        """Wait until all that tools did, those of one job or all, is recorded."""
+        tasks = [task for task, job in self._settling.items() if job_id in (None, job)]
+        if tasks:
+            await _to_the_end(asyncio.ensure_future(asyncio.wait(tasks)))
+
+    async def close(self) -> None:
+        """Finish what must be, and let go of the store, whereby what need not be ends."""
+        await self.settled()
+        await asyncio.to_thread(self._shelf.close)
+        await self._recovery.close()
+        if rest := [*self._baselines.values(), *self._marks.values()]:
+            await asyncio.wait(rest)
 
     async def preview(self) -> list[Uncovered]:
         """What a command run now could change beyond recall; known before it runs."""
@@ -105,12 +158,15 @@ class Recorder:
         more = len(missed) - len(shown)
         return [*shown, f"and {more:,} more"] if more else shown
 
-    async def _before(self, use: ToolUse) -> _Before:
+    async def _open(self, use: ToolUse) -> _Open:
         try:
-            paths = await asyncio.to_thread(self._named_paths, use)
-            if paths is None:
-                return _Before({}, await self._shelf.ask(WorkspaceState.scan))
-            return _Before(await self._captured(paths))
+            await self._recovery.finish()
+            await self._mark_job(use)
+            if self._settling:
+                await asyncio.wait(self._settling)
+            before = await self._before(use)
+            opened = _Open(new_id("cp"), before)
+            await self._written_down(opened, use.origin)
         except (OSError, sqlite3.Error) as error:
             raise Unavailable(
                 f"{use.tool} was not run, because no checkpoint can be taken: {error}. "
@@ -118,29 +174,50 @@ class Recorder:
                 code="no_checkpoint",
                 retryable=False,
             ) from error
+        return opened
 
-    async def _after(self, use: ToolUse, before: _Before) -> None:
+    async def _before(self, use: ToolUse) -> dict[str, Entry | None] | None:
+        """The state of what the call names; None if it may change anything, and all is kept."""
+        paths = await asyncio.to_thread(self._named_paths, use)
+        if paths is None:
+            await self._shelf.ask(WorkspaceState.scan)
+            return None
+        return await captured(self._shelf, self._documents, paths)
+
+    async def _written_down(self, opened: _Open, origin: Origin) -> None:
+        """From here on nothing that the tool does is lost. Who is cancelled leaves nothing open."""
+        work = asyncio.create_task(self._ledger.open(opened.id, origin, opened.before))
         try:
-            changes, uncovered = await self._changes(before)
+            await _to_the_end(work)
+        except asyncio.CancelledError:
+            await _to_the_end(asyncio.create_task(self._ledger.drop(opened.id)))
+            raise
+
+    async def _after(self, use: ToolUse, opened: _Open) -> None:
+        try:
+            changes, uncovered = await self._changes(opened)
             if changes:
-                await self._mark_job(use)
-                await self._ledger.record(use.origin, changes, uncovered)
+                await self._ledger.record(use.origin, changes, uncovered, opened.id)
+            else:
+                await self._ledger.drop(opened.id)
         except (OSError, sqlite3.Error, CoworkError) as error:
             logger.exception("No checkpoint of %s", use.tool)
-            message = f"What {use.tool} changed could not be recorded: {error}"
-            with self._ledger.journal.transaction() as tx:
-                data = {"code": "no_checkpoint", "message": message}
-                tx.append_event(use.context_id, EventType.NOTICE, data, use.job_id, use.task_id)
+            await self._recovery.release(opened.id)
+            message = f"What {use.tool} changed could not be recorded yet: {error}"
+            self._notice(use, message)
 
-    async def _changes(self, before: _Before) -> tuple[list[Change], list[Uncovered]]:
-        if before.snapshot is not None:
-            first = before.snapshot
-            after = await self._shelf.ask(WorkspaceState.scan)
-            return await asyncio.to_thread(first.changes_until, after), after.uncovered()
-        found = await self._captured(before.entries)
+    def _notice(self, use: ToolUse, message: str) -> None:
+        with suppress(CoworkError), self._ledger.journal.transaction() as tx:
+            data = {"code": "no_checkpoint", "message": message}
+            tx.append_event(use.context_id, EventType.NOTICE, data, use.job_id, use.task_id)
+
+    async def _changes(self, opened: _Open) -> tuple[list[Change], list[Uncovered]]:
+        if opened.before is None:
+            return await self._shelf.ask(lambda state: _found_by_scans(state, opened.id))
+        found = await captured(self._shelf, self._documents, opened.before)
         changes = [
             Change(path, entry, found.get(path))
-            for path, entry in sorted(before.entries.items())
+            for path, entry in sorted(opened.before.items())
             if not same(entry, found.get(path))
         ]
         lost = [
@@ -149,19 +226,6 @@ class Recorder:
             if one.before and one.before.why_not_kept
         ]
         return changes, lost
-
-    async def _captured(self, paths: Mapping[str, object] | list[str]) -> dict[str, Entry | None]:
-        """What is at these paths; of open documents, what is in the tab."""
-        entries = await self._shelf.ask(lambda state: state.capture(paths))
-        for path, entry in list(entries.items()):
-            if entry is None or entry.kind == "file":
-                content = await self._documents.read_unsaved(path)
-                if content is not None:
-                    entries[path] = await self._kept(content, entry)
-        return entries
-
-    async def _kept(self, content: bytes, like: Entry | None) -> Entry:
-        return await self._shelf.ask(lambda state: state.keep(content, like))
 
     def _named_paths(self, use: ToolUse) -> list[str] | None:
         """The files that a call names, wherever symlinks lead; None if it may change any."""
@@ -184,25 +248,49 @@ class Recorder:
                 continue  # the tool will say what is wrong with it
         return {one for one in found if one != "." and not inside_git(one)}
 
+    async def _baseline(self) -> None:
+        """Whoever needs a checkpoint will find out for themselves if none can be taken."""
+        try:
+            await self._shelf.ask(WorkspaceState.scan)
+        except (OSError, sqlite3.Error, CoworkError) as error:
+            logger.info("The workspace could not be looked at before a job: %s", error)
+
     async def _mark_job(self, use: ToolUse) -> None:
         """Before the first change of a job: the place from which all of it can be taken back."""
-        if use.job_id is None or use.job_id in self._marked:
+        job_id = use.job_id
+        if job_id is None:
             return
-        self._marked.add(use.job_id)
-        store = self._ledger.journal.store
-        if any(one.job_id == use.job_id for one in store.checkpoints(use.context_id)):
+        self._begin(job_id)
+        if job_id not in self._marks:
+            self._marks[job_id] = asyncio.create_task(self._mark(use.context_id, job_id))
+        try:
+            await asyncio.shield(self._marks[job_id])
+        except (OSError, sqlite3.Error, CoworkError):
+            self._marks.pop(job_id, None)
+            raise
+
+    async def _mark(self, context_id: str, job_id: str) -> None:
+        await asyncio.wait([self._baselines[job_id]])
+        if await self._shelf.ask(lambda state: state.store.has_job(job_id)):
             return  # a job that was resumed has its mark
-        goal = store.goal(use.context_id, use.job_id)
+        goal = self._ledger.journal.store.goal(context_id, job_id)
         text = goal.text.strip().partition("\n")[0] if goal else "this job"
         label = f"Before: {text}"[:LONGEST_LABEL]
-        await self._ledger.record(Origin(use.context_id, use.job_id, label=label), [])
+        await self._ledger.record(Origin(context_id, job_id, label=label), [])
 
 
-async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
-    """Finish this even if whoever waits for it is cancelled meanwhile."""
-    task = asyncio.ensure_future(work)
+def _found_by_scans(
+    state: WorkspaceState, checkpoint_id: str
+) -> tuple[list[Change], list[Uncovered]]:
+    """What this scan, and those since the checkpoint was opened, found different."""
+    snapshot = state.scan()
+    return state.store.checkpoint(checkpoint_id).changes, snapshot.uncovered()
+
+
+async def _to_the_end(work: asyncio.Future[Any]) -> None:
+    """Wait for this even if whoever waits is cancelled meanwhile, and be cancelled then."""
     try:
-        await asyncio.shield(task)
+        await asyncio.shield(work)
     except asyncio.CancelledError:
-        await asyncio.wait([task])
+        await asyncio.wait([work])
         raise

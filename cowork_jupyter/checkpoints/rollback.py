@@ -14,6 +14,10 @@ from .store import Stored, WorkspaceState
 BY_USER = "you changed it after that; name it in 'overwrite' to take it back all the same"
 IN_BETWEEN = "you changed it in between; name it in 'overwrite' to take it back all the same"
 ELSEWHERE = "another conversation changed it after that; name it in 'overwrite' to go on"
+CUT_OFF = (
+    "its tool was cut off, so this may be somebody else's change; "
+    "name it in 'overwrite' to take it back all the same"
+)
 AT_ONCE = 16
 """Files that are written side by side."""
 NOT_OURS = "this did not change it"
@@ -114,6 +118,8 @@ def _why_not(
     context = story[0][0].context_id
     if any(one.context_id != context for one, _ in story):
         return ELSEWHERE
+    if any(one.interrupted for one, _ in story):
+        return CUT_OFF
     ours = [target]
     for _, change in story:
         if not any(same(change.before, one) for one in ours):

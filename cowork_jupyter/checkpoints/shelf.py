@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
+from ..domain.errors import Unavailable
 from ..domain.settings import Settings
 from .exclude import Exclusions
 from .housekeeping import Report, sweep, tidy, verify
@@ -26,11 +27,14 @@ class Shelf:
         self._settings = settings
         self._lock = threading.Lock()
         self._state: WorkspaceState | None = None
+        self._closed = False
 
     @property
     def state(self) -> WorkspaceState:
         """The workspace in its store. To be asked for in a thread: opening may take a while."""
         with self._lock:
+            if self._closed:
+                raise Unavailable("The checkpoint store is closed.", code="closed")
             if self._state is None:
                 self._state = self._opened()
             return self._state
@@ -43,6 +47,11 @@ class Shelf:
         exclusions = Exclusions(settings.checkpoint_exclude, sorted(private))
         return WorkspaceState(store, settings.workspace, exclusions)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was ever kept; then nothing is opened only to find out."""
+        return self._state is None and not (self._settings.data_dir / FOLDER).exists()
+
     async def ask(self, question: Callable[[WorkspaceState], T]) -> T:
         """Let a thread do something with the store."""
         return await asyncio.to_thread(lambda: question(self.state))
@@ -54,8 +63,9 @@ class Shelf:
         return objects.read(digest) if size is not None and size <= most else None
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Let go of the store. What still works with it fails."""
         with self._lock:
+            self._closed = True
             if self._state is not None:
                 self._state.close()
 
@@ -67,7 +77,7 @@ class Shelf:
 
     async def forget_context(self, context_id: str) -> None:
         """A conversation was deleted: its checkpoints go too, with what nobody else needs."""
-        if self._state is None and not (self._settings.data_dir / FOLDER).exists():
+        if self.is_empty:
             return
 
         def forget(state: WorkspaceState) -> None:

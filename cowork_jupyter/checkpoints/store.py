@@ -24,6 +24,7 @@ from .looker import Looker
 from .objects import Damaged, Objects
 from .scan import Limits, Scan
 from .snapshot import Folder, Snapshot
+from .unfinished import Unfinished, merged
 
 SETTLE = 4 * 1024**2
 """A write-ahead log larger than this is brought into the file at the end of a scan."""
@@ -39,6 +40,8 @@ class Stored:
     job_id: str | None
     task_id: str | None
     changes: list[Change]
+    interrupted: bool = False
+    """Whether its tool was cut off: what others changed until it was found may be part of it."""
 
 
 class CheckpointStore:
@@ -47,11 +50,14 @@ class CheckpointStore:
     def __init__(self, folder: Path, limits: Limits | None = None) -> None:
         self.folder = folder
         self.limits = limits or Limits()
-        self.database = Database(folder / "checkpoints.sqlite")
+        path = folder / "checkpoints.sqlite"
+        self.database = Database(path)
         self.objects = Objects(folder, self.database)
+        self.unfinished = Unfinished(self.database, path)
 
     def close(self) -> None:
         """Let go of the files."""
+        self.unfinished.close()
         self.database.close()
 
     def record(
@@ -62,26 +68,42 @@ class CheckpointStore:
         changes: Sequence[Change],
         job_id: str | None = None,
         task_id: str | None = None,
+        *,
+        interrupted: bool = False,
     ) -> None:
         """Store what a tool changed, or change that; the contents must be kept already."""
+        values = (
+            *(checkpoint_id, context_id, job_id, task_id, os.fsencode(root)),
+            *(changes_to_bytes(changes), int(time.time()), interrupted),
+        )
+        with self.database.transaction() as connection:
+            position = connection.execute(
+                "INSERT INTO checkpoints (id, context_id, job_id, task_id, root, changes, created,"
+                " interrupted) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET"
+                " changes=excluded.changes RETURNING position",
+                values,
+            ).fetchone()[0]
+            self._hold(position, changes)
+
+    def add(self, checkpoint_id: str, found: Iterable[Change]) -> None:
+        """What a scan found different, added to what an open checkpoint knows so far."""
+        with self.database.transaction() as connection:
+            known = self.checkpoint(checkpoint_id)
+            changes = merged((*known.changes, *found))
+            values = (changes_to_bytes(changes), known.position)
+            connection.execute("UPDATE checkpoints SET changes=? WHERE position=?", values)
+            self._hold(known.position, changes)
+
+    def _hold(self, position: int, changes: Iterable[Change]) -> None:
+        """See to it that the contents of a checkpoint stay."""
         needed = {
             entry.digest
             for change in changes
             for entry in (change.before, change.after)
             if entry and entry.digest
         }
-        values = (
-            *(checkpoint_id, context_id, job_id, task_id, os.fsencode(root)),
-            *(changes_to_bytes(changes), int(time.time())),
-        )
         try:
             with self.database.transaction() as connection:
-                position = connection.execute(
-                    "INSERT INTO checkpoints (id, context_id, job_id, task_id, root, changes,"
-                    " created) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET"
-                    " changes=excluded.changes RETURNING position",
-                    values,
-                ).fetchone()[0]
                 connection.execute("DELETE FROM needs WHERE checkpoint=?", (position,))
                 connection.executemany(
                     "INSERT INTO needs VALUES (?, ?)", [(position, digest) for digest in needed]
@@ -89,8 +111,13 @@ class CheckpointStore:
         except sqlite3.IntegrityError as error:
             raise Damaged("A content of this checkpoint is not in the store.") from error
 
+    def drop(self, checkpoint_id: str) -> None:
+        """Forget a checkpoint, if there is one of this name."""
+        with self.database.transaction() as connection:
+            connection.execute("DELETE FROM checkpoints WHERE id=?", (checkpoint_id,))
+
     def checkpoint(self, checkpoint_id: str) -> Stored:
-        """One checkpoint."""
+        """One checkpoint, finished or not."""
         for found in self._select("id=?", checkpoint_id):
             return found
         raise NotFound(
@@ -99,11 +126,18 @@ class CheckpointStore:
         )
 
     def checkpoints(self, root: Path, since: int = 0) -> list[Stored]:
-        """All checkpoints of a workspace from a position on, oldest first."""
-        return self._select("root=? AND position>=?", os.fsencode(root), since)
+        """All finished checkpoints of a workspace from a position on, oldest first."""
+        finished = "id NOT IN (SELECT id FROM unfinished WHERE phase<>'untold')"
+        return self._select(f"root=? AND position>=? AND {finished}", os.fsencode(root), since)
+
+    def has_job(self, job_id: str) -> bool:
+        """Whether there is a checkpoint of this job."""
+        with self.database.reading() as connection:
+            sql = "SELECT 1 FROM checkpoints WHERE job_id=?"
+            return connection.execute(sql, (job_id,)).fetchone() is not None
 
     def _select(self, where: str, *values: object) -> list[Stored]:
-        columns = "position, id, context_id, job_id, task_id, changes"
+        columns = "position, id, context_id, job_id, task_id, changes, interrupted"
         sql = f"SELECT {columns} FROM checkpoints WHERE {where} ORDER BY position"  # noqa: S608
         with self.database.reading() as connection:
             rows = connection.execute(sql, values).fetchall()
@@ -122,8 +156,10 @@ def _stored(
     job_id: str | None,
     task_id: str | None,
     changes: bytes,
+    interrupted: int,
 ) -> Stored:
-    return Stored(position, checkpoint_id, context_id, job_id, task_id, changes_from_bytes(changes))
+    place = (position, checkpoint_id, context_id, job_id, task_id)
+    return Stored(*place, changes_from_bytes(changes), bool(interrupted))
 
 
 class WorkspaceState:
@@ -144,16 +180,24 @@ class WorkspaceState:
         """The workspace's folder."""
         return self.ground.root
 
+    @property
+    def number(self) -> int:
+        """By which the store knows its state; 0 before that was first asked for."""
+        return self._id
+
     def close(self) -> None:
-        """Let go of the store, and of whoever helps to look."""
+        """Let go of the store, and of whoever helps to look. A scan that still runs fails."""
+        self.store.close()
         with self._lock:
             self._looker.close()
-        self.store.close()
 
-    def scan(self) -> Snapshot:
-        """Look at the whole workspace, keep what is new, and remember the state."""
+    def scan(self, *, afresh: bool = False) -> Snapshot:
+        """Look at the whole workspace, keep what is new, and remember the state.
+
+        `afresh` begins with the state that is stored, which another process may have changed.
+        """
         with self._lock:
-            before = self._last or self._load()
+            before = self._load() if afresh or self._last is None else self._last
             scan = Scan(
                 *(self.ground, self.store.objects, self._exclusions, self.store.limits, before),
                 looker=self._looker,
@@ -202,6 +246,7 @@ class WorkspaceState:
         left -= {d for folder in new.values() for d in folder.contents()}
         now = int(time.time())
         with self.store.database.transaction() as connection:
+            self._tell_unfinished(new, gone)
             connection.executemany(
                 "UPDATE objects SET seen=? WHERE digest=?", [(now, one) for one in left]
             )
@@ -216,3 +261,23 @@ class WorkspaceState:
             connection.execute("UPDATE workspaces SET scanned=? WHERE id=?", (now, self._id))
         if sum(len(folder.digests) for folder in new.values()) * 4 > SETTLE:
             self.store.database.settle()
+
+    def _tell_unfinished(self, new: dict[str, Folder], gone: Iterable[str]) -> None:
+        """What differs from the stored state is what tools that run, or were cut off, changed."""
+        waiting = self.store.unfinished.scanning(self._id)
+        if not waiting:
+            return
+        stored = Snapshot(self._stored((*new, *gone)))
+        found = stored.changes_until(Snapshot(new))
+        for checkpoint_id in waiting:
+            self.store.add(checkpoint_id, found)
+
+    def _stored(self, paths: Iterable[str]) -> dict[str, Folder]:
+        found = {}
+        sql = "SELECT data FROM folders WHERE workspace=? AND path=?"
+        with self.store.database.reading() as connection:
+            for path in paths:
+                row = connection.execute(sql, (self._id, os.fsencode(path))).fetchone()
+                if row:
+                    found[path] = Folder.from_bytes(row[0])
+        return found

@@ -184,7 +184,7 @@ def test_a_pack_that_is_half_empty_is_written_anew(site: Site) -> None:
             batch.add(str(number).encode() * 5000)
     with site.store.database.transaction() as connection:
         connection.execute(
-            "INSERT INTO checkpoints VALUES (1, 'cp', 'ctx', NULL, NULL, '', x'', 0)"
+            "INSERT INTO checkpoints VALUES (1, 'cp', 'ctx', NULL, NULL, '', x'', 0, 0)"
         )
         connection.execute("INSERT INTO needs VALUES (1, ?)", (kept,))
     sweep(site.store, grace=-1)

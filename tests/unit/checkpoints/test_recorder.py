@@ -7,7 +7,8 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -80,13 +81,30 @@ class Desk:
         step = f"step of {task}" if task else None
         return ToolUse(self.context, self.job, task, step, tool, permissions, parameters)
 
+    @asynccontextmanager
+    async def around(self, use: ToolUse) -> AsyncIterator[None]:
+        """A tool, until what it did is recorded."""
+        async with self.parts.recorder.around(use):
+            yield
+        await self.parts.recorder.settled()
+
+    async def run(self, command: str, work: Callable[[], object] = lambda: None) -> None:
+        """As execute_command would."""
+        async with self.around(self.use("execute_command", command=command)):
+            work()
+
     async def write(self, path: str, content: str, task: str | None = None) -> str:
         """As update_file would; gives the checkpoint's id."""
-        async with self.parts.recorder.around(self.use(path=path, task=task)):
+        async with self.around(self.use(path=path, task=task)):
             place = self.root / path
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(content)
         return str(self.listed()[-1]["id"])
+
+    def unfinished(self) -> list[str]:
+        """The phases of checkpoints that are not finished."""
+        with self.parts.shelf.state.store.database.reading() as connection:
+            return [row[0] for row in connection.execute("SELECT phase FROM unfinished")]
 
     def listed(self) -> list[dict[str, Any]]:
         found = self.journal.store.checkpoints(self.context)
@@ -111,7 +129,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 async def test_a_file_tool_records_exactly_its_file(desk: Desk) -> None:
     (desk.root / "a.txt").write_text("one\ntwo\n")
     (desk.root / "other.txt").write_text("other")
-    async with desk.parts.recorder.around(desk.use(path="./a.txt", task="t1")):
+    async with desk.around(desk.use(path="./a.txt", task="t1")):
         (desk.root / "a.txt").write_text("one\n2\nthree\n")
         (desk.root / "other.txt").write_text("the user types")
     mark, made = desk.listed()
@@ -134,7 +152,7 @@ async def test_it_is_announced_as_the_contract_shows_it(desk: Desk) -> None:
 
 async def test_a_command_is_covered_by_a_look_at_everything(desk: Desk) -> None:
     (desk.root / "data.csv").write_text("a,b\n1,2\n")
-    async with desk.parts.recorder.around(desk.use("execute_command", command="make")):
+    async with desk.around(desk.use("execute_command", command="make")):
         (desk.root / "data.csv").write_text("a,b\n1,3\n")
         (desk.root / "out").mkdir()
         (desk.root / "out/plot.png").write_bytes(bytes(10))
@@ -147,15 +165,21 @@ async def test_tools_that_only_look_leave_no_trace(desk: Desk) -> None:
         *(desk.context, desk.job, None, None, "read_file"),
         *(frozenset({Permission.READ_FILES}), {"path": "a.txt"}),
     )
-    async with desk.parts.recorder.around(looks):
+    async with desk.around(looks):
         (desk.root / "a.txt").write_text("by the user")
-    async with desk.parts.recorder.around(desk.use("execute_command", command="ls")):
-        pass
     assert desk.listed() == []
+    assert desk.parts.shelf.is_empty
+
+
+async def test_a_tool_that_changed_nothing_leaves_only_the_place_before_its_job(desk: Desk) -> None:
+    await desk.run("ls")
+    assert [one["label"] for one in desk.listed()] == ["Before: Tidy up"]
+    assert len(desk.parts.shelf.state.store.checkpoints(desk.root)) == 1
+    assert desk.unfinished() == []
 
 
 async def test_a_tool_that_names_no_file_is_covered_like_a_command(desk: Desk) -> None:
-    async with desk.parts.recorder.around(desk.use("mcp_tool", where="somewhere")):
+    async with desk.around(desk.use("mcp_tool", where="somewhere")):
         (desk.root / "made.txt").write_text("x")
     assert [one["path"] for one in desk.listed()[-1]["files"]] == ["made.txt"]
 
@@ -163,7 +187,7 @@ async def test_a_tool_that_names_no_file_is_covered_like_a_command(desk: Desk) -
 async def test_a_symlink_is_recorded_with_what_it_leads_to(desk: Desk) -> None:
     (desk.root / "real.txt").write_text("before")
     (desk.root / "link.txt").symlink_to("real.txt")
-    async with desk.parts.recorder.around(desk.use(path="link.txt")):
+    async with desk.around(desk.use(path="link.txt")):
         (desk.root / "real.txt").write_text("after")
     made = desk.listed()[-1]
     assert [one["path"] for one in made["files"]] == ["real.txt"]
@@ -175,7 +199,7 @@ async def test_what_a_failed_or_cancelled_tool_did_is_recorded_too(desk: Desk) -
     (desk.root / "a.txt").write_text("before")
 
     async def broken_tool() -> None:
-        async with desk.parts.recorder.around(desk.use(path="a.txt")):
+        async with desk.around(desk.use(path="a.txt")):
             (desk.root / "a.txt").write_text("half")
             raise ZeroDivisionError
 
@@ -185,7 +209,7 @@ async def test_what_a_failed_or_cancelled_tool_did_is_recorded_too(desk: Desk) -
     began = asyncio.Event()
 
     async def long_command() -> None:
-        async with desk.parts.recorder.around(desk.use("execute_command", command="make")):
+        async with desk.around(desk.use("execute_command", command="make")):
             (desk.root / "b.txt").write_text("half")
             began.set()
             await asyncio.Event().wait()
@@ -195,6 +219,7 @@ async def test_what_a_failed_or_cancelled_tool_did_is_recorded_too(desk: Desk) -
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+    await desk.parts.recorder.settled()
     assert [one["path"] for one in desk.listed()[-1]["files"]] == ["b.txt"]
 
 
@@ -207,7 +232,7 @@ async def test_a_tool_whose_checkpoint_cannot_be_taken_does_not_run(
     monkeypatch.setattr(WorkspaceState, "capture", full)
     ran = False
     with pytest.raises(Unavailable, match="disk is full") as failure:
-        async with desk.parts.recorder.around(desk.use(path="a.txt")):
+        async with desk.around(desk.use(path="a.txt")):
             ran = True
     assert not ran
     assert (failure.value.code, failure.value.retryable) == ("no_checkpoint", False)
@@ -219,7 +244,7 @@ async def test_a_checkpoint_that_fails_afterwards_is_told(
     def full(self: object, *_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    async with desk.parts.recorder.around(desk.use(path="a.txt")):
+    async with desk.around(desk.use(path="a.txt")):
         (desk.root / "a.txt").write_text("x")
         monkeypatch.setattr(WorkspaceState, "capture", full)
     (notice,) = desk.notices()
@@ -239,7 +264,7 @@ async def test_the_event_loop_goes_on_while_a_scan_runs(
 
     monkeypatch.setattr(WorkspaceState, "scan", waiting)
     asyncio.get_running_loop().call_later(0.01, go_on.set)
-    async with desk.parts.recorder.around(desk.use("execute_command", command="ls")):
+    async with desk.around(desk.use("execute_command", command="ls")):
         pass
 
 
@@ -249,7 +274,7 @@ async def test_what_is_not_covered_is_known_before_and_said_after(tmp_path: Path
     (desk.root / ".git").mkdir()
     before = [one.path for one in await desk.parts.recorder.preview()]
     assert before == [".git", "model.bin"]
-    async with desk.parts.recorder.around(desk.use("execute_command", command="train")):
+    async with desk.around(desk.use("execute_command", command="train")):
         (desk.root / "model.bin").write_bytes(b"new")
     (changed,) = desk.listed()[-1]["files"]
     assert changed["path"] == "model.bin"
@@ -358,7 +383,7 @@ async def test_an_unknown_checkpoint(desk: Desk) -> None:
 
 async def test_names_that_are_no_utf8_can_be_named_as_they_are_shown(desk: Desk) -> None:
     name = os.fsdecode(b"caf\xe9.txt")
-    async with desk.parts.recorder.around(desk.use("execute_command", command="x")):
+    async with desk.around(desk.use("execute_command", command="x")):
         (desk.root / name).write_text("x")
     made = desk.listed()[-1]
     shown = made["files"][0]["path"]
@@ -374,7 +399,7 @@ async def test_names_that_are_no_utf8_can_be_named_as_they_are_shown(desk: Desk)
 async def test_unsaved_edits_in_an_open_tab_are_part_of_the_checkpoint(desk: Desk) -> None:
     (desk.root / "nb.ipynb").write_text("saved")
     desk.tabs.unsaved["nb.ipynb"] = b"unsaved words of the user"
-    async with desk.parts.recorder.around(desk.use("edit_cell", path="nb.ipynb")):
+    async with desk.around(desk.use("edit_cell", path="nb.ipynb")):
         desk.tabs.unsaved["nb.ipynb"] = b"edited by the agent"
     made = desk.listed()[-1]["id"]
     result = await desk.parts.undo.rollback(made)
@@ -395,7 +420,7 @@ async def test_past_the_limit_the_oldest_go_from_the_list_too(
     monkeypatch.setattr(ledgers, "TIDY_EVERY", 1000)
     desk = Desk(tmp_path)
     for number in range(6):
-        async with desk.parts.recorder.around(desk.use(path="a.bin")):
+        async with desk.around(desk.use(path="a.bin")):
             (desk.root / "a.bin").write_bytes(os.urandom(LARGE) + bytes([number]))
     before = [one["id"] for one in desk.listed()]
     store = desk.parts.shelf.state.store

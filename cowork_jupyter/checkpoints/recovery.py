@@ -1,0 +1,124 @@
+"""Finishing the checkpoints of tools that were cut off, by a crash, a kill or a full disk.
+
+What such a tool changed is what is different now from the state that was kept before it
+ran. Nobody can tell whether all of that was the tool: what others changed since is in it
+too. So the checkpoint says so, and a rollback of it asks about each file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sqlite3
+
+from ..domain.errors import CoworkError, NotFound
+from .documents import OpenDocuments, captured
+from .entries import Change, Uncovered
+from .ledger import Ledger, Origin
+from .snapshot import Snapshot
+from .store import WorkspaceState
+from .unfinished import Left, merged
+
+logger = logging.getLogger(__name__)
+
+CUT_OFF = (
+    "this tool was cut off; what others changed between that and now is listed here as well, "
+    "so a rollback asks about each file"
+)
+OTHER_RULES = (
+    "this tool was cut off, and the list of what checkpoints leave out was changed since: "
+    "not all that it changed can be told"
+)
+
+
+class Recovery:
+    """Looks after what was left unfinished in one workspace."""
+
+    def __init__(self, ledger: Ledger, documents: OpenDocuments) -> None:
+        self._ledger = ledger
+        self._shelf = ledger.shelf
+        self._documents = documents
+        self._work: asyncio.Task[None] | None = None
+
+    def begin(self) -> asyncio.Task[None] | None:
+        """Finish what processes that are gone left open; those of living ones are left alone."""
+        if not self._shelf.is_empty and (self._work is None or self._work.done()):
+            self._work = asyncio.create_task(self._finish_all())
+        return self._work
+
+    async def finish(self) -> None:
+        """The same, and wait for it. It goes on to its end even if whoever waits is cancelled."""
+        if work := self.begin():
+            await asyncio.shield(work)
+
+    async def close(self) -> None:
+        """Wait until nothing is done any more."""
+        if self._work:
+            await asyncio.wait([self._work])
+
+    async def _finish_all(self) -> None:
+        try:
+            left = await self._shelf.ask(_claimed)
+        except (OSError, sqlite3.Error, CoworkError):
+            logger.exception("Cannot look for checkpoints that were left unfinished")
+            return
+        for one in left:
+            try:
+                await self._finish(one)
+            except (OSError, sqlite3.Error, CoworkError):
+                logger.exception("Cannot finish the checkpoint of %s", one.facts["tool"])
+                await self.release(one.id)
+
+    async def release(self, checkpoint_id: str) -> None:
+        """Leave it to whoever can finish it, sooner or later."""
+        try:
+            await self._shelf.ask(lambda state: state.store.unfinished.release(checkpoint_id))
+        except sqlite3.Error:
+            logger.exception("Left until the next start")
+
+    async def _finish(self, left: Left) -> None:
+        origin = Origin.of(left)
+        if left.phase == "untold":
+            missing = [Uncovered(path, why) for path, why in left.facts["uncovered"]]
+            await self._tell(left, origin, missing)
+            return
+        changes, uncovered = await self._changes(left)
+        if not changes and OTHER_RULES not in {one.why for one in uncovered}:
+            await self._ledger.drop(left.id)
+            return
+        place = (origin.context_id, origin.job_id, origin.task_id, origin.step_id)
+        label = f"{origin.label} (interrupted)"
+        cut_off = Origin(*place, origin.tool, label)
+        await self._ledger.record(cut_off, changes, uncovered, left.id, interrupted=True)
+
+    async def _tell(self, left: Left, origin: Origin, uncovered: list[Uncovered]) -> None:
+        """All is stored; it may even have been announced already."""
+        try:
+            self._ledger.journal.store.checkpoint(left.id)
+        except NotFound:
+            await self._ledger.tell(left.id, origin, left.changes, uncovered)
+        else:
+            await self._shelf.ask(lambda state: state.store.unfinished.told(left.id))
+
+    async def _changes(self, left: Left) -> tuple[list[Change], list[Uncovered]]:
+        if left.phase == "paths":
+            found = await captured(
+                self._shelf, self._documents, [change.path for change in left.changes]
+            )
+            now = [Change(one.path, one.after, found.get(one.path)) for one in left.changes]
+            changes = merged((*left.changes, *now))
+            return changes, [Uncovered(change.path, CUT_OFF) for change in changes]
+
+        def scanned(state: WorkspaceState) -> tuple[Snapshot, bool, list[Change]]:
+            snapshot = state.scan(afresh=True)
+            known = state.store.checkpoint(left.id).changes
+            return snapshot, state.number == left.workspace, known
+
+        snapshot, same_rules, changes = await self._shelf.ask(scanned)
+        said = Uncovered("everything", CUT_OFF if same_rules else OTHER_RULES)
+        return changes, [said, *snapshot.uncovered()]
+
+
+def _claimed(state: WorkspaceState) -> list[Left]:
+    return state.store.unfinished.claimed(os.fsencode(state.root))

@@ -1,0 +1,134 @@
+"""Checkpoints that are not whole yet: written down before the tool runs, so that none is lost.
+
+A row stands in one of three phases. `paths`: the tool may change what it named, whose state
+before is kept. `scan`: it may change anything; every scan of the workspace, whoever makes
+it, adds what it finds different. `untold`: all is known and stored, only the record and
+the event are missing. Each row carries the mark of the process that looks after it; when
+that is gone, others finish it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from ..store.owner import Owner
+from .database import Database
+from .entries import Change, changes_from_bytes, same
+
+Phase = Literal["paths", "scan", "untold"]
+
+NOBODY = ""
+"""The owner of what its process could not finish, and anybody may."""
+
+
+@dataclass(frozen=True)
+class Left:
+    """What a process that is gone left unfinished."""
+
+    id: str
+    owner: str
+    phase: Phase
+    workspace: int | None
+    facts: dict[str, Any]
+    context_id: str
+    job_id: str | None
+    task_id: str | None
+    changes: list[Change]
+    """As far as they are known; in the phase `paths` before and after are the same."""
+
+
+class Unfinished:
+    """The table of them."""
+
+    def __init__(self, database: Database, path: Path) -> None:
+        self._database = database
+        self._path = path
+
+    @cached_property
+    def _owner(self) -> Owner:
+        """Made when first needed: who only looks leaves no mark."""
+        return Owner(self._path)
+
+    def close(self) -> None:
+        """What is unfinished now is left to others."""
+        if "_owner" in self.__dict__:
+            self._owner.close()
+
+    def note(
+        self, checkpoint_id: str, phase: Phase, facts: dict[str, Any], workspace: int | None = None
+    ) -> None:
+        """Write down that a stored checkpoint is not finished, and that we look after it."""
+        with self._database.transaction() as connection:
+            values = (checkpoint_id, self._owner.name, phase, workspace, json.dumps(facts))
+            connection.execute("INSERT OR REPLACE INTO unfinished VALUES (?, ?, ?, ?, ?)", values)
+
+    def told(self, checkpoint_id: str) -> None:
+        """It is finished."""
+        with self._database.transaction() as connection:
+            connection.execute("DELETE FROM unfinished WHERE id=?", (checkpoint_id,))
+
+    def release(self, checkpoint_id: str) -> None:
+        """It could not be finished: whoever can may do it later."""
+        with self._database.transaction() as connection:
+            values = (NOBODY, checkpoint_id)
+            connection.execute("UPDATE unfinished SET owner=? WHERE id=?", values)
+
+    def scanning(self, workspace: int) -> list[str]:
+        """The checkpoints that want to know what scans of a workspace find."""
+        with self._database.reading() as connection:
+            sql = "SELECT id FROM unfinished WHERE phase='scan' AND workspace=?"
+            return [row[0] for row in connection.execute(sql, (workspace,))]
+
+    def claimed(self, root: bytes) -> list[Left]:
+        """What was left behind in a workspace, oldest first, and is now ours to finish."""
+        with self._database.reading() as connection:
+            if not connection.execute("SELECT 1 FROM unfinished").fetchone():
+                return []  # as nearly always
+        with self._database.transaction() as connection:
+            sql = (
+                "SELECT id, owner, phase, workspace, facts, context_id, job_id, task_id, changes"
+                " FROM unfinished JOIN checkpoints USING (id) WHERE root=? ORDER BY position"
+            )
+            found = [_left(*row) for row in connection.execute(sql, (root,))]
+            left = [one for one in found if not self._is_looked_after(one)]
+            connection.executemany(
+                "UPDATE unfinished SET owner=? WHERE id=?",
+                [(self._owner.name, one.id) for one in left],
+            )
+        if left:
+            self._owner.sweep()
+        return left
+
+    def _is_looked_after(self, one: Left) -> bool:
+        # Of ourselves we know it, also where files cannot be locked.
+        return one.owner == self._owner.name or self._owner.is_alive(one.owner)
+
+
+def _left(
+    checkpoint_id: str,
+    owner: str,
+    phase: Phase,
+    workspace: int | None,
+    facts: str,
+    context_id: str,
+    job_id: str | None,
+    task_id: str | None,
+    changes: bytes,
+) -> Left:
+    place = (context_id, job_id, task_id, changes_from_bytes(changes))
+    return Left(checkpoint_id, owner, phase, workspace, json.loads(facts), *place)
+
+
+def merged(changes: Iterable[Change]) -> list[Change]:
+    """Changes that came one after the other as one: what was at first, what is in the end."""
+    found: dict[str, Change] = {}
+    for change in changes:
+        first = found.get(change.path, change)
+        found[change.path] = Change(change.path, first.before, change.after)
+    different = (change for change in found.values() if not same(change.before, change.after))
+    return sorted(different, key=lambda change: change.path)
