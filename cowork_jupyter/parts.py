@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .agents.jobs import Jobs
     from .agents.plans import Plans
     from .agents.pool import WorkerPool
+    from .agents.reproductions import Reproductions
     from .agents.reuse import Reuse
     from .agents.user import Inbox
     from .bus import Journal
@@ -222,6 +223,13 @@ class Parts:
         return Plans(self.kit, self.jobs, self.inbox, self.pool)
 
     @cached_property
+    def reproductions(self) -> Reproductions:
+        """Notebooks that are run anew, to see whether they still do."""
+        from .agents.reproductions import Reproductions
+
+        return Reproductions(self.kit)
+
+    @cached_property
     def reuse(self) -> Reuse:
         """Plans kept as templates."""
         from .agents.reuse import Reuse
@@ -236,6 +244,8 @@ class Parts:
             self.approvals.keep_pending = True
         if "jobs" in self.__dict__:
             await self.jobs.close()
+        if "reproductions" in self.__dict__:
+            await self.reproductions.close()
         if "pool" in self.__dict__:
             await self.pool.aclose()
         if "kit" in self.__dict__:

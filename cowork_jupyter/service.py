@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from .agents.approvals import Ruling
     from .agents.jobs import Work
     from .agents.loop import Outcome
-    from .agents.reproduction import Reproduction
     from .checkpoints import CheckpointDiff, RollbackResult, Scope
     from .parts import NotebookHost
     from .policy.decision import Decision
@@ -403,19 +402,6 @@ class CoworkService(Parts):
         """The newest plan of a conversation."""
         self.context(context_id)
         return self.journal.store.plan(context_id)
-
-    async def reproduce(self, context_id: str) -> Reproduction:
-        """Whether the conversation's notebook runs from top to bottom in a new kernel."""
-        from .agents.reproduction import reproduce
-
-        notebook = self.context(context_id).notebook
-        if not notebook:
-            raise InvalidInput("This conversation belongs to no notebook.", code="no_notebook")
-        kit = self.kit
-        tried = await reproduce(kit.workspace, notebook, kit.gate.notebooks, kit.kernels)
-        data = {"code": "reproduced", **tried.model_dump()}
-        self.journal.record(context_id, EventType.NOTICE, data)
-        return tried
 
     async def audit(self, context_id: str) -> Audit:
         """The plan that was carried out last, beside what the log says happened."""

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from pydantic import BaseModel
 
-from ..tools.kernel.state import Code, Kernels, Ran
+from ..tools.kernel.state import Code, Ran
 from ..tools.notebook.hidden import hidden_state
-from ..tools.notebook.state import CellState, Notebooks
-from ..workspace import Workspace
+from ..tools.notebook.state import CellState, NotebookState
+
+_ASKS_THE_AGENT = re.compile(r"\s*%%(?:plan|act)\b")
+MOST_HIDDEN = 50
+MOST_ERROR = 2000
 
 
 class HiddenState(BaseModel):
@@ -17,6 +23,8 @@ class HiddenState(BaseModel):
 
     kind: Literal["out_of_order", "defined_later", "undefined"]
     cell_id: str
+    cell: int
+    """Which of the code cells it is, from 1."""
     name: str
     message: str
 
@@ -25,52 +33,105 @@ class FailedCell(BaseModel):
     """The cell at which a notebook that ran anew came to an end."""
 
     cell_id: str
+    cell: int
     line: int | None
     error: str
 
 
 class Reproduction(BaseModel):
-    """What came of running a notebook in a new kernel."""
+    """A notebook that runs in a new kernel, and what comes of it."""
 
+    context_id: str
+    job_id: str | None
+    """The run whose card shows it."""
     notebook: str
-    runs: bool
-    """Whether every cell ran."""
+    status: Literal["running", "completed", "failed", "cancelled"] = "running"
+    """`completed` says only that it was tried; `failed` that it could not be."""
+    runs: bool | None = None
+    """Whether every cell ran, once that is known."""
     cells: int
-    """Code cells that it has."""
-    ran: int
-    """Those that ran without an error."""
-    failed: FailedCell | None
-    hidden: list[HiddenState]
-    seconds: float
+    """Code cells that are run."""
+    ran: int = 0
+    """Those that ran without an error so far."""
+    left_out: int = 0
+    """Cells that ask the agent, which are not run again."""
+    failed: FailedCell | None = None
+    hidden: list[HiddenState] = []
+    error: str | None = None
+    """Why it could not be tried."""
+    seconds: float = 0.0
 
 
-async def reproduce(
-    workspace: Workspace, path: str, notebooks: Notebooks, kernels: Kernels
-) -> Reproduction:
-    """Run all of a notebook in a kernel of its own. Nothing is written into the notebook, but
-    its code does what it does, also to files.
-    """
-    state = await notebooks.read(workspace, path)
-    cells = [one for one in state.cells if one.cell_type == "code" and one.source.strip()]
-    ran = await kernels.run_anew(workspace, path, [Code(one.source) for one in cells])
-    failed = _failed(cells, ran)
-    return Reproduction(
-        notebook=state.path,
-        runs=failed is None and len(ran) == len(cells),
-        cells=len(cells),
-        ran=sum(one.failure is None for one in ran),
-        failed=failed,
-        hidden=[
-            HiddenState(kind=one.kind, cell_id=one.cell_id, name=one.name, message=one.message)
-            for one in hidden_state(state.cells)
-        ],
-        seconds=round(sum(one.seconds for one in ran), 3),
-    )
+@dataclass
+class Trial:
+    """One attempt: what is run, and how far it is."""
+
+    notebook: NotebookState
+    state: Reproduction
+    code: Sequence[CellState] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, notebook: NotebookState, context_id: str, job_id: str | None) -> Trial:
+        """All that is to be run. To ask the agent again would cost money and change things."""
+        filled = [one for one in notebook.cells if one.cell_type == "code" and one.source.strip()]
+        code = [one for one in filled if not _ASKS_THE_AGENT.match(one.source)]
+        state = Reproduction(
+            context_id=context_id,
+            job_id=job_id,
+            notebook=notebook.path,
+            cells=len(code),
+            left_out=len(filled) - len(code),
+        )
+        return cls(notebook, state, code)
+
+    @property
+    def codes(self) -> list[Code]:
+        """What is run, in order."""
+        return [Code(one.source) for one in self.code]
+
+    def take(self, ran: Ran) -> None:
+        """The next cell has ended."""
+        state = self.state
+        state.seconds = round(state.seconds + ran.seconds, 3)
+        if ran.failure is None:
+            state.ran += 1
+            return
+        said = f"{ran.failure.name}: {ran.failure.message}"[:MOST_ERROR]
+        cell = self.code[state.ran]
+        state.failed = FailedCell(
+            cell_id=cell.id, cell=self._number(cell.id), line=ran.failure.line, error=said
+        )
+
+    def finish(self) -> None:
+        """It has ended by itself: say what was found."""
+        state = self.state
+        state.status, state.runs = "completed", state.failed is None
+        state.hidden = [
+            HiddenState(
+                kind=one.kind,
+                cell_id=one.cell_id,
+                cell=self._number(one.cell_id),
+                name=one.name,
+                message=one.message,
+            )
+            for one in hidden_state(self.notebook.cells)[:MOST_HIDDEN]
+        ]
+
+    def _number(self, cell_id: str) -> int:
+        code = [one.id for one in self.notebook.cells if one.cell_type == "code"]
+        return code.index(cell_id) + 1
 
 
-def _failed(cells: list[CellState], ran: list[Ran]) -> FailedCell | None:
-    failure = ran[-1].failure if ran else None
-    if failure is None:
-        return None
-    said = f"{failure.name}: {failure.message}"[:2000]
-    return FailedCell(cell_id=cells[len(ran) - 1].id, line=failure.line, error=said)
+def in_words(state: Reproduction) -> str:
+    """For the record, where also the model reads it."""
+    if state.failed:
+        where = f"code cell {state.failed.cell}"
+        where += f", line {state.failed.line}" if state.failed.line else ""
+        head = f"does not run from top to bottom: {where} failed with {state.failed.error}"
+    else:
+        head = f"runs from top to bottom: {state.cells} code cells in {state.seconds:.1f} s."
+    lines = [f"Tried in a new kernel, `{state.notebook}` {head}"]
+    if state.left_out:
+        lines.append(f"- {state.left_out} cells that ask the agent were left out.")
+    lines += [f"- Code cell {one.cell}: {one.message}" for one in state.hidden]
+    return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""The endpoint that tries whether a notebook still runs."""
+"""The endpoints that try whether a notebook still runs from top to bottom."""
 
 from __future__ import annotations
 
@@ -6,10 +6,42 @@ from pydantic import BaseModel
 
 from ..agents.reproduction import Reproduction
 from .calls import Call
+from .models import Request
 from .routes import table
 
+PATH = "context/{id}/reproduce"
 
-@table.route("POST", "context/{id}/reproduce", answer=Reproduction, action="execute")
+
+class Reproduce(Request):
+    """On whose behalf."""
+
+    job_id: str | None = None
+    """The run whose card is to show what is found, and take back what the cells change."""
+
+
+class ReproductionAnswer(BaseModel):
+    """What runs now; what was found is a message of the conversation."""
+
+    reproduction: Reproduction | None
+
+
+@table.route("POST", PATH, body=Reproduce, answer=ReproductionAnswer, action="execute", status=202)
 async def reproduce(call: Call) -> BaseModel:
-    """Run the conversation's notebook from top to bottom in a new kernel; it answers when done."""
-    return await call.service.reproduce(call.path["id"])
+    """Begin to run all cells of the conversation's notebook in a new kernel."""
+    context = call.service.context(call.path["id"])
+    started = await call.service.reproductions.start(context, call.body.job_id)
+    return ReproductionAnswer(reproduction=started)
+
+
+@table.route("GET", PATH, answer=ReproductionAnswer, action="read")
+async def reproduction(call: Call) -> BaseModel:
+    """How far it is; null if none runs."""
+    call.service.context(call.path["id"])
+    return ReproductionAnswer(reproduction=call.service.reproductions.state(call.path["id"]))
+
+
+@table.route("POST", f"{PATH}/cancel", answer=ReproductionAnswer, action="execute")
+async def cancel_reproduction(call: Call) -> BaseModel:
+    """Stop it."""
+    call.service.context(call.path["id"])
+    return ReproductionAnswer(reproduction=await call.service.reproductions.cancel(call.path["id"]))

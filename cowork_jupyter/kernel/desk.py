@@ -137,7 +137,7 @@ class Desk:
         if self._own is not None and self._own.settings != settings:
             self.close()
         if self._own is None:
-            self._own = OwnLink(settings)
+            self._own = OwnLink(settings, self._shell)
         return self._own
 
 

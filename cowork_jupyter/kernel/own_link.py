@@ -11,15 +11,18 @@ import atexit
 import threading
 from collections.abc import Callable, Coroutine
 from contextlib import aclosing
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..domain.roles import AgentRole
 from ..domain.settings import Settings
 from .link import Deliver, Policy
+from .main_thread import MainThread
+
+if TYPE_CHECKING:
+    from .own_kernels import OwnKernels
 
 T = TypeVar("T")
 _CLOSING_SECONDS = 5.0
-_LOOK_SECONDS = 0.2
 
 
 class OwnLink:
@@ -27,14 +30,18 @@ class OwnLink:
 
     kind: Literal["kernel"] = "kernel"
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, shell: Any = None) -> None:
+        """`shell` is where the cells run, and the agent's code; to be made in that thread."""
         from ..service import CoworkService
 
         self.settings = settings
+        self._main = MainThread()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="cowork-service", daemon=True)
         self._thread.start()
-        self._service = CoworkService(settings, interactive=False)
+        self._service = CoworkService(
+            settings, interactive=False, kernels=_own_kernels(shell, self._main)
+        )
         atexit.register(self.close)
 
     def _run(self) -> None:
@@ -96,15 +103,21 @@ class OwnLink:
         return lambda: (following.cancel(), None)[1]
 
     def _do(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run it over there and wait here, in steps short enough for an interrupt to come in."""
+        """Run it over there and wait here; on the thread of cells, run meanwhile what must be."""
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
-            while True:
-                try:
-                    return future.result(_LOOK_SECONDS)
-                except TimeoutError:
-                    if future.done():
-                        raise
+            if threading.current_thread() is threading.main_thread():
+                return self._main.wait_for(future)
+            return future.result()
         except BaseException:
             future.cancel()
             raise
+
+
+def _own_kernels(shell: Any, main: MainThread) -> OwnKernels | None:
+    """A script has no shell, and so no cells that could be run."""
+    if shell is None:
+        return None
+    from .own_kernels import OwnKernels
+
+    return OwnKernels(shell, main)

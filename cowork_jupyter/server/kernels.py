@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import difflib
 import json
 import os.path
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from jupyter_core.utils import ensure_async
 
-from ..domain.errors import Conflict, InvalidInput, NotFound
-from ..tools.kernel.state import Code, Ran, Run, Show, Variable, Variables
+from ..domain.errors import Conflict, InvalidInput
+from ..tools.kernel.outputs import Live, Outputs
+from ..tools.kernel.state import Code, Failure, Ran, Run, Show, Variable, Variables
 from ..tools.notebook.state import Edit
 from ..tools.notebook.stored import locate_notebook
 from ..workspace import Workspace
-from .kernel_line import Line
+from .kernel_line import KernelDied, Line
 from .kernel_looking import report_on
-from .kernel_outputs import Live, Outputs
 from .notebooks import ServerNotebooks
 
 NOTICE_AFTER = 0.5
@@ -47,6 +46,8 @@ class _Started:
 
 class ServerKernels:
     """Finds the kernels of notebooks in the server's sessions. One run at a time in each."""
+
+    home = ""
 
     def __init__(self, sessions: Any, notebooks: ServerNotebooks, root: str) -> None:
         self._sessions = sessions
@@ -77,46 +78,48 @@ class ServerKernels:
                 task.cancel()
             raise
 
-    async def run_anew(self, workspace: Workspace, path: str, codes: Sequence[Code]) -> list[Ran]:
+    async def run_anew(
+        self, workspace: Workspace, path: str, codes: Sequence[Code], took: Callable[[Ran], None]
+    ) -> None:
         """Run a notebook's code in a kernel that nobody else has, up to what fails."""
         place, file = await asyncio.to_thread(_located, workspace, path)
         notebook = self._among_files(place, file)
         manager = self._sessions.kernel_manager
-        kernel_id = await manager.start_kernel(
-            kernel_name=await asyncio.to_thread(_kernel_name, notebook),
-            path=notebook.relative_to(self._root).as_posix(),
+        starting = asyncio.ensure_future(
+            manager.start_kernel(
+                kernel_name=await asyncio.to_thread(_kernel_name, notebook),
+                path=notebook.relative_to(self._root).as_posix(),
+            )
         )
-        found = _Found(place, kernel_id, manager.get_kernel(kernel_id))
-        ran: list[Ran] = []
         try:
+            kernel_id = await asyncio.shield(starting)
+            found = _Found(place, kernel_id, manager.get_kernel(kernel_id))
             for code in codes:
-                run = Run(place, Code(code.source))
-                ran.append(await self._take_turn(workspace, found, run, _Started()))
-                if ran[-1].failure:
+                ran = await self._take_anew(workspace, found, Run(place, Code(code.source)))
+                took(ran)
+                if ran.failure:
                     break
         finally:
+            kernel_id = await starting
             self._turns.pop(kernel_id, None)
             await ensure_async(manager.shutdown_kernel(kernel_id, now=True))
-        return ran
+
+    async def _take_anew(self, workspace: Workspace, found: _Found, run: Run) -> Ran:
+        """Code that ends its kernel has failed like any other."""
+        try:
+            return await self._take_turn(workspace, found, run, _Started())
+        except KernelDied:
+            return Ran(found.path, failure=Failure("KernelDied", "the kernel died"))
 
     async def variables(self, workspace: Workspace, path: str) -> Variables:
         """What the user has made."""
         found = await self._find(workspace, path)
-        facts = await report_on(found.manager, None)
-        items = tuple(Variable(*one) for one in facts["items"])
-        return Variables(found.path, items, facts["total"])
+        return Variables.of(found.path, await report_on(found.manager, None))
 
     async def inspect(self, workspace: Workspace, path: str, name: str) -> Variable:
         """One of them."""
         found = await self._find(workspace, path)
-        facts = await report_on(found.manager, name)
-        if facts.get("missing"):
-            close = difflib.get_close_matches(name, facts["names"], n=3)
-            hint = f" Did you mean {' or '.join(close)}?" if close else ""
-            raise NotFound(
-                f"There is no variable '{name}' in the kernel.{hint}", code="no_such_name"
-            )
-        return Variable(name, facts["type"], facts["about"], tuple(facts["lines"]))
+        return Variable.of(name, await report_on(found.manager, name))
 
     async def close(self) -> None:
         """Nobody waits for what still runs."""

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.domain.errors import CoworkError
-from cowork_jupyter.server.kernel_outputs import MOST_TEXT
 from cowork_jupyter.server.kernels import WAITING
+from cowork_jupyter.tools.kernel.outputs import MOST_TEXT
 from cowork_jupyter.tools.kernel.state import Code, Ran, Run
 from tests.scripted import ScriptedServer, call, text
 
@@ -183,32 +183,3 @@ async def test_the_user_sees_the_code_and_the_model_its_output(
     assert "line 2: a + 1" in result["content"][0]["text"]
     assert "NameError: name 'a' is not defined" in result["content"][0]["text"]
     assert "from a cell" in result["content"][0]["text"]
-
-
-async def test_a_notebook_is_run_anew_without_its_kernel_and_hidden_state_is_told(
-    place: Place, api: Api, jp_root_dir: Path
-) -> None:
-    await place.run("a = 'of the user'")
-    context = await api.new_context(notebook=NOTEBOOK)
-    before = (jp_root_dir / NOTEBOOK).read_bytes()
-    tried = await api.post(f"context/{context}/reproduce")
-    assert (tried["runs"], tried["cells"], tried["ran"]) == (True, 2, 2)
-    assert tried["hidden"] == []
-    assert (jp_root_dir / NOTEBOOK).read_bytes() == before
-    assert await place.value("a") == "'of the user'"
-    assert len(place.app.kernel_manager.list_kernel_ids()) == 1
-
-    write_notebook(jp_root_dir / NOTEBOOK, "x = 1\nx + gone", "y = 1")
-    tried = await api.post(f"context/{context}/reproduce")
-    assert (tried["runs"], tried["cells"], tried["ran"]) == (False, 2, 0)
-    assert tried["failed"] == {
-        "cell_id": "c0",
-        "line": 2,
-        "error": "NameError: name 'gone' is not defined",
-    }
-    assert [(one["kind"], one["name"]) for one in tried["hidden"]] == [("undefined", "gone")]
-    told = (await api.get(f"context/{context}/events", after=0, timeout=20))["events"]
-    assert [one["data"]["runs"] for one in told if one["data"].get("code") == "reproduced"] == [
-        True,
-        False,
-    ]

@@ -9,7 +9,7 @@ from pydantic import Field
 from ...domain.errors import InvalidInput
 from ...domain.roles import Permission
 from ..base import Parameters, ToolContext, ToolResult, tool
-from .running import NotebookPath, notebook_path
+from .running import NotebookPath, kernel_path
 from .state import Variable
 
 
@@ -29,7 +29,7 @@ class InspectVariable(Parameters):
 @tool(category="kernel", permissions=[Permission.READ_FILES], idempotent=True, travels=False)
 async def list_variables(parameters: ListVariables, context: ToolContext) -> ToolResult:
     """List the variables in a notebook's kernel: names, types, shapes and sizes."""
-    path = notebook_path(parameters.path, context)
+    path = kernel_path(parameters.path, context)
     found = await context.kernels.variables(context.workspace, path)
     lines = [_line(one) for one in found.items]
     if found.total > len(lines):
@@ -49,7 +49,7 @@ async def inspect_variable(parameters: InspectVariable, context: ToolContext) ->
             f"'{parameters.name}' is no variable's name; expressions are not evaluated.",
             code="no_name",
         )
-    path = notebook_path(parameters.path, context)
+    path = kernel_path(parameters.path, context)
     found = await context.kernels.inspect(context.workspace, path, parameters.name)
     text = "\n".join([_line(found), *found.lines])
     data = {"notebook": path, "name": found.name, "type": found.type}

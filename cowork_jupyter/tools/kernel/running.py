@@ -90,7 +90,7 @@ async def _run(
             "make sure of that in a kernel. Use execute_command.",
             code="kernel_unconfined",
         )
-    path = notebook_path(parameters.path, context)
+    path = kernel_path(parameters.path, context)
     run = Run(path, code, context.output, parameters.start_kernel)
     with context.waiting():
         ran = await context.kernels.run(context.workspace, run)
@@ -114,6 +114,11 @@ def notebook_path(path: str | None, context: ToolContext) -> str:
             "This conversation belongs to no notebook: name one with 'path'.", code="no_notebook"
         )
     return found
+
+
+def kernel_path(path: str | None, context: ToolContext) -> str:
+    """The notebook whose kernel is meant; where there is but one kernel, that one."""
+    return path or context.notebook or context.kernels.home or notebook_path(path, context)
 
 
 def _result(ran: Ran, code: Code, what: str) -> ToolResult:

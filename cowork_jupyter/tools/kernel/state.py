@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
-from ...domain.errors import CoworkError, Unavailable
+from ...domain.errors import CoworkError, NotFound, Unavailable
 from ...workspace import Workspace
 
 
@@ -54,6 +55,17 @@ class Variable:
     lines: tuple[str, ...] = ()
     """What is in it; only if it was asked for alone."""
 
+    @classmethod
+    def of(cls, name: str, facts: Mapping[str, Any]) -> Self:
+        """One variable, as our code in the kernel reports it."""
+        if facts.get("missing"):
+            close = difflib.get_close_matches(name, facts["names"], n=3)
+            hint = f" Did you mean {' or '.join(close)}?" if close else ""
+            raise NotFound(
+                f"There is no variable '{name}' in the kernel.{hint}", code="no_such_name"
+            )
+        return cls(name, facts["type"], facts["about"], tuple(facts["lines"]))
+
 
 @dataclass(frozen=True)
 class Variables:
@@ -62,6 +74,11 @@ class Variables:
     path: str
     items: tuple[Variable, ...]
     total: int
+
+    @classmethod
+    def of(cls, path: str, facts: Mapping[str, Any]) -> Self:
+        """All variables, as our code in the kernel reports them."""
+        return cls(path, tuple(Variable(*one) for one in facts["items"]), facts["total"])
 
 
 Show = Callable[[str], None]
@@ -82,11 +99,20 @@ class Run:
 class Kernels(Protocol):
     """Whoever keeps the kernels. Paths are notebooks, looked up in the workspace of a call."""
 
+    @property
+    def home(self) -> str:
+        """What stands for the kernel of a conversation without a notebook; empty: it has none."""
+
     async def run(self, workspace: Workspace, run: Run) -> Ran:
         """Run code behind all that the kernel has to do already; being cancelled interrupts it."""
 
-    async def run_anew(self, workspace: Workspace, path: str, codes: Sequence[Code]) -> list[Ran]:
-        """Run a notebook's code in a kernel of its own, up to what fails; the kernel then ends."""
+    async def run_anew(
+        self, workspace: Workspace, path: str, codes: Sequence[Code], took: Callable[[Ran], None]
+    ) -> None:
+        """Run a notebook's code in a kernel of its own, up to what fails; the kernel then ends.
+
+        `took` gets what came of each.
+        """
 
     async def variables(self, workspace: Workspace, path: str) -> Variables:
         """What the user has made, also while the kernel is busy."""
@@ -98,6 +124,8 @@ class Kernels(Protocol):
 class NoKernels:
     """For hosts that keep none."""
 
+    home = ""
+
     async def run(self, workspace: Workspace, run: Run) -> Ran:  # noqa: ARG002
         """There is nothing to run it in."""
         raise _none_here()
@@ -107,7 +135,8 @@ class NoKernels:
         workspace: Workspace,  # noqa: ARG002
         path: str,  # noqa: ARG002
         codes: Sequence[Code],  # noqa: ARG002
-    ) -> list[Ran]:
+        took: Callable[[Ran], None],  # noqa: ARG002
+    ) -> None:
         """There is nothing to run it in."""
         raise _none_here()
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..tools.kernel.state import Failure
-from ..tools.shell import Output
+from ..shell import Output
+from .state import Failure
 
 MOST_TEXT = 1024 * 1024
 """Characters that are kept of what one run prints: the first and the last half of them."""

@@ -1,0 +1,132 @@
+"""The kernel that the service itself lives in, as tools use it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from ..domain.errors import CoworkError, InvalidInput, Unavailable
+from ..tools.kernel.inside.report import report
+from ..tools.kernel.outputs import Live, Outputs
+from ..tools.kernel.state import Code, Ran, Run, Variable, Variables
+from ..workspace import Workspace
+from .main_thread import MainThread
+from .place import place_of
+
+HERE = "this kernel"
+
+
+class OwnKernels:
+    """Runs code between the lines of the cell that waits for it, on the thread of cells."""
+
+    home = HERE
+
+    def __init__(self, shell: Any, main: MainThread) -> None:
+        self._shell = shell
+        self._main = main
+        self._turn = asyncio.Lock()
+
+    async def run(self, workspace: Workspace, run: Run) -> Ran:
+        """Run code in the user's own namespace; being cancelled interrupts it."""
+        path = self._own(workspace, run.path)
+        async with self._turn:
+            errand = _Errand(self._shell, run, asyncio.get_running_loop())
+            self._main.hand_over(errand.do)
+            try:
+                await asyncio.shield(errand.done)
+            except asyncio.CancelledError:
+                await self._stop(errand)
+                raise
+        if errand.refusal:
+            raise errand.refusal
+        outputs = errand.outputs
+        return Ran(
+            path=path,
+            outputs=outputs.as_notebook(),
+            failure=outputs.failure,
+            seconds=errand.seconds,
+            omitted=outputs.omitted,
+        )
+
+    async def run_anew(
+        self,
+        workspace: Workspace,  # noqa: ARG002
+        path: str,  # noqa: ARG002
+        codes: Sequence[Code],  # noqa: ARG002
+        took: Callable[[Ran], None],  # noqa: ARG002
+    ) -> None:
+        """There is only this one kernel."""
+        raise Unavailable(
+            "To run a notebook anew takes a Jupyter server, which starts a second kernel.",
+            code="no_kernels",
+            retryable=False,
+        )
+
+    async def variables(self, workspace: Workspace, path: str) -> Variables:
+        """What the user has made."""
+        place = self._own(workspace, path)
+        return Variables.of(place, json.loads(await asyncio.to_thread(report, None)))
+
+    async def inspect(self, workspace: Workspace, path: str, name: str) -> Variable:
+        """One of them."""
+        self._own(workspace, path)
+        return Variable.of(name, json.loads(await asyncio.to_thread(report, name)))
+
+    def _own(self, workspace: Workspace, path: str) -> str:
+        """The path, if it means this kernel."""
+        own = place_of(self._shell).notebook_in(str(workspace.root))
+        if path in (HERE, own):
+            return path
+        known = f"that of '{own}'" if own else "which does not know its notebook's name"
+        raise InvalidInput(
+            f"'{path}' has no kernel that could be used: Cowork runs without a Jupyter server, in "
+            f"a kernel of its own, {known}. Use run_code, list_variables and inspect_variable "
+            "without a path.",
+            code="other_kernel",
+        )
+
+    async def _stop(self, errand: _Errand) -> None:
+        """Interrupt it if it has begun, and wait: the next one must not be hit."""
+        errand.unwanted = True
+        if errand.state == "running":
+            self._main.interrupt()
+            await asyncio.wait([errand.done])
+
+
+class _Errand:
+    """One run, carried from the service's thread to that of cells, and back."""
+
+    def __init__(self, shell: Any, run: Run, loop: asyncio.AbstractEventLoop) -> None:
+        self._shell = shell
+        self._run = run
+        self._loop = loop
+        self.done: asyncio.Future[None] = loop.create_future()
+        self.outputs = Outputs(Live(lambda text: self._over(lambda: run.show(text))))
+        self.refusal: CoworkError | None = None
+        self.state: Literal["waiting", "running", "ended"] = "waiting"
+        self.unwanted = False
+        self.seconds = 0.0
+
+    def do(self) -> None:
+        """On the thread of cells. The user's interrupt stops the code, then the cell that waits."""
+        from .captured import run_captured
+
+        if self.unwanted:
+            return
+        began, self.state = time.monotonic(), "running"
+        try:
+            run_captured(self._shell, self._run.code.source, self.outputs)
+        except CoworkError as error:
+            self.refusal = error
+        finally:
+            self.state, self.seconds = "ended", time.monotonic() - began
+            self._over(lambda: self.done.set_result(None))
+        failure = self.outputs.failure
+        if failure and failure.name == "KeyboardInterrupt" and not self.unwanted:
+            raise KeyboardInterrupt
+
+    def _over(self, say: Callable[[], None]) -> None:
+        self._loop.call_soon_threadsafe(say)

@@ -1,0 +1,131 @@
+"""Whether a notebook still runs top to bottom: tried in a second kernel when the user says so."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.scripted import ScriptedServer, stall, text
+
+from .api import Api
+from .notebook_kernel import NOTEBOOK, PATIENCE, Place, until, write_notebook
+from .notebook_kernel import place as place
+
+
+async def tried(api: Api, context: str, **body: Any) -> dict[str, Any]:
+    """What was found, as the conversation's newest message has it."""
+    path = f"context/{context}/reproduce"
+    begun = (await api.post(path, body, status=202))["reproduction"]
+    assert (begun["status"], begun["runs"]) == ("running", None)
+    async with asyncio.timeout(PATIENCE):
+        while (await api.get(path))["reproduction"] is not None:
+            await asyncio.sleep(0.02)
+    told = (await api.get(f"context/{context}/events", after=0, timeout=20))["events"]
+    assert told[-1]["data"]["status"] == "completed", told[-1]["data"]
+    message = (await api.get(f"context/{context}/messages"))["items"][-1]
+    assert (message["role"], message["job_id"]) == ("system", body.get("job_id"))
+    found: dict[str, Any] = message["data"]["reproduction"]
+    return {**found, "words": message["content"][0]["text"]}
+
+
+async def test_a_notebook_is_run_in_a_kernel_of_its_own_and_stays_as_it_is(
+    place: Place, api: Api, jp_root_dir: Path
+) -> None:
+    await place.run("a = 'of the user'")
+    context = await api.new_context(notebook=NOTEBOOK)
+    before = (jp_root_dir / NOTEBOOK).read_bytes()
+    found = await tried(api, context)
+    assert (found["status"], found["runs"]) == ("completed", True)
+    assert (found["cells"], found["ran"], found["hidden"]) == (2, 2, [])
+    assert "runs from top to bottom: 2 code cells" in found["words"]
+    assert (jp_root_dir / NOTEBOOK).read_bytes() == before
+    assert await place.value("a") == "'of the user'"
+    assert len(place.app.kernel_manager.list_kernel_ids()) == 1
+
+
+async def test_it_says_where_it_fails_and_what_the_kernel_hides(
+    place: Place, api: Api, jp_root_dir: Path
+) -> None:
+    write_notebook(jp_root_dir / NOTEBOOK, "a = 1", "%%act\nDo more", "x = 1\nx + gone", "y = 1")
+    found = await tried(api, await api.new_context(notebook=NOTEBOOK))
+    assert (found["runs"], found["cells"], found["ran"], found["left_out"]) == (False, 3, 1, 1)
+    where = {"cell_id": "c2", "cell": 3, "line": 2}
+    assert found["failed"] == {**where, "error": "NameError: name 'gone' is not defined"}
+    assert [(one["kind"], one["cell"], one["name"]) for one in found["hidden"]] == [
+        ("undefined", 3, "gone")
+    ]
+    assert "code cell 3, line 2 failed with NameError" in found["words"]
+    assert "- Code cell 3: It uses 'gone', which no cell defines." in found["words"]
+
+    write_notebook(jp_root_dir / NOTEBOOK, "import os\nos._exit(1)", "y = 1")
+    found = await tried(api, await api.new_context(notebook=NOTEBOOK))
+    assert found["failed"]["error"] == "KernelDied: the kernel died"
+    assert place.app.kernel_manager.list_kernel_ids() == [place.kernel_id]
+
+
+@pytest.mark.usefixtures("connected")
+async def test_what_the_cells_change_can_be_taken_back_with_the_run(
+    place: Place, api: Api, jp_root_dir: Path, scripted: ScriptedServer
+) -> None:
+    (jp_root_dir / "kept.txt").write_text("before")
+    write_notebook(jp_root_dir / NOTEBOOK, "open('kept.txt', 'w').write('after')")
+    context = await api.new_context(notebook=NOTEBOOK)
+    scripted.add(text("Done."))
+    sent = await api.post(f"context/{context}/messages", {"content": "Go"}, status=202)
+    await api.ended(sent["job_id"])
+    assert (await tried(api, context, job_id=sent["job_id"]))["runs"]
+    assert (jp_root_dir / "kept.txt").read_text() == "after"
+    kept = (await api.get(f"context/{context}/checkpoints"))["items"]
+    assert {one["job_id"] for one in kept} == {sent["job_id"]}
+    assert kept[-1]["label"] == f"run all cells of {NOTEBOOK}"
+    await api.post(f"checkpoints/{kept[0]['id']}/rollback")
+    assert (jp_root_dir / "kept.txt").read_text() == "before"
+
+
+async def test_it_shows_how_far_it_is_and_can_be_stopped(
+    place: Place, api: Api, jp_root_dir: Path, tmp_path: Path
+) -> None:
+    begun = tmp_path / "begun"
+    sleeps = f"open({str(begun)!r}, 'w').close()\nimport time\ntime.sleep(1000)"
+    write_notebook(jp_root_dir / NOTEBOOK, "a = 1", sleeps, "b = 1")
+    context = await api.new_context(notebook=NOTEBOOK)
+    path = f"context/{context}/reproduce"
+    await api.post(path, status=202)
+    await until(begun.exists)
+    state = (await api.get(path))["reproduction"]
+    assert (state["status"], state["ran"], state["cells"]) == ("running", 1, 3)
+    await api.refused("POST", path, status=409, code="already_running")
+    stopped = (await api.post(f"{path}/cancel"))["reproduction"]
+    assert (stopped["status"], stopped["ran"]) == ("cancelled", 1)
+    assert (await api.get(path))["reproduction"] is None
+    assert place.app.kernel_manager.list_kernel_ids() == [place.kernel_id]
+    assert (await api.get(f"context/{context}/messages"))["items"] == []
+    told = (await api.get(f"context/{context}/events", after=0, timeout=20))["events"]
+    assert [(one["data"]["status"], one["data"]["ran"]) for one in told] == [
+        ("running", 0),
+        ("running", 1),
+        ("cancelled", 1),
+    ]
+
+
+@pytest.mark.usefixtures("connected")
+async def test_it_does_not_begin_while_the_agent_works_or_without_a_notebook(
+    place: Place, api: Api, scripted: ScriptedServer
+) -> None:
+    context = await api.new_context(notebook=NOTEBOOK)
+    scripted.add(stall())
+    sent = await api.post(f"context/{context}/messages", {"content": "Go"}, status=202)
+    path = f"context/{context}/reproduce"
+    await api.refused("POST", path, status=409, code="job_running")
+    await api.post(f"jobs/{sent['job_id']}/cancel")
+    other = await api.new_context()
+    await api.refused("POST", f"context/{other}/reproduce", status=422, code="no_notebook")
+    foreign = {"job_id": sent["job_id"]}
+    notebook = await api.new_context(notebook=NOTEBOOK)
+    await api.refused("POST", f"context/{notebook}/reproduce", foreign, status=422)
+    gone = await api.new_context(notebook="gone.ipynb")
+    await api.refused("POST", f"context/{gone}/reproduce", status=404)
+    assert (await api.get(path))["reproduction"] is None
