@@ -17,12 +17,15 @@ _KNOWN_DENIALS = ("denied", "denied_by_user")
 
 
 class Narrator:
-    """Turns events into lines. The last words of a run are its result, all before is the way."""
+    """Turns events into lines. The last words of a run, and of each step of a plan, are results;
+    all before them is the way.
+    """
 
     def __init__(self, screen: Screen, plan: Plan | None = None) -> None:
         self._screen = screen
         self._steps = {step.id: f"{step.step_number}. {step.action}" for step in _steps(plan)}
-        self._words = ""
+        self._words: dict[str | None, str] = {}
+        """What was said last, by task."""
         self._writing = ""
 
     def tell(self, event: Event) -> None:
@@ -36,7 +39,7 @@ class Narrator:
                 self._writing = ""
                 self._tell_message(Message.model_validate(data))
             case EventType.TOOL_CALL:
-                self._tell_words()
+                self._tell_words(event.task_id)
                 text = call_text(data["tool"], data["parameters"])
                 self._screen.line(f"  → {text}", "dim")
                 self._screen.status(text)
@@ -45,7 +48,7 @@ class Narrator:
             case EventType.TASK_STARTED:
                 self._screen.line(f"▶ {self._step(data)}", "bold")
             case EventType.TASK_COMPLETED:
-                self._tell_words()
+                self._conclude(event.task_id)
                 mark, style = _STEP_MARKS.get(data["status"], ("–", "dim"))
                 self._screen.line(f"{mark} {self._step(data)} ({data['status']})", style)
             case EventType.NOTICE:
@@ -55,32 +58,27 @@ class Narrator:
 
     def finish(self) -> None:
         """The run has ended: its last words are what it was for."""
-        if self._words:
-            self._screen.result(self._words)
-        self._words = ""
+        for task_id in list(self._words):
+            self._conclude(task_id)
+
+    def _conclude(self, task_id: str | None) -> None:
+        if words := self._words.pop(task_id, ""):
+            self._screen.result(words)
 
     def _tell_message(self, message: Message) -> None:
         if message.role != "assistant" or "problem" in message.data:
             return
-        if message.message_type is MessageType.REVIEW:
-            self._tell_words()
-            self._words = review_text(message.data)
-        elif message.message_type is MessageType.PLAN:
-            self._tell_words()
-            self._words = plan_text(Plan.model_validate(message.data))
-        elif message.message_type is MessageType.QUESTION:
-            self._tell_words()
-            if "id" not in message.data:  # it was only written down
-                self._screen.line(f"? {message.text} (nobody is there to answer)", "ask")
-        elif message.message_type is MessageType.TEXT and message.text:
-            self._tell_words()
-            self._words = message.text
+        words = _words_of(message)
+        if words:
+            self._tell_words(message.task_id)
+            self._words[message.task_id] = words
+        elif message.message_type is MessageType.QUESTION and "id" not in message.data:
+            self._screen.line(f"? {message.text} (nobody is there to answer)", "ask")
 
-    def _tell_words(self) -> None:
+    def _tell_words(self, task_id: str | None) -> None:
         """What was said before something else happened."""
-        for line in self._words.splitlines():
+        for line in self._words.pop(task_id, "").splitlines():
             self._screen.line(f"  {line}")
-        self._words = ""
 
     def _tell_result(self, data: dict[str, Any]) -> None:
         self._screen.status("thinking")
@@ -114,6 +112,17 @@ class Outcome:
             self.was_denied |= event.data.get("code") == _NOBODY
         elif event.type is EventType.MESSAGE:
             self.made_plan |= event.data["message_type"] == MessageType.PLAN
+
+
+def _words_of(message: Message) -> str:
+    match message.message_type:
+        case MessageType.PLAN:
+            return plan_text(Plan.model_validate(message.data))
+        case MessageType.REVIEW:
+            return review_text(message.data)
+        case MessageType.TEXT:
+            return message.text
+    return ""
 
 
 def _steps(plan: Plan | None) -> list[Any]:

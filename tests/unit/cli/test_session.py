@@ -31,6 +31,7 @@ def test_a_plan_is_made_carried_out_and_taken_along(
     assert done.returncode == 0, done.stderr
     assert "▶ 1. Write a.txt" in done.stderr
     assert "✓ 1. Write a.txt (completed)" in done.stderr
+    assert done.stdout == "Written.\n"
     assert (tmp_path / "a.txt").read_text() == "a\n"
 
     record = run("export", folder=tmp_path)
