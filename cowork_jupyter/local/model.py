@@ -1,0 +1,63 @@
+"""A local model, asked like any other: its process starts with the first question."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from pathlib import Path
+
+from ..llm.chunks import Chunk, Request, Restarted
+from ..llm.client import Model
+from ..llm.failures import ModelError, UnknownModel
+from ..llm.pace import Pace
+from .process import Endpoint
+from .server import CONTEXT, LocalServer
+
+_PATIENT = Pace(attempts=1, first=1_800.0, idle=300.0)
+"""A small machine reads a long prompt for minutes, and nobody else can be asked instead."""
+
+
+class LocalModel:
+    """What `llm.client.Model` is for a server, for a model file."""
+
+    def __init__(self, file: Path, *, context: int = CONTEXT) -> None:
+        self.server = LocalServer(file, context=context)
+        self.name = self.server.name
+        self._models: dict[Endpoint, Model] = {}
+
+    async def aclose(self) -> None:
+        """End the process."""
+        for model in self._models.values():
+            await model.aclose()
+        await self.server.close()
+
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        """Ask, and yield the answer as it comes. A process that dies is started again, once."""
+        if request.model not in ("", self.name):
+            raise UnknownModel(
+                f"'{request.model}' is not served here, only the local model {self.name}: "
+                "choose that one for this conversation."
+            )
+        for attempt in (1, 2):
+            endpoint = await self.server.endpoint()
+            try:
+                async with aclosing(self._at(endpoint).stream(request)) as chunks:
+                    async for chunk in chunks:
+                        yield chunk
+                return
+            except ModelError as error:
+                died = error.retryable and await self.server.lost(endpoint)
+                if attempt == 2 or not died:
+                    raise
+            yield Restarted("The local model's process ended; it is started again.", 2, 0.0)
+
+    def _at(self, endpoint: Endpoint) -> Model:
+        """Each start has an address and a key of its own."""
+        if endpoint not in self._models:
+            self._models[endpoint] = Model(
+                base_url=endpoint.base_url,
+                model=endpoint.model,
+                api_key=endpoint.api_key,
+                pace=_PATIENT,
+            )
+        return self._models[endpoint]

@@ -1,0 +1,138 @@
+"""One run of the process that serves a model.
+
+It listens on this machine only, at a port and with a key that are made anew for each run; the
+key goes to it through a pipe, and is known to the two processes and nobody else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import secrets
+import subprocess
+import sys
+import threading
+from collections import deque
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from ..domain.errors import Unavailable
+
+LOG_LINES = 100
+_LOG_LINE = 400
+_SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD")
+_PROBLEM = re.compile(r"^\S+ E (.+)")
+"""As the library writes it: when, how bad, what."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where a model answers."""
+
+    base_url: str
+    api_key: str = field(repr=False)
+    model: str
+
+
+class ServingProcess:
+    """Starts at once, and lives until it is ended or we are gone."""
+
+    def __init__(self, file: Path, name: str, orders: dict[str, Any]) -> None:
+        self._name = name
+        self._key = secrets.token_urlsafe(32)
+        self.loaded: Future[Endpoint] = Future()
+        self.share_read = 0.0
+        """How much of the file has been read, until it is loaded."""
+        self.log: deque[str] = deque(maxlen=LOG_LINES)
+        self._process = _start(file.parent)
+        self._threads = [
+            threading.Thread(target=target, daemon=True) for target in (self._listen, self._keep)
+        ]
+        for thread in self._threads:
+            thread.start()
+        self._order({**orders, "file": str(file), "name": name, "key": self._key})
+
+    @property
+    def endpoint(self) -> Endpoint | None:
+        """Where it answers, once it does."""
+        loaded = self.loaded
+        return loaded.result() if loaded.done() and not loaded.exception() else None
+
+    def ends_within(self, seconds: float) -> bool:
+        """Whether it has ended, or does so now."""
+        try:
+            self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def end(self) -> None:
+        """End it; there is nothing that it would have to save. Waits, so it is for threads."""
+        self._process.kill()
+        self._process.wait()
+        for thread in self._threads:
+            thread.join()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            with contextlib.suppress(OSError):  # what it was to be told does not matter any more
+                _there(pipe).close()
+
+    def _order(self, orders: dict[str, Any]) -> None:
+        pipe = _there(self._process.stdin)
+        with contextlib.suppress(OSError):  # it has ended already, which is noticed elsewhere
+            pipe.write(f"{json.dumps(orders)}\n".encode())
+            pipe.flush()
+
+    def _listen(self) -> None:
+        """Follow what it tells, until it is loaded or never will be."""
+        for line in _there(self._process.stdout):
+            news = json.loads(line)
+            self.share_read = news.get("read", self.share_read)
+            if "address" in news:
+                self.loaded.set_result(Endpoint(f"{news['address']}/v1", self._key, self._name))
+                return
+        self._process.kill()
+        self._process.wait()
+        self._threads[1].join()  # until the log is complete
+        self.loaded.set_exception(self._failure())
+
+    def _keep(self) -> None:
+        """Keep the end of what it logs."""
+        pipe = _there(self._process.stderr)
+        while line := pipe.readline(_LOG_LINE):
+            self.log.append(line.decode(errors="replace").rstrip().replace(self._key, "…"))
+
+    def _failure(self) -> Unavailable:
+        """The first problem in the log is what went wrong; the others follow from it."""
+        problems = (_PROBLEM.match(line) for line in self.log)
+        first = next((problem[1] for problem in problems if problem), None)
+        cause = first or (self.log[-1] if self.log else "its process ended without a word")
+        return Unavailable(
+            f"The local model {self._name} could not be loaded: {cause}.", code="local_model_failed"
+        )
+
+
+def _start(folder: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "cowork_jupyter.local.serve"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        # It serves files that came from somewhere: it need not know our secrets.
+        env={name: value for name, value in os.environ.items() if not _is_secret(name)},
+        # Ctrl-C in the terminal is for Jupyter, which asks first.
+        start_new_session=True,
+    )
+
+
+def _is_secret(name: str) -> bool:
+    return any(word in name.upper() for word in _SECRET)
+
+
+def _there(pipe: IO[bytes] | None) -> IO[bytes]:
+    assert pipe
+    return pipe
