@@ -19,6 +19,12 @@ _RESULT = re.compile(r"Result of (\w+)( \(failed\))?:\n")
 _CANCELLED = re.compile(r"Result of \w+ \(failed\):\nError: It was cancelled\.[^\n]*\n\n(?!\[Note)")
 _ANSWER = re.compile(r"Answer to “(.*)”: (.*)", re.DOTALL)
 _NOTE = re.compile(r"\[(?:Note from Cowork|\d* ?earlier messages? left out)")
+_ASIDE = re.compile(
+    r"\[Note from Cowork, not from the user\] (?:The role is now [^\n]*"
+    r"|Where the user is .*?\n\[end of the note about the notebook\])\s*",
+    re.DOTALL,
+)
+"""Said beside a request, in the same turn."""
 _PLAN = re.compile(r"The current plan:\n(\{.*\})(?:\n\n|$)")
 _FIELD = re.compile(r"^(The plan's goal|The step|Files it was approved for): (.*)$", re.MULTILINE)
 _HOW_TO_END = "\n\nDo just this step."
@@ -96,7 +102,7 @@ def text_of(message: Api) -> str:
 
 
 def _is_request(message: Api) -> bool:
-    text = text_of(message)
+    text = _ASIDE.sub("", text_of(message))
     if message.get("role") != "user" or not text.strip():
         return False
     if _CANCELLED.match(text):
@@ -105,6 +111,7 @@ def _is_request(message: Api) -> bool:
 
 
 def _request(text: str) -> Run:
+    text = _ASIDE.sub("", text)
     task = list(_TASK.finditer(text))
     if task:
         body = text[task[-1].start() :].partition(_HOW_TO_END)[0]
