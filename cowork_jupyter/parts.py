@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from .agents.user import Inbox
     from .bus import Journal
     from .checkpoints import Checkpoints, OpenDocuments
+    from .connections import Connections
+    from .mcp.client.servers import McpServers
+    from .policy.pins import Pins
     from .policy.rulebook import RuleBook
     from .policy.trust import Trust
     from .tools.kernel.state import Kernels
@@ -84,6 +87,13 @@ class Parts:
         with suppress(RuntimeError):  # no loop runs: then before the first checkpoint
             loop = asyncio.get_running_loop()
             self._soon = loop.call_soon(lambda: self.keeper.recorder.recover())
+
+    @cached_property
+    def connections(self) -> Connections:
+        """Which model answers."""
+        from .connections import Connections
+
+        return Connections(self.settings)
 
     @cached_property
     def inbox(self) -> Inbox:
@@ -165,7 +175,22 @@ class Parts:
         """What agents can do in this host."""
         from .tools.registry import default_tools, tools_with_kernels
 
-        return default_tools() if self._kernels is None else tools_with_kernels()
+        own = default_tools() if self._kernels is None else tools_with_kernels()
+        return own.with_more(self.mcp.tools, self.mcp.prepare)
+
+    @cached_property
+    def pins(self) -> Pins:
+        """What foreign tools said of themselves when the user let them run."""
+        from .policy.pins import Pins
+
+        return Pins(self.settings.data_dir / "mcp_pins.json")
+
+    @cached_property
+    def mcp(self) -> McpServers:
+        """Other people's servers, whose tools agents can use."""
+        from .mcp.client.servers import servers_of
+
+        return servers_of(self.settings, self.trust, self.pins, lambda: self.kit.model)
 
     @cached_property
     def kit(self) -> AgentKit:
@@ -174,7 +199,8 @@ class Parts:
         from .agents.approvals import NobodyApproves
         from .agents.gate import Gate
         from .agents.user import Nobody
-        from .llm.client import Model
+        from .connections import Answering
+        from .llm.pictures import Sight
         from .llm.tokens import TokenCounter
         from .tools.kernel.state import NoKernels
         from .tools.notebook.stored import NotebookFiles
@@ -188,15 +214,17 @@ class Parts:
             journal=self.journal,
             workspace=workspace,
             registry=self.tools,
-            model=Model(base_url=settings.base_url, model=settings.model, api_key=settings.api_key),
+            model=Answering(self.connections),
             user=self.inbox if self.interactive else Nobody(),
             gate=Gate(
                 *(workspace, self.rules, approver),
                 confined=self._holds_commands(),
                 at_risk=self.keeper.recorder.at_risk if self.interactive else None,
                 notebooks=self._notebooks or NotebookFiles(),
+                pins=self.pins,
             ),
             counter=TokenCounter(),
+            sight=Sight(settings.images),
             prompts=self.prompts,
             templates=self.templates,
             sandbox=self.sandbox,
@@ -248,6 +276,8 @@ class Parts:
             await self.reproductions.close()
         if "pool" in self.__dict__:
             await self.pool.aclose()
+        if "mcp" in self.__dict__:
+            await self.mcp.close()
         if "kit" in self.__dict__:
             await self.kit.model.aclose()
         if "sandbox" in self.__dict__:

@@ -18,7 +18,7 @@ from .domain.roles import DEFAULT_ROLE, AgentRole
 from .domain.settings import Settings
 from .health import describe
 from .llm.base_prompts import DEFAULT_PROMPT, role_named
-from .llm.reachable import ModelProbe
+from .llm.reachable import HOW_TO_CONNECT, ModelProbe
 from .parts import Parts
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .checkpoints import CheckpointDiff, RollbackResult, Scope
     from .parts import NotebookHost
     from .policy.decision import Decision
-    from .record import Audit, Export, ExportFormat
+    from .record import Audit, Discretion, Export, ExportFormat
     from .store import CheckpointRecord, Inquiry, Page, PlanRevision
     from .tools.kernel.state import Kernels
 
@@ -47,7 +47,7 @@ class CoworkService(Parts):
         kernels: Kernels | None = None,
     ) -> None:
         super().__init__(settings, interactive=interactive, notebooks=notebooks, kernels=kernels)
-        self._probe = ModelProbe(settings)
+        self._probe = ModelProbe(lambda: self.connections.current())
 
     # How things are
 
@@ -58,6 +58,12 @@ class CoworkService(Parts):
         known = [*known, *self.rules.problems()]
         state = await self._probe.state(fresh=fresh)
         return describe(self.settings, state, [*problems, *known])
+
+    def discretion(self) -> Discretion:
+        """Knows what to keep out of files that are given to others."""
+        from .record import Discretion
+
+        return Discretion.of(self.settings, self.connections.secrets())
 
     def roles(self) -> list[RoleView]:
         """Every role, as cards and menus show them."""
@@ -136,12 +142,12 @@ class CoworkService(Parts):
         role: AgentRole | None = None,
         policy: Mapping[str, Any] | None = None,
         model: str | None = None,
+        cell_id: str | None = None,
     ) -> Message:
         """Say something to the agent; it works on it in a job of its own.
 
         The stored message carries the job's id. A `policy` holds rules for this job only. With
         a `model` the conversation goes on with that one. `cell_id` is where the user wrote it.
-        cell_id: str | None = None,
         """
         rules = self.rules.read_policy(policy)
         context = self._with_chosen(self.context(context_id), model)
@@ -239,8 +245,11 @@ class CoworkService(Parts):
         return prompt_id, acting, self.kit.prompt(acting, context, goal.text if goal else "")
 
     async def _with_model(self, context: Context) -> Context:
-        """The context with a model to ask: its own, the configured, or the only one served."""
-        if context.model or self.settings.model:
+        """The context with a model to ask: its own, the connected, or the only one served."""
+        connection = self.connections.current()
+        if connection.is_guide and context.model not in (None, "", connection.name):
+            raise Unavailable(f"'{context.model}' was asked for. {HOW_TO_CONNECT}", code="no_model")
+        if context.model or connection.model:
             return context
         state = await self._probe.state()
         if not state.name:
@@ -412,10 +421,10 @@ class CoworkService(Parts):
 
     async def export(self, context_id: str, kind: ExportFormat) -> Export:
         """The full record of a conversation, as a file that can be given to others."""
-        from .record import Discretion, export, facts_of
+        from .record import export, facts_of
 
         store, tools = self.journal.store, self.kit.registry
-        discretion = Discretion.of(self.settings)
+        discretion = self.discretion()
         return await asyncio.to_thread(
             lambda: export(facts_of(store, context_id), kind, tools, discretion)
         )

@@ -85,14 +85,14 @@ class JobBudget:
 
     async def spend(self, spent: Usage, model: str = "", task_id: str | None = None) -> None:
         """Put on the account what a turn has used."""
-        charged = self._priced(spent, model)
+        charged = self._priced(spent, model).model_copy(update={"model": model})
         self._spent += charged
         log = replace(self._log, task_id=task_id)
         with log.journal.transaction() as tx:
             tx.save_usage(log.job_id, self._spent)
             if charged.total_tokens:
                 data = charged.model_dump(exclude={"limits"})
-                log.append(tx, EventType.USAGE, {**data, "model": model})
+                log.append(tx, EventType.USAGE, data)
 
     def _priced(self, spent: Usage, model: str) -> Usage:
         price = self._configured.prices.get(model)

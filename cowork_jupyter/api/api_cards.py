@@ -7,7 +7,6 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from ..record import Discretion
 from ..record.card import RunCard, run_card
 from ..record.run import run_of
 from .calls import Call, check_owner
@@ -37,7 +36,7 @@ def _made(call: Call, job_id: str) -> RunCard:
     return run_card(
         run,
         host=call.host.kind,
-        model=service.settings.model or None,
+        model=service.connections.current().name or None,
         stale=service.plans.stale_files(run.revision) if run.revision else [],
-        discretion=Discretion.of(service.settings),
+        discretion=service.discretion(),
     )

@@ -1,4 +1,4 @@
-"""The endpoint about models: what the connected server has, by name."""
+"""The endpoints about models: which answers, which others there are, and choosing one."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import asyncio
 
 from pydantic import BaseModel
 
-from ..llm.reachable import served_models
+from ..domain.health import ModelState
+from ..llm.discovery import FoundServer, find_servers
+from ..llm.reachable import look, served_models
 from .calls import Call
+from .models import Name, Request
 from .routes import table
 
 
@@ -17,6 +20,8 @@ class ModelName(BaseModel):
     name: str
     configured: bool
     """Whether it is the one that answers unless another is asked for."""
+    context_size: int | None = None
+    """How many tokens it takes, where the server tells."""
 
 
 class ModelList(BaseModel):
@@ -26,10 +31,76 @@ class ModelList(BaseModel):
     next: None = None
 
 
+class OfferedModel(BaseModel):
+    """One model of a server that is not connected."""
+
+    name: str
+    context_size: int | None
+
+
+class OfferedServer(BaseModel):
+    """A server that runs on this machine and could be used."""
+
+    provider: str
+    label: str
+    base_url: str
+    models: list[OfferedModel]
+
+
+class OfferList(BaseModel):
+    """What was found; nothing of it is used before somebody says so."""
+
+    items: list[OfferedServer]
+    next: None = None
+
+
+class Choice(Request):
+    """The server to use from now on."""
+
+    base_url: Name
+    model: Name
+    api_key: Name = ""
+    """Goes into the system's keyring, else stays in memory; never into a file of ours."""
+
+
 @table.route("GET", "models", answer=ModelList, action="read", kernel=True)
 async def list_models(call: Call) -> BaseModel:
     """The models that the connected server has, by name."""
-    settings = call.service.settings
-    names = await asyncio.to_thread(served_models, settings)
-    items = [ModelName(name=one, configured=one == settings.model) for one in names]
+    connection = call.service.connections.current()
+    served = await asyncio.to_thread(served_models, connection)
+    items = [
+        ModelName(
+            name=one.name, configured=one.name == connection.name, context_size=one.context_size
+        )
+        for one in served
+    ]
     return ModelList(items=items)
+
+
+@table.route("GET", "models/offers", answer=OfferList, action="read", kernel=True)
+async def list_offers(call: Call) -> BaseModel:
+    """The model servers that run on this machine; none where the configuration names one."""
+    connections = call.service.connections
+    found = [] if connections.is_configured else await asyncio.to_thread(find_servers)
+    return OfferList(items=[_offer(one) for one in found])
+
+
+@table.route("PUT", "models/connection", answer=ModelState, action="write", body=Choice)
+async def choose_model(call: Call) -> BaseModel:
+    """Use this server and model, from now on and after a restart; refused if one is configured."""
+    choice = call.body
+    connection = call.service.connections.choose(choice.base_url, choice.model, choice.api_key)
+    return await asyncio.to_thread(look, connection)
+
+
+@table.route("DELETE", "models/connection", answer=ModelState, action="write")
+async def forget_model(call: Call) -> BaseModel:
+    """Forget what was chosen, its key too: the built-in guide answers again."""
+    return await asyncio.to_thread(look, call.service.connections.forget())
+
+
+def _offer(found: FoundServer) -> OfferedServer:
+    models = [OfferedModel(name=one.name, context_size=one.context_size) for one in found.models]
+    return OfferedServer(
+        provider=found.provider, label=found.label, base_url=found.base_url, models=models
+    )

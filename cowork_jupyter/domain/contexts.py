@@ -80,6 +80,8 @@ class Usage(BaseModel):
     cost: float | None = None
     """Money, as far as prices are configured."""
     currency: str = ""
+    model: str = ""
+    """Who was asked last."""
     limits: dict[str, int | float] = {}
     """The limits that hold for this job instead of the configured ones."""
 
@@ -93,6 +95,7 @@ class Usage(BaseModel):
             seconds=round(self.seconds + other.seconds, 3),
             cost=_sum_of_known(self.cost, other.cost),
             currency=other.currency or self.currency,
+            model=other.model or self.model,
             limits={**self.limits, **other.limits},
         )
 

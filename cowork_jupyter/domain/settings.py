@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from .connection import Connection
+
 ToolProtocol = Literal["json", "json_schema", "native"]
 SandboxChoice = Literal["auto", "landlock", "bubblewrap", "none"]
 NetworkChoice = Literal["ask", "allow", "deny"]
 WorkerChoice = Literal["asyncio", "dask"]
+PictureChoice = Literal["auto", "yes", "no"]
 
 RUN_LIMITS = ("max_iterations", "max_seconds", "max_tokens")
-PictureChoice = Literal["auto", "yes", "no"]
 """What one message or task may use."""
 JOB_LIMITS = ("max_job_iterations", "max_job_seconds", "max_job_tokens", "max_cost")
 """What one job may use with all its tasks; 0 is no limit."""
@@ -44,11 +46,11 @@ class Settings:
     base_url: str = ""
     api_key: str = field(default="", repr=False)
     tool_protocol: ToolProtocol = "json"
-    db_path: Path | None = None
-    max_iterations: int = 30
     images: PictureChoice = "auto"
     notebook_tokens: int = 1_500
     notebook_seconds: float = 0.2
+    db_path: Path | None = None
+    max_iterations: int = 30
     max_seconds: float = 300.0
     max_tokens: int = 0
     max_job_iterations: int = 2_000
@@ -76,6 +78,11 @@ class Settings:
     def user_settings(self) -> Path:
         """The file with the user's own rules."""
         return (self.config_dir or self.data_dir) / "settings.json"
+
+    @property
+    def connection(self) -> Connection:
+        """The model server that is configured; the guide, where nothing is."""
+        return Connection(self.base_url, self.model, self.api_key)
 
     @property
     def database(self) -> Path:

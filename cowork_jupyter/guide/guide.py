@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..domain.connection import BUILT_IN
 from ..domain.roles import AgentRole
 from . import actor, planner
 from .conversation import Surroundings, read_run, read_surroundings
 from .script import Reply, Script
 
-NAME = "built-in guide · no language model"
+NAME = BUILT_IN
 
 
 class Guide:

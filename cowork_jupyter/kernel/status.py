@@ -45,7 +45,7 @@ def status_markdown(
     """The card for readers who have no kernel and no extension."""
     model, folder = health["model"], Path(health["workspace"]).name
     who = f"**{AgentRole(role).spec.label}** · " if role else ""
-    ready = f"`{model['name']}` at {model['base_url']}"
+    ready = f"`{model['name']}`" + (f" at {model['base_url']}" if model["base_url"] else "")
     lines = [
         f"{who}{title}",
         "",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .chunks import Chunk, Finished, Request, Restarted, UsageChunk, chunks_of
 from .failures import Failure, NotAStream, Refused, Witness
@@ -26,6 +26,20 @@ _LAST_WORDS = 5.0
 """Seconds that a finished reply waits for the usage, at most."""
 
 _NOT_A_STREAM = ("text/html", "application/json")
+
+
+class LanguageModel(Protocol):
+    """Whatever can be asked: a server's model, or the guide inside the package."""
+
+    @property
+    def name(self) -> str:
+        """Who answers, as it is shown."""
+
+    async def aclose(self) -> None:
+        """Let go of whatever is held."""
+
+    def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        """Ask, and yield the answer as it comes."""
 
 
 class _Failed(Exception):

@@ -1,4 +1,4 @@
-"""Does the configured model answer? One cheap look at `{base_url}/models`.
+"""Does the connected model answer? One cheap look at `{base_url}/models`.
 
 Uses the standard library, not the OpenAI client: health must stay light, and the
 question is only whether somebody is there and knows the model.
@@ -11,13 +11,15 @@ import json
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass
 from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlsplit
 
+from ..domain.connection import BUILT_IN, Connection
 from ..domain.errors import Unavailable
 from ..domain.health import ModelState
-from ..domain.settings import Settings
 
 HOW_TO_CONNECT = (
     "No language model is connected. Set COWORK_BASE_URL and COWORK_MODEL "
@@ -26,16 +28,30 @@ HOW_TO_CONNECT = (
 
 _PROVIDERS_BY_PORT = {11434: "ollama", 1234: "lmstudio", 8000: "vllm", 8080: "llama.cpp"}
 _LOCAL_HOSTS = {"localhost", "127.0.0.1", "::1"}
+_CONTEXT_NAMES = (
+    *("loaded_context_length", "max_context_length", "max_model_len", "context_length"),
+    *("n_ctx", "n_ctx_train"),
+)
 _MAX_ANSWER = 4 * 1024 * 1024
 _ANSWER_IS_FRESH_FOR = 30.0
 _TIMEOUT = 3.0
 
 
+@dataclass(frozen=True)
+class ServedModel:
+    """One model of a server."""
+
+    name: str
+    context_size: int | None = None
+    """How many tokens it takes, where the server tells."""
+
+
 class ModelProbe:
     """Remembers for a while what the last look found, and never looks twice at once."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+    def __init__(self, connection: Callable[[], Connection]) -> None:
+        self._connection = connection
+        self._seen: Connection | None = None
         self._lock = asyncio.Lock()
         self._state: ModelState | None = None
         self._looked_at = float("-inf")
@@ -45,46 +61,56 @@ class ModelProbe:
         asked_at = time.monotonic()
         async with self._lock:
             newest_useful = asked_at if fresh else asked_at - _ANSWER_IS_FRESH_FOR
-            if self._state is None or self._looked_at < newest_useful:
-                self._state = await asyncio.to_thread(look, self._settings)
-                self._looked_at = time.monotonic()
+            connection = self._connection()
+            known = self._seen == connection and self._looked_at >= newest_useful
+            if self._state is None or not known:
+                self._state = await asyncio.to_thread(look, connection)
+                self._seen, self._looked_at = connection, time.monotonic()
             return self._state
 
 
-def look(settings: Settings) -> ModelState:
+def look(connection: Connection) -> ModelState:
     """Ask the server once which models it has."""
     state = ModelState(
-        provider=provider_of(settings.base_url),
-        name=settings.model or None,
-        base_url=settings.base_url or None,
+        provider=provider_of(connection),
+        name=connection.name or None,
+        base_url=connection.base_url or None,
         ready=False,
         why_not=None,
     )
-    if not settings.base_url:
+    if connection.is_guide:
+        return state.model_copy(update={"ready": True})
+    if not connection.base_url:
         return state.model_copy(update={"why_not": HOW_TO_CONNECT})
     try:
-        served = _served_models(settings)
-    except _NotReachable as problem:
+        served = read_models(connection.base_url, connection.api_key)
+    except NotReachable as problem:
         return state.model_copy(update={"why_not": str(problem)})
-    return state.model_copy(update=_judge(settings, served))
+    return state.model_copy(update=_judge(connection, [one.name for one in served]))
 
 
-def served_models(settings: Settings) -> list[str]:
-    """The names of all models that the server has; raises `Unavailable` when it cannot be asked."""
-    if not settings.base_url:
+def served_models(connection: Connection) -> list[ServedModel]:
+    """All models that the server has; raises `Unavailable` when it cannot be asked."""
+    if connection.is_guide:
+        return [ServedModel(BUILT_IN)]
+    if not connection.base_url:
         raise Unavailable(HOW_TO_CONNECT, code="no_model")
     try:
-        return _served_models(settings)
-    except _NotReachable as problem:
+        return read_models(connection.base_url, connection.api_key)
+    except NotReachable as problem:
         raise Unavailable(str(problem)) from None
 
 
-def provider_of(base_url: str) -> str:
+def provider_of(connection: Connection) -> str:
     """Whose server this probably is; only ever shown, never acted on."""
-    if not base_url:
+    if connection.is_guide:
+        return "built-in"
+    if connection.local:
+        return "local"
+    if not connection.base_url:
         return "none"
     try:
-        parts = urlsplit(base_url)
+        parts = urlsplit(connection.base_url)
         host, port = parts.hostname or "", parts.port
     except ValueError:
         return "openai-compatible"
@@ -95,47 +121,72 @@ def provider_of(base_url: str) -> str:
     return "openai-compatible"
 
 
-def _judge(settings: Settings, served: list[str]) -> dict[str, Any]:
+def _judge(connection: Connection, served: list[str]) -> dict[str, Any]:
+    where, wanted = connection.base_url, connection.model
     known = set(served) | {name.removesuffix(":latest") for name in served}
-    if settings.model in known:
+    if wanted in known:
         return {"ready": True}
-    if not settings.model and len(served) == 1:
+    if not wanted and len(served) == 1:
         return {"ready": True, "name": served[0]}
     some = ", ".join(served[:5]) + (" …" if len(served) > 5 else "")
     if not served:
-        why = f"{settings.base_url} answers but serves no model. Load one there, then check again."
-    elif settings.model:
-        why = (
-            f"{settings.base_url} does not serve the model '{settings.model}'. "
-            f"Set COWORK_MODEL to one of: {some}"
-        )
+        why = f"{where} answers but serves no model. Load one there, then check again."
+    elif wanted:
+        why = f"{where} does not serve the model '{wanted}'. Set COWORK_MODEL to one of: {some}"
     else:
         why = f"No model is chosen. Set COWORK_MODEL to one of: {some}"
     return {"why_not": why}
 
 
-class _NotReachable(Exception):
+class NotReachable(Exception):
     """Carries the sentence to show."""
 
 
-def _served_models(settings: Settings) -> list[str]:
-    url = settings.base_url
+def read_models(url: str, api_key: str = "", timeout: float = _TIMEOUT) -> list[ServedModel]:
+    """What a server says it serves; raises `NotReachable` with the sentence to show."""
     if not url.startswith(("http://", "https://")):
-        raise _NotReachable(
+        raise NotReachable(
             f"'{url}' is not a web address. "
             "Set COWORK_BASE_URL to something like http://localhost:11434/v1."
         )
-    key = {"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
+    key = {"Authorization": f"Bearer {api_key}"} if api_key else {}
     try:
         request = urllib.request.Request(f"{url}/models", headers=key)  # noqa: S310
-        with urllib.request.urlopen(request, timeout=_TIMEOUT) as answer:  # noqa: S310
+        with open_url(request, timeout) as answer:
             body = answer.read(_MAX_ANSWER)
-        return [str(entry["id"]) for entry in json.loads(body)["data"]]
+        return [
+            ServedModel(str(entry["id"]), context_size(entry)) for entry in json.loads(body)["data"]
+        ]
     except urllib.error.HTTPError as error:
         with error:
-            raise _NotReachable(_sentence_for_status(url, error.code)) from None
+            raise NotReachable(_sentence_for_status(url, error.code)) from None
     except (OSError, HTTPException, ValueError, KeyError, TypeError) as error:
-        raise _NotReachable(_sentence_for_failure(url, error)) from None
+        raise NotReachable(_sentence_for_failure(url, error)) from None
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """What was asked on this machine is not answered elsewhere."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """Nowhere."""
+
+
+def open_url(request: urllib.request.Request, timeout: float) -> Any:
+    """The answer to a request; one to this machine stays on it."""
+    handlers: list[urllib.request.BaseHandler] = []
+    if urlsplit(request.full_url).hostname in _LOCAL_HOSTS:
+        handlers = [urllib.request.ProxyHandler({}), _NoRedirects()]
+    return urllib.request.build_opener(*handlers).open(request, timeout=timeout)
+
+
+def context_size(entry: dict[str, Any]) -> int | None:
+    """How many tokens a model takes, by the names that servers have for it."""
+    inner = entry.get("meta") if isinstance(entry.get("meta"), dict) else {}
+    for told in (entry, inner or {}):
+        for name in _CONTEXT_NAMES:
+            if isinstance(told.get(name), int):
+                return int(told[name])
+    return None
 
 
 def _sentence_for_status(url: str, status: int) -> str:

@@ -50,16 +50,29 @@ class SettingsFile:
         """Take a rule out."""
         self._change(effect, lambda texts: [one for one in texts if one != text])
 
+    def set(self, name: str, value: object) -> None:
+        """Write one section anew, or take it out with None; everything else stays."""
+        content = {**self._sound(), name: value}
+        self._store({key: one for key, one in content.items() if one is not None})
+
     def _change(self, effect: Effect, change: Any) -> None:
+        content = self._sound()
+        permissions = {**content.get("permissions", {})}
+        permissions[effect.value] = change(list(permissions.get(effect.value, [])))
+        self._store({**content, "permissions": permissions})
+
+    def _sound(self) -> dict[str, Any]:
+        """The content, to be changed; a file that cannot be read is not written over."""
         content = self.content()
         if self.problem:
             raise Conflict(f"{self.problem} Mend or remove it first.", code="settings_broken")
-        permissions = {**content.get("permissions", {})}
-        permissions[effect.value] = change(list(permissions.get(effect.value, [])))
+        return content
+
+    def _store(self, content: dict[str, Any]) -> None:
         try:
-            self._write({**content, "permissions": permissions})
+            self._write(content)
         except OSError as error:
-            why = f"The rule cannot be stored in {self.path}: {error.strerror}."
+            why = f"It cannot be stored in {self.path}: {error.strerror}."
             raise CoworkError(why, code="settings_not_writable") from error
 
     def _write(self, content: dict[str, Any]) -> None:

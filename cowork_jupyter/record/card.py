@@ -28,7 +28,7 @@ _KEPT = {
     MessageType.TOOL_CALL: ("call_id", "tool", "parameters"),
     MessageType.TOOL_RESULT: ("call_id", "ok", "summary", "error"),
     MessageType.PLAN: (),
-    MessageType.TEXT: ("reasoning", "problem"),
+    MessageType.TEXT: ("reasoning", "problem", "reproduction"),
 }
 """What of a message's data draws its card; of the others, all."""
 _TEXTLESS = (MessageType.TOOL_RESULT, MessageType.PLAN)
@@ -121,7 +121,7 @@ class _Maker:
             "status": job.status.value,
             "error": self._cut(job.error, allowed.text) if job.error else None,
             "role": run.role.value,
-            "model": run.context.model or self.model,
+            "model": job.usage.model or run.context.model or self.model,
             "goal": self._cut(run.goal, allowed.text),
             "messages": [self._message(one, allowed) for one in messages],
             "left_out": len(run.messages) - len(messages),

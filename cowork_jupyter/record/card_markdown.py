@@ -68,7 +68,7 @@ def _saved_size(text: str) -> int:
 class _Writer:
     def __init__(self, run: Run, model: str | None, discretion: Discretion) -> None:
         self._run = run
-        self._model = run.context.model or model
+        self._model = run.job.usage.model or run.context.model or model
         self._discretion = discretion
 
     def parts(self, steps: int, words: int, answer: int) -> Iterator[str]:
@@ -80,6 +80,7 @@ class _Writer:
         yield from self._asked(words)
         yield self._done(words)
         yield self._answer(answer)
+        yield self._checked(answer)
         if run.job.error:
             yield f"**Error:** {self._line(run.job.error, answer)}"
 
@@ -168,6 +169,11 @@ class _Writer:
         told = [f"- {code(use.tool)}: {self._line(use.summary, words * 2)}" for use in failed]
         head = f"Used {counted}" + (f" on {named}{more}" if named else "")
         return "\n\n".join([head, "\n".join(told)]) if told else head
+
+    def _checked(self, most: int) -> str:
+        """Whether the notebook still runs, if that was tried."""
+        tried = [one for one in self._run.messages if "reproduction" in one.data]
+        return self._line(tried[-1].text, most) if tried else ""
 
     def _answer(self, most: int) -> str:
         """The last that was said."""

@@ -45,13 +45,13 @@ class Discretion:
         return re.compile("|".join([*own, *_SECRETS]))
 
     @classmethod
-    def of(cls, settings: Settings) -> Discretion:
-        """What to hide of a service with these settings."""
+    def of(cls, settings: Settings, keys: Sequence[str] = ()) -> Discretion:
+        """What to hide of a service with these settings and keys."""
         try:
             home = Path.home()
         except RuntimeError:  # some users have none
             home = None
-        return cls([settings.api_key], settings.workspace, home)
+        return cls([settings.api_key, *keys], settings.workspace, home)
 
     def mask(self, text: str) -> str:
         """The text without what looks like a key."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     import httpx
 
-    from ..domain.settings import Settings
+    from ..domain.connection import Connection
 
 _ACTIONS = {("GET", "models"): "read", ("POST", "chat/completions"): "execute"}
 """What there is, and what Jupyter's authorizer is asked for."""
@@ -87,38 +87,38 @@ class PassthroughHandler(ApiHandler):
 
         if len(self.request.body) > LARGEST_BODY:
             raise TooLarge(f"The body is larger than {LARGEST_BODY // 2**20} MiB.")
-        settings = self.extension.service.settings
-        _check(settings)
+        connection = self.extension.service.connections.current()
+        _check(connection)
         tls = await asyncio.to_thread(_tls)  # loads httpx, which takes long enough to be felt
         import httpx
 
         timeout = httpx.Timeout(None, connect=_CONNECT_SECONDS)
         client = httpx.AsyncClient(verify=tls, timeout=timeout, follow_redirects=True)
         try:
-            async with client, client.stream(**self._request(name, settings)) as response:
-                await self._pass_back(response, settings.api_key.strip())
+            async with client, client.stream(**self._request(name, connection)) as response:
+                await self._pass_back(response, connection.api_key.strip())
         except StreamClosedError:
             pass  # the client has gone
         except (httpx.RequestError, httpx.InvalidURL) as error:
             if not self._headers_written:
                 is_there = not isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout))
-                raise _unavailable(settings, is_there=is_there) from None
+                raise _unavailable(connection, is_there=is_there) from None
             # An answer that broke off must not look like one that ended.
-            connection: Any = self.request.connection
-            connection.close()
+            stream: Any = self.request.connection
+            stream.close()
 
-    def _request(self, name: str, settings: Settings) -> dict[str, Any]:
+    def _request(self, name: str, connection: Connection) -> dict[str, Any]:
         from ..api.calls import without_jupyters
 
         query = urlencode(without_jupyters(self.request.query_arguments), doseq=True)
         headers = _only(_SENT_ON, self.request.headers)
         # Unpacked, so that a key can be seen in whatever comes back.
         headers["accept-encoding"] = "identity"
-        if key := settings.api_key.strip():
+        if key := connection.api_key.strip():
             headers["authorization"] = f"Bearer {key}"
         return {
             "method": self.request.method,
-            "url": f"{settings.base_url}/{name}" + (f"?{query}" if query else ""),
+            "url": f"{connection.base_url}/{name}" + (f"?{query}" if query else ""),
             "headers": headers,
             "content": self.request.body or None,
         }
@@ -146,25 +146,25 @@ def _tls() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-def _check(settings: Settings) -> None:
-    """Say what is wrong with the settings before anything is sent."""
+def _check(connection: Connection) -> None:
+    """Say what is wrong with the connection before anything is sent."""
     from ..domain.errors import Unavailable
     from ..llm.failures import ModelError, Witness
     from ..llm.reachable import HOW_TO_CONNECT
 
-    if not settings.base_url:
+    if not connection.base_url:
         raise Unavailable(HOW_TO_CONNECT, code="no_model", retryable=False)
     try:
-        Witness(settings.base_url, "of the request", settings.api_key.strip()).check()
+        Witness(connection.base_url, "of the request", connection.api_key.strip()).check()
     except ModelError as error:
         raise Unavailable(error.message, code=error.code, retryable=False) from None
 
 
-def _unavailable(settings: Settings, *, is_there: bool) -> Exception:
+def _unavailable(connection: Connection, *, is_there: bool) -> Exception:
     from ..domain.errors import Unavailable
     from ..llm.failures import Witness
 
-    witness = Witness(settings.base_url, "")
+    witness = Witness(connection.base_url, "")
     error = witness.dropped().error if is_there else witness.unreachable()
     return Unavailable(error.message, code="model_unreachable")
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tornado.httpclient import HTTPClientError
 
+from cowork_jupyter.domain.connection import BUILT_IN
 from cowork_jupyter.workspace.sandbox.sandbox import available_sandbox
 
 pytestmark = pytest.mark.usefixtures("jp_serverapp")
@@ -29,7 +30,16 @@ async def test_it_answers_as_the_contract_says(jp_fetch: Any, jp_root_dir: Path)
     assert found["workspace"] == str(jp_root_dir)
 
 
-async def test_with_no_model_it_says_what_to_do(jp_fetch: Any) -> None:
+async def test_with_no_model_the_guide_answers_and_is_called_what_it_is(jp_fetch: Any) -> None:
+    model = (await health(jp_fetch))["model"]
+    assert model["ready"] is True
+    assert (model["provider"], model["name"]) == ("built-in", BUILT_IN)
+
+
+async def test_a_model_without_a_server_says_what_to_do(
+    jp_fetch: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COWORK_MODEL", "m")
     model = (await health(jp_fetch))["model"]
     assert model["ready"] is False
     assert "COWORK_BASE_URL" in model["why_not"]

@@ -16,6 +16,7 @@ from cowork_jupyter.domain.events import Event, EventType
 from cowork_jupyter.domain.messages import Message, MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.llm.client import Model
 from cowork_jupyter.llm.pace import Pace
 from cowork_jupyter.service import CoworkService
 from tests.scripted import ScriptedServer
@@ -30,6 +31,13 @@ class Bench:
         self.service = service
         self.context = context
         self.workspace = workspace
+
+    def connect(self, base_url: str = "", pace: Pace | None = None) -> None:
+        """Let agents ask another server than the configured one, or with another patience."""
+        settings = self.service.settings
+        self.service.kit.model = Model(
+            base_url=base_url or settings.base_url, model=settings.model, pace=pace
+        )
 
     async def tell(self, text: str, role: AgentRole = AgentRole.ACTOR) -> Job:
         """Send a message and wait until its job has ended."""

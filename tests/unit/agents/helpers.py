@@ -43,7 +43,7 @@ class Clock:
 
 def pace(bench: Bench, **limits: float) -> None:
     """Give the bench's model another patience."""
-    bench.service.kit.model._pace = Pace(**{"backoff": 0.01, "idle": 2.0, **limits})  # type: ignore[arg-type]
+    bench.connect(pace=Pace(**{"backoff": 0.01, "idle": 2.0, **limits}))  # type: ignore[arg-type]
 
 
 def add_tools(bench: Bench, *tools: Tool) -> None:

@@ -66,7 +66,7 @@ def two_turns(bench: Bench, tasks: int) -> Callable[[dict[str, Any]], Scripted]:
 @contextmanager
 def asking(bench: Bench, script: Any) -> Iterator[ScriptedServer]:
     with ScriptedServer(script) as model:
-        bench.service.kit.model.base_url = model.base_url
+        bench.connect(model.base_url)
         yield model
 
 

@@ -69,7 +69,7 @@ def by_step(**replies: Callable[[], Scripted] | Scripted) -> Callable[[dict[str,
 async def test_every_step_becomes_a_task_and_all_complete(bench: Bench) -> None:
     make_plan(bench, DIAMOND)
     with ScriptedServer(by_step()) as model:
-        bench.service.kit.model.base_url = model.base_url
+        bench.connect(model.base_url)
         assert await run(bench) is JobStatus.COMPLETED
     assert set(statuses(bench).values()) == {StepStatus.COMPLETED}
     job = bench.service.list_jobs(bench.context.id)[0]
@@ -81,7 +81,7 @@ async def test_every_step_becomes_a_task_and_all_complete(bench: Bench) -> None:
 async def test_a_task_starts_only_after_what_it_depends_on_has_completed(bench: Bench) -> None:
     make_plan(bench, DIAMOND)
     with ScriptedServer(by_step()) as model:
-        bench.service.kit.model.base_url = model.base_url
+        bench.connect(model.base_url)
         await run(bench)
     order = [
         (event.type, event.data["step_id"])
@@ -100,7 +100,7 @@ async def test_independent_steps_run_side_by_side_up_to_the_limit(bench: Bench) 
     make_plan(bench, {name: [] for name in "abcd"})
     slow = text("Done.", first_delay=0.3)
     with ScriptedServer(lambda _: slow) as model:
-        bench.service.kit.model.base_url = model.base_url
+        bench.connect(model.base_url)
         await run(bench, max_parallel=3)
     kinds = [event.type for event in bench.events(EventType.TASK_STARTED, EventType.TASK_COMPLETED)]
     assert kinds[:3] == [EventType.TASK_STARTED] * 3
@@ -110,7 +110,7 @@ async def test_independent_steps_run_side_by_side_up_to_the_limit(bench: Bench) 
 async def test_one_at_a_time_if_so_asked(bench: Bench) -> None:
     make_plan(bench, {name: [] for name in "abc"})
     with ScriptedServer(by_step()) as model:
-        bench.service.kit.model.base_url = model.base_url
+        bench.connect(model.base_url)
         await run(bench, max_parallel=1)
     kinds = [event.type for event in bench.events(EventType.TASK_STARTED, EventType.TASK_COMPLETED)]
     assert kinds == [EventType.TASK_STARTED, EventType.TASK_COMPLETED] * 3
@@ -119,7 +119,7 @@ async def test_one_at_a_time_if_so_asked(bench: Bench) -> None:
 async def test_two_steps_on_one_file_never_run_at_once(bench: Bench) -> None:
     make_plan(bench, {name: [] for name in "abc"}, files=["a.py"])
     with ScriptedServer(by_step()) as model:
-        bench.service.kit.model.base_url = model.base_url
+        bench.connect(model.base_url)
         await run(bench)
     kinds = [event.type for event in bench.events(EventType.TASK_STARTED, EventType.TASK_COMPLETED)]
     assert kinds == [EventType.TASK_STARTED, EventType.TASK_COMPLETED] * 3
@@ -128,7 +128,7 @@ async def test_two_steps_on_one_file_never_run_at_once(bench: Bench) -> None:
 async def test_a_task_gets_its_step_the_goal_and_the_results_it_builds_on(bench: Bench) -> None:
     make_plan(bench, {"a": [], "b": ["a"]})
     with ScriptedServer(by_step(a=text("Found 214 duplicates."))) as model:
-        bench.service.kit.model.base_url = model.base_url
+        bench.connect(model.base_url)
         await run(bench)
         asked = model.requests[1].body["messages"][-1]["content"]
     assert "The plan's goal: g" in asked
@@ -140,7 +140,7 @@ async def test_executing_is_an_approval_that_makes_the_role_actor(bench: Bench) 
     await bench.service.switch_role(bench.context.id, AgentRole.PLANNER)
     make_plan(bench, {"a": []})
     with ScriptedServer(by_step()) as model:
-        bench.service.kit.model.base_url = model.base_url
+        bench.connect(model.base_url)
         await run(bench)
     assert bench.service.context(bench.context.id).role is AgentRole.ACTOR
     approval = next(one for one in bench.messages() if "approved_revision" in one.data)
@@ -156,7 +156,7 @@ async def fail_and_answer(bench: Bench, *answers: str, graph: Graph | None = Non
     failures = iter([FAILED])
     model = ScriptedServer(by_step(b=lambda: next(failures, text("Done now."))))
     with model:
-        bench.service.kit.model.base_url = model.base_url
+        bench.connect(model.base_url)
         job_id = await execute(bench)
         for number, answer in enumerate(answers):
             async with asyncio.timeout(10):
@@ -172,7 +172,7 @@ async def fail_and_answer(bench: Bench, *answers: str, graph: Graph | None = Non
 async def test_a_failure_asks_while_the_independent_rest_goes_on(bench: Bench) -> None:
     make_plan(bench, {"a": [], "b": ["a"], "c": ["b"], "d": []})
     with ScriptedServer(by_step(b=FAILED)) as model:
-        bench.service.kit.model.base_url = model.base_url
+        bench.connect(model.base_url)
         job_id = await execute(bench)
         asked = await bench.until(EventType.QUESTION_ASKED)
         async with asyncio.timeout(5):
@@ -224,7 +224,7 @@ async def test_replanning_keeps_what_is_finished(bench: Bench) -> None:
         return FAILED if "The step: do b" in said else text("Done.")
 
     with ScriptedServer(answer) as model:
-        bench.service.kit.model.base_url = model.base_url
+        bench.connect(model.base_url)
         job_id = await execute(bench)
         await bench.answer("replan")
         await bench.service.jobs.wait(job_id)
@@ -238,7 +238,7 @@ async def test_a_small_deviation_is_mentioned_and_goes_on(bench: Bench) -> None:
     make_plan(bench, {"a": []}, tools_needed=["read_file"])
     replies = iter([call("create_file", path="new.txt", content="x"), text("Done.")])
     with ScriptedServer(lambda _: next(replies)) as model:
-        bench.service.kit.model.base_url = model.base_url
+        bench.connect(model.base_url)
         assert await run(bench) is JobStatus.COMPLETED
     assert (bench.workspace / "new.txt").exists()
     notices = [event.data for event in bench.events(EventType.NOTICE)]
@@ -248,7 +248,7 @@ async def test_a_small_deviation_is_mentioned_and_goes_on(bench: Bench) -> None:
 async def test_cancelling_ends_running_steps_and_leaves_the_rest_pending(bench: Bench) -> None:
     make_plan(bench, {"a": [], "b": ["a"]})
     with ScriptedServer(lambda _: text("slow", first_delay=10)) as model:
-        bench.service.kit.model.base_url = model.base_url
+        bench.connect(model.base_url)
         job_id = await execute(bench)
         await bench.until(EventType.TASK_STARTED)
         assert (await bench.service.cancel(job_id)).status is JobStatus.CANCELLED
@@ -261,7 +261,7 @@ async def test_a_resumed_job_repeats_no_completed_task(bench: Bench) -> None:
     before = len(bench.events(EventType.TASK_STARTED))
     await bench.service.kit.model.aclose()  # it was talking to another server
     with ScriptedServer(by_step()) as model:
-        bench.service.kit.model.base_url = model.base_url
+        bench.connect(model.base_url)
         bench.service.resume(job_id)
         job = await bench.service.jobs.wait(job_id)
     assert job.status is JobStatus.COMPLETED
@@ -322,7 +322,7 @@ async def crash_in_the_middle_of(bench: Bench, tool: str, **parameters: Any) -> 
     """A job whose only step was cut off while this tool ran; gives the job's id."""
     make_plan(bench, {"a": []}, tools_needed=[tool])
     with ScriptedServer([call(tool, **parameters), text("slow", first_delay=20)]) as model:
-        bench.service.kit.model.base_url = model.base_url
+        bench.connect(model.base_url)
         job_id = await execute(bench)
         await bench.until(EventType.TOOL_RESULT)
         await bench.service.cancel(job_id)
@@ -344,7 +344,7 @@ async def crash_in_the_middle_of(bench: Bench, tool: str, **parameters: Any) -> 
 async def test_a_half_done_change_is_not_repeated_without_asking(bench: Bench) -> None:
     job_id = await crash_in_the_middle_of(bench, "execute_command", command="true")
     with ScriptedServer(by_step()) as model:
-        bench.service.kit.model.base_url = model.base_url
+        bench.connect(model.base_url)
         bench.service.resume(job_id)
         asked = await bench.until(EventType.QUESTION_ASKED)
         assert "interrupted in the middle of execute_command" in asked.data["question"]
@@ -358,7 +358,7 @@ async def test_a_half_done_change_is_not_repeated_without_asking(bench: Bench) -
 async def test_looking_again_after_a_crash_needs_no_question(bench: Bench) -> None:
     job_id = await crash_in_the_middle_of(bench, "read_file", path="a.py")
     with ScriptedServer(by_step()) as model:
-        bench.service.kit.model.base_url = model.base_url
+        bench.connect(model.base_url)
         bench.service.resume(job_id)
         job = await bench.service.jobs.wait(job_id)
     assert job.status is JobStatus.COMPLETED
@@ -374,7 +374,7 @@ async def test_a_failed_task_can_be_retried_or_skipped_by_name(
     make_plan(bench, {"b": []})
     failures = iter([FAILED])
     with ScriptedServer(by_step(b=lambda: next(failures, text("Done now.")))) as model:
-        bench.service.kit.model.base_url = model.base_url
+        bench.connect(model.base_url)
         job_id = await execute(bench)
         asked = await bench.until(EventType.QUESTION_ASKED)
         assert asked.task_id
@@ -391,7 +391,7 @@ async def test_skipping_a_task_of_a_stopped_job_resumes_it_without_the_task(benc
     failed = next(task for task in job.tasks if task.status is StepStatus.FAILED)
     await bench.service.kit.model.aclose()
     with ScriptedServer(by_step()) as model:
-        bench.service.kit.model.base_url = model.base_url
+        bench.connect(model.base_url)
         bench.service.plans.decide(job.id, failed.id, "skip")
         ended = await bench.service.jobs.wait(job.id)
     assert ended.status is JobStatus.COMPLETED

@@ -35,7 +35,7 @@ def by_role(**replies: list[Scripted]) -> Any:
 async def lead(bench: Bench, *answers: str, **replies: list[Scripted]) -> JobStatus:
     """Run the commander against such a model, answering what is asked."""
     with ScriptedServer(by_role(**replies)) as model:
-        bench.service.kit.model.base_url = model.base_url
+        bench.connect(model.base_url)
         job_id = bench.start("lead", AgentRole.COMMANDER)
         for answer in answers:
             await bench.answer(answer)
@@ -99,7 +99,7 @@ async def test_the_delegate_keeps_its_own_ceiling(bench: Bench) -> None:
 @pytest.mark.parametrize("role", [role for role in AgentRole if role is not AgentRole.COMMANDER])
 async def test_nobody_else_can_delegate(bench: Bench, role: AgentRole) -> None:
     with ScriptedServer([call("delegate", role="actor", task="x"), text("ok")]) as model:
-        bench.service.kit.model.base_url = model.base_url
+        bench.connect(model.base_url)
         await bench.tell("go", role)
     assert bench.results()[0]["error"]["code"] == "unknown_tool"
     assert "delegate(" not in bench.service.kit.prompt(role, bench.context)

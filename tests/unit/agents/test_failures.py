@@ -273,8 +273,10 @@ async def test_without_a_server_the_job_says_where_nobody_answers(settings: Sett
             assert f"No model server answers at {address}" in await failing(bench)
 
 
-async def test_with_nothing_configured_the_job_says_how_to_connect(settings: Settings) -> None:
-    async with bench_with(settings, base_url="", model="") as bench:
+async def test_a_model_without_a_server_makes_the_job_say_how_to_connect(
+    settings: Settings,
+) -> None:
+    async with bench_with(settings, base_url="", model="m") as bench:
         assert "COWORK_BASE_URL" in await failing(bench)
 
 

@@ -44,9 +44,14 @@ def test_loading_twice_changes_nothing(shell: InteractiveShell) -> None:
 
 
 @pytest.mark.parametrize(("magic", "role"), [("plan", "Planner"), ("act", "Actor")])
-def test_with_no_model_a_card_says_how_to_connect_one(
-    shell: InteractiveShell, bundles: list[dict[str, Any]], magic: str, role: str
+def test_a_model_without_a_server_gets_a_card_that_says_how_to_connect_one(
+    shell: InteractiveShell,
+    bundles: list[dict[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
+    magic: str,
+    role: str,
 ) -> None:
+    monkeypatch.setenv("COWORK_MODEL", "m")
     shell.run_cell_magic(magic, "", "Clean sales.csv\nand more")
     (bundle,) = bundles
     text = bundle["text/markdown"]

@@ -9,18 +9,23 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.llm.reachable import HOW_TO_CONNECT, ModelProbe, look, provider_of
+from cowork_jupyter.domain.connection import BUILT_IN, Connection
+from cowork_jupyter.llm.reachable import (
+    HOW_TO_CONNECT,
+    ModelProbe,
+    ServedModel,
+    look,
+    provider_of,
+    served_models,
+)
 
 
-def settings(base_url: str, model: str = "m", api_key: str = "") -> Settings:
-    here = Path("/nowhere")
-    return Settings(workspace=here, data_dir=here, base_url=base_url, model=model, api_key=api_key)
+def connected(base_url: str, model: str = "m", api_key: str = "") -> Connection:
+    return Connection(base_url, model, api_key)
 
 
 @contextmanager
@@ -50,32 +55,56 @@ def serving(*names: str) -> dict[str, Any]:
     return {"object": "list", "data": [{"id": name} for name in names]}
 
 
-def test_no_model_configured_says_how_to_connect_one() -> None:
-    state = look(settings("", ""))
-    assert (state.provider, state.ready, state.why_not) == ("none", False, HOW_TO_CONNECT)
+def test_with_nothing_said_the_guide_is_ready_and_says_what_it_is() -> None:
+    state = look(Connection())
+    assert (state.provider, state.name, state.ready) == ("built-in", BUILT_IN, True)
+    assert served_models(Connection()) == [ServedModel(BUILT_IN)]
+
+
+def test_a_model_without_a_server_is_not_replaced_by_the_guide() -> None:
+    state = look(connected("", "m"))
+    assert (state.provider, state.name, state.ready) == ("none", "m", False)
+    assert state.why_not == HOW_TO_CONNECT
+
+
+def test_sizes_are_told_where_the_server_tells_them() -> None:
+    entries = [
+        {"id": "vllm", "max_model_len": 8192},
+        {"id": "llama.cpp", "meta": {"n_ctx_train": 32768}},
+        {"id": "other", "meta": None},
+    ]
+    with server(200, {"data": entries}) as (url, _):
+        served = served_models(connected(url))
+    assert [one.context_size for one in served] == [8192, 32768, None]
+
+
+def test_what_is_asked_on_this_machine_does_not_leave_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    with server(200, serving("m")) as (url, _):
+        assert look(connected(url)).ready
 
 
 def test_a_model_that_is_served_is_ready_and_gets_the_key() -> None:
     with server(200, serving("m", "n")) as (url, keys):
-        state = look(settings(url, api_key="secret"))
+        state = look(connected(url, api_key="secret"))
     assert (state.ready, state.name, state.why_not) == (True, "m", None)
     assert keys == ["Bearer secret"]
 
 
 def test_ollamas_latest_need_not_be_spelled_out() -> None:
     with server(200, serving("m:latest")) as (url, _):
-        assert look(settings(url)).ready
+        assert look(connected(url)).ready
 
 
 def test_with_no_name_given_the_only_model_is_taken() -> None:
     with server(200, serving("only")) as (url, _):
-        state = look(settings(url, model=""))
+        state = look(connected(url, model=""))
     assert (state.ready, state.name) == (True, "only")
 
 
 def test_with_no_name_given_and_several_served_one_must_be_chosen() -> None:
     with server(200, serving("a", "b")) as (url, _):
-        state = look(settings(url, model=""))
+        state = look(connected(url, model=""))
     assert not state.ready
     assert state.why_not == "No model is chosen. Set COWORK_MODEL to one of: a, b"
 
@@ -94,7 +123,7 @@ def test_with_no_name_given_and_several_served_one_must_be_chosen() -> None:
 )
 def test_what_is_wrong_is_said_in_one_sentence(status: int, body: Any, sentence: str) -> None:
     with server(status, body) as (url, _):
-        state = look(settings(url, api_key="secret"))
+        state = look(connected(url, api_key="secret"))
     assert not state.ready
     assert state.why_not is not None
     assert sentence in state.why_not
@@ -105,21 +134,21 @@ def test_nobody_there() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
-        state = look(settings(url))
+        state = look(connected(url))
     assert state.why_not is not None
     assert f"Nothing answers at {url}" in state.why_not
 
 
 @pytest.mark.parametrize("url", ["localhost:11434", "file:///etc/passwd", "gibberish"])
 def test_what_is_no_web_address_is_not_opened(url: str) -> None:
-    state = look(settings(url))
+    state = look(connected(url))
     assert state.why_not is not None
     assert "is not a web address" in state.why_not
 
 
 @pytest.mark.parametrize("url", ["http://[broken", "http://localhost:port/v1", "http://a b/v1"])
 def test_a_broken_address_gets_a_sentence_too(url: str) -> None:
-    state = look(settings(url))
+    state = look(connected(url))
     assert not state.ready
     assert state.why_not
 
@@ -127,7 +156,6 @@ def test_a_broken_address_gets_a_sentence_too(url: str) -> None:
 @pytest.mark.parametrize(
     ("url", "provider"),
     [
-        ("", "none"),
         ("https://api.openai.com/v1", "openai"),
         ("http://localhost:11434/v1", "ollama"),
         ("http://127.0.0.1:8000/v1", "vllm"),
@@ -139,14 +167,24 @@ def test_a_broken_address_gets_a_sentence_too(url: str) -> None:
     ],
 )
 def test_the_provider_is_guessed_from_the_address(url: str, provider: str) -> None:
-    assert provider_of(url) == provider
+    assert provider_of(connected(url)) == provider
 
 
 @pytest.mark.asyncio
 async def test_the_probe_remembers_until_a_fresh_look_is_asked_for() -> None:
     with server(200, serving("m")) as (url, keys):
-        probe = ModelProbe(settings(url))
+        probe = ModelProbe(lambda: connected(url))
         await asyncio.gather(probe.state(), probe.state(), probe.state())
         assert len(keys) == 1
         await probe.state(fresh=True)
         assert len(keys) == 2
+
+
+@pytest.mark.asyncio
+async def test_another_connection_is_looked_at_anew() -> None:
+    with server(200, serving("m")) as (url, _):
+        current = Connection()
+        probe = ModelProbe(lambda: current)
+        assert (await probe.state()).name == BUILT_IN
+        current = connected(url)
+        assert (await probe.state()).name == "m"

@@ -1,0 +1,64 @@
+"""Keys that were typed in: kept by the system's keyring where there is one, else in memory.
+
+They are never written into a file of ours.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+_SERVICE = "cowork-jupyter"
+
+
+class Keys:
+    """One key for each address."""
+
+    def __init__(self) -> None:
+        self._here: dict[str, str] = {}
+
+    def get(self, address: str) -> str:
+        """The key for an address; empty if none is known."""
+        if address in self._here:
+            return self._here[address]
+        ring = _keyring()
+        try:
+            found = ring.get_password(_SERVICE, address) if ring else None
+        except Exception:  # a keyring that is locked or broken has no key for us
+            found = None
+        self._here[address] = found or ""
+        return self._here[address]
+
+    def keep(self, address: str, key: str) -> bool:
+        """Remember a key; says whether it outlasts this session."""
+        self._here[address] = key
+        ring = _keyring()
+        if not ring:
+            return False
+        try:
+            ring.set_password(_SERVICE, address, key)
+        except Exception:
+            return False
+        return True
+
+    def drop(self, address: str) -> None:
+        """Forget a key."""
+        self._here.pop(address, None)
+        ring = _keyring()
+        try:
+            if ring and ring.get_password(_SERVICE, address) is not None:
+                ring.delete_password(_SERVICE, address)
+        except Exception:  # what cannot be reached cannot be used either
+            return
+
+    def all(self) -> list[str]:
+        """All that are known, to be kept out of whatever is shown."""
+        return [key for key in self._here.values() if key]
+
+
+def _keyring() -> Any:
+    """The `keyring` package, if it is installed."""
+    try:
+        import keyring
+    except ImportError:
+        return None
+    return keyring

@@ -1,0 +1,139 @@
+"""What answers: the configuration first, then what the user chose, else the guide."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from cowork_jupyter.connections import Answering, Connections
+from cowork_jupyter.domain.connection import BUILT_IN
+from cowork_jupyter.domain.errors import Conflict, InvalidInput
+from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.guide.model import GuideModel
+from cowork_jupyter.llm.chunks import Request, TextChunk
+
+URL = "http://127.0.0.1:11434/v1"
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(workspace=tmp_path, data_dir=tmp_path / "data", config_dir=tmp_path / "config")
+
+
+@pytest.fixture
+def ring(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], str]:
+    """A keyring that is there for this test only."""
+    kept: dict[tuple[str, str], str] = {}
+    fake = SimpleNamespace(
+        get_password=lambda service, name: kept.get((service, name)),
+        set_password=lambda service, name, key: kept.__setitem__((service, name), key),
+        delete_password=lambda service, name: kept.pop((service, name)),
+    )
+    monkeypatch.setitem(sys.modules, "keyring", fake)
+    return kept
+
+
+def stored(settings: Settings) -> Any:
+    return json.loads(settings.user_settings.read_text())
+
+
+def test_with_nothing_said_the_guide_answers(settings: Settings) -> None:
+    current = Connections(settings).current()
+    assert (current.is_guide, current.name) == (True, BUILT_IN)
+
+
+@pytest.mark.parametrize("configured", [{"base_url": URL}, {"model": "m"}])
+def test_configuration_comes_first_and_nothing_is_chosen_over_it(
+    tmp_path: Path, configured: dict[str, str]
+) -> None:
+    settings = Settings(workspace=tmp_path, data_dir=tmp_path, **configured)
+    settings.user_settings.write_text('{"model": {"base_url": "http://other/v1", "model": "x"}}')
+    connections = Connections(settings)
+    assert connections.current() == settings.connection
+    with pytest.raises(Conflict) as refused:
+        connections.choose(URL, "m")
+    assert refused.value.code == "model_configured"
+
+
+@pytest.mark.usefixtures("ring")
+def test_a_choice_outlasts_a_restart_and_leaves_other_settings_alone(settings: Settings) -> None:
+    settings.user_settings.parent.mkdir()
+    settings.user_settings.write_text('{"permissions": {"deny": ["delete_file"]}}')
+    Connections(settings).choose(f"{URL}/", "qwen")
+    again = Connections(settings).current()
+    assert (again.base_url, again.model, again.chosen) == (URL, "qwen", True)
+    assert stored(settings)["permissions"] == {"deny": ["delete_file"]}
+    connections = Connections(settings)
+    assert connections.forget().is_guide
+    assert "model" not in stored(settings)
+
+
+def test_a_key_goes_into_the_keyring_and_never_into_the_file(
+    settings: Settings, ring: dict[tuple[str, str], str]
+) -> None:
+    Connections(settings).choose(URL, "qwen", "sk-very-secret")
+    assert "sk-very-secret" in ring.values()
+    assert "sk-very-secret" not in settings.user_settings.read_text()
+    again = Connections(settings)
+    assert again.current().api_key == "sk-very-secret"
+    assert again.secrets() == ["sk-very-secret"]
+    assert "sk-very-secret" not in repr(again.current())
+    again.forget()
+    assert ring == {}
+
+
+def test_without_a_keyring_a_key_lasts_for_this_session(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    connections = Connections(settings)
+    assert connections.choose(URL, "qwen", "sk-very-secret").api_key == "sk-very-secret"
+    assert Connections(settings).current().api_key == ""
+
+
+def test_a_keyring_that_breaks_is_as_good_as_none(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: str) -> str:
+        raise RuntimeError("locked")
+
+    fake = SimpleNamespace(get_password=broken, set_password=broken, delete_password=broken)
+    monkeypatch.setitem(sys.modules, "keyring", fake)
+    connections = Connections(settings)
+    assert connections.choose(URL, "qwen", "sk-very-secret").api_key == "sk-very-secret"
+    assert connections.forget().is_guide
+
+
+@pytest.mark.parametrize("address", ["", "localhost:1", "file:///etc/passwd", "ftp://x"])
+def test_what_is_no_web_address_is_refused(settings: Settings, address: str) -> None:
+    with pytest.raises(InvalidInput):
+        Connections(settings).choose(address, "m")
+    assert not settings.user_settings.exists()
+
+
+@pytest.mark.parametrize("section", ["[]", '"x"', "{}", '{"base_url": 3}', '{"base_url": ""}'])
+def test_a_choice_that_cannot_be_read_is_none(settings: Settings, section: str) -> None:
+    settings.user_settings.parent.mkdir()
+    settings.user_settings.write_text(f'{{"model": {section}}}')
+    assert Connections(settings).current().is_guide
+
+
+@pytest.mark.asyncio
+@pytest.mark.usefixtures("ring")
+async def test_agents_ask_whatever_is_connected_when_they_ask(settings: Settings) -> None:
+    connections = Connections(settings)
+    answering = Answering(connections)
+    assert answering.name == GuideModel.name
+    request = Request([{"role": "user", "content": "Hello"}])
+    said = [one async for one in answering.stream(request)]
+    assert any(isinstance(one, TextChunk) for one in said)
+    connections.choose(URL, "qwen")
+    assert answering.name == "qwen"
+    connections.forget()
+    assert answering.name == BUILT_IN
+    await answering.aclose()
