@@ -2,43 +2,27 @@
 
 from __future__ import annotations
 
-import json
-import platform
 import sqlite3
-import sys
 from argparse import Namespace
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from importlib.metadata import version
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jupyter_core.paths import jupyter_config_path, jupyter_path
 from traitlets.config import Config
 
-from .._version import __version__
 from ..config import Cowork
 from ..connections import Connections
 from ..domain.errors import CoworkError
-from ..domain.health import Problem
 from ..domain.settings import Settings
 from ..health import folder_problems
 from ..llm.reachable import HOW_TO_CONNECT, look
-from ..surroundings import lab_problems, taken_port_problems
 from ..workspace.sandbox.sandbox import Sandbox
 from .command import FAILED, SUCCESS
+from .finding import Finding, judged, print_findings
+from .installation import examine_installation
 
 if TYPE_CHECKING:
     from .command import Commands
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that was looked at."""
-
-    name: str
-    ok: bool
-    message: str
 
 
 def add_to(commands: Commands) -> None:
@@ -60,41 +44,41 @@ def examine(config: Cowork, jupyter: Config) -> list[Finding]:
     """Look at everything; what is wrong in one place hides nothing in another."""
     settings = config.settings(workspace=Path.cwd())
     return [
-        Finding(
-            "version", True, f"cowork-jupyter {__version__}, Python {platform.python_version()}"
-        ),
-        _judged("jupyterlab", lab_problems(), f"JupyterLab {version('jupyterlab')}"),
-        _lab_extension(),
-        _server_extension(),
+        *examine_installation(jupyter),
         _model(settings),
         _sandbox(settings),
-        _judged("folders", folder_problems(settings), _folders(settings)),
+        judged("folders", folder_problems(settings), _folders(settings)),
+        _database(settings),
         _checkpoints(settings),
-        _port(jupyter),
     ]
-
-
-def print_findings(findings: list[Finding], *, as_json: bool) -> None:
-    """Show them to a person or to a program."""
-    if as_json:
-        ok = all(finding.ok for finding in findings)
-        text = json.dumps({"ok": ok, "checks": [asdict(finding) for finding in findings]}, indent=2)
-    else:
-        width = max(len(finding.name) for finding in findings)
-        text = "\n".join(
-            f"{'✓' if finding.ok else '✗'} {finding.name:<{width}}  {finding.message}"
-            for finding in findings
-        )
-    sys.stdout.write(text + "\n")
-
-
-def _judged(name: str, problems: Iterator[Problem], when_fine: str) -> Finding:
-    found = [problem.message for problem in problems]
-    return Finding(name, not found, " ".join(found) or when_fine)
 
 
 def _folders(settings: Settings) -> str:
     return f"workspace {settings.workspace}, conversations in {settings.database.parent}"
+
+
+def _database(settings: Settings) -> Finding:
+    """Reads all of it and checks it; a file that is not there yet is not made."""
+    from ..store.errors import explained
+    from ..store.migrations import refuse_newer
+
+    path = settings.database
+    if not path.exists():
+        return Finding("database", True, f"none yet; the first conversation makes {path}")
+    try:
+        with explained(path), closing(_read_only(path)) as connection:
+            refuse_newer(connection, path)
+            problem = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+            if problem != "ok":
+                raise sqlite3.DatabaseError(problem)
+            count = connection.execute("SELECT count(*) FROM contexts").fetchone()[0]
+    except CoworkError as error:
+        return Finding("database", False, error.message)
+    return Finding("database", True, f"{count} conversations, whole, in {path}")
+
+
+def _read_only(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
 
 
 def _checkpoints(settings: Settings) -> Finding:
@@ -119,26 +103,6 @@ def _checkpoints(settings: Settings) -> Finding:
     return Finding("checkpoints", True, f"{found.checkpoints}, all whole; {size} in {folder}")
 
 
-def _lab_extension() -> Finding:
-    for folder in jupyter_path("labextensions", "cowork-jupyter"):
-        if (Path(folder) / "package.json").is_file():
-            return Finding("lab extension", True, f"found in {folder}")
-    return Finding(
-        "lab extension",
-        False,
-        "JupyterLab will not show the panel. Run: pip install --force-reinstall cowork-jupyter",
-    )
-
-
-def _server_extension() -> Finding:
-    from jupyter_server.extension.config import ExtensionConfigManager
-
-    manager = ExtensionConfigManager(read_config_path=jupyter_config_path())
-    if manager.enabled("cowork_jupyter"):
-        return Finding("server extension", True, "enabled")
-    return Finding("server extension", False, "Run: jupyter server extension enable cowork_jupyter")
-
-
 def _sandbox(settings: Settings) -> Finding:
     """What confines commands, what that promises here, and what it cannot."""
     sandbox = Sandbox(settings)
@@ -153,13 +117,3 @@ def _model(settings: Settings) -> Finding:
     state = look(Connections(settings).current())
     where = f"answers at {state.base_url}" if state.base_url else f"answers. {HOW_TO_CONNECT}"
     return Finding("model", state.ready, state.why_not or f"{state.name} {where}")
-
-
-def _port(jupyter: Config) -> Finding:
-    from jupyter_server.serverapp import list_running_servers
-
-    port = int(jupyter.ServerApp.get("port", None) or 8888)
-    for server in list_running_servers():
-        if server["port"] == port:
-            return Finding("port", True, f"a Jupyter server runs on port {port}")
-    return _judged("port", taken_port_problems(port), f"port {port} is free")

@@ -42,7 +42,8 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
         raise
 
 
-def _run_missing_steps(connection: sqlite3.Connection, path: Path) -> None:
+def refuse_newer(connection: sqlite3.Connection, path: Path) -> None:
+    """A file that a newer version of ours has written is left alone."""
     version = _version(connection)
     if version > len(MIGRATIONS):
         raise StoreError(
@@ -52,7 +53,11 @@ def _run_missing_steps(connection: sqlite3.Connection, path: Path) -> None:
             code="store_newer",
             details={"path": str(path), "version": version, "known": len(MIGRATIONS)},
         )
-    for step in MIGRATIONS[version:]:
+
+
+def _run_missing_steps(connection: sqlite3.Connection, path: Path) -> None:
+    refuse_newer(connection, path)
+    for step in MIGRATIONS[_version(connection) :]:
         step(connection)
     connection.execute(f"PRAGMA user_version={len(MIGRATIONS)}")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,11 +17,13 @@ from cowork_jupyter.checkpoints.objects import LARGE
 from cowork_jupyter.checkpoints.store import CheckpointStore, WorkspaceState
 from cowork_jupyter.cli.doctor import examine
 from cowork_jupyter.config import Cowork
+from cowork_jupyter.domain.contexts import Context
+from cowork_jupyter.store import Store
 
 from .terminals import run_here
 
 
-def findings(tmp_path: Path, port: int = 0, **settings: object) -> dict[str, tuple[bool, str]]:
+def findings(tmp_path: Path, port: int = 0, **settings: str) -> dict[str, tuple[bool, str]]:
     config = Config({"ServerApp": {"port": port}})
     cowork = Cowork(config=Config({"Cowork": {"workspace": str(tmp_path), **settings}}))
     return {found.name: (found.ok, found.message) for found in examine(cowork, config)}
@@ -27,8 +31,8 @@ def findings(tmp_path: Path, port: int = 0, **settings: object) -> dict[str, tup
 
 def test_it_looks_at_every_part(tmp_path: Path) -> None:
     assert list(findings(tmp_path)) == [
-        *("version", "jupyterlab", "lab extension", "server extension"),
-        *("model", "sandbox", "folders", "checkpoints", "port"),
+        *("version", "packages", "jupyterlab", "lab extension", "server extension", "port"),
+        *("model", "sandbox", "folders", "database", "checkpoints"),
     ]
 
 
@@ -53,6 +57,57 @@ def test_a_workspace_that_is_gone(tmp_path: Path) -> None:
     ok, message = findings(tmp_path / "gone")["folders"]
     assert not ok
     assert "is not a folder" in message
+
+
+def test_a_package_that_is_missing_or_too_old_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ok, message = findings(tmp_path)["packages"]
+    assert (ok, message.startswith("all there; extras: ")) == (True, True)
+    assert "mcp" in message
+    needs = ["nothing-of-that-name>=1", "pydantic>=999", "also-missing; extra == 'mcp'"]
+    monkeypatch.setattr("cowork_jupyter.cli.installation.requires", lambda _: needs)
+    ok, message = findings(tmp_path)["packages"]
+    assert not ok
+    assert message.startswith("nothing-of-that-name is missing; pydantic is ")
+    assert "also-missing" not in message
+    assert "pip install" in message
+
+
+def test_a_lab_extension_of_another_version_is_not_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "labextensions" / "cowork-jupyter"
+    folder.mkdir(parents=True)
+    (folder / "package.json").write_text('{"version": "0.0.1"}')
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    ok, message = findings(tmp_path)["lab extension"]
+    assert not ok
+    assert "is version 0.0.1, not " in message
+
+
+def test_the_database_is_read_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "own.sqlite"
+
+    def found() -> tuple[bool, str]:
+        return findings(tmp_path, db_path=str(path))["database"]
+
+    ok, message = found()
+    assert (ok, path.exists(), message.startswith("none yet")) == (True, False, True)
+    store = Store(path)
+    store.save_context(Context())
+    store.close()
+    ok, message = found()
+    assert (ok, message) == (True, f"1 conversations, whole, in {path}")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version=999")
+    ok, message = found()
+    assert not ok
+    assert "written by a newer cowork_jupyter" in message
+    path.write_bytes(b"no database at all" * 1000)
+    ok, message = found()
+    assert not ok
+    assert "is damaged" in message
 
 
 def test_the_checkpoints_are_verified(tmp_path: Path) -> None:

@@ -1,0 +1,110 @@
+"""Is everything installed, in versions that fit, and where Jupyter looks for it?"""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+
+from jupyter_core.paths import jupyter_config_path, jupyter_path
+from packaging.requirements import Requirement
+from traitlets.config import Config
+
+from .._version import __version__
+from ..surroundings import lab_problems, taken_port_problems
+from .finding import Finding, judged
+
+_DISTRIBUTION = "cowork-jupyter"
+_REINSTALL = f"Run: pip install --force-reinstall {_DISTRIBUTION}"
+
+
+def examine_installation(jupyter: Config) -> list[Finding]:
+    """What pip and Jupyter know about us."""
+    return [
+        Finding(
+            "version", True, f"{_DISTRIBUTION} {__version__}, Python {platform.python_version()}"
+        ),
+        _packages(),
+        judged("jupyterlab", lab_problems(), f"JupyterLab {_version_of('jupyterlab')}"),
+        _lab_extension(),
+        _server_extension(),
+        _port(jupyter),
+    ]
+
+
+def _packages() -> Finding:
+    """Whether all that we need is there; then also which extras are."""
+    wanted = [Requirement(text) for text in requires(_DISTRIBUTION) or ()]
+    unmet = [need for one in wanted if _is_needed(one) and (need := _unmet(one))]
+    if unmet:
+        return Finding("packages", False, f"{'; '.join(unmet)}. {_REINSTALL}")
+    extras = sorted(_extras_there(wanted))
+    return Finding("packages", True, f"all there; extras: {', '.join(extras) or 'none'}")
+
+
+def _is_needed(one: Requirement, extra: str = "") -> bool:
+    return one.marker is None or one.marker.evaluate({"extra": extra})
+
+
+def _unmet(one: Requirement) -> str | None:
+    found = _version_of(one.name)
+    if found is None:
+        return f"{one.name} is missing"
+    if not one.specifier.contains(found, prereleases=True):
+        return f"{one.name} is {found}, needed is {one.specifier}"
+    return None
+
+
+def _extras_there(wanted: list[Requirement]) -> Iterator[str]:
+    """Extras of which everything is installed."""
+    names = {name for one in wanted for name in re.findall(r"extra == .(\w+)", str(one.marker))}
+    for name in names:
+        own = [one for one in wanted if not _is_needed(one) and _is_needed(one, name)]
+        if own and not any(_unmet(one) for one in own):
+            yield name
+
+
+def _version_of(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _lab_extension() -> Finding:
+    """The first that Jupyter finds is the one it loads, so that one must be ours of today."""
+    for folder in jupyter_path("labextensions", _DISTRIBUTION):
+        try:
+            found = json.loads((Path(folder) / "package.json").read_text(encoding="utf-8"))
+        except OSError:
+            continue
+        except ValueError:
+            found = {}
+        if found.get("version") == __version__:
+            return Finding("lab extension", True, f"found in {folder}")
+        what = f"The one in {folder} is version {found.get('version')}, not {__version__}."
+        return Finding("lab extension", False, f"{what} {_REINSTALL}")
+    what = "JupyterLab will not show the panel."
+    return Finding("lab extension", False, f"{what} {_REINSTALL}")
+
+
+def _server_extension() -> Finding:
+    from jupyter_server.extension.config import ExtensionConfigManager
+
+    manager = ExtensionConfigManager(read_config_path=jupyter_config_path())
+    if manager.enabled("cowork_jupyter"):
+        return Finding("server extension", True, "enabled")
+    return Finding("server extension", False, "Run: jupyter server extension enable cowork_jupyter")
+
+
+def _port(jupyter: Config) -> Finding:
+    from jupyter_server.serverapp import list_running_servers
+
+    port = int(jupyter.ServerApp.get("port", None) or 8888)
+    for server in list_running_servers():
+        if server["port"] == port:
+            return Finding("port", True, f"a Jupyter server runs on port {port}")
+    return judged("port", taken_port_problems(port), f"port {port} is free")
