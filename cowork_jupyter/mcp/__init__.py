@@ -1,0 +1,1 @@
+"""The Model Context Protocol. `client`: tools of other people's servers for our agents."""

@@ -1,0 +1,325 @@
+"""One server: started when first used, started again when it dies, and stopped with us.
+
+It lives in a task of its own, so that whatever it does, others do not notice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from ...domain.errors import CoworkError, Unavailable
+from ...tools.base import ToolContext
+from .entry import ServerConfig
+from .facts import ToolFacts
+from .ongoing import Ongoing
+from .secrets import Mask, resolve
+from .tail import Tail
+from .wishes import Wishes
+
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp_types import CallToolResult
+
+    from ...llm.client import LanguageModel
+
+State = Literal["idle", "starting", "ready", "failed"]
+
+NOT_INSTALLED = (
+    "MCP servers need a package that is not installed here. Run: pip install 'cowork-jupyter[mcp]'"
+)
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long servers may take, in seconds."""
+
+    start: float = 60.0
+    """From its start to its list of tools."""
+    first_look: float = 10.0
+    """That a run waits to learn of tools it has never heard of."""
+    longest_wait: float = 5.0
+    """That a call waits for a server to be started again, before it fails."""
+    pauses: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0)
+    """Between a death and the next start, after one, two, … deaths in a row."""
+    steady: float = 60.0
+    """A server that has lived for this long has not died in a row."""
+    stop: float = 10.0
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What all servers of a service share."""
+
+    folder: str
+    """The workspace."""
+    model: Callable[[], LanguageModel]
+    patience: Patience = Patience()
+
+
+class ServerUnavailable(Unavailable):
+    """The server cannot be used now."""
+
+    code = "mcp_server"
+
+
+class Connection:
+    """A server, running or not."""
+
+    def __init__(
+        self,
+        config: ServerConfig,
+        around: Surroundings,
+        on_change: Callable[[], None],
+        tools: tuple[ToolFacts, ...] | None = None,
+    ) -> None:
+        self.config = config
+        self.state: State = "idle"
+        self.why = ""
+        """What is wrong with it."""
+        self.tail = Tail()
+        self.mask = Mask()
+        self.tools = tools
+        """What it said when it last ran; None if it never did."""
+        self.was_awaited = False
+        """Whether a run has waited for its first start."""
+        self._around = around
+        self._on_change = on_change
+        self._task: asyncio.Task[None] | None = None
+        self._ready: asyncio.Future[Client] | None = None
+        self._ended = asyncio.Event()
+        self._stopping = asyncio.Event()
+        self._changed = asyncio.Event()
+        self._wishes = Wishes(config, around.model)
+        self._deaths = 0
+        self._next_start = 0.0
+
+    # Use
+
+    def fingerprint(self, tool: str) -> str:
+        """Stands for what it says of a tool now; empty if it has no such tool."""
+        named = (one for one in self.tools or () if one.name == tool)
+        return next((one.fingerprint(self.config) for one in named), "")
+
+    async def client(self) -> Client:
+        """The connected client; starts the server if need be."""
+        if self._task is None or self._task.done():
+            if time.monotonic() < self._next_start:
+                raise self._unavailable()
+            self._begin()
+        wait = self._next_start - time.monotonic()
+        if self.state == "failed" and wait > self._around.patience.longest_wait:
+            raise self._unavailable()
+        assert self._ready
+        return await asyncio.shield(self._ready)
+
+    async def call(
+        self, tool: str, arguments: dict[str, Any], context: ToolContext
+    ) -> CallToolResult:
+        """Call a tool. Whatever goes wrong is one error that says what."""
+        client = await self.client()
+        ongoing = Ongoing(context, self.config.entry.timeout, self.mask)
+        with self._wishes.during(ongoing):
+            async with self._explained(tool), ongoing.bounded():
+                return await client.call_tool(tool, arguments, progress_callback=ongoing.progress)
+
+    @asynccontextmanager
+    async def asking(self, what: str) -> AsyncIterator[Client]:
+        """For anything else that is asked of the server."""
+        client = await self.client()
+        async with self._explained(what), asyncio.timeout(self.config.entry.timeout):
+            yield client
+
+    @asynccontextmanager
+    async def _explained(self, what: str) -> AsyncIterator[None]:
+        from mcp import MCPError
+        from mcp_types import CONNECTION_CLOSED
+        from pydantic import ValidationError
+
+        try:
+            yield
+        except TimeoutError:
+            seconds = self.config.entry.timeout
+            why = f"there was no answer within {seconds:g} seconds"
+            raise self._failed(what, why) from None
+        except MCPError as error:
+            if error.code == CONNECTION_CLOSED:
+                await self._hear_of_end()
+            if self._ended.is_set():
+                why = f"{self.why or 'the connection ended'}. Whether it was done is not known"
+                raise self._failed(what, why) from None
+            raise self._failed(what, error.message, code="tool_failed") from None
+        except ValidationError:
+            raise self._failed(what, "what it answered is not MCP") from None
+        except RuntimeError as error:  # the SDK's word for much that should not be
+            raise self._failed(what, str(error)) from None
+
+    async def _hear_of_end(self) -> None:
+        """A connection that was closed is at an end; the reason may come a moment later."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(2.0):
+                await self._ended.wait()
+        self._end("")
+
+    def _failed(self, what: str, why: str, code: str = "mcp_server") -> CoworkError:
+        said = f"{what} of the MCP server '{self.config.name}' failed: {self.mask(why)[:2_000]}."
+        return ServerUnavailable(said.replace("..", "."), code=code, retryable=False)
+
+    def _unavailable(self) -> ServerUnavailable:
+        wait = max(0.0, self._next_start - time.monotonic())
+        again = f" It is tried again in {wait:.0f} s." if wait >= 1 else ""
+        name = self.config.name
+        return ServerUnavailable(f"The MCP server '{name}' does not run: {self.why}.{again}")
+
+    # Life
+
+    async def restart(self) -> None:
+        """The user wants it to run, now."""
+        await self.stop()
+        self._begin()
+
+    async def stop(self) -> None:
+        """End it, and everything that it has started."""
+        task, self._task = self._task, None
+        self._deaths, self._next_start = 0, 0.0
+        if task is not None:
+            self._stopping.set()
+            await asyncio.wait([task], timeout=self._around.patience.stop)
+            task.cancel()
+            await asyncio.wait([task])
+        self.state, self.why = "idle", ""
+
+    def _begin(self) -> None:
+        self._stopping = asyncio.Event()
+        self._ready = _unheard(asyncio.get_running_loop().create_future())
+        self._task = asyncio.create_task(self._live(), name=f"mcp {self.config.name}")
+
+    async def _live(self) -> None:
+        while not self._stopping.is_set():
+            began, was_ready = time.monotonic(), False
+            try:
+                await self._serve()
+                was_ready = True
+            except asyncio.CancelledError:
+                self._fail("it was stopped")
+                raise
+            except BaseException as error:
+                self.why = self._told(error)
+            if self._stopping.is_set():
+                break
+            self._note_death(time.monotonic() - began)
+            self._fail(self.why)
+            if not was_ready:
+                return  # it is started again when somebody wants it
+            self._ready = _unheard(asyncio.get_running_loop().create_future())
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._next_start - time.monotonic()):
+                    await self._stopping.wait()
+        self._fail("it was stopped")
+
+    def _note_death(self, lived: float) -> None:
+        patience = self._around.patience
+        self._deaths = 1 if lived >= patience.steady else self._deaths + 1
+        pause = patience.pauses[min(self._deaths, len(patience.pauses)) - 1]
+        self._next_start = time.monotonic() + pause
+
+    def _fail(self, why: str) -> None:
+        self.state, self.why = "failed", why
+        if self._ready and not self._ready.done():
+            self._ready.set_exception(self._unavailable())
+
+    async def _serve(self) -> None:
+        """From start to end; gives when it has ended, raises if it never began."""
+        self.state, self.why = "starting", ""
+        self._ended, self._changed = asyncio.Event(), asyncio.Event()
+        try:
+            from . import sdk
+        except ImportError:
+            raise ServerUnavailable(NOT_INSTALLED, code="mcp_missing") from None
+        server = resolve(self.config.entry, os.environ, self._around.folder)
+        self.tail.mask = self.mask = Mask(server.secrets)
+        client = sdk.new_client(
+            *(self.config, server, self._around.folder, self.tail),
+            on_end=self._end,
+            on_change=self._changed.set,
+            elicit=self._wishes.elicit,
+            sample=self._wishes.sample if self.config.entry.sampling else None,
+        )
+        limit = self._around.patience.start
+        try:
+            async with asyncio.timeout(limit) as starting, client:
+                sdk.take_results_as_they_are(client)
+                self._learn(await sdk.list_tools(client))
+                starting.reschedule(None)
+                await self._run(client)
+        except TimeoutError:
+            raise ServerUnavailable(f"it did not answer within {limit:g} seconds") from None
+
+    async def _run(self, client: Client) -> None:
+        self.state = "ready"
+        assert self._ready
+        self._ready.set_result(client)
+        watching = asyncio.create_task(self._watch(client))
+        ends = [asyncio.ensure_future(one.wait()) for one in (self._ended, self._stopping)]
+        try:
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (*ends, watching):
+                task.cancel()
+            await asyncio.wait([*ends, watching])
+
+    async def _watch(self, client: Client) -> None:
+        """Ask for the tools again when the server says that they have changed."""
+        from . import sdk
+
+        following = asyncio.create_task(sdk.follow_changes(client, self._changed.set))
+        following.add_done_callback(_heard)
+        try:
+            while True:
+                await self._changed.wait()
+                self._changed.clear()
+                try:
+                    self._learn(await sdk.list_tools(client))
+                except Exception as error:
+                    self.tail.add_line(f"its tools cannot be listed: {self._told(error)}")
+                await asyncio.sleep(0.2)  # one that tells of changes without end is not followed
+        finally:
+            following.cancel()
+
+    def _learn(self, tools: tuple[ToolFacts, ...]) -> None:
+        if tools != self.tools:
+            self.tools = tools
+            self._on_change()
+
+    def _end(self, why: str) -> None:
+        if not self._ended.is_set():
+            last = self.tail.last_line() if why else ""
+            self.why = self.mask(f"{why}: {last}" if last else why) or "the connection ended"
+            self._ended.set()
+
+    def _told(self, error: BaseException) -> str:
+        """What went wrong, in a few words; the SDK wraps it several times."""
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        if self._ended.is_set() and self.why:
+            return self.why
+        words = str(error).strip() or type(error).__name__
+        last = self.tail.last_line()
+        return self.mask(f"{words}: {last}" if last and last not in words else words)[:1_000]
+
+
+def _unheard(future: asyncio.Future[Client]) -> asyncio.Future[Client]:
+    """A future whose failure nobody has to look at."""
+    future.add_done_callback(_heard)
+    return future
+
+
+def _heard(future: asyncio.Future[Any]) -> None:
+    if not future.cancelled():
+        future.exception()

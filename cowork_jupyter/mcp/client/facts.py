@@ -1,0 +1,110 @@
+"""What a server says of its tools, as plain values: bounded, comparable, and kept on the disk.
+
+Kept, because a server need not be started to describe tools that nobody calls. What was kept is
+compared with what the server says when a tool is called.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...policy.visible import visible
+from .entry import ServerConfig
+
+if TYPE_CHECKING:
+    from mcp_types import Tool as SdkTool
+
+MOST_TOOLS = 500
+LONGEST_NAME, LONGEST_DESCRIPTION, LARGEST_SCHEMA = 128, 20_000, 64_000
+_HINTS = {
+    "read_only_hint": "read-only",
+    "destructive_hint": "destructive",
+    "idempotent_hint": "idempotent",
+    "open_world_hint": "reaches out",
+}
+
+
+@dataclass(frozen=True)
+class ToolFacts:
+    """One tool, in the server's own words."""
+
+    name: str
+    description: str
+    schema: dict[str, Any]
+    title: str = ""
+    hints: dict[str, bool] = field(default_factory=dict)
+    """What it claims, such as `{"read-only": True}`. Shown, and believed by nobody."""
+    problem: str = ""
+    """Why it cannot be offered."""
+
+    def fingerprint(self, config: ServerConfig) -> str:
+        """Stands for the server, the name, the description and the parameters."""
+        text = json.dumps([config.identity, self.name, self.description, self.schema])
+        return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def facts_of(tool: SdkTool) -> ToolFacts:
+    """What the server said, as far as it is within bounds."""
+    name, description = visible(tool.name), tool.description or ""
+    problem = ""
+    if not 0 < len(tool.name) <= LONGEST_NAME or name != tool.name:
+        problem = "its name is empty, too long, or holds what cannot be seen"
+    elif len(description) > LONGEST_DESCRIPTION:
+        problem = f"its description has more than {LONGEST_DESCRIPTION:,} characters"
+    elif _size(tool.input_schema) > LARGEST_SCHEMA:
+        problem = f"its parameters take more than {LARGEST_SCHEMA:,} characters to describe"
+    claimed = tool.annotations
+    told = {word: getattr(claimed, hint, None) for hint, word in _HINTS.items()}
+    title = tool.title or (claimed.title if claimed else None) or ""
+    return ToolFacts(
+        name=name[:LONGEST_NAME],
+        description=description[:LONGEST_DESCRIPTION],
+        schema={} if problem else tool.input_schema,
+        title=visible(title)[:LONGEST_NAME],
+        hints={word: said for word, said in told.items() if isinstance(said, bool)},
+        problem=problem,
+    )
+
+
+def _size(schema: Mapping[str, Any]) -> int:
+    try:
+        return len(json.dumps(schema))
+    except (ValueError, RecursionError):
+        return LARGEST_SCHEMA + 1
+
+
+class KnownTools:
+    """What servers said of their tools when they last ran."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def of(self, config: ServerConfig) -> tuple[ToolFacts, ...] | None:
+        """The tools of a server; None if it never ran, or was another one."""
+        with contextlib.suppress(TypeError, AttributeError):
+            return tuple(ToolFacts(**one) for one in self._read()[config.identity])
+        return None
+
+    def keep(self, config: ServerConfig, tools: Iterable[ToolFacts], used: set[str]) -> None:
+        """Remember this; servers that are not configured any more are forgotten."""
+        rest = {one: facts for one, facts in self._read().items() if one in used}
+        content = {**rest, config.identity: [asdict(tool) for tool in tools]}
+        with contextlib.suppress(OSError):  # then it is asked again next time
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            temporary = self._file.with_suffix(f".{os.getpid()}.tmp")
+            temporary.write_text(json.dumps(content, ensure_ascii=False), "utf-8", "replace")
+            temporary.replace(self._file)
+
+    def _read(self) -> dict[str, Any]:
+        with contextlib.suppress(OSError, ValueError):
+            content = json.loads(self._file.read_text("utf-8"))
+            if isinstance(content, dict):
+                return content
+        return {}

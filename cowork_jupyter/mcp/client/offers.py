@@ -1,0 +1,102 @@
+"""What servers offer to the user rather than to the agent: texts to read, prompts to send."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel
+
+from ...policy.visible import visible
+from .connection import Connection
+from .results import Gathered
+
+MOST_LISTED = 500
+
+
+class Resource(BaseModel):
+    """Something that can be read."""
+
+    uri: str
+    name: str
+    description: str = ""
+    mime_type: str = ""
+
+
+class PromptArgument(BaseModel):
+    """A value that a prompt takes."""
+
+    name: str
+    description: str = ""
+    required: bool = False
+
+
+class Prompt(BaseModel):
+    """A message that the server can write."""
+
+    name: str
+    description: str = ""
+    arguments: list[PromptArgument] = []
+
+
+async def resources_of(connection: Connection) -> list[Resource]:
+    """The first of what can be read there."""
+    async with connection.asking("The list of resources") as client:
+        if client.server_capabilities.resources is None:
+            return []
+        page = await client.list_resources()
+    told = connection.mask
+    return [
+        Resource(
+            uri=told(str(one.uri))[:2_000],
+            name=_words(told(one.title or one.name), 200),
+            description=_words(told(one.description or "")),
+            mime_type=one.mime_type or "",
+        )
+        for one in page.resources[:MOST_LISTED]
+    ]
+
+
+async def read_resource(connection: Connection, uri: str) -> str:
+    """What stands there, as text; what is no text is named."""
+    async with connection.asking("Reading a resource") as client:
+        read = await client.read_resource(uri)
+    gathered = Gathered(connection.mask)
+    for content in read.contents:
+        gathered.add_resource(content)
+    return gathered.text
+
+
+async def prompts_of(connection: Connection) -> list[Prompt]:
+    """The prompts it has."""
+    async with connection.asking("The list of prompts") as client:
+        if client.server_capabilities.prompts is None:
+            return []
+        page = await client.list_prompts()
+    told = connection.mask
+    return [
+        Prompt(
+            name=told(one.name)[:200],
+            description=_words(told(one.description or "")),
+            arguments=[
+                PromptArgument(
+                    name=each.name[:200],
+                    description=_words(told(each.description or "")),
+                    required=bool(each.required),
+                )
+                for each in (one.arguments or [])[:50]
+            ],
+        )
+        for one in page.prompts[:MOST_LISTED]
+    ]
+
+
+async def written_prompt(connection: Connection, name: str, arguments: dict[str, str]) -> str:
+    """The prompt with its values, for the user to read and to send."""
+    async with connection.asking(f"The prompt {visible(name)[:100]}") as client:
+        got = await client.get_prompt(name, arguments)
+    gathered = Gathered(connection.mask)
+    for message in got.messages:
+        gathered.add(message.content)
+    return gathered.text
+
+
+def _words(text: str, most: int = 1_000) -> str:
+    return visible(" ".join(text.split()))[:most]

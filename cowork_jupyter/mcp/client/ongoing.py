@@ -1,0 +1,91 @@
+"""One call that is on its way: how long it may take, what it tells, what it asks meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+
+from ...domain.replies import Question
+from ...policy.visible import visible
+from ...tools.base import ToolContext
+from .secrets import Mask
+
+MOST_SECONDS = 3_600.0
+"""However often a server says that it is still at work."""
+PROGRESS_PAUSE = 0.25
+MOST_QUESTIONS = 20
+"""That one call may ask."""
+
+current: ContextVar[Ongoing | None] = ContextVar("current", default=None)
+"""The call in which something happens, where that can be told."""
+
+
+class Ongoing:
+    """A call as its server sees it."""
+
+    def __init__(self, context: ToolContext, seconds: float, mask: Mask) -> None:
+        self._context = context
+        self._seconds = seconds
+        self._mask = mask
+        self._asking: set[asyncio.Future[str | None]] = set()
+        self._asked = 0
+        self._clock: Callable[[], float] = asyncio.get_running_loop().time
+        self._last = self._clock() + MOST_SECONDS
+        self._shown = float("-inf")
+        self._deadline: asyncio.Timeout | None = None
+
+    @asynccontextmanager
+    async def bounded(self) -> AsyncIterator[None]:
+        """`TimeoutError` once there was no sign of life for too long. At the end, all that was
+        asked in this call is taken back.
+        """
+        token = current.set(self)
+        try:
+            async with asyncio.timeout(self._seconds) as self._deadline:
+                yield
+        finally:
+            self._deadline = None
+            current.reset(token)
+            for one in self._asking:
+                one.cancel()
+
+    async def progress(self, progress: float, total: float | None, message: str | None) -> None:
+        """A sign of life; shown, if the last one was not shown just now."""
+        self._extend()
+        done = total is not None and progress >= total
+        if done or self._clock() - self._shown >= PROGRESS_PAUSE:
+            self._shown = self._clock()
+            share = f"{progress:g}/{total:g}" if total else f"{progress:g}"
+            said = visible(self._mask(" ".join((message or "").split())))[:300]
+            self._context.output(f"{share} {said}".rstrip() + "\n")
+
+    async def ask(self, question: Question) -> str | None:
+        """Let the user answer; meanwhile the clock stands still. None: nobody does."""
+        self._asked += 1
+        if self._asked > MOST_QUESTIONS:
+            return None
+        asking = asyncio.ensure_future(self._context.ask(question))
+        self._asking.add(asking)
+        self._pause()
+        try:
+            return await asking
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if asking.cancelled() and task and not task.cancelling():
+                return None  # the call has ended, so nobody wants to know any more
+            asking.cancel()
+            raise
+        finally:
+            self._asking.discard(asking)
+            if not self._asking:
+                self._extend()
+
+    def _pause(self) -> None:
+        if self._deadline:
+            self._deadline.reschedule(None)
+
+    def _extend(self) -> None:
+        if self._deadline and not self._asking:
+            self._deadline.reschedule(min(self._clock() + self._seconds, self._last))

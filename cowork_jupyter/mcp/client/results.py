@@ -1,0 +1,120 @@
+"""What a server gives back, within bounds and without our secrets."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ...domain.errors import CoworkError
+from ...domain.messages import ImagePart
+from ...tools.base import ToolResult
+from .secrets import Mask
+
+if TYPE_CHECKING:
+    from mcp_types import CallToolResult, ContentBlock
+
+MOST_TEXT = 1_000_000
+MOST_IMAGES, LARGEST_IMAGE = 8, 5 * 2**20
+_PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+
+
+class ToolFailed(CoworkError):
+    """The server says that its tool has failed."""
+
+    code = "tool_failed"
+
+
+@dataclass
+class Gathered:
+    """Pieces of content, put together."""
+
+    mask: Mask
+    texts: list[str] = field(default_factory=list)
+    images: list[ImagePart] = field(default_factory=list)
+    resources: list[dict[str, Any]] = field(default_factory=list)
+    room: int = MOST_TEXT
+
+    def add(self, block: ContentBlock) -> None:
+        """Take one piece as what it is; what cannot be taken is named."""
+        match block.type:
+            case "text":
+                self.say(block.text)
+            case "image":
+                self._picture(block.data, block.mime_type)
+            case "audio":
+                self.say(f"[audio of type {block.mime_type}, not kept]")
+            case "resource_link":
+                self._link(str(block.uri), block.name, block.mime_type)
+            case "resource":
+                self.add_resource(block.resource)
+
+    @property
+    def text(self) -> str:
+        """All that can be read."""
+        return "\n".join(self.texts)
+
+    def say(self, text: str) -> None:
+        """More text, as far as there is room for it."""
+        kept = self.mask(text)[: self.room]
+        self.room -= len(kept)
+        if len(text) > len(kept) and not self.room:
+            kept += "\n[The rest was cut: it is more than is kept of a result.]"
+        if kept:
+            self.texts.append(kept)
+
+    def _picture(self, data: str, mime_type: str) -> None:
+        size = len(data) * 3 // 4
+        kept = mime_type in _PICTURES and size <= LARGEST_IMAGE and len(self.images) < MOST_IMAGES
+        if kept and _is_base64(data):
+            self.images.append(ImagePart(media_type=mime_type, data=data))
+        note = "" if kept else ", not kept"
+        self.say(f"[a picture: {mime_type}, {size:,} bytes{note}]")
+
+    def _link(self, uri: str, name: str, mime_type: str | None) -> None:
+        uri = self.mask(uri)[:2_000]
+        self.resources.append({"uri": uri, "name": self.mask(name)[:200], "mime_type": mime_type})
+        self.say(f"[resource {uri}]")
+
+    def add_resource(self, resource: Any) -> None:
+        """Something that can be read, with what stands in it."""
+        mime_type = resource.mime_type or ""
+        self._link(str(resource.uri), "", mime_type)
+        text, blob = getattr(resource, "text", None), getattr(resource, "blob", None)
+        if isinstance(text, str):
+            self.say(text)
+        elif isinstance(blob, str) and mime_type in _PICTURES:
+            self._picture(blob, mime_type)
+        elif isinstance(blob, str):
+            self.say(f"[{len(blob) * 3 // 4:,} bytes of {mime_type or 'unknown type'}, not kept]")
+
+
+def _is_base64(data: str) -> bool:
+    try:
+        base64.b64decode(data, validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return True
+
+
+def result_of(answer: CallToolResult, server: str, tool: str, mask: Mask) -> ToolResult:
+    """The answer to a call as our tools give it; an error if the server calls it one."""
+    gathered = Gathered(mask)
+    for block in answer.content:
+        gathered.add(block)
+    if answer.structured_content is not None and not gathered.texts:
+        gathered.say(json.dumps(answer.structured_content, ensure_ascii=False, indent=1))
+    if answer.is_error:
+        said = gathered.text[:4_000] or "it did not say why"
+        raise ToolFailed(f"{tool} of the MCP server '{server}' failed: {said}", retryable=True)
+    data: dict[str, Any] = {"mcp_server": server, "mcp_tool": tool}
+    if gathered.resources:
+        data["resources"] = gathered.resources[:100]
+    return ToolResult(
+        text=gathered.text or "It was done; there is nothing to read.",
+        summary=f"{server} answered {tool}",
+        data=data,
+        images=tuple(gathered.images),
+    )

@@ -1,0 +1,147 @@
+"""Parameters of foreign tools: checked against what the server asks for, within bounds.
+
+A schema comes from a stranger. What could make checking take for ever is left out (patterns) or
+refused (parts that refer to each other over and over); the server checks the rest itself.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from pydantic import ConfigDict, model_validator
+
+from ...policy.visible import visible
+from ...tools.base import Parameters
+
+MOST_NODES = 5_000
+"""Parts of a schema, those that it refers to counted each time."""
+MOST_PROBLEMS = 5
+LONGEST_TEXT, LONGEST_ENUM = 200, 300
+_NAME = re.compile(r"[\w.$-]{1,64}", re.ASCII)
+_LEFT_OUT = frozenset({"pattern", "patternProperties", "format", "contentEncoding", "$schema"})
+_OWN_WORDS = frozenset({"description", "title"})
+_NOT_SHOWN = _LEFT_OUT | {"examples", "default", "$comment", "$id"}
+
+
+class ForeignParameters(Parameters):
+    """Parameters as a server wants them. Each tool has a class of its own."""
+
+    model_config = ConfigDict(extra="allow")
+
+    wanted: ClassVar[dict[str, Any]] = {}
+    told: ClassVar[dict[str, Any]] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _checked(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            raise ValueError("the parameters are no object")
+        problems = problems_of(given, cls.wanted)
+        if problems:
+            raise ValueError("; ".join(problems))
+        return given
+
+    @classmethod
+    def model_json_schema(cls, *_args: Any, **_kwargs: Any) -> dict[str, Any]:
+        """What the model is told of them."""
+        return cls.told
+
+
+def parameters_of(name: str, schema: dict[str, Any]) -> type[ForeignParameters]:
+    """The class for one tool; ValueError says why its schema cannot be used."""
+    if schema.get("type", "object") != "object":
+        raise ValueError("its parameters are no object")
+    properties = schema.get("properties", {})
+    if not isinstance(properties, dict) or not all(map(_NAME.fullmatch, properties)):
+        raise ValueError("a parameter's name is too long, or more than a word")
+    wanted = _without(schema, _LEFT_OUT)
+    if _nodes(wanted, wanted, ()) > MOST_NODES:
+        raise ValueError("its parameters refer to each other too often to be checked")
+    _validator(wanted)
+    told = {"type": "object", **_shortened(_without(schema, _NOT_SHOWN))}
+    return type(name, (ForeignParameters,), {"wanted": wanted, "told": told})
+
+
+def problems_of(given: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
+    """What is wrong with parameters, in a few words each."""
+    from referencing.exceptions import Unresolvable
+
+    found: list[str] = []
+    try:
+        for error in _validator(wanted).iter_errors(given):
+            place = ".".join(map(str, error.absolute_path))
+            said = f"'{place}': {error.message}" if place else error.message
+            found.append(said[:LONGEST_TEXT])
+            if len(found) == MOST_PROBLEMS:
+                break
+    except Unresolvable:
+        return []  # a part of the schema is elsewhere: the server will say
+    except RecursionError:
+        return ["they are nested too deeply"]
+    return found
+
+
+def _validator(schema: dict[str, Any]) -> Any:
+    return _made(json.dumps(schema, sort_keys=True))
+
+
+@lru_cache(maxsize=256)
+def _made(text: str) -> Any:
+    """Making one takes much longer than using it."""
+    from jsonschema import Draft202012Validator, SchemaError  # type: ignore[import-untyped]
+    from referencing import Registry
+
+    schema = json.loads(text)
+    try:
+        Draft202012Validator.check_schema(schema)
+    except (SchemaError, RecursionError) as error:
+        raise ValueError("its parameters are not described in JSON Schema") from error
+    return Draft202012Validator(schema, registry=Registry())  # which fetches nothing
+
+
+def _without(value: Any, keys: frozenset[str], *, names: bool = False) -> Any:
+    """The schema without these keywords; in `properties` the same words are names."""
+    if isinstance(value, dict):
+        return {
+            key: _without(one, keys, names=key in ("properties", "$defs") and not names)
+            for key, one in value.items()
+            if names or key not in keys
+        }
+    return [_without(one, keys) for one in value] if isinstance(value, list) else value
+
+
+def _nodes(value: Any, whole: dict[str, Any], inside: tuple[str, ...]) -> int:
+    """How many parts there are to look at, up to a bit more than too many."""
+    if not isinstance(value, (dict, list)):
+        return 0
+    count = 1
+    for one in value.values() if isinstance(value, dict) else value:
+        count += _nodes(one, whole, inside)
+        if count > MOST_NODES:
+            return count
+    reference = value.get("$ref") if isinstance(value, dict) else None
+    if isinstance(reference, str) and reference.startswith("#/") and reference not in inside:
+        count += _nodes(_found(whole, reference), whole, (*inside, reference))
+    return count
+
+
+def _found(whole: Any, reference: str) -> Any:
+    for step in reference[2:].split("/"):
+        whole = whole.get(step) if isinstance(whole, dict) else None
+    return whole
+
+
+def _shortened(value: Any) -> Any:
+    """A server's words in a prompt: few, and none that cannot be seen."""
+    if isinstance(value, dict):
+        short = {key: _shortened(one) for key, one in value.items()}
+        for key in _OWN_WORDS & short.keys():
+            if isinstance(short[key], str):
+                short[key] = visible(" ".join(short[key].split()))[:LONGEST_TEXT]
+        if len(str(short.get("enum", ""))) > LONGEST_ENUM:
+            del short["enum"]
+        return short
+    return [_shortened(one) for one in value] if isinstance(value, list) else value

@@ -1,0 +1,158 @@
+"""Values from the user's environment, and keeping them out of everything that is shown."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote, urlsplit, urlunsplit
+
+from .entry import Entry
+
+HIDDEN = "•••"
+SHORTEST = 4
+"""Characters of a value below which hiding it would tear holes into everything."""
+
+_REFERENCE = re.compile(r"\$\{(?:env:)?(?P<name>[A-Za-z_]\w*)(?::-(?P<default>[^}]*))?\}")
+_WORKSPACE = "workspaceFolder"
+_NO_SECRETS = frozenset(
+    {"HOME", "USER", "LOGNAME", "PWD", "PATH", "LANG", "SHELL", "TMPDIR", "TERM", "HOSTNAME"}
+    | {_WORKSPACE}
+)
+_TELLING = re.compile(r"key|token|secret|passw|credential|auth|bearer|cookie|private", re.I)
+
+
+class VariableMissing(ValueError):
+    """A value was to come from the environment, and is not there."""
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A server's entry with real values. Never shown, stored or logged."""
+
+    command: str
+    args: list[str]
+    env: dict[str, str]
+    cwd: str
+    url: str
+    headers: dict[str, str]
+    secrets: frozenset[str] = field(repr=False)
+
+
+def resolve(entry: Entry, environment: Mapping[str, str], workspace: str) -> Resolved:
+    """Fill in what the entry takes from the environment: `${NAME}`, `${NAME:-default}`."""
+    secrets: set[str] = set()
+    known = {**environment, _WORKSPACE: workspace}
+
+    def filled(text: str, *, secret: bool = False) -> str:
+        def value_of(found: re.Match[str]) -> str:
+            name, default = found["name"], found["default"]
+            value = known.get(name, default)
+            if value is None:
+                raise VariableMissing(f"it needs the environment variable {name}, which is not set")
+            if name not in _NO_SECRETS and name in known:
+                secrets.add(value)
+            return value
+
+        result = _REFERENCE.sub(value_of, text)
+        if secret:
+            secrets.update({result, *result.split()})  # as in `Bearer abc`
+        return result
+
+    url = filled(entry.url)
+    secrets.update(part for part in _credentials(url) if part)
+    return Resolved(
+        command=filled(entry.command),
+        args=[filled(one) for one in entry.args],
+        env={
+            name: filled(value, secret=bool(_TELLING.search(name)))
+            for name, value in entry.env.items()
+        },
+        cwd=filled(entry.cwd),
+        url=url,
+        headers={name: filled(value, secret=True) for name, value in entry.headers.items()},
+        secrets=frozenset(one for one in secrets if len(one) >= SHORTEST),
+    )
+
+
+def _credentials(url: str) -> Iterable[str]:
+    parts = urlsplit(url)
+    yield parts.password or ""
+    for pair in parts.query.split("&"):
+        name, _, value = pair.partition("=")
+        if _TELLING.search(name):
+            yield value
+
+
+class Mask:
+    """Hides secrets, also in the forms in which they travel."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        forms = {form for secret in secrets for form in _forms(secret)}
+        longest_first = sorted(forms, key=len, reverse=True)
+        self._pattern = re.compile("|".join(map(re.escape, longest_first))) if forms else None
+
+    def __call__(self, text: str) -> str:
+        """The text without them."""
+        return self._pattern.sub(HIDDEN, text) if self._pattern else text
+
+    def everywhere(self, value: Any) -> Any:
+        """The same for all texts in a JSON value."""
+        if self._pattern is None:
+            return value
+        if isinstance(value, str):
+            return self(value)
+        if isinstance(value, dict):
+            return {self(str(key)): self.everywhere(one) for key, one in value.items()}
+        return [self.everywhere(one) for one in value] if isinstance(value, list) else value
+
+
+def _forms(secret: str) -> Iterable[str]:
+    encoded = base64.b64encode(secret.encode("utf-8", "replace")).decode().rstrip("=")
+    return {secret, quote(secret, safe=""), secret.replace("\\", "\\\\").replace('"', '\\"')} | (
+        {encoded} if len(secret) >= 2 * SHORTEST else set()
+    )
+
+
+def shown(entry: Entry) -> dict[str, Any]:
+    """An entry as it can be shown: references stay, values that may be secret do not."""
+    told = entry.model_dump(mode="json", exclude_defaults=True)
+    for part in ("env", "headers"):
+        if part in told:
+            told[part] = {name: _masked(value) for name, value in told[part].items()}
+    if entry.args:
+        told["args"] = _masked_args(entry.args)
+    if entry.url:
+        told["url"] = _masked_url(entry.url)
+    return told
+
+
+def _masked(value: str) -> str:
+    return value if _REFERENCE.fullmatch(value) and ":-" not in value else HIDDEN
+
+
+def _masked_args(args: list[str]) -> list[str]:
+    told, hide = [], False
+    for one in args:
+        name, equals, value = one.partition("=")
+        option = one.startswith("-") and bool(_TELLING.search(name))
+        if hide:
+            told.append(_masked(one))
+        else:
+            told.append(f"{name}={_masked(value)}" if option and equals else one)
+        hide = option and not equals
+    return told
+
+
+def _masked_url(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return HIDDEN
+    place = parts.netloc.rpartition("@")[2]
+    netloc = f"{HIDDEN}@{place}" if "@" in parts.netloc else place
+    pairs = (pair.partition("=") for pair in parts.query.split("&") if pair)
+    query = "&".join(f"{name}{equals}{_masked(value)}" for name, equals, value in pairs)
+    return urlunsplit((parts.scheme, netloc, parts.path, query, ""))

@@ -1,0 +1,192 @@
+"""All servers of a service: their tools as one mapping, and the way to add, stop and see them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from ...domain.errors import NotFound
+from ...domain.roles import AgentRole
+from ...domain.settings import Settings
+from ...policy.pins import Pins
+from ...policy.trust import Trust
+from ...tools.base import Tool
+from .configured import Configured, ConfiguredServers
+from .connection import Connection, Surroundings
+from .facts import KnownTools
+from .tools import tool_name, tool_of
+
+if TYPE_CHECKING:
+    from ...llm.client import LanguageModel
+
+
+class McpServers:
+    """The servers that are configured now. What is written down anew is followed at once."""
+
+    def __init__(
+        self,
+        configured: ConfiguredServers,
+        known: KnownTools,
+        pins: Pins,
+        around: Surroundings,
+    ) -> None:
+        self.configured = configured
+        self._known = known
+        self._pins = pins
+        self._around = around
+        self._seen: tuple[Configured, ...] | None = None
+        self._connections: dict[str, Connection] = {}
+        self._retired: list[Connection] = []
+        self._tools: Mapping[str, Tool] | None = None
+        self._refused: dict[tuple[str, str], str] = {}
+
+    # For agents
+
+    def tools(self) -> Mapping[str, Tool]:
+        """Every tool that is known, by name; starts nothing."""
+        self._follow()
+        if self._tools is None:
+            self._tools = self._collect()
+        return self._tools
+
+    async def prepare(self, role: AgentRole) -> None:
+        """Get to know servers that never ran, as far as the role could use their tools. One
+        that takes long is not waited for twice.
+        """
+        await self._follow_up()
+        unknown = [
+            one
+            for one in self._connections.values()
+            if one.tools is None and not one.was_awaited and _may_use(role, one)
+        ]
+        if unknown:
+            for one in unknown:
+                one.was_awaited = True
+            starting = [asyncio.ensure_future(one.client()) for one in unknown]
+            done, late = await asyncio.wait(starting, timeout=self._around.patience.first_look)
+            for each in late:
+                each.cancel()  # only the wait: the server goes on starting
+            for each in done:
+                each.exception()
+
+    # For the user
+
+    def connection(self, name: str) -> Connection:
+        """A server that is in use."""
+        self._follow()
+        found = self._connections.get(name)
+        if found is None:
+            known = next((one for one in self.configured.all() if one.name == name), None)
+            why = f" is not used: {known.why_not or 'it is disabled'}" if known else " is unknown"
+            raise NotFound(f"The MCP server '{name[:100]}'{why}.")
+        return found
+
+    def connection_of(self, one: Configured) -> Connection | None:
+        """The connection to a configured server, if it is in use."""
+        self._follow()
+        return self._connections.get(one.name) if one.in_use else None
+
+    def why_refused(self, server: str, tool: str) -> str:
+        """Why a tool of a server is not offered; empty if it is."""
+        self.tools()
+        return self._refused.get((server, tool), "")
+
+    async def restart(self, name: str) -> None:
+        """Start a server anew and wait until it runs; the error says why it does not."""
+        await self._follow_up()
+        connection = self.connection(name)
+        await connection.restart()
+        await connection.client()
+
+    async def add(self, name: str, raw: dict[str, Any]) -> None:
+        """One more server of the user's own."""
+        self.configured.add(name, raw)
+        await self._follow_up()
+
+    async def remove(self, name: str) -> None:
+        """Forget one of the user's own servers."""
+        self.configured.remove(name)
+        await self._follow_up()
+
+    async def enable(self, name: str, enabled: bool) -> None:
+        """Use a server, or do not."""
+        self.configured.enable(name, enabled)
+        await self._follow_up()
+
+    async def close(self) -> None:
+        """End all that runs."""
+        ending = [*self._connections.values(), *self._retired]
+        self._connections, self._retired = {}, []
+        await asyncio.gather(*(one.stop() for one in ending))
+
+    # How it follows
+
+    def _follow(self) -> None:
+        """Take over what the settings say now. May be called from any thread."""
+        servers = self.configured.all()
+        if servers is self._seen:
+            return
+        self._seen = servers
+        before, now = self._connections, dict[str, Connection]()
+        for one in servers:
+            if one.in_use and one.config:
+                held = before.get(one.name)
+                same = held is not None and held.config == one.config
+                now[one.name] = held if held and same else self._connect(one)
+        self._retired += [one for one in before.values() if one not in now.values()]
+        self._connections, self._tools = now, None
+
+    def _connect(self, one: Configured) -> Connection:
+        assert one.config
+        config = one.config
+
+        def learned() -> None:
+            self._tools = None
+            used = {each.config.identity for each in self._connections.values()}
+            self._known.keep(config, connection.tools or (), used)
+
+        connection = Connection(config, self._around, learned, self._known.of(config))
+        return connection
+
+    async def _follow_up(self) -> None:
+        self._follow()
+        retired, self._retired = self._retired, []
+        await asyncio.gather(*(one.stop() for one in retired))
+
+    def _collect(self) -> Mapping[str, Tool]:
+        found: dict[str, Tool] = {}
+        self._refused = {}
+        for connection in self._connections.values():
+            config = connection.config
+            for facts in connection.tools or ():
+                try:
+                    if config.leaves_out(facts.name):
+                        raise ValueError("you have disabled it")
+                    if tool_name(config.slug, facts.name) in found:
+                        raise ValueError("another of its tools has the same name")
+                    tool = tool_of(connection, facts, self._pins)
+                except ValueError as error:
+                    self._refused[config.name, facts.name] = str(error)
+                else:
+                    found[tool.name] = tool
+        return MappingProxyType(found)
+
+
+def _may_use(role: AgentRole, connection: Connection) -> bool:
+    config = connection.config
+    named = [config.permissions_for(""), *map(config.permissions_for, config.entry.tools)]
+    return any(role.permits(one) for one in named)
+
+
+def servers_of(
+    settings: Settings, trust: Trust, pins: Pins, model: Callable[[], LanguageModel]
+) -> McpServers:
+    """The servers of one service. Nothing is started, and nothing of the SDK imported."""
+    return McpServers(
+        ConfiguredServers(settings.workspace, settings.user_settings, trust),
+        KnownTools(settings.data_dir / "mcp_tools.json"),
+        pins,
+        Surroundings(str(settings.workspace), model),
+    )

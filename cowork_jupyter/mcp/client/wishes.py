@@ -1,0 +1,69 @@
+"""What a server may want from us in the middle of a call: an answer of the user or the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from ...domain.errors import CoworkError
+from .entry import ServerConfig
+from .ongoing import Ongoing, current
+
+if TYPE_CHECKING:
+    from mcp_types import (
+        CreateMessageRequestParams,
+        CreateMessageResult,
+        ElicitRequestParams,
+        ElicitResult,
+        ErrorData,
+    )
+
+    from ...llm.client import LanguageModel
+
+
+class Wishes:
+    """Those of one server. Outside of its calls it has none to be fulfilled."""
+
+    def __init__(self, config: ServerConfig, model: Callable[[], LanguageModel]) -> None:
+        self._config = config
+        self._model = model
+        self._calls: list[Ongoing] = []
+
+    @contextmanager
+    def during(self, call: Ongoing) -> Iterator[None]:
+        """What comes meanwhile belongs to this call, unless it says otherwise itself."""
+        self._calls.append(call)
+        try:
+            yield
+        finally:
+            self._calls.remove(call)
+
+    async def elicit(self, context: object, params: ElicitRequestParams) -> ElicitResult:  # noqa: ARG002
+        """Ask the user; declined where that makes no sense."""
+        from mcp_types import ElicitResult
+
+        from .elicitation import elicit
+
+        # Older servers do not say in which call they ask: then it is in the newest.
+        call = current.get() or (self._calls[-1] if self._calls else None)
+        if call is None:
+            return ElicitResult(action="decline")
+        return await elicit(self._config.name, params, call.ask)
+
+    async def sample(
+        self,
+        context: object,  # noqa: ARG002
+        params: CreateMessageRequestParams,
+    ) -> CreateMessageResult | ErrorData:
+        """Ask the model, if the user has said that this server may."""
+        from mcp_types import INTERNAL_ERROR, INVALID_REQUEST, ErrorData
+
+        from .sampling import sample
+
+        if not self._config.entry.sampling or not self._calls:
+            return ErrorData(code=INVALID_REQUEST, message="Sampling is not allowed here.")
+        try:
+            return await sample(self._model(), params)
+        except CoworkError as error:
+            return ErrorData(code=INTERNAL_ERROR, message=error.message)
