@@ -48,11 +48,11 @@ async def report(service: CoworkService, context_id: str, command: str, rest: st
         return await _roll_back(service, context_id, rest)
     if command == AUDIT:
         return await _audit(service, context_id)
-    return _checkpoints(service, context_id)
+    return await _checkpoints(service, context_id)
 
 
 async def _roll_back(service: CoworkService, context_id: str, chosen: str) -> str:
-    point = chosen or _before_last_run(service, context_id)
+    point = chosen or await _before_last_run(service, context_id)
     if service.checkpoint(point).context_id != context_id:
         raise NotFound(f"There is no checkpoint '{point}' in this conversation.")
     done = await service.rollback(point)
@@ -67,9 +67,9 @@ async def _roll_back(service: CoworkService, context_id: str, chosen: str) -> st
     return told + (f"\n\nTo take this back: `/rollback {undo}`" if undo else "")
 
 
-def _before_last_run(service: CoworkService, context_id: str) -> str:
+async def _before_last_run(service: CoworkService, context_id: str) -> str:
     """The state before the newest run that has changed anything."""
-    kept = service.checkpoints(context_id)
+    kept = await service.checkpoints(context_id)
     for job in reversed(service.list_jobs(context_id)):
         for point in kept:
             if point.job_id == job.id:
@@ -77,7 +77,7 @@ def _before_last_run(service: CoworkService, context_id: str) -> str:
     raise NotFound("Nothing was changed in this conversation, so there is nothing to take back.")
 
 
-def _checkpoints(service: CoworkService, context_id: str) -> str:
+async def _checkpoints(service: CoworkService, context_id: str) -> str:
     rows = [
         [
             code(one.id),
@@ -85,7 +85,7 @@ def _checkpoints(service: CoworkService, context_id: str) -> str:
             line(str(one.data.get("label", ""))),
             _codes(file["path"] for file in one.data.get("files", [])),
         ]
-        for one in service.checkpoints(context_id)
+        for one in await service.checkpoints(context_id)
     ]
     if not rows:
         return "There are no checkpoints in this conversation yet."

@@ -1,0 +1,53 @@
+"""acpx, a headless client from npm that knows nothing of us."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.scripted import ScriptedServer, call, text
+
+from .editor import AGENT, agent_environment
+from .published import Conversation
+
+ACPX = Path(__file__).parent / "node_modules/acpx/dist/cli.js"
+
+
+@pytest.mark.parametrize(("policy", "made"), [("--approve-all", True), ("--deny-all", False)])
+def test_acpx_drives_the_agent_and_every_frame_keeps_to_the_schema(
+    model: ScriptedServer, home: Path, folder: Path, policy: str, made: bool
+) -> None:
+    model.add(
+        call("read_file", path="a.py"),
+        call("create_file", path="b.py", content="b = 1\n"),
+        text("All done."),
+    )
+    done = subprocess.run(
+        [
+            *("node", str(ACPX), "--agent", shlex.join(AGENT), "--cwd", str(folder)),
+            *(policy, "--format", "json", "--timeout", "120", "exec", "Make b.py."),
+        ],
+        env=agent_environment(home, model.base_url),
+        capture_output=True,
+        check=False,
+        timeout=150,
+    )
+    conversation = Conversation()
+    for line in done.stdout.splitlines():
+        frame = json.loads(line)
+        asks = frame.get("method") in ("session/update", "session/request_permission")
+        by_agent = asks if "method" in frame else "outcome" not in frame.get("result", {})
+        conversation.add("agent" if by_agent else "client", frame)
+    conversation.check()
+    (session,) = {
+        frame["result"]["sessionId"]
+        for _, frame in conversation.frames
+        if "sessionId" in frame.get("result", {})
+    }
+    told = conversation.updates(session)
+    assert told[-1]["content"]["text"] == "All done.", done.stderr.decode()
+    assert (folder / "b.py").exists() == made
