@@ -17,7 +17,8 @@ from ..domain.plan import PlanStep
 from ..domain.roles import AgentRole
 from ..domain.settings import Settings
 from ..llm.base_prompts import BasePrompt, BasePrompts
-from ..llm.client import Model
+from ..llm.client import LanguageModel
+from ..llm.pictures import Sight
 from ..llm.prompt import (
     DescribedTool,
     PromptParts,
@@ -46,6 +47,7 @@ from .log import RunLog
 from .loop import AgentLoop, Outcome
 from .talk import Talk
 from .user import User
+from .whereabouts import tell_whereabouts
 
 MOST_TEMPLATES = 3
 """Saved plans that a planner is shown."""
@@ -59,10 +61,12 @@ class AgentKit:
     journal: Journal
     workspace: Workspace
     registry: ToolRegistry
-    model: Model
+    model: LanguageModel
     user: User
     gate: Gate
     counter: TokenCounter
+    sight: Sight = field(default_factory=Sight)
+    """Knows which models can be shown pictures."""
     prompts: BasePrompts = field(default_factory=BasePrompts)
     templates: Templates = field(default_factory=Templates)
     sandbox: Sandbox | None = None
@@ -113,6 +117,8 @@ class AgentKit:
             model_name=context.model or "",
             arguments=_arguments(parts),
             counter=self.counter,
+            sight=self.sight,
+            note=await tell_whereabouts(self, log),
         )
         tools = self._tools(context, log, limits, budget)
         registry = self._with_find_tools(tools, parts, talk) if parts.others else tools

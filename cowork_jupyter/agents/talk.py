@@ -13,12 +13,13 @@ from typing import Any
 from ..domain.contexts import Usage
 from ..domain.errors import CoworkError
 from ..domain.events import EventType
-from ..domain.messages import Message, MessageType
+from ..domain.messages import ImagePart, Message, MessageType
 from ..llm.chunks import Request, Restarted
-from ..llm.client import Model
+from ..llm.client import LanguageModel
 from ..llm.conversation import to_api_messages
-from ..llm.failures import ContextOverflow
-from ..llm.history import cost_of, optimize_history_by_tokens
+from ..llm.failures import ContextOverflow, ModelError
+from ..llm.history import IMAGE_TOKENS, cost_of, optimize_history_by_tokens
+from ..llm.pictures import MOST_SENT, Sight, with_pictures
 from ..llm.reader import ReplyReader
 from ..llm.reply import Delta, Reply, TextDelta
 from ..llm.tokens import TokenCounter
@@ -29,6 +30,9 @@ from .log import RunLog
 HISTORY_TOKENS = 24_000
 """What of the conversation is sent, unless the model turns out to read less."""
 
+_NOTE_SHARE = 4
+"""The note about the notebook takes at most one part in this many of what is sent."""
+
 _LESSONS = (1, 2, 4, 8, 16, 32)
 """Turns after which the counter compares: what it can learn, it has learnt soon."""
 
@@ -37,7 +41,7 @@ _LESSONS = (1, 2, 4, 8, 16, 32)
 class Talk:
     """Asks the model on behalf of one run."""
 
-    model: Model
+    model: LanguageModel
     log: RunLog
     limits: Limits
     budget: Budget
@@ -47,10 +51,14 @@ class Talk:
     arguments: dict[str, Any] = field(default_factory=dict)
     """What the tool protocol adds to each request."""
     counter: TokenCounter = field(default_factory=TokenCounter)
+    sight: Sight = field(default_factory=Sight)
+    note: str = ""
+    """What is told beside the user's request: where they are in their notebook."""
     history_tokens: int = HISTORY_TOKENS
 
     def __post_init__(self) -> None:
         self._past = _Past(self.log)
+        self._aside = self.log.message("system", self.note)
         self._unshown: list[Delta] = []
         self._failure: CoworkError | None = None
 
@@ -66,6 +74,20 @@ class Talk:
                 {"code": error.code, "message": f"{error.message} Sending less of the past."},
             )
             return await self._ask()
+        except ModelError as error:
+            name = self._name
+            if not self._shows_pictures() or not self.sight.is_lost(name, error):
+                raise
+            said = f"{error.message} Trying without pictures, which {name} gets no more."
+            self.log.event(EventType.NOTICE, {"code": "no_pictures", "message": said})
+            return await self._ask()
+
+    @property
+    def _name(self) -> str:
+        return self.model_name or self.model.name
+
+    def _shows_pictures(self) -> bool:
+        return any(isinstance(part, ImagePart) for one in self._history() for part in one.content)
 
     async def _ask(self) -> Reply:
         messages = to_api_messages(self.system, self._history())
@@ -93,13 +115,25 @@ class Talk:
     def _history(self) -> list[Message]:
         store, context_id = self.log.journal.store, self.log.context_id
         revision = store.plan(context_id)
-        return optimize_history_by_tokens(
-            self._past.newest_first(),
-            self.history_tokens,
+        goal = store.goal(context_id, self.log.job_id)
+        pictures = MOST_SENT if self.sight.sees(self._name) else 0
+        aside = cost_of(self._aside, self.counter)
+        # A model that reads little should rather read what was said.
+        is_told = bool(self.note) and aside * _NOTE_SHARE <= self.history_tokens
+        history = optimize_history_by_tokens(
+            with_pictures(self._past.newest_first(), pictures),
+            self.history_tokens - (aside if is_told else 0),
             self.counter,
-            goal=store.goal(context_id, self.log.job_id),
+            goal=goal,
             plan=f"The current plan:\n{revision.plan.model_dump_json()}" if revision else None,
         )
+        return self._with_note(history, goal) if is_told else history
+
+    def _with_note(self, history: list[Message], goal: Message | None) -> list[Message]:
+        """The note goes with the request that it was made for, where it stays in all turns."""
+        ids = [message.id for message in history]
+        place = ids.index(goal.id) + 1 if goal and goal.id in ids else 0
+        return [*history[:place], self._aside, *history[place:]]
 
     def _show(self, deltas: list[Delta]) -> None:
         """Show soon: what arrived in one piece from the network becomes one event."""
@@ -139,17 +173,19 @@ class Talk:
     async def _account(self, reader: ReplyReader, messages: list[dict[str, Any]]) -> None:
         spent = reader.usage
         if spent.total_tokens:
-            if self.limits.turns in _LESSONS:
-                self.counter.learn([str(one["content"]) for one in messages], spent.prompt_tokens)
+            # What a picture costs is not to be learnt for words.
+            if self.limits.turns in _LESSONS and not sum(map(_pictures_in, messages)):
+                self.counter.learn(map(_words_of, messages), spent.prompt_tokens)
         elif reader.reply.raw or reader.reply.reasoning:
             spent = self._estimate(reader.reply, messages)
         self.limits.tokens += spent.total_tokens
         turn = spent.model_copy(update={"turns": 1, "seconds": self.limits.lap()})
-        await self.budget.spend(turn, self.model_name or self.model.name, self.log.task_id)
+        await self.budget.spend(turn, self._name, self.log.task_id)
 
     def _estimate(self, reply: Reply, messages: list[dict[str, Any]]) -> Usage:
         """Keep limits also with a server that does not tell what was spent."""
-        sent = sum(self.counter(str(one["content"])) for one in messages)
+        sent = sum(self.counter(_words_of(one)) for one in messages)
+        sent += sum(map(_pictures_in, messages)) * IMAGE_TOKENS
         written = self.counter(reply.raw) + self.counter(reply.reasoning)
         return Usage(
             prompt_tokens=sent,
@@ -187,6 +223,19 @@ class _Past:
             news = self._store.messages(context_id, before).items
             self._known.extendleft(one for one in news if task_id in (None, one.task_id))
         return self._older
+
+
+def _words_of(message: dict[str, Any]) -> str:
+    """The text of a message as the model's API has it."""
+    content = message["content"]
+    if isinstance(content, str):
+        return content
+    return "\n\n".join(part["text"] for part in content if part["type"] == "text")
+
+
+def _pictures_in(message: dict[str, Any]) -> int:
+    content = message["content"]
+    return 0 if isinstance(content, str) else sum(part["type"] != "text" for part in content)
 
 
 def _is_sendable(message: Message) -> bool:
