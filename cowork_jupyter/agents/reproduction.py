@@ -39,27 +39,30 @@ class FailedCell(BaseModel):
 
 
 class Reproduction(BaseModel):
-    """A notebook that runs in a new kernel, and what comes of it."""
+    """A notebook that runs in a new kernel, and what comes of it.
 
+    What matters most stands first: a saved card has room for some of it only.
+    """
+
+    runs: bool | None = None
+    """Whether every cell ran, once that is known."""
+    failed: FailedCell | None = None
+    cells: int
+    """Code cells that are run."""
+    hidden: list[HiddenState] = []
+    ran: int = 0
+    """Those that ran without an error so far."""
+    seconds: float = 0.0
+    notebook: str
+    left_out: int = 0
+    """Cells that ask the agent, which are not run again."""
+    status: Literal["running", "completed", "failed", "cancelled"] = "running"
+    """`completed` says only that it was tried; `failed` that it could not be."""
+    error: str | None = None
+    """Why it could not be tried."""
     context_id: str
     job_id: str | None
     """The run whose card shows it."""
-    notebook: str
-    status: Literal["running", "completed", "failed", "cancelled"] = "running"
-    """`completed` says only that it was tried; `failed` that it could not be."""
-    runs: bool | None = None
-    """Whether every cell ran, once that is known."""
-    cells: int
-    """Code cells that are run."""
-    ran: int = 0
-    """Those that ran without an error so far."""
-    left_out: int = 0
-    """Cells that ask the agent, which are not run again."""
-    failed: FailedCell | None = None
-    hidden: list[HiddenState] = []
-    error: str | None = None
-    """Why it could not be tried."""
-    seconds: float = 0.0
 
 
 @dataclass

@@ -23,25 +23,30 @@ class ReproductionAnswer(BaseModel):
     """What runs now; what was found is a message of the conversation."""
 
     reproduction: Reproduction | None
+    notebook: str | None
+    """The notebook that can be tried; null if there is none, or no server to start a kernel."""
 
 
 @table.route("POST", PATH, body=Reproduce, answer=ReproductionAnswer, action="execute", status=202)
 async def reproduce(call: Call) -> BaseModel:
     """Begin to run all cells of the conversation's notebook in a new kernel."""
     context = call.service.context(call.path["id"])
-    started = await call.service.reproductions.start(context, call.body.job_id)
-    return ReproductionAnswer(reproduction=started)
+    return _answer(call, await call.service.reproductions.start(context, call.body.job_id))
 
 
 @table.route("GET", PATH, answer=ReproductionAnswer, action="read")
 async def reproduction(call: Call) -> BaseModel:
     """How far it is; null if none runs."""
-    call.service.context(call.path["id"])
-    return ReproductionAnswer(reproduction=call.service.reproductions.state(call.path["id"]))
+    return _answer(call, call.service.reproductions.state(call.path["id"]))
 
 
 @table.route("POST", f"{PATH}/cancel", answer=ReproductionAnswer, action="execute")
 async def cancel_reproduction(call: Call) -> BaseModel:
     """Stop it."""
-    call.service.context(call.path["id"])
-    return ReproductionAnswer(reproduction=await call.service.reproductions.cancel(call.path["id"]))
+    return _answer(call, await call.service.reproductions.cancel(call.path["id"]))
+
+
+def _answer(call: Call, state: Reproduction | None) -> ReproductionAnswer:
+    notebook = call.service.context(call.path["id"]).notebook
+    can = call.host.kind == "server" and notebook
+    return ReproductionAnswer(reproduction=state, notebook=notebook if can else None)

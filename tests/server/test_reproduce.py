@@ -15,6 +15,12 @@ from .notebook_kernel import NOTEBOOK, PATIENCE, Place, until, write_notebook
 from .notebook_kernel import place as place
 
 
+async def notices(api: Api, context: str) -> list[dict[str, Any]]:
+    """How those who listen are told that there is news."""
+    events = (await api.get(f"context/{context}/events", after=0, timeout=20))["events"]
+    return [one["data"] for one in events if one["data"].get("code") == "reproduction"]
+
+
 async def tried(api: Api, context: str, **body: Any) -> dict[str, Any]:
     """What was found, as the conversation's newest message has it."""
     path = f"context/{context}/reproduce"
@@ -23,8 +29,8 @@ async def tried(api: Api, context: str, **body: Any) -> dict[str, Any]:
     async with asyncio.timeout(PATIENCE):
         while (await api.get(path))["reproduction"] is not None:
             await asyncio.sleep(0.02)
-    told = (await api.get(f"context/{context}/events", after=0, timeout=20))["events"]
-    assert told[-1]["data"]["status"] == "completed", told[-1]["data"]
+    told = await notices(api, context)
+    assert told[-1]["status"] == "completed", told[-1]
     message = (await api.get(f"context/{context}/messages"))["items"][-1]
     assert (message["role"], message["job_id"]) == ("system", body.get("job_id"))
     found: dict[str, Any] = message["data"]["reproduction"]
@@ -103,8 +109,7 @@ async def test_it_shows_how_far_it_is_and_can_be_stopped(
     assert (await api.get(path))["reproduction"] is None
     assert place.app.kernel_manager.list_kernel_ids() == [place.kernel_id]
     assert (await api.get(f"context/{context}/messages"))["items"] == []
-    told = (await api.get(f"context/{context}/events", after=0, timeout=20))["events"]
-    assert [(one["data"]["status"], one["data"]["ran"]) for one in told] == [
+    assert [(one["status"], one["ran"]) for one in await notices(api, context)] == [
         ("running", 0),
         ("running", 1),
         ("cancelled", 1),

@@ -10,6 +10,7 @@ from ...domain.errors import CoworkError, Forbidden, InvalidInput
 from ...domain.roles import Permission
 from ..base import Parameters, Preview, ToolContext, ToolResult, tool
 from ..notebook.outputs import LONGEST, described
+from ..notebook.pictures import pictures_in
 from ..notebook.reading import CellId
 from ..notebook.state import CellState, stale
 from .state import Code, Ran, Run
@@ -141,7 +142,8 @@ def _result(ran: Ran, code: Code, what: str) -> ToolResult:
         )
     head = f"[ran {what} in {ran.seconds:.1f} s]"
     summary = f"ran {what} of {ran.path}" if code.cell_id else f"ran code in {ran.path}"
-    return ToolResult(f"{text}\n{head}" if text else f"{head} There was no output.", summary, data)
+    said = f"{text}\n{head}" if text else f"{head} There was no output."
+    return ToolResult(said, summary, data, pictures_in(ran.outputs))
 
 
 def _line(source: str, number: int) -> str:

@@ -250,6 +250,27 @@ export interface Again {
   revision?: number;
 }
 
+/** A notebook that runs from top to bottom in a second kernel, and what comes of it. */
+export interface Reproduction {
+  /** Null as long as it is not known. */
+  runs: boolean | null;
+  failed: { cell: number; line: number | null; error: string } | null;
+  /** Code cells that are run, and those that have run. */
+  cells: number;
+  ran: number;
+  hidden: readonly { cell: number; message: string }[];
+  left_out: number;
+  seconds: number;
+  notebook: string;
+  job_id: string | null;
+}
+
+/** The answer to `GET context/{id}/reproduce`: what runs now, and the notebook that can be tried. */
+export interface ReproductionAnswer {
+  reproduction: Record<string, unknown> | null;
+  notebook: string | null;
+}
+
 /** The answer to `GET jobs/{id}/card`. */
 export interface CardAnswer {
   card: RunCardData;

@@ -13,6 +13,7 @@ import { StreamText } from '../StreamText';
 import { t } from '../translate';
 import { visible } from '../visible';
 import { fold, type Block } from './fold';
+import { Checked } from './Reproduce';
 import type { Draft, Entry, LineEntry, QuestionEntry, TextEntry } from './state';
 import { Reads, ToolCall } from './ToolCall';
 
@@ -62,6 +63,8 @@ function BlockView({ block, speaker }: { block: Block; speaker: string | null })
       return <Asked entry={block} />;
     case 'review':
       return <ReviewFindings review={block.review} />;
+    case 'check':
+      return <Checked check={block.check} />;
     case 'plan':
       return null;
     default:

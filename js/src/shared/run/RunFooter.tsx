@@ -7,15 +7,17 @@ import { Changes, RollBack } from '../plan/RollBack';
 import { hasBegun, stepStatus } from '../plan/PlanView';
 import { t } from '../translate';
 import { useRun } from './context';
+import { CheckProgress, OfferCheck, useCheck } from './Reproduce';
 import { isFinal, presentJob, type RunState } from './state';
 
-type Open = 'none' | 'discuss' | 'rollback' | 'changes';
+type Open = 'none' | 'discuss' | 'rollback' | 'changes' | 'check';
 
 /** What can be done next. While a job runs, that is stopping it, and the header has that. */
 export function RunFooter({ state, onEdit }: { state: RunState; onEdit: () => void }): VNode | null {
   const { actions } = useRun();
   const starting = useAction();
   const [open, setOpen] = useState<Open>('none');
+  const check = useCheck(state);
   const job = presentJob(state);
   if (job === null || !isFinal(job.status) || state.busy !== null) {
     return null;
@@ -47,6 +49,15 @@ export function RunFooter({ state, onEdit }: { state: RunState; onEdit: () => vo
             {t('Re-plan')}
           </Button>
         )}
+        {check.notebook !== null && check.running === null && (
+          <Button
+            expanded={open === 'check'}
+            title={t('Checks in a second kernel whether the notebook still runs from top to bottom')}
+            onClick={() => toggle('check')}
+          >
+            {t('Check that it runs…')}
+          </Button>
+        )}
         {(begun || state.checkpoints > 0) && (
           <>
             <span class="cw-grow" />
@@ -61,11 +72,20 @@ export function RunFooter({ state, onEdit }: { state: RunState; onEdit: () => vo
       </div>
       {canExecute && <p class="cw-dim">{t('Executing switches to Actor and allows just these tools on these files.')}</p>}
       <Failure error={starting.error} />
+      {check.running && isOurs(check.running.job_id, state) && <CheckProgress check={check.running} />}
+      {open === 'check' && check.notebook !== null && check.running === null && (
+        <OfferCheck notebook={check.notebook} jobId={job.id} onClose={() => setOpen('none')} />
+      )}
       {open === 'discuss' && <Discuss onSent={() => setOpen('none')} />}
       {open === 'rollback' && <RollBack onClose={() => setOpen('none')} />}
       {open === 'changes' && <Changes onClose={() => setOpen('none')} />}
     </div>
   );
+}
+
+/** Another card of the conversation may have begun it; that one then shows it. */
+function isOurs(jobId: string | null, state: RunState): boolean {
+  return jobId === null || state.follows.includes(jobId);
 }
 
 function replanRequest(): string {

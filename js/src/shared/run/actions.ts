@@ -1,7 +1,7 @@
 /** What a user can do on a run card, each as one call of the API. */
 
 import type { Channel } from '../channel';
-import type { Again, Audit, Checkpoint, FileDiff, Page, Plan, PlanAnswer, Rollback, Scope } from '../protocol';
+import type { Again, Audit, Checkpoint, FileDiff, Page, Plan, PlanAnswer, ReproductionAnswer, Rollback, Scope } from '../protocol';
 import type { RunStore } from './store';
 
 export type Decision = { decision: 'allow' | 'deny'; scope: Scope; feedback?: string };
@@ -79,6 +79,20 @@ export class RunActions {
 
   rollback(checkpointId: string, dryRun: boolean): Promise<Rollback> {
     return this.channel.request<Rollback>('POST', `checkpoints/${checkpointId}/rollback`, { dry_run: dryRun });
+  }
+
+  /** How far the notebook is that is being run anew, and which one can be. */
+  reproduction(): Promise<ReproductionAnswer> {
+    return this.channel.request<ReproductionAnswer>('GET', `${this.context}/reproduce`);
+  }
+
+  /** All cells from top to bottom, in a second kernel. What they change belongs to this job, and can be taken back with it. */
+  async runAnew(jobId: string): Promise<void> {
+    await this.channel.request('POST', `${this.context}/reproduce`, { job_id: jobId });
+  }
+
+  async stopRunningAnew(): Promise<void> {
+    await this.channel.request('POST', `${this.context}/reproduce/cancel`);
   }
 
   wholeRecord(): Promise<void> {

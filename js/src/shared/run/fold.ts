@@ -60,6 +60,9 @@ function isRepetition(state: RunState, entry: Entry): boolean {
   if (entry.kind === 'error') {
     return Object.values(state.jobs).some(job => job.error === entry.text);
   }
+  if (entry.kind === 'check') {
+    return state.entries.some(one => one.kind === 'check' && one.at > entry.at); // how it was, before it was tried again
+  }
   if (entry.kind === 'text' && entry.from === 'user') {
     const said = entry.text.trim();
     return said === state.goal.trim() || state.entries.some(one => one.kind === 'question' && Boolean(one.answer) && isAnswer(said, one.question.question));

@@ -3,7 +3,7 @@
 import { isRecord } from '../channel';
 import type { Message } from '../protocol';
 import { t } from '../translate';
-import { questionOf, reviewOf, text } from './reading';
+import { questionOf, reproductionOf, reviewOf, text } from './reading';
 import type { CallEntry, Entry, LineEntry, RunState, TextEntry } from './state';
 
 /** Older entries beyond this are let go, so that a card of a very long run stays light. */
@@ -45,10 +45,19 @@ function entryOf(message: Message): Entry | null {
     case 'error':
       return line(message, 'error');
     default:
-      return typeof message.data['approved_revision'] === 'number'
-        ? { ...line(message, 'decision', t('You approved the plan.')), allowed: true, approval: true }
-        : textEntry(message);
+      return ofTheUser(message) ?? textEntry(message);
   }
+}
+
+/** What the user did, and what came of it, stored as a message. */
+function ofTheUser(message: Message): Entry | null {
+  const { approved_revision, reproduction } = message.data;
+  if (isRecord(reproduction)) {
+    return { ...placed(message), kind: 'check', check: reproductionOf(reproduction) };
+  }
+  return typeof approved_revision === 'number'
+    ? { ...line(message, 'decision', t('You approved the plan.')), allowed: true, approval: true }
+    : null;
 }
 
 function placed(message: Message): { id: string; job: string | null; task: string | null; role: string | null; at: string } {

@@ -1,7 +1,7 @@
 /** Reading what came over the wire: whatever is missing or of the wrong type becomes something harmless. */
 
 import { isRecord } from '../channel';
-import type { PermissionRequest, Plan, Question, Review, Scope, StepStatus, Usage } from '../protocol';
+import type { PermissionRequest, Plan, Question, Reproduction, Review, Scope, StepStatus, Usage } from '../protocol';
 
 export function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
@@ -82,6 +82,24 @@ export function permissionOf(data: Record<string, unknown>): PermissionRequest {
     rules: texts(data['rules']),
     uncovered: texts(data['uncovered']),
     ...(isRecord(shown) ? { shown: { kind: text(shown['kind']), text: text(shown['text']), complete: shown['complete'] !== false } } : {})
+  };
+}
+
+export function reproductionOf(data: Record<string, unknown>): Reproduction {
+  const number = (value: unknown): number => (typeof value === 'number' ? value : 0);
+  const { runs, failed, hidden } = data;
+  return {
+    runs: typeof runs === 'boolean' ? runs : null,
+    failed: isRecord(failed)
+      ? { cell: number(failed['cell']), line: number(failed['line']) || null, error: text(failed['error']) }
+      : null,
+    cells: number(data['cells']),
+    ran: number(data['ran']),
+    hidden: (Array.isArray(hidden) ? hidden.filter(isRecord) : []).map(one => ({ cell: number(one['cell']), message: text(one['message']) })),
+    left_out: number(data['left_out']),
+    seconds: number(data['seconds']),
+    notebook: text(data['notebook']),
+    job_id: text(data['job_id']) || null
   };
 }
 

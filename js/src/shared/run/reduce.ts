@@ -220,6 +220,10 @@ function withNotice(state: RunState, event: Event): RunState {
       output: (call.output + text(event.data['text'])).slice(-MOST_OUTPUT)
     }));
   }
+  if (code === 'reproduction') {
+    const news = { ...state, checks: state.checks + 1 };
+    return message ? withEntry(news, { ...placeOf(state, event), id: `notice-${event.seq}`, kind: 'notice', text: message }) : news;
+  }
   // What had streamed of the reply is void when the model's server starts over.
   const clean = code === 'restarted' ? dropDraft(state, draftKey(event.job_id, event.task_id)) : state;
   return message ? withEntry(clean, { ...placeOf(state, event), id: `notice-${event.seq}`, kind: 'notice', text: message }) : clean;

@@ -1,6 +1,6 @@
 /** What a run card knows: a value that the reducer makes anew with each event. */
 
-import type { JobStatus, PermissionRequest, Plan, Question, Review, StepStatus, Usage } from '../protocol';
+import type { JobStatus, PermissionRequest, Plan, Question, Reproduction, Review, StepStatus, Usage } from '../protocol';
 
 interface Placed {
   id: string;
@@ -53,6 +53,12 @@ export interface ReviewEntry extends Placed {
   review: Review;
 }
 
+/** What came of running the notebook anew. */
+export interface CheckEntry extends Placed {
+  kind: 'check';
+  check: Reproduction;
+}
+
 /** A line in passing: a notice, a decision of the user, a change of role. */
 export interface LineEntry extends Placed {
   kind: 'plan' | 'notice' | 'error' | 'role' | 'decision' | 'assignment' | 'outcome';
@@ -63,7 +69,7 @@ export interface LineEntry extends Placed {
   approval?: boolean;
 }
 
-export type Entry = TextEntry | CallEntry | QuestionEntry | ReviewEntry | LineEntry;
+export type Entry = TextEntry | CallEntry | QuestionEntry | ReviewEntry | CheckEntry | LineEntry;
 
 /** A reply while it streams. */
 export interface Draft {
@@ -125,6 +131,8 @@ export interface RunState {
   usage: Usage;
   /** Checkpoints that were made while the card looked on. */
   checkpoints: number;
+  /** How often there was news of the notebook being run anew; whoever shows it then asks. */
+  checks: number;
 }
 
 export const NO_USAGE: Usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
@@ -151,7 +159,8 @@ export function emptyRun(contextId: string, jobId: string, role: string): RunSta
     questions: [],
     permissions: [],
     usage: NO_USAGE,
-    checkpoints: 0
+    checkpoints: 0,
+    checks: 0
   };
 }
 

@@ -1,0 +1,113 @@
+import type { VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+
+import { useAction } from '../action';
+import { Button, Failure } from '../Button';
+import { counted, duration } from '../figures';
+import { Fold } from '../Fold';
+import { Icon } from '../icons';
+import type { Reproduction } from '../protocol';
+import { t } from '../translate';
+import { bounded, oneLine, visible } from '../visible';
+import { useRun } from './context';
+import { reproductionOf } from './reading';
+import type { RunState } from './state';
+
+export interface Check {
+  /** The notebook that can be run anew; null where there is none, or nobody to run it. */
+  notebook: string | null;
+  running: Reproduction | null;
+}
+
+const NONE: Check = { notebook: null, running: null };
+
+/** How the check of the notebook stands: asked of the server, again whenever there is news of it. */
+export function useCheck(state: RunState): Check {
+  const { actions } = useRun();
+  const [check, setCheck] = useState(NONE);
+  useEffect(() => {
+    let wanted = true;
+    actions.reproduction().then(
+      ({ notebook, reproduction }) => wanted && setCheck({ notebook, running: reproduction && reproductionOf(reproduction) }),
+      () => wanted && setCheck(NONE)
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [actions, state.checks]);
+  return check;
+}
+
+/** It runs code, so it says what will happen, and only a second click does it. */
+export function OfferCheck({ notebook, jobId, onClose }: { notebook: string; jobId: string; onClose: () => void }): VNode {
+  const { actions } = useRun();
+  const starting = useAction();
+  const start = (): void => void starting.run(() => actions.runAnew(jobId)).then(ok => ok && onClose());
+  return (
+    <section class="cw-sub" aria-label={t('Check the notebook')}>
+      <p>{t('All code cells of %1 run from top to bottom in a second kernel.', oneLine(notebook, 200))}</p>
+      <p class="cw-dim">
+        {t('Your kernel and the notebook stay as they are. Files in the workspace that the cells change can be rolled back; what they do elsewhere cannot.')}
+      </p>
+      <div class="cw-bar">
+        <Button look="primary" busy={starting.busy} onClick={start}>
+          {t('Run all cells')}
+        </Button>
+        <Button onClick={onClose}>{t('Close')}</Button>
+      </div>
+      <Failure error={starting.error} />
+    </section>
+  );
+}
+
+/** How far it is, and the way to stop it. */
+export function CheckProgress({ check }: { check: Reproduction }): VNode {
+  const { actions } = useRun();
+  const stopping = useAction();
+  const at = Math.min(check.ran + 1, check.cells);
+  return (
+    <div class="cw-bar" role="status">
+      <span class="cw-working">
+        <span class="cw-spinner" aria-hidden="true" />
+        {t('Runs cell %1 of %2 of %3 in a second kernel…', String(at), String(check.cells), oneLine(check.notebook, 100))}
+      </span>
+      <Button icon="stop" busy={stopping.busy} onClick={() => void stopping.run(() => actions.stopRunningAnew())}>
+        {t('Stop the check')}
+      </Button>
+      <Failure error={stopping.error} />
+    </div>
+  );
+}
+
+/** What came of it. */
+export function Checked({ check }: { check: Reproduction }): VNode {
+  return (
+    <div class="cw-checked">
+      <p class={`cw-line cw-colour-${check.runs ? 'ok' : 'error'}`}>
+        <Icon name={check.runs ? 'check' : 'cross'} />
+        <span>{visible(bounded(verdict(check), 2000))}</span>
+      </p>
+      {check.hidden.length > 0 && (
+        <Fold summary={counted(check.hidden.length, '%1 sign of hidden state', '%1 signs of hidden state')} open={!check.runs}>
+          {() => (
+            <ul class="cw-hidden-state">
+              {check.hidden.map(({ cell, message }, at) => (
+                <li key={at}>{t('Code cell %1: %2', String(cell), oneLine(message, 300))}</li>
+              ))}
+            </ul>
+          )}
+        </Fold>
+      )}
+    </div>
+  );
+}
+
+function verdict({ runs, failed, notebook, cells, left_out, seconds }: Reproduction): string {
+  const asks = left_out > 0 ? ` ${counted(left_out, '%1 cell that asks the agent was left out.', '%1 cells that ask the agent were left out.')}` : '';
+  if (runs) {
+    const size = counted(cells, '%1 code cell', '%1 code cells');
+    return t('%1 runs from top to bottom: %2 in %3.', notebook, size, duration(seconds)) + asks;
+  }
+  const where = failed?.line ? t('code cell %1, line %2', String(failed.cell), String(failed.line)) : t('code cell %1', String(failed?.cell ?? '?'));
+  return t('%1 does not run from top to bottom: %2: %3', notebook, where, failed?.error ?? '') + asks;
+}

@@ -1,0 +1,105 @@
+import { act } from 'preact/test-utils';
+import { describe, expect, it } from 'vitest';
+
+import { CoworkError } from '../../../src/shared/channel';
+import type { RunCardData } from '../../../src/shared/protocol';
+import { RunCard } from '../../../src/shared/run/RunCard';
+import { event, FakeServer, later, message, runCard, settled } from '../../runs';
+import { button, click, draw, one } from '../../screen';
+
+const PATH = 'context/c1/reproduce';
+const IDLE = { reproduction: null, notebook: 'sales.ipynb' };
+const AT_WORK = { notebook: 'sales.ipynb', reproduction: { status: 'running', ran: 2, cells: 12, notebook: 'sales.ipynb', job_id: 'j1' } };
+const FOUND = { runs: true, failed: null, cells: 12, ran: 12, hidden: [], seconds: 3.4, notebook: 'sales.ipynb', left_out: 0, job_id: 'j1' };
+
+function server(card: RunCardData, answer: unknown): FakeServer {
+  const made = new FakeServer(card);
+  made.answers.set(`GET ${PATH}`, answer);
+  made.answers.set(`POST ${PATH}`, AT_WORK);
+  made.answers.set(`POST ${PATH}/cancel`, IDLE);
+  return made;
+}
+
+async function show(answer: unknown, card = runCard()): Promise<{ screen: HTMLElement; server: FakeServer }> {
+  const made = server(card, answer);
+  const screen = draw(<RunCard card={card} channel={made} />);
+  await act(settled); // the run
+  await act(settled); // then the check
+  return { screen, server: made };
+}
+
+function found(changes: Record<string, unknown>, at = later(20)): ReturnType<typeof message> {
+  const words = 'Tried in a new kernel.';
+  return message('text', words, { role: 'system', agent_role: null, created_at: at, data: { reproduction: { ...FOUND, ...changes } } });
+}
+
+/** That there is news, and the answer to the question that follows from it. */
+async function news(server: FakeServer, seq: number): Promise<void> {
+  await server.send(event(seq, 'notice', { code: 'reproduction', status: 'running' }));
+  await act(settled);
+}
+
+describe('checking that the notebook still runs', () => {
+  it('says what will happen, and begins only on the second click', async () => {
+    const { screen, server } = await show(IDLE);
+    await click(button(screen, 'Check that it runs…'));
+    expect(screen.textContent).toContain('All code cells of sales.ipynb run from top to bottom in a second kernel.');
+    expect(server.changes).toEqual([]);
+    server.answers.set(`GET ${PATH}`, AT_WORK);
+    await click(button(screen, 'Run all cells'));
+    expect(server.changes).toEqual([{ method: 'POST', path: PATH, body: { job_id: 'j1' } }]);
+    await news(server, 11);
+    expect(one(screen, '[role=status].cw-bar').textContent).toContain('Runs cell 3 of 12 of sales.ipynb in a second kernel…');
+  });
+
+  it('is still there after a reload, goes on counting, and can be stopped', async () => {
+    const { screen, server } = await show(AT_WORK);
+    expect(screen.textContent).toContain('Runs cell 3 of 12');
+    server.answers.set(`GET ${PATH}`, { ...AT_WORK, reproduction: { ...AT_WORK.reproduction, ran: 5 } });
+    await news(server, 11);
+    expect(screen.textContent).toContain('Runs cell 6 of 12');
+    await click(button(screen, 'Stop the check'));
+    expect(server.changes.map(({ path }) => path)).toEqual([`${PATH}/cancel`]);
+    server.answers.set(`GET ${PATH}`, IDLE);
+    await news(server, 12);
+    expect(screen.textContent).not.toContain('second kernel…');
+    expect(button(screen, 'Check that it runs…')).toBeTruthy();
+  });
+
+  it('shows what was found: that it runs, or where it does not, and what the kernel hides', async () => {
+    const { screen, server } = await show(IDLE);
+    await server.send(event(11, 'message', { ...found({}) }));
+    expect(one(screen, '.cw-checked').textContent).toBe('sales.ipynb runs from top to bottom: 12 code cells in 3.4 s.');
+    const failed = { cell: 3, line: 2, error: "NameError: name 'x' is not defined" };
+    const hidden = [{ cell: 3, message: "It uses 'x', which no cell defines." }];
+    await server.send(event(12, 'message', { ...found({ runs: false, failed, hidden, left_out: 1 }, later(30)) }));
+    const checks = [...screen.querySelectorAll('.cw-checked')];
+    expect(checks).toHaveLength(1);
+    expect(checks[0]?.textContent).toContain("sales.ipynb does not run from top to bottom: code cell 3, line 2: NameError: name 'x' is not defined");
+    expect(checks[0]?.textContent).toContain('1 cell that asks the agent was left out.');
+    expect(checks[0]?.textContent).toContain("Code cell 3: It uses 'x', which no cell defines.");
+  });
+
+  it('is drawn from a saved card as well, whatever there was room for', async () => {
+    const { screen } = await show(IDLE, runCard({ messages: [found({ hidden: null, failed: { cell: 2 }, runs: false, cells: undefined })] }));
+    expect(one(screen, '.cw-checked').textContent).toContain('code cell 2');
+  });
+
+  it('is not offered where there is no notebook, or nobody who could run it', async () => {
+    const gone = new CoworkError({ code: 'not_found', message: 'Nothing.', status: 404 });
+    for (const answer of [{ reproduction: null, notebook: null }, gone]) {
+      const { screen } = await show(answer);
+      expect(screen.textContent).not.toContain('Check that it runs…');
+    }
+  });
+
+  it("leaves another card's check to that card, and says why one could not begin", async () => {
+    const other = await show({ ...AT_WORK, reproduction: { ...AT_WORK.reproduction, job_id: 'j9' } });
+    expect(other.screen.textContent).not.toContain('Runs cell');
+    const { screen, server } = await show(IDLE);
+    server.answers.set(`POST ${PATH}`, new CoworkError({ code: 'job_running', message: 'A job is running.', status: 409 }));
+    await click(button(screen, 'Check that it runs…'));
+    await click(button(screen, 'Run all cells'));
+    expect(screen.textContent).toContain('A job is running.');
+  });
+});
