@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from .domain.connection import Connection
 from .domain.errors import Conflict, InvalidInput
+from .domain.health import ModelState
 from .domain.settings import Settings
 from .llm.keys import Keys
+from .llm.reachable import look
 from .policy.settings_file import SettingsFile
 
 if TYPE_CHECKING:
     from .llm.chunks import Chunk, Request
     from .llm.client import LanguageModel
+    from .local.model import LocalModel
 
 SECTION = "model"
 """What the user's settings file calls the choice: `{"base_url", "model"}` or `{"local"}`."""
@@ -94,6 +97,7 @@ class Answering:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
         self._made: dict[Connection, LanguageModel] = {}
+        self._local: dict[Connection, LocalModel] = {}
 
     @property
     def name(self) -> str:
@@ -110,18 +114,39 @@ class Answering:
         """Ask, and yield the answer as it comes."""
         return self._model().stream(request)
 
+    def local_state(self) -> ModelState | None:
+        """How a model of one's own stands, loading too; None where another one answers."""
+        if self._connections.current().local is None:
+            return None
+        self._model()
+        return self._local[self._connections.current()].server.state()
+
     def _model(self) -> LanguageModel:
         connection = self._connections.current()
         if connection not in self._made:
-            self._made[connection] = _model_for(connection)
+            self._made[connection] = self._make(connection)
         return self._made[connection]
 
+    def _make(self, connection: Connection) -> LanguageModel:
+        if connection.is_guide:
+            from .guide.model import GuideModel
 
-def _model_for(connection: Connection) -> LanguageModel:
-    if connection.is_guide:
-        from .guide.model import GuideModel
+            return GuideModel()
+        if connection.local:
+            from .local.model import LocalModel
 
-        return GuideModel()
-    from .llm.client import Model
+            self._local[connection] = LocalModel(connection.local)
+            return self._local[connection]
+        from .llm.client import Model
 
-    return Model(base_url=connection.base_url, model=connection.model, api_key=connection.api_key)
+        address, name = connection.base_url, connection.model
+        return Model(base_url=address, model=name, api_key=connection.api_key)
+
+
+def state_of(connection: Connection) -> ModelState:
+    """How a connection stands, by one look at it that starts nothing."""
+    if connection.local:
+        from .local.server import LocalServer
+
+        return LocalServer(connection.local).state()
+    return look(connection)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .agents.user import Inbox
     from .bus import Journal
     from .checkpoints import Checkpoints, OpenDocuments
-    from .connections import Connections
+    from .connections import Answering, Connections
     from .mcp.client.servers import McpServers
     from .policy.pins import Pins
     from .policy.rulebook import RuleBook
@@ -94,6 +94,13 @@ class Parts:
         from .connections import Connections
 
         return Connections(self.settings)
+
+    @cached_property
+    def answering(self) -> Answering:
+        """Whoever answers, to be asked."""
+        from .connections import Answering
+
+        return Answering(self.connections)
 
     @cached_property
     def inbox(self) -> Inbox:
@@ -199,7 +206,6 @@ class Parts:
         from .agents.approvals import NobodyApproves
         from .agents.gate import Gate
         from .agents.user import Nobody
-        from .connections import Answering
         from .llm.pictures import Sight
         from .llm.tokens import TokenCounter
         from .tools.kernel.state import NoKernels
@@ -214,7 +220,7 @@ class Parts:
             journal=self.journal,
             workspace=workspace,
             registry=self.tools,
-            model=Answering(self.connections),
+            model=self.answering,
             user=self.inbox if self.interactive else Nobody(),
             gate=Gate(
                 *(workspace, self.rules, approver),

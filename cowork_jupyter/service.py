@@ -56,7 +56,8 @@ class CoworkService(Parts):
         # Plug-ins are not loaded only to look after them; what they did wrong is told once known.
         known = self.workflows.problems if "installed_workflows" in self.__dict__ else []
         known = [*known, *self.rules.problems()]
-        state = await self._probe.state(fresh=fresh)
+        local = self.answering.local_state()
+        state = local or await self._probe.state(fresh=fresh)
         return describe(self.settings, state, [*problems, *known])
 
     def discretion(self) -> Discretion:

@@ -6,9 +6,10 @@ import asyncio
 
 from pydantic import BaseModel
 
+from ..connections import state_of
 from ..domain.health import ModelState
 from ..llm.discovery import FoundServer, find_servers
-from ..llm.reachable import look, served_models
+from ..llm.reachable import served_models
 from .calls import Call
 from .models import Name, Request
 from .routes import table
@@ -90,13 +91,13 @@ async def choose_model(call: Call) -> BaseModel:
     """Use this server and model, from now on and after a restart; refused if one is configured."""
     choice = call.body
     connection = call.service.connections.choose(choice.base_url, choice.model, choice.api_key)
-    return await asyncio.to_thread(look, connection)
+    return await asyncio.to_thread(state_of, connection)
 
 
 @table.route("DELETE", "models/connection", answer=ModelState, action="write")
 async def forget_model(call: Call) -> BaseModel:
     """Forget what was chosen, its key too: the built-in guide answers again."""
-    return await asyncio.to_thread(look, call.service.connections.forget())
+    return await asyncio.to_thread(state_of, call.service.connections.forget())
 
 
 def _offer(found: FoundServer) -> OfferedServer:

@@ -93,6 +93,8 @@ def served_models(connection: Connection) -> list[ServedModel]:
     """All models that the server has; raises `Unavailable` when it cannot be asked."""
     if connection.is_guide:
         return [ServedModel(BUILT_IN)]
+    if connection.local:
+        return [ServedModel(connection.model)]
     if not connection.base_url:
         raise Unavailable(HOW_TO_CONNECT, code="no_model")
     try:
