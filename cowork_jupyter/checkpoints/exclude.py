@@ -56,9 +56,9 @@ class Exclusions:
         """Why this file or folder is left out; empty if it is not."""
         if name == NEVER:
             return "git's own records are never touched"
-        if name in self._names or any(glob.matches(path) for glob in self._globs):
+        if name in self._names or (self._globs and any(one.matches(path) for one in self._globs)):
             return "left out by checkpoint_exclude"
-        if LEFTOVER.fullmatch(name):
+        if name.startswith(".") and LEFTOVER.fullmatch(name):
             return "a temporary file of ours"
         return ""
 

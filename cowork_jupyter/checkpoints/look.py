@@ -14,11 +14,13 @@ from operator import attrgetter
 
 OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
-AT_ONCE = 40
-"""Folders that the second process tells about at a time."""
+DIFFERENT, SAME = 0, 1
+"""All that the second process says of a folder."""
 
-Known = tuple[str, tuple[int, ...], list[str], bytes]
-"""A folder's path, its own numbers, the names in it and theirs."""
+Known = tuple[tuple[int, ...], list[str], bytes]
+"""A folder's own numbers, the names in it and theirs."""
+Question = tuple[list[str], dict[str, Known]]
+"""Folders to look at, one after the other, and what is not known of them yet."""
 
 numbers_of = attrgetter("st_dev", "st_ino", "st_mode", "st_size", "st_mtime_ns", "st_ctime_ns")
 own_numbers_of = attrgetter("st_dev", "st_ino", "st_mode", "st_mtime_ns", "st_ctime_ns")
@@ -46,25 +48,20 @@ def packed(numbers: list[int] | tuple[int, ...]) -> bytes:
 
 def main() -> None:
     """Answer, as long as somebody asks: which folders below the current one are unchanged?"""
+    known: dict[str, Known] = {}
     while True:
         try:
-            folders: list[Known] = marshal.load(sys.stdin.buffer)  # noqa: S302 (from the scan)
+            paths, news = marshal.load(sys.stdin.buffer)  # noqa: S302 (from the scan)
         except EOFError:
             return
-        for start in range(0, len(folders), AT_ONCE):
-            some = folders[start : start + AT_ONCE]
-            _say([folder[0] for folder in some if _is_same(*folder)])
-        _say(None)
+        known = {path: news.get(path) or known[path] for path in paths}  # the rest is forgotten
+        for path in paths:
+            os.write(1, bytes([SAME if _is_same(path, known[path]) else DIFFERENT]))
 
 
-def _say(paths: list[str] | None) -> None:
-    """Tell what was found so far; None is the end of an answer."""
-    marshal.dump(paths, sys.stdout.buffer)
-    sys.stdout.buffer.flush()
-
-
-def _is_same(path: str, own: tuple[int, ...], names: list[str], rows: bytes) -> bool:
+def _is_same(path: str, known: Known) -> bool:
     """The folder's own numbers tell, too, that it is the folder that was meant."""
+    own, names, rows = known
     try:
         descriptor = os.open(path or ".", OPEN_FOLDER)
     except OSError:

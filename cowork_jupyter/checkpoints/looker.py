@@ -4,46 +4,54 @@ Looking at many files is one short system call after the other, and Python makes
 at a time. So a process of its own looks at a large workspace from the end, while the scan
 looks at it from the beginning, and they meet where they meet. It says only which folders
 are exactly as they were; what it has not said in time, for whatever reason, the scan finds
-out for itself. It lives from the first large scan on, and ends when its input does, so at
-the latest with us.
+out for itself. It lives from the first large scan on, remembers what it was told, and ends
+when its input does, so at the latest with us.
 """
 
 from __future__ import annotations
 
 import contextlib
 import marshal
+import os
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 
 from . import look
-from .look import Known
+from .snapshot import Folder
 
 WORTHWHILE = 20_000
 """Files from which on a second process pays."""
 ITS_SHARE = 0.5
 """How much of the workspace it is given at most."""
+HEARD_AT_ONCE = 64 * 1024
 
 
 class Looker:
-    """The second process. Asked one question at a time."""
+    """The second process. Asked one question at a time, by one thread at a time."""
 
     def __init__(self, root: str) -> None:
         self._root = root
         self._process: subprocess.Popen[bytes] | None = None
+        self._told: dict[str, Folder] = {}
+        """What the process remembers."""
+        self._asking: threading.Thread | None = None
+        self._unanswered: Iterator[str] = iter(())
+        self._left = 0
         self._same: set[str] = set()
-        self._thread: threading.Thread | None = None
 
-    def ask(self, folders: list[Known]) -> None:
+    def ask(self, folders: dict[str, Folder]) -> None:
         """Let it look at these folders, in this order, while others look elsewhere."""
-        self._wait()
-        self._same = set()
-        work = threading.Thread(target=self._exchange, args=(folders, self._same), daemon=True)
-        self._thread = work
-        work.start()
+        self._hear_all()
+        self._unanswered, self._left, self._same = iter(folders), len(folders), set()
+        self._asking = threading.Thread(target=self._tell, args=(folders,), daemon=True)
+        self._asking.start()
 
     def found_same(self, path: str) -> bool:
         """Whether it has found by now that the folder is as it was. Nobody waits for it."""
+        if path not in self._same:
+            self._hear()
         return path in self._same
 
     def forget(self) -> None:
@@ -52,42 +60,71 @@ class Looker:
 
     def close(self) -> None:
         """End the process."""
-        self._wait()
-        if self._process:
-            self._process.communicate()
-            self._process = None
+        self._hear_all()
+        self._end()
 
-    def _wait(self) -> None:
-        if self._thread:
-            self._thread.join()
-            self._thread = None
-
-    def _exchange(self, folders: list[Known], same: set[str]) -> None:
+    def _tell(self, folders: dict[str, Folder]) -> None:
+        """Only what is new: names and numbers of many files take long to hand over."""
         try:
             process = self._running()
+            news: dict[str, look.Known] = {
+                path: (folder.own or (), folder.names, folder.rows)
+                for path, folder in folders.items()
+                if self._told.get(path) is not folder
+            }
+            self._told = folders
             assert process.stdin
-            assert process.stdout
-            process.stdin.write(marshal.dumps(folders))
+            process.stdin.write(marshal.dumps((list(folders), news)))
             process.stdin.flush()
-            while (found := marshal.load(process.stdout)) is not None:  # noqa: S302 (our own)
-                same.update(found)
-        except (OSError, ValueError, EOFError, TypeError):
-            self._give_up()  # then the scan does it all
+        except (OSError, ValueError):  # then the scan does it all
+            if self._process:
+                self._process.kill()
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None:
-            self._process = subprocess.Popen(  # noqa: S603 (ourselves)
+            process = subprocess.Popen(  # noqa: S603 (ourselves)
                 [sys.executable, "-I", "-S", look.__file__],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 cwd=self._root,
             )
+            assert process.stdout
+            os.set_blocking(process.stdout.fileno(), False)
+            self._process, self._told = process, {}
         return self._process
 
-    def _give_up(self) -> None:
+    def _hear(self) -> None:
+        """Take in what it has said by now: one word for each folder, in the order asked."""
+        if self._process is None or not self._left:
+            return
+        assert self._process.stdout
+        try:
+            said = os.read(self._process.stdout.fileno(), HEARD_AT_ONCE)
+        except BlockingIOError:
+            return
+        self._left = self._left - len(said) if said else 0  # nothing: it has ended
+        for word, path in zip(said, self._unanswered, strict=False):
+            if word == look.SAME:
+                self._same.add(path)
+
+    def _hear_all(self) -> None:
+        """Wait until nothing is left to be said about the last question."""
+        if self._asking:
+            self._asking.join()
+            self._asking = None
+        if self._process is None:
+            return
+        assert self._process.stdout
+        os.set_blocking(self._process.stdout.fileno(), True)
+        while self._left > 0:
+            self._hear()
+        os.set_blocking(self._process.stdout.fileno(), False)
+        if self._process.poll() is not None:
+            self._end()
+
+    def _end(self) -> None:
         if self._process:
-            self._process.kill()
             with contextlib.suppress(OSError):  # what it was to be told does not matter any more
                 self._process.communicate()
             self._process = None

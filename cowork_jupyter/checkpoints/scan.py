@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from .exclude import Exclusions
 from .ground import OPEN_FILE, Ground
-from .look import OPEN_FOLDER, Known, numbers_of, own_numbers_of, packed, unchanged
+from .look import OPEN_FOLDER, numbers_of, own_numbers_of, packed, unchanged
 from .looker import ITS_SHARE, WORTHWHILE, Looker
 from .objects import LARGE, Batch, Objects
 from .snapshot import NOTHING, ROW, WHOLE, Folder, Snapshot, joined
@@ -100,6 +100,8 @@ class Scan:
                     os.close(held.pop()[0])
                     continue
                 below = joined(path, name)
+                if self._is_told_same(below):
+                    continue
                 opened = self._open(descriptor, name, below, len(held))
                 if opened is not None:
                     held.append((opened, below, iter(())))
@@ -131,6 +133,14 @@ class Scan:
             self.folders[path] = self._listed(descriptor, path, own, before, batch)
         return self.folders[path].folders
 
+    def _is_told_same(self, path: str) -> bool:
+        """Whether a folder without folders in it need not be opened: the looker has been there."""
+        before = self.previous.folders.get(path)
+        if before is None or before.folders or not self.looker.found_same(path):
+            return False
+        self.folders[path] = before
+        return True
+
     def _is_same(self, descriptor: int, path: str, own: os.stat_result, before: Folder) -> bool:
         if before.own != own_numbers_of(own):
             return False
@@ -144,16 +154,16 @@ class Scan:
         total = sum(len(folder.names) for folder in known.values())
         if total < WORTHWHILE:
             return
-        asked: list[Known] = []
+        asked: dict[str, Folder] = {}
         left = int(total * ITS_SHARE)
-        for path in reversed(known):
+        for path in reversed(known):  # the last folder first
             folder = known[path]
             if left <= 0:
                 break
             if folder.own is not None:
-                asked.append((path, folder.own, folder.names, folder.rows))
+                asked[path] = folder
                 left -= len(folder.names)
-        self.looker.ask(asked)  # the last folder first
+        self.looker.ask(asked)
 
     def _listed(
         self,

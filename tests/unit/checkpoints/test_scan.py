@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 import os
 import socket
 import sys
@@ -322,7 +323,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     same = looker.Looker.found_same
 
     def noted(self: looker.Looker, path: str) -> bool:
-        self._wait()  # or it depends on who is faster
+        self._hear_all()  # or it depends on who is faster
         is_same = same(self, path)
         if is_same:
             found.append(path)
@@ -352,6 +353,35 @@ def test_half_of_a_large_workspace_is_looked_at_by_a_second_process(
     assert site.changes(before) == {f"{changed}/b.txt": "changed", f"{other}/c.txt": "added"}
     assert asked
     assert not {changed, other} & set(asked)
+
+
+@pytest.mark.usefixtures("believing")
+def test_the_second_process_is_told_only_what_is_new(
+    site: Site, asked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[set[str]] = []
+    dumps = marshal.dumps
+
+    def noted(question: look.Question) -> bytes:
+        told.append(set(question[1]))
+        return dumps(question)
+
+    monkeypatch.setattr(marshal, "dumps", noted)
+    for number in range(10):
+        site.write(f"{number}/a.txt", "one")
+    site.scan()
+    site.scan()
+    first = asked[0]
+    assert first in told[-1]
+    site.scan()
+    assert told[-1] == set()
+    site.write(f"{first}/a.txt", "two")
+    before = site.scan()
+    asked.clear()
+    again = site.scan()
+    assert told[-1] == {first}
+    assert first in asked
+    assert again.folders == before.folders
 
 
 @pytest.mark.usefixtures("believing")
