@@ -5,10 +5,12 @@ Prints how many places there were to die at.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from cowork_jupyter.checkpoints.objects import LARGE
 from cowork_jupyter.checkpoints.rollback import carry_out
 
 from .conftest import Site
+from .test_recorder import Desk
 from .test_rollback import tree
 
 CALLS = ("open", "write", "replace", "rename", "unlink", "mkdir", "fsync", "rmdir", "symlink")
@@ -34,7 +37,11 @@ class Dying:
         return self._counted(found) if name in ("execute", "executemany") else found
 
 
-def die_at(boundary: int, work: Callable[[Site], None], folder: Path) -> bool:
+Prepared = tuple[Callable[[], None], list[Any]]
+"""What to do, and the databases whose statements count."""
+
+
+def die_at(boundary: int, prepare: Callable[[], Prepared]) -> bool:
     """Do the work in a child that dies at the n-th call; False if it came to the end."""
     child = os.fork()
     if child:
@@ -54,16 +61,21 @@ def die_at(boundary: int, work: Callable[[Site], None], folder: Path) -> bool:
         return call
 
     try:
-        site = Site(folder)
+        work, databases = prepare()
         for name in CALLS:
             setattr(os, name, counted(getattr(os, name)))
-        database: Any = site.store.database
-        database._connection = Dying(database._connection, counted)
-        work(site)
+        for database in databases:
+            database._connection = Dying(database._connection, counted)
+        work()
         os._exit(0)
     except BaseException as error:
         print(repr(error), file=sys.stderr)
         os._exit(1)
+
+
+def on_site(folder: Path, work: Callable[[Site], None]) -> Prepared:
+    site = Site(folder)
+    return lambda: work(site), [site.store.database]
 
 
 def scan(folder: Path) -> int:
@@ -80,7 +92,7 @@ def scan(folder: Path) -> int:
         inside.store.record("cp", "ctx", inside.root, before.changes_until(before))
 
     boundary = 0
-    while die_at(boundary := boundary + 1, work, folder):
+    while die_at(boundary := boundary + 1, lambda: on_site(folder, work)):
         assert tree(site.root) == was
         site.open()
         assert verify(site.store).problems == []
@@ -114,7 +126,7 @@ def rollback(folder: Path) -> int:
         site.record("cp", before)
         after = tree(site.root)
         site.store.close()
-        died = die_at(boundary, roll_back, place)
+        died = die_at(boundary, partial(on_site, place, roll_back))
         check_half_done(site, was, after, boundary)
         shutil.rmtree(place)
     return boundary
@@ -151,6 +163,93 @@ def ours(site: Site) -> dict[str, object]:
     return {path: what for path, what in tree(site.root).items() if ".cowork-" not in path}
 
 
+# Tools
+
+
+def change_file(root: Path) -> None:
+    put(root / "a.txt", b"after")
+
+
+def change_much(root: Path) -> None:
+    put(root / "a.txt", b"after")
+    (root / "new").mkdir()
+    put(root / "new/b.bin", bytes(LARGE))
+    (root / "gone.txt").unlink()
+
+
+def put(path: Path, content: bytes) -> None:
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    os.write(file, content)
+    os.close(file)
+
+
+def file_tool(folder: Path) -> int:
+    return with_tool(folder, change_file, 1, path="a.txt")
+
+
+def command(folder: Path) -> int:
+    return with_tool(folder, change_much, 2, command="make")  # there are many
+
+
+def with_tool(folder: Path, change: Callable[[Path], None], every: int, **parameters: str) -> int:
+    """Whatever is different on the disk afterwards is recorded, once, and can be taken back."""
+    boundary = 0
+    died = True
+    while died:
+        boundary += every
+        place = folder / str(boundary)
+        place.mkdir()
+        desk = Desk(place)
+        for name in ("a.txt", "gone.txt", "left.txt"):
+            (desk.root / name).write_text("before")
+        was = tree(desk.root)
+        asyncio.run(desk.close())
+        died = die_at(boundary, partial(at_desk, place, desk.context, change, parameters))
+        asyncio.run(check_recorded(place, desk.context, was, died))
+        shutil.rmtree(place)
+    return boundary
+
+
+def at_desk(
+    folder: Path, context: str, change: Callable[[Path], None], parameters: dict[str, str]
+) -> Prepared:
+    desk = Desk(folder, context)
+
+    async def work() -> None:
+        async with desk.around(desk.use("tool", **parameters)):
+            change(desk.root)
+
+    databases = [desk.parts.shelf.state.store.database, desk.journal.store]
+    return lambda: asyncio.run(work()), databases
+
+
+async def check_recorded(folder: Path, context: str, was: dict[str, object], died: bool) -> None:
+    desk = Desk(folder, context)
+    recorder, undo = desk.parts.recorder, desk.parts.undo
+    now = tree(desk.root)
+    changed = {path for path in was | now if was.get(path) != now.get(path)}
+    await recorder.finish_interrupted()
+    assert desk.unfinished() == []
+    assert (await desk.parts.shelf.verify()).problems == []
+    listed = desk.listed()
+    assert {file["path"] for one in listed for file in one["files"]} == changed
+    assert desk.announced() == [one["id"] for one in listed]
+    assert len(listed) <= 2
+    assert tree(desk.root) == now
+    if changed:
+        made = listed[-1]
+        result = await undo.rollback(made["id"])
+        skipped = {one.path for one in result.skipped}
+        if made["label"].endswith("(interrupted)"):
+            assert died
+            assert skipped == changed
+            assert tree(desk.root) == now
+            await undo.rollback(made["id"], overwrite=skipped)
+        assert tree(desk.root) == was
+    await desk.close()
+
+
+SCENARIOS = {"scan": scan, "rollback": rollback, "file tool": file_tool, "command": command}
+
 if __name__ == "__main__":
-    scenario = {"scan": scan, "rollback": rollback}[sys.argv[1]]
-    print(scenario(Path(sys.argv[2])))
+    print(SCENARIOS[sys.argv[1]](Path(sys.argv[2])))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -35,6 +36,11 @@ def test_killed_while_scanning(tmp_path: Path) -> None:
 
 def test_killed_while_rolling_back(tmp_path: Path) -> None:
     run_where_processes_die("rollback", tmp_path)
+
+
+@pytest.mark.parametrize("tool", ["file tool", "command"])
+def test_killed_while_a_tool_runs_or_right_before_or_after(tmp_path: Path, tool: str) -> None:
+    run_where_processes_die(tool, tmp_path)
 
 
 def test_a_full_disk_while_scanning(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,36 +77,34 @@ def test_a_full_disk_under_the_index(site: Site) -> None:
     assert len(before.changes_until(site.scan())) == 40
 
 
-def test_a_disk_that_is_really_full(tmp_path: Path) -> None:
-    """On a small filesystem of its own, where we may mount one."""
-    small = tmp_path / "small"
-    small.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(small)]
-    if os.getuid() != 0 or subprocess.run(command, check=False, capture_output=True).returncode:
-        return
-    try:
-        root = tmp_path / "workspace"
-        root.mkdir()
-        store = CheckpointStore(small / "store", Limits(reserve=0))
-        site = Site.__new__(Site)
-        site.folder, site.root, site.store = small, root, store
-        from cowork_jupyter.checkpoints.exclude import Exclusions
-        from cowork_jupyter.checkpoints.store import WorkspaceState
+def with_a_small_disk_at(place: Path) -> list[str]:
+    """How to run something that has one to itself; empty where that is not allowed."""
+    mount = 'mount -t tmpfs -o size=3m tmpfs "$0" && exec "$@"'
+    command = ["unshare", "--map-root-user", "--mount", "sh", "-c", mount, str(place)]
+    if shutil.which("unshare") is None:
+        return []
+    tried = subprocess.run([*command, "true"], check=False, capture_output=True)
+    return [] if tried.returncode else command
 
-        site.state = WorkspaceState(store, root, Exclusions())
-        site.write("first.txt", "first")
-        before = site.scan()
-        for number in range(20):
-            site.write(f"{number}.bin", os.urandom(LARGE - 1))
-        with pytest.raises((OSError, sqlite3.Error)):
-            site.scan()
-        for number in range(20):
-            (root / f"{number}.bin").unlink()
-        assert before.changes_until(site.scan()) == []
-        assert verify(store).problems == []
-        store.close()
-    finally:
-        subprocess.run(["umount", str(small)], check=True)
+
+@pytest.mark.parametrize("real", [True, False])
+def test_a_disk_that_is_full(tmp_path: Path, real: bool) -> None:
+    """A real one where one can be made, and in any case one that pretends to be."""
+    places = [tmp_path / "small", tmp_path / "workspace"]
+    for place in places:
+        place.mkdir()
+    mounted = with_a_small_disk_at(places[0]) if real else []
+    command = [sys.executable, "-m", "tests.unit.checkpoints.full_disk", *map(str, places)]
+    done = subprocess.run(
+        [*mounted, *command] if mounted else [*command, "pretend"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "full" in done.stdout
+    assert bool(list(places[0].iterdir())) != bool(mounted)  # who mounts leaves nothing behind
 
 
 # Sweeping
@@ -263,8 +267,6 @@ def test_two_stores_at_once(site: Site) -> None:
 def test_reflinks_are_used_where_the_filesystem_can(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import shutil
-
     def cloning(target: int, request: int, source: int) -> int:
         assert request == 0x40049409
         with os.fdopen(os.dup(source), "rb") as one, os.fdopen(os.dup(target), "wb") as two:

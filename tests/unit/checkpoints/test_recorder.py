@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from cowork_jupyter.bus import EventBus, Journal
 from cowork_jupyter.checkpoints import Checkpoints, ToolUse, checkpoints_of
 from cowork_jupyter.checkpoints import ledger as ledgers
 from cowork_jupyter.checkpoints.objects import LARGE
+from cowork_jupyter.checkpoints.snapshot import Snapshot
 from cowork_jupyter.checkpoints.store import WorkspaceState
 from cowork_jupyter.checkpoints.undo import KERNELS
 from cowork_jupyter.domain.contexts import Context, Job, JobStatus
@@ -54,16 +56,20 @@ class Tabs:
 class Desk:
     """A workspace whose tools are recorded."""
 
-    def __init__(self, folder: Path, **changes: Any) -> None:
+    def __init__(self, folder: Path, context: str = "", **changes: Any) -> None:
         self.root = folder / "workspace"
         self.root.mkdir(exist_ok=True)
         settings = Settings(workspace=self.root, data_dir=folder / "data", **changes)
         store = Store(settings.database)
         self.journal = Journal(store, EventBus(store))
-        self.context = store.save_context(Context()).id
+        self.context = context or store.save_context(Context()).id
         self.tabs = Tabs()
         self.parts: Checkpoints = checkpoints_of(settings, self.journal, compare, self.tabs)
         self.job = self.new_job()
+
+    async def close(self) -> None:
+        await self.parts.close()
+        self.journal.store.close()
 
     def new_job(self, goal: str = "Tidy up") -> str:
         job = Job(context_id=self.context, status=JobStatus.COMPLETED)
@@ -75,6 +81,11 @@ class Desk:
             tx.append_message(message)
         self.job = job.id
         return job.id
+
+    def looks(self) -> ToolUse:
+        """Of a tool that changes nothing."""
+        permissions = frozenset({Permission.READ_FILES})
+        return ToolUse(self.context, self.job, None, None, "read_file", permissions, {"path": "a"})
 
     def use(self, tool: str = "update_file", task: str | None = None, **parameters: Any) -> ToolUse:
         permissions = RUNS if "command" in parameters else WRITES
@@ -110,6 +121,10 @@ class Desk:
         found = self.journal.store.checkpoints(self.context)
         return [{"id": one.id, **one.data} for one in found]
 
+    def announced(self) -> list[str]:
+        events = self.journal.store.events(self.context)
+        return [one.data["id"] for one in events if one.type is EventType.CHECKPOINT_CREATED]
+
     def notices(self) -> list[str]:
         events = self.journal.store.events(self.context)
         return [event.data["message"] for event in events if event.type is EventType.NOTICE]
@@ -118,12 +133,11 @@ class Desk:
         return (self.root / path).read_text()
 
 
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+@pytest_asyncio.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
     made = Desk(tmp_path)
     yield made
-    made.parts.shelf.close()
-    made.journal.store.close()
+    await made.close()
 
 
 async def test_a_file_tool_records_exactly_its_file(desk: Desk) -> None:
@@ -161,11 +175,7 @@ async def test_a_command_is_covered_by_a_look_at_everything(desk: Desk) -> None:
 
 
 async def test_tools_that_only_look_leave_no_trace(desk: Desk) -> None:
-    looks = ToolUse(
-        *(desk.context, desk.job, None, None, "read_file"),
-        *(frozenset({Permission.READ_FILES}), {"path": "a.txt"}),
-    )
-    async with desk.around(looks):
+    async with desk.around(desk.looks()):
         (desk.root / "a.txt").write_text("by the user")
     assert desk.listed() == []
     assert desk.parts.shelf.is_empty
@@ -252,20 +262,165 @@ async def test_a_checkpoint_that_fails_afterwards_is_told(
     assert "No checkpoint of update_file" in caplog.text
 
 
-async def test_the_event_loop_goes_on_while_a_scan_runs(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+# In the background
+
+
+class Scans:
+    """Looks at the workspace, which wait while they are told to."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.began, self._may_go_on = threading.Event(), threading.Event()
+        self.count = 0
+        self.go_on()
+        scan = WorkspaceState.scan
+
+        def waiting(state: WorkspaceState, **options: bool) -> Snapshot:
+            self.count += 1
+            self.began.set()
+            assert self._may_go_on.wait(60)  # said by the loop, which must be free to do so
+            return scan(state, **options)
+
+        monkeypatch.setattr(WorkspaceState, "scan", waiting)
+
+    def hold(self) -> None:
+        self.began.clear()
+        self._may_go_on.clear()
+
+    def go_on(self) -> None:
+        self._may_go_on.set()
+
+    async def one_begins(self) -> None:
+        assert await asyncio.to_thread(self.began.wait, 60)
+
+
+@pytest.fixture
+def scans(monkeypatch: pytest.MonkeyPatch) -> Iterator[Scans]:
+    made = Scans(monkeypatch)
+    yield made
+    made.go_on()
+
+
+async def is_still_waiting(task: asyncio.Task[Any]) -> bool:
+    """Whether it has not ended although it had some time; one that should wait never does."""
+    await asyncio.wait([task], timeout=0.1)
+    return not task.done()
+
+
+async def test_a_result_need_not_wait_for_the_look_at_what_the_command_did(
+    desk: Desk, scans: Scans
 ) -> None:
-    scan = WorkspaceState.scan
-    go_on = threading.Event()
+    recorder = desk.parts.recorder
+    async with recorder.around(desk.use("execute_command", command="make")):
+        (desk.root / "made.txt").write_text("x")
+        scans.hold()
+    await scans.one_begins()  # and we are here
+    async with recorder.around(desk.looks()):
+        pass  # who only looks does not wait
+    desk.new_job("In another conversation")
+    changing = asyncio.create_task(desk.write("b.txt", "b"))
+    assert await is_still_waiting(changing)
+    assert not (desk.root / "b.txt").exists()
+    assert [one["label"] for one in desk.listed()] == ["Before: Tidy up"]
+    scans.go_on()
+    await changing
+    assert [one["label"] for one in desk.listed()] == [
+        *("Before: Tidy up", "execute_command make"),
+        *("Before: In another conversation", "update_file b.txt"),
+    ]
 
-    def waiting(self: WorkspaceState) -> object:
-        assert go_on.wait(20)  # set by the loop, which must be free to do so
-        return scan(self)
 
-    monkeypatch.setattr(WorkspaceState, "scan", waiting)
-    asyncio.get_running_loop().call_later(0.01, go_on.set)
-    async with desk.around(desk.use("execute_command", command="ls")):
+async def test_a_job_ends_when_all_is_recorded_also_if_it_is_cancelled(
+    desk: Desk, scans: Scans
+) -> None:
+    recorder, use = desk.parts.recorder, desk.use("execute_command", command="make")
+    made = asyncio.Event()
+
+    async def job() -> None:
+        async with recorder.during(desk.job, RUNS), recorder.around(use):
+            (desk.root / "made.txt").write_text("x")
+            scans.hold()
+            made.set()
+
+    running = asyncio.create_task(job())
+    await made.wait()
+    await scans.one_begins()
+    assert await is_still_waiting(running)
+    running.cancel()
+    assert await is_still_waiting(running)
+    scans.go_on()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert desk.listed()[-1]["label"] == "execute_command make"
+
+
+async def test_a_job_begins_with_a_look_that_only_changing_tools_wait_for(
+    desk: Desk, scans: Scans
+) -> None:
+    recorder = desk.parts.recorder
+    scans.hold()
+    async with recorder.during(desk.job, WRITES):
+        await scans.one_begins()
+        async with recorder.around(desk.looks()):
+            pass
+        assert desk.listed() == []
+        changing = asyncio.create_task(desk.write("a.txt", "a"))
+        assert await is_still_waiting(changing)
+        assert not (desk.root / "a.txt").exists()
+        scans.go_on()
+        await changing
+    assert [one["label"] for one in desk.listed()] == ["Before: Tidy up", "update_file a.txt"]
+    assert scans.count == 1
+
+
+async def test_who_cannot_change_anything_looks_at_nothing(desk: Desk, scans: Scans) -> None:
+    recorder, use = desk.parts.recorder, desk.looks()
+    async with recorder.during(desk.job, use.permissions), recorder.around(use):
         pass
+    assert (scans.count, desk.listed()) == (0, [])
+
+
+async def test_a_job_that_changes_nothing_does_not_wait_for_the_look_before_it(
+    desk: Desk, scans: Scans
+) -> None:
+    scans.hold()
+    async with desk.parts.recorder.during(desk.job, RUNS):
+        await scans.one_begins()
+    assert desk.listed() == []
+
+
+async def test_several_tools_at_once_have_one_place_before_their_job(desk: Desk) -> None:
+    await asyncio.gather(*(desk.write(f"{name}.txt", name) for name in "abc"))
+    labels = [one["label"] for one in desk.listed()]
+    assert labels[0] == "Before: Tidy up"
+    assert sorted(labels[1:]) == [f"update_file {name}.txt" for name in "abc"]
+
+
+async def test_who_is_cancelled_before_the_tool_runs_leaves_nothing_open(
+    desk: Desk, scans: Scans
+) -> None:
+    await desk.run("ls")
+    scans.hold()
+    running = asyncio.create_task(desk.run("make"))
+    await scans.one_begins()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    scans.go_on()
+    assert desk.unfinished() == []
+
+
+async def test_a_look_before_a_job_ends_with_the_service(tmp_path: Path, scans: Scans) -> None:
+    desk = Desk(tmp_path)
+    scans.hold()
+    async with desk.parts.recorder.during(desk.job, RUNS):
+        await scans.one_begins()
+    closing = asyncio.create_task(desk.close())
+    while not desk.parts.shelf._closed:
+        await asyncio.sleep(0.001)
+    scans.go_on()
+    await asyncio.wait_for(closing, 60)
+    with pytest.raises(Unavailable, match="closed"):
+        await desk.parts.recorder.preview()
 
 
 async def test_what_is_not_covered_is_known_before_and_said_after(tmp_path: Path) -> None:
@@ -280,8 +435,7 @@ async def test_what_is_not_covered_is_known_before_and_said_after(tmp_path: Path
     assert changed["path"] == "model.bin"
     result = await desk.parts.undo.rollback(desk.listed()[0]["id"])
     assert "was not kept" in result.skipped[0].why
-    desk.parts.shelf.close()
-    desk.journal.store.close()
+    await desk.close()
 
 
 async def test_a_large_file_is_kept_when_a_tool_names_it(tmp_path: Path) -> None:
@@ -290,8 +444,7 @@ async def test_a_large_file_is_kept_when_a_tool_names_it(tmp_path: Path) -> None
     await desk.write("large.bin", "small")
     await desk.parts.undo.rollback(desk.listed()[0]["id"])
     assert (desk.root / "large.bin").read_bytes() == bytes(LARGE + 1)
-    desk.parts.shelf.close()
-    desk.journal.store.close()
+    await desk.close()
 
 
 # Going back
@@ -434,8 +587,7 @@ async def test_past_the_limit_the_oldest_go_from_the_list_too(
     use = await desk.parts.shelf.use()
     assert use.bytes <= store.limits.total + LARGE
     assert (await desk.parts.shelf.verify()).problems == []
-    desk.parts.shelf.close()
-    desk.journal.store.close()
+    await desk.close()
 
 
 async def test_a_deleted_conversation_takes_its_checkpoints_along(desk: Desk) -> None:

@@ -1,0 +1,76 @@
+"""kill -9 of the Jupyter server while a command runs: what it did is listed, and can be undone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.scripted import ScriptedServer, call
+
+from .live import TOKEN, LiveServer, live_server
+
+PATIENCE = 120
+WRITES_AND_STAYS = "echo half > data.csv; echo made > made.txt; sleep 600"
+
+
+def client_of(server: LiveServer) -> httpx.Client:
+    headers = {"Authorization": f"token {TOKEN}"}
+    return httpx.Client(base_url=server.api, headers=headers, timeout=PATIENCE)
+
+
+def wait_for(ask: Callable[[], Any]) -> Any:
+    give_up = time.monotonic() + PATIENCE
+    while not (found := ask()):
+        assert time.monotonic() < give_up
+        time.sleep(0.02)
+    return found
+
+
+def test_what_a_command_had_done_when_the_server_was_killed(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "data.csv").write_text("whole\n")
+    with ScriptedServer() as model:
+        model.add(call("execute_command", command=WRITES_AND_STAYS))
+        environment = {"COWORK_BASE_URL": model.base_url, "COWORK_MODEL": "scripted"}
+        with live_server(tmp_path, environment=environment) as server, client_of(server) as client:
+            context = client.post("context", json={"role": "actor"}).json()["id"]
+            client.post(f"context/{context}/messages", json={"content": "Go on."})
+
+            def asked() -> Any:
+                return client.get(f"context/{context}/permissions").json()["items"]
+
+            (request,) = wait_for(asked)
+            client.post(f"permissions/{request['id']}", json={"decision": "allow"})
+            wait_for((root / "made.txt").exists)
+            os.kill(server.process_id, signal.SIGKILL)
+
+        with live_server(tmp_path, environment=environment) as server, client_of(server) as client:
+
+            def announced() -> list[str]:
+                events = client.get(f"context/{context}/events", params={"timeout": 0.1}).json()
+                kept = [one for one in events["events"] if one["type"] == "checkpoint-created"]
+                return [one["data"]["id"] for one in kept]
+
+            wait_for(lambda: len(announced()) == 2)  # although nobody asked for checkpoints yet
+            mark, made = client.get(f"context/{context}/checkpoints").json()["items"]
+            assert announced() == [mark["id"], made["id"]]
+            assert mark["label"] == "Before: Go on."
+            assert made["label"] == f"execute_command {WRITES_AND_STAYS} (interrupted)"
+            assert made["files"] == ["data.csv", "made.txt"]
+            assert "this tool was cut off" in made["uncovered"][0]
+
+            address = f"checkpoints/{mark['id']}/rollback"
+            asks = client.post(address, json={}).json()
+            assert [one["path"] for one in asks["skipped"]] == made["files"]
+            assert (root / "data.csv").read_text() == "half\n"
+            done = client.post(address, json={"overwrite": made["files"]}).json()
+            assert (done["restored"], done["removed"]) == (["data.csv"], ["made.txt"])
+    assert (root / "data.csv").read_text() == "whole\n"
+    assert not (root / "made.txt").exists()
