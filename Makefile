@@ -20,7 +20,7 @@ ALLOW_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help lab install test test-unit test-security test-server test-cluster test-acp test-ui test-notebooks test-packaging \
-        lint fmt build bench clean
+        lint fmt build docs screenshots bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,12 @@ fmt: $(VENV)/.ready-to-test ## format the Python code
 
 build: $(VENV)/.ready-to-test ## sdist and wheel in dist/
 	rm -rf dist && $(BIN)/python -m build --outdir dist
+
+docs: $(VENV)/.ready-to-test ## the documentation site in build/docs, made without the network
+	$(BIN)/python -m docs.site
+
+screenshots: $(VENV)/.ready-to-test ## draw the pictures of the documentation anew, in a real browser
+	$(BIN)/python -m docs.site.pictures
 
 bench: $(VENV)/.ready-to-test ## measure; prints one table and writes tests/bench/output/bench.json
 	$(BIN)/python -m tests.bench $(ARGS)
@@ -138,6 +144,6 @@ $(VENV)/.installed: pyproject.toml install.json $(wildcard cowork_jupyter/server
 $(VENV)/.ready-to-test: pyproject.toml tests/ui/chromium.py \
                         tests/acp/node_modules/.package-lock.json | install
 	@echo "Installing what the tests need …"
-	@$(BIN)/pip install --quiet --group build --group test
+	@$(BIN)/pip install --quiet --group build --group docs --group test
 	@$(BIN)/python -m tests.ui.chromium
 	@touch $@

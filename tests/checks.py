@@ -51,6 +51,7 @@ LINT = [
     Check("ruff format", (str(BIN / "ruff"), "format", "--check", ".")),
     Check("mypy", (str(BIN / "mypy"),)),
     Check("import-linter", (str(BIN / "lint-imports"), "--no-cache")),
+    Check("docs", (sys.executable, "-m", "docs.site")),
     Check("tsc", ("npm", "run", "--silent", "lint"), folder="js"),
 ]
 
