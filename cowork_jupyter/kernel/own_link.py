@@ -74,6 +74,7 @@ class OwnLink:
                 AgentRole(message["role"]),
                 policy=policy,
                 model=message.get("model"),
+                cell_id=message.get("cell_id"),
             )
             return str(sent.job_id)
 
@@ -81,7 +82,6 @@ class OwnLink:
 
     def execute(self, context_id: str, approval: dict[str, Any], policy: Policy | None) -> str:
         """Carry the plan out under these rules."""
-                cell_id=message.get("cell_id"),
 
         async def start() -> str:
             job = await self._service.execute_plan(
