@@ -56,10 +56,14 @@ def extension(jp_serverapp: Any) -> Any:
     return next(iter(jp_serverapp.extension_manager.extension_apps["cowork_jupyter"]))
 
 
-async def opened(extension: Any, path: Path, tab: FakeTab, active: str) -> None:
+def saved(path: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(path.read_text())
+    return document
+
+
+async def opened(extension: Any, document: dict[str, Any], tab: FakeTab, active: str) -> None:
     """The notebook in the tab, with the user in this cell, as the server knows it."""
     tab.active[NOTEBOOK] = active
-    document = json.loads(path.read_text())
     await tab.open(NOTEBOOK, document)
     await until(lambda: any(NOTEBOOK in one.documents for one in extension.tabs._tabs))
 
@@ -79,7 +83,7 @@ async def test_the_model_knows_the_users_cell_and_its_variables(
 ) -> None:
     await place.run("a = [1, 2]\nfar_away = 1\napi_key = 'abc'")
     await until(lambda: place.manager.execution_state == "idle")
-    await opened(extension, place.workspace.root / NOTEBOOK, tab, "c1")
+    await opened(extension, saved(place.workspace.root / NOTEBOOK), tab, "c1")
     context = await api.new_context(notebook=NOTEBOOK, role="planner")
     said = await told(api, scripted, context)
     assert f"Notebook {NOTEBOOK}: 3 cells, python, open in the browser." in said
@@ -119,7 +123,7 @@ async def test_the_pictures_of_a_cell_come_from_the_tab_or_from_the_file(
 ) -> None:
     path = jp_root_dir / NOTEBOOK
     write_notebook(path)
-    document = json.loads(path.read_text())
+    document = saved(path)
     output = {"output_type": "display_data", "metadata": {}, "data": {"image/png": PNG}}
     document["cells"][0]["outputs"] = [output]
     path.write_text(json.dumps(document))
@@ -129,8 +133,7 @@ async def test_the_pictures_of_a_cell_come_from_the_tab_or_from_the_file(
     closed = await default_tools().call("read_notebook", raw, context)
     assert [one.data for one in closed.images] == [PNG]
     document["cells"][0]["outputs"] = [output, output]
-    path.write_text(json.dumps(document))
-    await opened(extension, path, tab, "c0")
+    await opened(extension, document, tab, "c0")
     open_ = await default_tools().call("read_notebook", raw, context)
     assert [one.data for one in open_.images] == [PNG, PNG]
     assert "outputs" in [one["op"] for one in tab.asked]
