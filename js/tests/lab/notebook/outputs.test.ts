@@ -16,6 +16,15 @@ describe('outputs on their way to the server', () => {
     expect(output['data']).toEqual({ 'image/png': { length: huge.length, head: 'x'.repeat(4096) }, 'text/plain': '<Figure>' });
   });
 
+  it('keeps pictures whole where they are wanted, unless they are too large', () => {
+    const output = { output_type: 'display_data', data: { 'image/png': ['AA', 'AA'], 'image/gif': huge, 'audio/wav': 'AAAA' } };
+    expect(shortened(output, true)['data']).toEqual({
+      'image/png': 'AAAA',
+      'image/gif': { length: huge.length, head: 'x'.repeat(4096) },
+      'audio/wav': { length: 4, head: 'AAAA' }
+    });
+  });
+
   it('keeps JSON as text, and tracebacks in one piece', () => {
     expect(shortened({ output_type: 'display_data', data: { 'application/json': { a: [1] } } })['data']).toEqual({
       'application/json': '{"a":[1]}'
