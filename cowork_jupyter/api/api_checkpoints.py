@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from ..checkpoints import CheckpointDiff, RollbackResult, Scope
+from ..checkpoints import CheckpointDiff, CheckpointUse, RollbackResult, Scope
 from ..store import CheckpointRecord
 from .calls import Call, check_owner
 from .models import Name, Request
@@ -57,6 +57,8 @@ class CheckpointList(BaseModel):
 
     items: list[CheckpointView]
     next: None = None
+    store: CheckpointUse
+    """How much all checkpoints take, those of other conversations included."""
 
 
 class DiffQuery(Request):
@@ -75,14 +77,15 @@ class RollbackRequest(Request):
     dry_run: bool = False
     scope: Scope = "since"
     overwrite: Paths = []
-    """Files that the user changed after us and wants back all the same."""
+    """Paths that would be skipped (`can_overwrite`) and that the user wants back all the same."""
 
 
 @table.route("GET", "context/{id}/checkpoints", answer=CheckpointList, action="read", kernel=True)
 async def list_checkpoints(call: Call) -> BaseModel:
     """States that one can go back to, oldest first."""
     found = await call.service.checkpoints(call.path["id"])
-    return CheckpointList(items=[CheckpointView.of(one) for one in found])
+    store = await call.service.keeper.shelf.use()
+    return CheckpointList(items=[CheckpointView.of(one) for one in found], store=store)
 
 
 @table.route(

@@ -1,14 +1,16 @@
-"""Keeping the store small and sound: drop the oldest, sweep what nobody needs, verify."""
+"""Keeping the store small and sound: how large it is, drop the oldest, sweep, verify."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from .objects import FRESH, Damaged
 from .snapshot import Folder
 from .store import CheckpointStore
+from .views import CheckpointUse
 
 GRACE = 2 * FRESH
 """Seconds for which a content stays that nobody needs any more.
@@ -28,6 +30,15 @@ class Report:
     checkpoints: int
     contents: int
     problems: list[str] = field(default_factory=list)
+
+
+def use(store: CheckpointStore) -> CheckpointUse:
+    """How much there is, and how far back it goes."""
+    with store.database.reading() as connection:
+        sql = "SELECT created FROM checkpoints ORDER BY position LIMIT 1"
+        row = connection.execute(sql).fetchone()
+    oldest = f"{datetime.fromtimestamp(row[0], UTC):%Y-%m-%dT%H:%M:%SZ}" if row else None
+    return CheckpointUse(bytes=store.objects.used(), limit=store.limits.total, oldest=oldest)
 
 
 def tidy(store: CheckpointStore, *, grace: int = GRACE) -> list[str]:

@@ -11,17 +11,22 @@ from .entries import Change, Entry, Uncovered, printable, same
 from .objects import Damaged
 from .store import Stored, WorkspaceState
 
-BY_USER = "you changed it after that; name it in 'overwrite' to take it back all the same"
-IN_BETWEEN = "you changed it in between; name it in 'overwrite' to take it back all the same"
-ELSEWHERE = "another conversation changed it after that; name it in 'overwrite' to go on"
-CUT_OFF = (
-    "its tool was cut off, so this may be somebody else's change; "
-    "name it in 'overwrite' to take it back all the same"
-)
+BY_USER = "you changed it after that"
+IN_BETWEEN = "you changed it in between"
+ELSEWHERE = "another conversation changed it after that"
+CUT_OFF = "its tool was cut off, so this may be somebody else's change"
 AT_ONCE = 16
 """Files that are written side by side."""
 NOT_OURS = "this did not change it"
 NOT_EMPTY = "the folder holds files that are not from this"
+
+
+@dataclass(frozen=True, slots=True)
+class Left(Uncovered):
+    """A path that a rollback leaves as it is."""
+
+    can_overwrite: bool = False
+    """Whether it goes back all the same if the user says so; what is there is kept then, too."""
 
 
 @dataclass
@@ -30,13 +35,13 @@ class Plan:
 
     changes: list[Change] = field(default_factory=list)
     """From what is there now to what was there before."""
-    skipped: list[Uncovered] = field(default_factory=list)
+    skipped: list[Left] = field(default_factory=list)
     also_later: list[str] = field(default_factory=list)
     """Paths that later steps changed too, which goes with it."""
 
-    def skip(self, path: str, why: str) -> None:
+    def skip(self, path: str, why: str, *, can_overwrite: bool = False) -> None:
         """Leave a path as it is."""
-        self.skipped.append(Uncovered(path, why))
+        self.skipped.append(Left(path, why, can_overwrite))
 
     @property
     def restored(self) -> list[str]:
@@ -73,14 +78,10 @@ def planned(
         target, present = story[0][1].before, now[path]
         if same(present, target):
             continue
-        why = (
-            _why_not(story, present, target)
-            if printable(path) not in overwrite
-            else _not_kept(target)
-        )
-        why = why or _lost_for_good(present)
-        if why:
-            plan.skip(path, why)
+        never = _not_kept(target) or _lost_for_good(present)
+        unless_chosen = _somebody_elses(story, present, target)
+        if never or (unless_chosen and printable(path) not in overwrite):
+            plan.skip(path, never or unless_chosen, can_overwrite=not never)
             continue
         if any(one.position not in own for one, _ in story):
             plan.also_later.append(path)
@@ -112,9 +113,10 @@ def _wanted(path: str, paths: Collection[str] | None) -> bool:
     return paths is None or any(path == one or path.startswith(f"{one}/") for one in paths)
 
 
-def _why_not(
+def _somebody_elses(
     story: list[tuple[Stored, Change]], present: Entry | None, target: Entry | None
 ) -> str:
+    """Why what is there now may not be ours alone to take back; empty if it is."""
     context = story[0][0].context_id
     if any(one.context_id != context for one, _ in story):
         return ELSEWHERE
@@ -125,12 +127,11 @@ def _why_not(
         if not any(same(change.before, one) for one in ours):
             return IN_BETWEEN
         ours.append(change.after)
-    if not any(same(present, one) for one in ours):
-        return BY_USER
-    return _not_kept(target)
+    return "" if any(same(present, one) for one in ours) else BY_USER
 
 
 def _not_kept(target: Entry | None) -> str:
+    """Why what was there before cannot be brought back; empty if it can."""
     if target and target.kind == "file" and target.digest is None:
         return f"its content was not kept: {target.why_not_kept or 'unknown'}"
     return ""

@@ -10,7 +10,7 @@ from typing import TypeVar
 from ..domain.errors import Unavailable
 from ..domain.settings import Settings
 from .exclude import Exclusions
-from .housekeeping import Report, sweep, tidy, verify
+from .housekeeping import Report, sweep, tidy, use, verify
 from .scan import Limits
 from .store import CheckpointStore, WorkspaceState
 from .views import CheckpointUse
@@ -88,8 +88,9 @@ class Shelf:
 
     async def use(self) -> CheckpointUse:
         """How much all checkpoints take."""
-        used = await self.ask(lambda state: state.store.objects.used())
-        return CheckpointUse(bytes=used, limit=self._settings.checkpoint_total_limit)
+        if self.is_empty:
+            return CheckpointUse(bytes=0, limit=self._settings.checkpoint_total_limit)
+        return await self.ask(lambda state: use(state.store))
 
     async def verify(self) -> Report:
         """Whether all that is kept is whole."""

@@ -152,7 +152,10 @@ def _result(plan: Plan, made: str | None, dry_run: bool) -> RollbackResult:
     return RollbackResult(
         restored=[printable(path) for path in plan.restored],
         removed=[printable(path) for path in plan.removed],
-        skipped=[Skipped(path=printable(one.path), why=one.why) for one in plan.skipped],
+        skipped=[
+            Skipped(path=printable(one.path), why=one.why, can_overwrite=one.can_overwrite)
+            for one in plan.skipped
+        ],
         checkpoint_id=made,
         dry_run=dry_run,
         notes=notes,

@@ -80,6 +80,9 @@ class Skipped(BaseModel):
 
     path: str
     why: str
+    can_overwrite: bool = False
+    """Whether it is taken back all the same if `overwrite` names it. What is there now is then
+    in the rollback's own checkpoint, so that this can be undone."""
 
 
 class RollbackResult(BaseModel):
@@ -95,10 +98,13 @@ class RollbackResult(BaseModel):
 
 
 class CheckpointUse(BaseModel):
-    """How much the checkpoints take."""
+    """How much the checkpoints of all conversations take."""
 
     bytes: int
     limit: int
+    """Beyond which the oldest are dropped."""
+    oldest: str | None = None
+    """When the oldest that is kept was taken."""
 
 
 Facts = dict[str, Any]

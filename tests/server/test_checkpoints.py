@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -132,10 +133,31 @@ async def test_what_the_user_changed_stays_unless_they_say_so(
     assert (done["restored"], done["checkpoint_id"]) == ([], None)
     assert done["skipped"][0]["path"] == "old.txt"
     assert "you changed it" in done["skipped"][0]["why"]
+    assert done["skipped"][0]["can_overwrite"] is True
     assert (jp_root_dir / "old.txt").read_text() == "mine"
-    done = await api.post(address, {"paths": ["old.txt"], "overwrite": ["old.txt"]})
+    chosen = {"paths": ["old.txt"], "overwrite": ["old.txt"]}
+    dry = await api.post(address, {**chosen, "dry_run": True})
+    assert (dry["restored"], dry["skipped"]) == (["old.txt"], [])
+    assert (jp_root_dir / "old.txt").read_text() == "mine"
+    done = await api.post(address, chosen)
     assert done["restored"] == ["old.txt"]
+    assert (jp_root_dir / "old.txt").read_text() == "one\ntwo\n"
     assert (jp_root_dir / "data.csv").read_text() == "x,y\n1,2\n3,4\n"
+    await api.post(f"checkpoints/{done['checkpoint_id']}/rollback")
+    assert (jp_root_dir / "old.txt").read_text() == "mine"
+
+
+async def test_the_size_of_the_store_is_shown(api: Api, work: Work) -> None:
+    empty = (await api.get(f"context/{await api.new_context()}/checkpoints"))["store"]
+    assert (empty["bytes"], empty["oldest"]) == (0, None)
+    found = await api.get(f"context/{await work()}/checkpoints")
+    store, first = found["store"], found["items"][0]
+    assert 0 < store["bytes"] < store["limit"] == empty["limit"]
+    assert abs(_seconds(store["oldest"]) - _seconds(first["created_at"])) < 60
+
+
+def _seconds(iso: str) -> float:
+    return datetime.fromisoformat(iso).timestamp()
 
 
 async def test_no_rollback_while_a_job_runs(api: Api, work: Work, scripted: ScriptedServer) -> None:

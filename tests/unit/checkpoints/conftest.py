@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -136,5 +136,5 @@ def run_as_nobody(code: str, folder: Path) -> None:
     assert done.stdout == "fine\n", done.stderr
 
 
-def why(found: list[Uncovered]) -> dict[str, str]:
+def why(found: Iterable[Uncovered]) -> dict[str, str]:
     return {one.path: one.why for one in found}

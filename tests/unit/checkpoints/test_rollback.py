@@ -124,6 +124,7 @@ def test_the_user_can_choose_to_overwrite(site: Site) -> None:
     site.record("cp", before)
     site.write("a", "theirs")
     site.write("b", "theirs")
+    assert [one.can_overwrite for one in site.plan("cp").skipped] == [True, True]
     done = site.roll_back("cp", overwrite=["a"])
     assert (done.restored, why(done.skipped)) == (["a"], {"b": BY_USER})
     assert (site.root / "a").read_text() == "before"
@@ -216,10 +217,12 @@ def test_what_was_not_kept_is_said_and_left(site: Site) -> None:
     before = site.scan()
     site.write("large.bin", "now small")
     site.record("cp", before)
-    (skipped,) = site.roll_back("cp").skipped
+    site.write("large.bin", "by the user")
+    (skipped,) = site.roll_back("cp", overwrite=["large.bin"]).skipped
     assert skipped.path == "large.bin"
     assert "not kept" in skipped.why
-    assert (site.root / "large.bin").read_text() == "now small"
+    assert not skipped.can_overwrite  # it is the user's, too, but choosing would not help
+    assert (site.root / "large.bin").read_text() == "by the user"
 
 
 def test_what_could_not_be_brought_back_is_not_taken_away(site: Site) -> None:
