@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
+from ..domain.connection import BUILT_IN
 from ..domain.contexts import Usage
 from ..domain.errors import CoworkError
 from ..domain.events import EventType
@@ -176,7 +177,7 @@ class Talk:
             # What a picture costs is not to be learnt for words.
             if self.limits.turns in _LESSONS and not sum(map(_pictures_in, messages)):
                 self.counter.learn(map(_words_of, messages), spent.prompt_tokens)
-        elif reader.reply.raw or reader.reply.reasoning:
+        elif self._name != BUILT_IN and (reader.reply.raw or reader.reply.reasoning):
             spent = self._estimate(reader.reply, messages)
         self.limits.tokens += spent.total_tokens
         turn = spent.model_copy(update={"turns": 1, "seconds": self.limits.lap()})

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from traitlets.config import Config
 
 from ..config import Cowork
-from ..connections import Connections
+from ..connections import Connections, state_of
 from ..domain.errors import CoworkError
 from ..domain.settings import Settings
 from ..health import folder_problems
-from ..llm.reachable import HOW_TO_CONNECT, look
+from ..llm.reachable import HOW_TO_CONNECT
 from ..workspace.sandbox.sandbox import Sandbox
 from .command import FAILED, SUCCESS
 from .finding import Finding, judged, print_findings
@@ -114,6 +114,6 @@ def _sandbox(settings: Settings) -> Finding:
 
 
 def _model(settings: Settings) -> Finding:
-    state = look(Connections(settings).current())
+    state = state_of(Connections(settings).current())
     where = f"answers at {state.base_url}" if state.base_url else f"answers. {HOW_TO_CONNECT}"
     return Finding("model", state.ready, state.why_not or f"{state.name} {where}")

@@ -20,6 +20,8 @@ class ModelState(BaseModel):
     base_url: str | None
     ready: bool
     why_not: str | None
+    chosen: bool = False
+    """Whether the user picked it here, and can let go of it here."""
 
 
 class Health(BaseModel):

@@ -77,6 +77,7 @@ def look(connection: Connection) -> ModelState:
         base_url=connection.base_url or None,
         ready=False,
         why_not=None,
+        chosen=connection.chosen,
     )
     if connection.is_guide:
         return state.model_copy(update={"ready": True})

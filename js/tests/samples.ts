@@ -21,6 +21,11 @@ export const NOT_READY: Health = {
   model: { provider: 'none', name: null, base_url: null, ready: false, why_not: 'Set COWORK_MODEL first.' }
 };
 
+export const GUIDE: Health = {
+  ...READY,
+  model: { provider: 'built-in', name: 'built-in guide · no language model', base_url: null, ready: true, why_not: null }
+};
+
 export const WITH_PROBLEM: Health = {
   ...READY,
   problems: [{ code: 'workspace_not_writable', message: 'The workspace cannot be written to.' }]

@@ -1,21 +1,41 @@
 import type { VNode } from 'preact';
 
+import type { Channel } from './channel';
+import { LetGo, ModelOffers } from './ModelOffers';
 import { Note } from './Note';
 import type { Health } from './protocol';
 import { SetupHelp } from './SetupHelp';
+import { t } from './translate';
 
-/**
- * What is wrong and how to put it right; nothing when all is well.
- * `sayWhyNot` is false when an answer beside the button says it already: once is enough.
- */
-export function ModelHelp({ health, sayWhyNot }: { health: Health; sayWhyNot: boolean }): VNode {
+interface ModelHelpProps {
+  health: Health;
+  /** False when an answer beside the button says it already: once is enough. */
+  sayWhyNot: boolean;
+  channel: Channel;
+  /** Another model answers now. */
+  onChange: () => void;
+}
+
+/** What is wrong and how to put it right, and how to get a model where none answers. */
+export function ModelHelp({ health, sayWhyNot, channel, onChange }: ModelHelpProps): VNode {
+  const { ready, provider, chosen, why_not: whyNot } = health.model;
+  const isGuide = provider === 'built-in';
   return (
     <>
-      {!health.model.ready && sayWhyNot && health.model.why_not && <Note>{health.model.why_not}</Note>}
+      {!ready && sayWhyNot && whyNot && <Note>{whyNot}</Note>}
       {health.problems.map(problem => (
         <Note key={problem.code}>{problem.message}</Note>
       ))}
-      {!health.model.ready && <SetupHelp provider={health.model.provider} />}
+      {isGuide && (
+        <p class="cw-dim">
+          {t(
+            'No language model is connected. The built-in guide works by rules: it profiles, cleans, plots, joins and models tables, and explains and sorts notebooks.'
+          )}
+        </p>
+      )}
+      {isGuide && <ModelOffers channel={channel} onChange={onChange} />}
+      {chosen && <LetGo channel={channel} onChange={onChange} />}
+      {(isGuide || !ready) && <SetupHelp provider={provider} />}
     </>
   );
 }

@@ -8,6 +8,8 @@ export interface ModelHealth {
   ready: boolean;
   /** One sentence that says what to do; null when ready. */
   why_not: string | null;
+  /** Whether the user picked it here; absent in cards of earlier versions. */
+  chosen?: boolean;
 }
 
 /** Something the user should put right, although the agent can go on. */

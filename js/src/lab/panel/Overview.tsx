@@ -109,12 +109,13 @@ function Welcome({ canInsert, isKnown, onInsertPlan }: { canInsert: boolean; isK
 }
 
 function ModelSection({ health, check, onCheck }: { health: Health | null; check: Check; onCheck: () => void }): VNode {
+  const { channel } = usePanel();
   return (
     <Section title={t('Model')}>
       {() => (
         <div class="cw-section">
           {health?.model.ready && <p class="cw-text">{t('%1 is ready.', health.model.name ?? health.model.provider)}</p>}
-          {health && <ModelHelp health={health} sayWhyNot={check.state !== 'answered'} />}
+          {health && <ModelHelp health={health} sayWhyNot={check.state !== 'answered'} channel={channel} onChange={onCheck} />}
           <CheckButton check={check} onCheck={onCheck} plain />
           <HealthAnswer check={check} />
         </div>
