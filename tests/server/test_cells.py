@@ -89,6 +89,8 @@ def test_a_cell_returns_at_once_and_the_run_goes_on_in_the_server(
     assert cells.run("1 + 1").text == "2"
     context = get(server, f"context/{shown.card['context_id']}")
     assert context["notebook"] == "sub/sales.ipynb"
+    (said,) = get(server, f"context/{context['id']}/messages")["items"]
+    assert said["data"] == {"cell_id": "c1"}
     busy = cells.run("%%plan\nSomething else", "c2")
     assert len(busy.traceback) == 1
     assert "stop it with: %cowork cancel" in busy.error

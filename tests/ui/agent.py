@@ -34,9 +34,10 @@ class Agent:
         )
         return found
 
-    def run(self) -> list[dict[str, Any]]:
+    def run(self, notebook: str | None = None) -> list[dict[str, Any]]:
         """Let the agent do what the model has been told; all that was said then."""
-        self.context = self.request("POST", "context", {"role": "actor"})["id"]
+        about = {"role": "actor", "notebook": notebook}
+        self.context = self.request("POST", "context", about)["id"]
         sent = self.request("POST", f"context/{self.context}/messages", {"content": "Go"})
         give_up = time.monotonic() + LIMIT
         while self.request("GET", f"jobs/{sent['job_id']}")["status"] in ("running", "waiting"):

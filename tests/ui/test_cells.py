@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.scripted import ScriptedServer
+from tests.scripted import ScriptedServer, text
+from tests.scripted.server import last_words
 
 from .agent import Agent
 from .lab import LabServer
@@ -31,7 +32,11 @@ def model() -> Iterator[ScriptedServer]:
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory, model: ScriptedServer) -> Iterator[LabServer]:
     environment = {"COWORK_BASE_URL": model.base_url, "COWORK_MODEL": "scripted"}
-    with LabServer(tmp_path_factory.mktemp("cells"), environment) as server:
+    folder = tmp_path_factory.mktemp("cells")
+    (folder / "CONFIG").mkdir()
+    patient = {"Cowork": {"notebook_seconds": 60}}  # this machine may have other things to do
+    (folder / "CONFIG" / "jupyter_server_config.json").write_text(json.dumps(patient))
+    with LabServer(folder, environment) as server:
         yield server
 
 
@@ -448,3 +453,24 @@ def test_rollback_goes_through_the_open_document(
     assert text_of(page, 2) == "three typed"  # unsaved, and part of the checkpoint
     page.keyboard.type("!")
     assert text_of(page, 2) == "three typed!"
+
+
+def test_the_model_is_told_where_the_user_is(
+    page: Page, lab: LabServer, agent: Agent, model: ScriptedServer, name: str
+) -> None:
+    write(lab, name, "first = 1", "second = 2", "third = 3")
+    open_it(page, lab, name, agent)
+    editor(page, 1).click()
+    page.keyboard.press("End")
+    page.keyboard.type(" + typed")
+    page.keyboard.press("Control+Shift+ArrowLeft")
+    model.add(text("Done."))
+    agent.run(notebook=name)
+    told = last_words(model.requests[-1].body, "user")
+    assert f"Notebook {name}: 3 cells, " in told
+    assert "open in the browser, with unsaved edits." in told
+    assert "Cell 1 · c1 · code" in told.partition("the user is in it:")[0].rpartition("\n")[2]
+    assert "the user is in it:\n    second = 2 + typed\n" in told
+    assert "They have selected:\n    typed\n" in told
+    assert "    first = 1\n" in told
+    assert "    third = 3\n" in told
