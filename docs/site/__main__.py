@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
-HERE = Path(__file__).parent
+from . import ROOT
 
 
 def main() -> int:
     """Build."""
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--clean"]
     return subprocess.run(  # noqa: S603 (our own command)
-        [*command, "--config-file", str(HERE / "mkdocs.yml")],
-        cwd=HERE.parent.parent,
+        [*command, "--config-file", "docs/site/mkdocs.yml"],
+        cwd=ROOT,
         env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
         check=False,
     ).returncode

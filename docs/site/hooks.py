@@ -10,11 +10,9 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
+from docs.site import DRAWN, ROOT
 from docs.site.reference import generated_files
 
-ROOT = Path(__file__).parent.parent.parent
-DRAWN = ROOT / "tests" / "ui" / "output"
-"""What the browser tests drew last."""
 _LOADED = re.compile(r"<(?:script|img|iframe)[^>]+src=\"?https?:|<link[^>]+stylesheet[^>]+https?:")
 
 

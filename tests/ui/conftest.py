@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from docs.site.pictures import outdated
+
 from .chromium import ARGUMENTS, HELP, find_chromium
 from .lab import LabServer
 from .told import model as model
@@ -60,3 +62,9 @@ def screenshot() -> Callable[[Page, str], Path]:
         return path
 
     return take
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the documentation's pictures that look otherwise by now."""
+    for name in outdated():
+        terminalreporter.write_line(f"docs/images/{name}.png is out of date: make screenshots")

@@ -1,0 +1,71 @@
+"""The pages that people wrote: their examples work, and their lists are those of the code."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from typing import Any
+
+import pytest
+
+from cowork_jupyter.acp.commands import available
+from cowork_jupyter.cli import command
+from cowork_jupyter.llm.discovery import USUAL
+from cowork_jupyter.local.catalogue import CATALOGUE
+from cowork_jupyter.mcp.client.entry import read_server
+from cowork_jupyter.policy.rules import Effect, Scope, read_rule
+from cowork_jupyter.policy.settings_file import check_policy
+from docs.site import ROOT
+
+
+def page(name: str) -> str:
+    return (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+
+
+def examples(name: str, language: str) -> list[str]:
+    """The code of a page in one language."""
+    return re.findall(rf"```{language}[^\n]*\n(.*?)```", page(name), re.DOTALL)
+
+
+def test_the_workflow_of_the_example_can_be_run() -> None:
+    (source,) = examples("howto/own-tools", "python")
+    known: dict[str, Any] = {"__name__": "example"}
+    exec(source, known)
+    (workflow,) = known["WORKFLOWS"]
+    request = workflow.render(workflow.validated({"path": "sales.csv"}))
+    assert request == 'Plan the weekly report from "sales.csv".'
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        *(json.loads(one) for one in examples("howto/permissions", "json")),
+        *(tomllib.loads(one) for one in examples("howto/headless", "toml")),
+    ],
+)
+def test_the_rules_of_the_examples_can_be_followed(policy: dict[str, Any]) -> None:
+    rules = [read_rule(Effect(effect), text, Scope.GLOBAL) for effect, text in check_policy(policy)]
+    assert rules
+    assert [rule.problem for rule in rules if rule.problem] == []
+
+
+def test_the_servers_of_the_example_can_be_used() -> None:
+    (settings,) = (json.loads(one) for one in examples("howto/mcp", "json"))
+    kinds = {
+        name: read_server(name, raw, "user").kind for name, raw in settings["mcpServers"].items()
+    }
+    assert kinds == {"files": "stdio", "tickets": "http"}
+
+
+def test_lists_in_the_pages_are_those_of_the_code() -> None:
+    local, editors = page("howto/local-model"), page("howto/editors")
+    assert [
+        one.name for one in CATALOGUE if f"| `{one.name}` | {one.size / 1e9:.1f} GB" not in local
+    ] == []
+    assert [one.name for one in available() if f"| `/{one.name}" not in editors] == []
+    model = page("howto/connect-a-model")
+    assert [one for one in USUAL if f"| {one.port} |" not in model] == []
+    headless = page("howto/headless")
+    codes = (command.SUCCESS, command.FAILED, command.USAGE_ERROR, command.DENIED)
+    assert [one for one in (*codes, command.INTERRUPTED) if f"\n| {one} | " not in headless] == []
