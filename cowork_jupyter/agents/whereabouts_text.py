@@ -30,6 +30,8 @@ _OUTPUT = 1_500
 _BEFORE, _AFTER, _LAST = 3, 2, 10
 _MOST_NAMED = 12
 _LONGEST_LINE = 160
+_MOST_SOURCE = 50_000
+"""Characters of a cell in which names are looked for."""
 
 _NAME = re.compile(r"[^\W\d]\w*")
 
@@ -189,7 +191,7 @@ def _named(where: Whereabouts, shown: Iterable[CellState]) -> Iterator[Variable]
     near = [*places, *(index for at in places for index in _around(at, len(cells)))]
     for index in near or range(max(0, len(cells) - _LAST), len(cells)):
         if cells[index].cell_type == "code":
-            for name in _NAME.findall(cells[index].source):
+            for name in _NAME.findall(cells[index].source[:_MOST_SOURCE]):
                 if name in known:
                     yield known.pop(name)
 

@@ -10,14 +10,19 @@ import statistics
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any, cast
 
 from jupyter_client.manager import AsyncKernelManager
 
+from cowork_jupyter.agents.whereabouts_text import Whereabouts, render
+from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.llm.tokens import estimate_tokens
 from cowork_jupyter.server.kernels import ServerKernels
 from cowork_jupyter.server.notebooks import ServerNotebooks
 from cowork_jupyter.tools.kernel.state import Code, Run
+from cowork_jupyter.tools.notebook.stored import NotebookFiles
 from cowork_jupyter.workspace import Workspace
 
 from .rows import Row
@@ -26,6 +31,7 @@ NOTEBOOK = "bench.ipynb"
 ROUNDS = 30
 ROWS = 10_000_000
 NAMES = 2_000
+CELLS = 500
 MILLISECONDS = 1000
 
 FRAME = f"""
@@ -59,7 +65,11 @@ def measure() -> Iterator[Row]:
 async def figures() -> list[Row]:
     manager = AsyncKernelManager()
     with tempfile.TemporaryDirectory() as folder:
-        document = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+        cells = [
+            {"id": f"c{n}", "cell_type": "code", "source": f"name_{n} = [name_{n + 1}] * {n}"}
+            for n in range(CELLS)
+        ]
+        document = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
         (Path(folder) / NOTEBOOK).write_text(json.dumps(document))
         await manager.start_kernel(env=dict(os.environ))
         vars(manager)["execution_state"] = "idle"  # as a server says of its kernels
@@ -86,6 +96,19 @@ async def rows(manager: AsyncKernelManager, folder: Path) -> Any:
     await run(f"globals().update({{f'name_{{n}}': [n] * n for n in range({NAMES})}})")
     listed = await typical(lambda: kernels.variables(workspace, NOTEBOOK))
     yield Row(f"list_variables, {NAMES:,} names", listed, "ms", 100)
+
+    places = count()
+
+    async def look_around() -> None:
+        state, found = await asyncio.gather(
+            NotebookFiles().glance(workspace, NOTEBOOK), kernels.variables(workspace, NOTEBOOK)
+        )
+        assert state
+        where = Whereabouts(state, f"c{next(places)}", variables=found.items)
+        assert render(where, Settings.notebook_tokens, estimate_tokens)
+
+    looked = await typical(look_around)
+    yield Row(f"where the user is, {CELLS:,} cells, {NAMES:,} names", looked, "ms", 200)
 
     has_pandas = importlib.util.find_spec("pandas") is not None
     await run(FRAME if has_pandas else INSTEAD)
