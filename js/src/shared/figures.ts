@@ -1,4 +1,4 @@
-/** Times, tokens and money, as people read them. */
+/** Times, tokens, sizes and money, as people read them. */
 
 import { t } from './translate';
 
@@ -25,6 +25,14 @@ export function duration(seconds: number): string {
 export function tokens(count: number): string {
   const short = count < 1000 ? String(count) : count < 100_000 ? `${(count / 1000).toFixed(1)}k` : `${Math.round(count / 1000)}k`;
   return t('%1 tokens', short);
+}
+
+/** `812 kB`, `1.3 GB`: room on a disk. */
+export function size(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)));
+  const value = bytes / 1000 ** power;
+  return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${units[power]}`;
 }
 
 /** Cents matter here, and so do their fractions. */

@@ -309,11 +309,25 @@ export interface Checkpoint {
   job_id?: string | null;
 }
 
+/** The answer to `GET context/{id}/checkpoints`. */
+export interface Checkpoints extends Page<Checkpoint> {
+  /** What those of all conversations take, in bytes, and when the oldest was taken. */
+  store?: { bytes: number; limit: number; oldest: string | null };
+}
+
+/** A file that a rollback leaves as it is. */
+export interface Skipped {
+  path: string;
+  why: string;
+  /** Whether it goes back all the same if the user says so. */
+  can_overwrite?: boolean;
+}
+
 /** The answer to `POST checkpoints/{id}/rollback`. */
 export interface Rollback {
   restored: string[];
   removed: string[];
-  skipped: { path: string; why: string }[];
+  skipped: Skipped[];
   checkpoint_id: string | null;
   /** What else the user should know, such as that no kernel is brought back. */
   notes?: string[];

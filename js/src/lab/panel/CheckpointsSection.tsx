@@ -2,9 +2,9 @@ import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 
 import { Button, Failure } from '../../shared/Button';
-import { moment } from '../../shared/figures';
+import { moment, size } from '../../shared/figures';
 import { Changes, RollBack } from '../../shared/plan/RollBack';
-import type { Checkpoint, Page } from '../../shared/protocol';
+import type { Checkpoint, Checkpoints } from '../../shared/protocol';
 import { RunProvider } from '../../shared/run/context';
 import { t } from '../../shared/translate';
 import { oneLine } from '../../shared/visible';
@@ -18,7 +18,7 @@ const MADE = ['checkpoint-created', 'job-completed'];
 export function CheckpointsSection({ context, open = true }: { context: string; open?: boolean }): VNode | null {
   const { channel } = usePanel();
   const made = useNews(MADE, context);
-  const { value, error } = useLoaded(() => channel.request<Page<Checkpoint>>('GET', `context/${context}/checkpoints`), [context, made]);
+  const { value, error } = useLoaded(() => channel.request<Checkpoints>('GET', `context/${context}/checkpoints`), [context, made]);
   const newest = [...(value?.items ?? [])].sort((one, other) => other.created_at.localeCompare(one.created_at));
   if (newest.length === 0) {
     return error === null ? null : <Failure error={error} />;
@@ -26,11 +26,14 @@ export function CheckpointsSection({ context, open = true }: { context: string; 
   return (
     <Section title={t('Checkpoints')} count={String(newest.length)} open={open}>
       {() => (
-        <ol class="cw-list cw-timeline">
-          {newest.map(one => (
-            <Point key={one.id} checkpoint={one} context={context} />
-          ))}
-        </ol>
+        <>
+          <ol class="cw-list cw-timeline">
+            {newest.map(one => (
+              <Point key={one.id} checkpoint={one} context={context} />
+            ))}
+          </ol>
+          {value?.store && <Room {...value.store} />}
+        </>
       )}
     </Section>
   );
@@ -70,6 +73,12 @@ function Point({ checkpoint, context }: { checkpoint: Checkpoint; context: strin
       )}
     </li>
   );
+}
+
+/** How much all that can be taken back takes, and how far back it goes. */
+function Room({ bytes, limit, oldest }: NonNullable<Checkpoints['store']>): VNode {
+  const used = t('All conversations together: %1 of %2', size(bytes), size(limit));
+  return <p class="cw-dim">{oldest ? t('%1, back to %2', used, moment(oldest)) : used}</p>;
 }
 
 /** One file by its name, several by their number. */

@@ -4,49 +4,37 @@ import { useEffect, useState } from 'preact/hooks';
 import { useAction } from '../action';
 import { Button, Failure } from '../Button';
 import { FileDiffs } from '../Diff';
-import { counted, moment } from '../figures';
+import { moment } from '../figures';
 import { useHost } from '../host';
 import { Icon } from '../icons';
 import type { Checkpoint, FileDiff, Rollback } from '../protocol';
 import { useRun } from '../run/context';
 import { t } from '../translate';
-import { bounded, oneLine, visible } from '../visible';
-
-const MOST_PATHS = 30;
+import { oneLine } from '../visible';
+import { Preview } from './Preview';
+import { isNothing, WhatHappens } from './WhatHappens';
 
 /** Takes back what was done: first it shows what would happen, and only a second click does it. */
 export function RollBack({ onClose }: { onClose: () => void }): VNode {
   const { actions } = useRun();
   const loading = useAction();
-  const working = useAction();
+  const undoing = useAction();
   const [checkpoints, setCheckpoints] = useState<Checkpoint[] | null>(null);
   const [chosen, setChosen] = useState<string | null>(null);
-  const [preview, setPreview] = useState<Rollback | null>(null);
   const [done, setDone] = useState<Rollback | null>(null);
-
-  const look = (id: string): void => {
-    setChosen(id);
-    setPreview(null);
-    void working.run(async () => setPreview(await actions.rollback(id, true)));
-  };
   useEffect(() => {
     void loading.run(async () => {
       const found = await actions.checkpoints();
       setCheckpoints(found);
-      if (found[0]) {
-        look(found[0].id);
-      }
+      setChosen(found[0]?.id ?? null);
     });
   }, []);
-  const rollBack = (id: string): void => {
-    void working.run(async () => {
-      setDone(await actions.rollback(id, false));
-      setPreview(null);
-    });
+  const undo = (id: string): void => {
+    void undoing.run(async () => setDone(await actions.rollback(id, false)));
   };
 
   if (done) {
-    return <Done result={done} busy={working.busy} error={working.error} onUndo={rollBack} onClose={onClose} />;
+    return <Done result={done} busy={undoing.busy} error={undoing.error} onUndo={undo} onClose={onClose} />;
   }
   return (
     <section class="cw-sub" aria-label={t('Roll back')}>
@@ -55,7 +43,7 @@ export function RollBack({ onClose }: { onClose: () => void }): VNode {
       {checkpoints !== null && checkpoints.length > 0 && (
         <label class="cw-field">
           <span>{t('Back to')}</span>
-          <select class="cw-input" value={chosen ?? ''} onChange={event => look(event.currentTarget.value)}>
+          <select class="cw-input" value={chosen ?? ''} onChange={event => setChosen(event.currentTarget.value)}>
             {checkpoints.map(checkpoint => (
               <option key={checkpoint.id} value={checkpoint.id}>
                 {[moment(checkpoint.created_at), oneLine(checkpoint.label, 120)].filter(Boolean).join(' · ')}
@@ -64,63 +52,15 @@ export function RollBack({ onClose }: { onClose: () => void }): VNode {
           </select>
         </label>
       )}
-      <div aria-live="polite">
-        {working.busy && <p class="cw-dim">{t('Looking what would change…')}</p>}
-        {preview && <WhatHappens result={preview} isPreview />}
-      </div>
-      <Failure error={loading.error ?? working.error} />
-      <div class="cw-bar">
-        {preview && chosen && (
-          <Button look="danger" icon="undo" busy={working.busy} disabled={nothing(preview)} onClick={() => rollBack(chosen)}>
-            {t('Roll back now')}
-          </Button>
-        )}
-        <Button onClick={onClose}>{t('Close')}</Button>
-      </div>
+      <Failure error={loading.error} />
+      {chosen === null ? (
+        <div class="cw-bar">
+          <Button onClick={onClose}>{t('Close')}</Button>
+        </div>
+      ) : (
+        <Preview key={chosen} checkpoint={chosen} onDone={setDone} onClose={onClose} />
+      )}
     </section>
-  );
-}
-
-function nothing({ restored, removed }: Rollback): boolean {
-  return restored.length + removed.length === 0;
-}
-
-function WhatHappens({ result, isPreview }: { result: Rollback; isPreview: boolean }): VNode {
-  if (nothing(result) && result.skipped.length === 0) {
-    return <p class="cw-dim">{t('Nothing differs from that time.')}</p>;
-  }
-  return (
-    <div class="cw-rollback">
-      <Paths title={isPreview ? t('Would be brought back') : t('Brought back')} colour="ok" paths={result.restored} />
-      <Paths title={isPreview ? t('Would be removed') : t('Removed')} colour="error" paths={result.removed} />
-      <Paths
-        title={isPreview ? t('Would stay as it is') : t('Left as it is')}
-        colour="ask"
-        paths={result.skipped.map(({ path, why }) => `${path}: ${why}`)}
-      />
-      {result.notes?.map(note => (
-        <p key={note} class="cw-dim">
-          {visible(bounded(note, 1000))}
-        </p>
-      ))}
-    </div>
-  );
-}
-
-function Paths({ title, colour, paths }: { title: string; colour: string; paths: readonly string[] }): VNode | null {
-  if (paths.length === 0) {
-    return null;
-  }
-  return (
-    <div>
-      <p class={`cw-ink cw-title cw-colour-${colour}`}>{`${title} · ${counted(paths.length, '%1 file', '%1 files')}`}</p>
-      <ul class="cw-paths">
-        {paths.slice(0, MOST_PATHS).map(path => (
-          <li key={path}>{oneLine(path, 300)}</li>
-        ))}
-        {paths.length > MOST_PATHS && <li>{t('… and %1 more', String(paths.length - MOST_PATHS))}</li>}
-      </ul>
-    </div>
   );
 }
 
@@ -142,10 +82,10 @@ function Done({ result, busy, error, onUndo, onClose }: DoneProps): VNode {
         <Icon name="check" />
         <span>{t('Rolled back.')}</span>
       </p>
-      <WhatHappens result={result} isPreview={false} />
+      <WhatHappens result={result} />
       <Failure error={error ?? restarting.error} />
       <div class="cw-bar">
-        {restartAndRunToHere && !nothing(result) && (
+        {restartAndRunToHere && !isNothing(result) && (
           <Button busy={restarting.busy} onClick={() => void restarting.run(restartAndRunToHere)}>
             {t('Restart the kernel and run up to here')}
           </Button>

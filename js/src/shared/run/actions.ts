@@ -77,8 +77,10 @@ export class RunActions {
     return (await this.channel.request<Page<FileDiff>>('GET', `checkpoints/${checkpointId}/diff?scope=job`)).items;
   }
 
-  rollback(checkpointId: string, dryRun: boolean): Promise<Rollback> {
-    return this.channel.request<Rollback>('POST', `checkpoints/${checkpointId}/rollback`, { dry_run: dryRun });
+  /** `overwrite` names files that would stay, and that the user wants back all the same. */
+  rollback(checkpointId: string, dryRun: boolean, overwrite: readonly string[] = []): Promise<Rollback> {
+    const body = { dry_run: dryRun, ...(overwrite.length > 0 ? { overwrite } : {}) };
+    return this.channel.request<Rollback>('POST', `checkpoints/${checkpointId}/rollback`, body);
   }
 
   /** How far the notebook is that is being run anew, and which one can be. */

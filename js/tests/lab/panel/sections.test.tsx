@@ -102,6 +102,12 @@ describe('the time line', () => {
     expect(one(screen, '.cw-diff-add').textContent).toContain('+more');
   });
 
+  it('says how much all of them take', async () => {
+    const store = { bytes: 1_234_567, limit: 20 * 1024 ** 3, oldest: later(0) };
+    const { screen } = await drawIn(<CheckpointsSection context="c1" />, { ...answers, 'GET context/c1/checkpoints': { ...list(point('k1', 1)), store } });
+    expect(screen.textContent).toMatch(/All conversations together: 1\.2 MB of 21 GB, back to .*:/);
+  });
+
   it('rolls back to the chosen one, after showing what would happen', async () => {
     const { screen, server } = await drawIn(<CheckpointsSection context="c1" />, answers);
     await press(button(screen, 'before k1'));

@@ -269,6 +269,7 @@ describe('a plan that was carried out', () => {
     const { screen, server } = await done();
     await click(button(screen, 'Roll back…'));
     await act(settled);
+    await act(settled);
     expect(server.changes).toEqual([{ method: 'POST', path: 'checkpoints/k1/rollback', body: { dry_run: true } }]);
     expect(screen.textContent).toContain('Would be brought back · 1 filea.py');
     expect(screen.textContent).toContain('Would be removed · 1 fileb.parquet');
@@ -294,6 +295,7 @@ describe('a plan that was carried out', () => {
       );
       await act(settled);
       await click(button(screen, 'Roll back…'));
+      await act(settled);
       await act(settled);
       expect(screen.textContent).toContain(notes[0]);
       expect(screen.textContent).not.toContain('Restart the kernel');

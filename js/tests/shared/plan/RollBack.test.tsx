@@ -1,0 +1,108 @@
+import { act } from 'preact/test-utils';
+import { describe, expect, it, vi } from 'vitest';
+
+import { RollBack } from '../../../src/shared/plan/RollBack';
+import type { Rollback } from '../../../src/shared/protocol';
+import { RunActions } from '../../../src/shared/run/actions';
+import { RunProvider } from '../../../src/shared/run/context';
+import { RunStore } from '../../../src/shared/run/store';
+import { AT, FakeServer, planned, settled } from '../../runs';
+import { button, click, draw, one } from '../../screen';
+
+const CHECKPOINTS = ['k1', 'k2'].map(id => ({ id, created_at: AT, label: `before ${id}`, tool: null, step_id: null, files: [], uncovered: [] }));
+const MINE = { path: 'mine.md', why: 'you changed it after that', can_overwrite: true };
+const THEIRS = { path: 'theirs.md', why: 'another conversation changed it after that', can_overwrite: true };
+const LOST = { path: 'huge.bin', why: 'its content was not kept: too large' };
+
+/** Answers as the server does: what is to be overwritten is not skipped. */
+function answer(body: unknown): Rollback {
+  const { overwrite = [], dry_run } = body as { overwrite?: string[]; dry_run: boolean };
+  return {
+    restored: ['a.py', ...overwrite],
+    removed: [],
+    skipped: [MINE, THEIRS, LOST].filter(({ path }) => !overwrite.includes(path)),
+    checkpoint_id: dry_run ? null : 'k9'
+  };
+}
+
+async function calm(): Promise<void> {
+  await act(settled);
+  await act(settled);
+}
+
+async function open(): Promise<{ screen: HTMLElement; server: FakeServer }> {
+  const card = planned();
+  const server = new FakeServer(card);
+  server.answers.set('GET context/c1/checkpoints', { items: CHECKPOINTS, next: null });
+  const request = server.request.bind(server);
+  vi.spyOn(server, 'request').mockImplementation(async (method, path, body) => {
+    if (path.endsWith('/rollback')) {
+      server.answers.set(`${method} ${path}`, answer(body));
+    }
+    return request(method, path, body);
+  });
+  const actions = new RunActions(server, new RunStore(server, card));
+  const screen = draw(
+    <RunProvider value={{ actions, live: true }}>
+      <RollBack onClose={() => undefined} />
+    </RunProvider>
+  );
+  await calm();
+  return { screen, server };
+}
+
+const boxes = (screen: HTMLElement): HTMLInputElement[] => [...screen.querySelectorAll<HTMLInputElement>('input[type=checkbox]')];
+
+async function tick(box: HTMLInputElement | undefined): Promise<void> {
+  await act(async () => box?.click());
+  await calm();
+}
+
+describe('what a rollback would leave', () => {
+  it('is listed with the reason, and with a choice only where there is one', async () => {
+    const { screen } = await open();
+    expect(screen.textContent).toContain('mine.md: you changed it after that');
+    expect(boxes(screen).map(box => box.getAttribute('aria-label'))).toEqual(['Roll back anyway: mine.md', 'Roll back anyway: theirs.md']);
+    expect(boxes(screen).some(({ checked }) => checked)).toBe(false);
+    expect(screen.textContent).toContain('Would stay as it is · 1 filehuge.bin: its content was not kept');
+    expect(one(screen, 'fieldset > legend').textContent).toContain('unless you choose otherwise');
+  });
+
+  it('goes back if the user says so, after a look at what would happen then', async () => {
+    const { screen, server } = await open();
+    await tick(boxes(screen)[0]);
+    expect(server.changes.at(-1)?.body).toEqual({ dry_run: true, overwrite: ['mine.md'] });
+    expect(screen.textContent).toContain('Would be brought back · 2 filesa.pymine.md');
+    expect(boxes(screen).map(({ checked }) => checked)).toEqual([true, false]);
+    await click(button(screen, 'Roll back now'));
+    await calm();
+    expect(server.changes.at(-1)).toEqual({ method: 'POST', path: 'checkpoints/k1/rollback', body: { dry_run: false, overwrite: ['mine.md'] } });
+    expect(screen.textContent).toContain('Brought back · 2 filesa.pymine.md');
+    await click(button(screen, 'Undo the rollback'));
+    expect(server.changes.at(-1)).toEqual({ method: 'POST', path: 'checkpoints/k9/rollback', body: { dry_run: false } });
+  });
+
+  it('can be chosen all at once, and not at all again', async () => {
+    const { screen, server } = await open();
+    await click(button(screen, 'Choose all 2'));
+    await calm();
+    expect(server.changes.at(-1)?.body).toEqual({ dry_run: true, overwrite: ['mine.md', 'theirs.md'] });
+    await click(button(screen, 'Choose none'));
+    await calm();
+    expect(server.changes.at(-1)?.body).toEqual({ dry_run: true });
+    expect(boxes(screen).some(({ checked }) => checked)).toBe(false);
+  });
+
+  it('is chosen anew for another checkpoint', async () => {
+    const { screen, server } = await open();
+    await tick(boxes(screen)[0]);
+    const select = one<HTMLSelectElement>(screen, 'select');
+    await act(async () => {
+      select.value = 'k2';
+      select.dispatchEvent(new Event('change', { bubbles: true }));
+    });
+    await calm();
+    expect(server.changes.at(-1)).toEqual({ method: 'POST', path: 'checkpoints/k2/rollback', body: { dry_run: true } });
+    expect(boxes(screen).some(({ checked }) => checked)).toBe(false);
+  });
+});
