@@ -149,7 +149,8 @@ def _rules(one: Command) -> Note:
 
 
 def _models(one: Command) -> Note:
-    return _listed("models", one.desk.link.request("GET", "models")["items"])
+    ask = one.desk.link.request
+    return _listed("models", [ask("GET", "models")["items"], ask("GET", "models/offers")["items"]])
 
 
 def _workflows(one: Command) -> Note:

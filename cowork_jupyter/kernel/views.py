@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..record.markdown import code, line, table
@@ -81,10 +81,24 @@ def _caveat(rule: Item) -> str:
     return "" if rule.get("active", True) else "counts once you trust this folder"
 
 
-def models(items: Iterable[Item]) -> str:
-    """The models of the connected server."""
-    rows = [[code(one["name"]), "used by default" if one["configured"] else ""] for one in items]
-    return _listed(["Model", ""], rows, "The connected server has no models.")
+def models(found: Sequence[Iterable[Item]]) -> str:
+    """The models of the connected server, and of others that run here."""
+    connected, offers = found
+    rows = [
+        [code(one["name"]), _tokens(one), "used by default" if one["configured"] else ""]
+        for one in connected
+    ]
+    rows += [
+        [code(one["name"]), _tokens(one), f"{line(server['label'])} runs here, not connected"]
+        for server in offers
+        for one in server["models"]
+    ]
+    told = _listed(["Model", "Tokens", ""], rows, "The connected server has no models.")
+    return f"{told}\n\nTo use one: %cowork, or the Cowork panel." if offers else told
+
+
+def _tokens(model: Item) -> str:
+    return f"{model['context_size']:,}" if model["context_size"] else ""
 
 
 def workflows(items: Iterable[Item]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -120,8 +121,21 @@ def test_a_missing_package_is_a_question_and_without_it_no_model_is_claimed(desk
     assert "no model was fitted" in said
 
 
-def test_a_package_that_turns_out_broken_is_done_without(desk: Desk) -> None:
-    desk.packages = "pandas"  # it says so, but it cannot be imported here
+class Absent:
+    """Stands in the way of an import."""
+
+    @staticmethod
+    def find_spec(name: str, *_: object) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError("No module named 'pandas'")
+
+
+def test_a_package_that_turns_out_broken_is_done_without(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "pandas", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Absent, *sys.meta_path])
+    desk.packages = "pandas"  # it says so, but it cannot be imported
     said = desk.ask("profile sales.csv", answers=["without"])
     assert "pandas" in desk.questions[0]["question"]
     assert "60 rows, 3 columns" in said

@@ -52,7 +52,8 @@ def test_it_answers_like_the_server(link: OwnLink) -> None:
     assert link.request("GET", f"context/{made}")["title"] == "Sales"
     assert [one["id"] for one in link.request("GET", "context?limit=5")["items"]] == [made]
     assert link.request("GET", f"context/{made}/export?format=md").startswith(b"# Sales")
-    assert link.request("GET", "models")["items"] == [{"name": "scripted", "configured": True}]
+    (model,) = link.request("GET", "models")["items"]
+    assert model == {"name": "scripted", "configured": True, "context_size": None}
     assert link.request("DELETE", f"context/{made}") is None
 
 

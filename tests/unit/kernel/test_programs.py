@@ -11,6 +11,7 @@ from typing import Any
 
 import nbformat.v4
 
+from cowork_jupyter.domain.connection import BUILT_IN
 from tests.scripted import ScriptedServer, call, plan, text
 
 from .kernels import RECORD, VIEW
@@ -71,7 +72,7 @@ def test_nbconvert_shows_it_to_readers_without_anything_installed(
     assert "<li>Write a.txt" in page
 
 
-def test_without_a_model_the_notebook_says_so_and_goes_on(tmp_path: Path) -> None:
+def test_without_a_model_the_guide_answers_under_its_own_name(tmp_path: Path) -> None:
     path = write(tmp_path, *CELLS[:2])
     run(tmp_path, "jupyter", "nbconvert", "--execute", "--to", "markdown", path.name)
-    assert "No language model is connected" in (tmp_path / "report.md").read_text()
+    assert BUILT_IN in (tmp_path / "report.md").read_text()
