@@ -207,7 +207,7 @@ class Recorder:
             self._notice(use, message)
 
     def _notice(self, use: ToolUse, message: str) -> None:
-        with suppress(CoworkError), self._ledger.journal.transaction() as tx:
+        with suppress(CoworkError, sqlite3.Error), self._ledger.journal.transaction() as tx:
             data = {"code": "no_checkpoint", "message": message}
             tx.append_event(use.context_id, EventType.NOTICE, data, use.job_id, use.task_id)
 

@@ -74,8 +74,8 @@ class Recovery:
         """Leave it to whoever can finish it, sooner or later."""
         try:
             await self._shelf.ask(lambda state: state.store.unfinished.release(checkpoint_id))
-        except sqlite3.Error:
-            logger.exception("Left until the next start")
+        except (OSError, sqlite3.Error, CoworkError):
+            logger.exception("It is left to the next start")
 
     async def _finish(self, left: Left) -> None:
         origin = Origin.of(left)

@@ -7,6 +7,7 @@ the middle of a tool, which is all that another one can see of it.
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -33,26 +34,42 @@ class Office:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._open: list[Desk] = []
+        self._killed: list[Desk] = []
+        self._cut_off: list[asyncio.Task[None]] = []
+        self.context = ""
         first = self.desk()
         self.context, self.root = first.context, first.root
 
     def desk(self, **changes: Any) -> Desk:
-        desk = Desk(self.folder, getattr(self, "context", ""), **changes)
+        """One in the conversation of all, unless another one is named."""
+        desk = Desk(self.folder, **{"context": self.context, **changes})
         self._open.append(desk)
         return desk
+
+    async def begin(self, desk: Desk, **parameters: str) -> None:
+        """A tool runs, and does not end."""
+        runs = asyncio.Event()
+
+        async def tool() -> None:
+            async with desk.parts.recorder.around(desk.use("tool", **parameters)):
+                runs.set()
+                await asyncio.Event().wait()
+
+        self._cut_off.append(asyncio.create_task(tool()))
+        await runs.wait()
+
+    def kill(self, desk: Desk) -> None:
+        self._open.remove(desk)
+        self._killed.append(desk)
+        desk.parts.shelf.close()
+        desk.journal.store.close()
 
     async def killed_during(self, work: Callable[[], object], **parameters: str) -> None:
         """Somebody begins to use a tool, and ends before the tool does."""
         desk = self.desk()
-        tool = desk.parts.recorder.around(desk.use("tool", **parameters))
-        await tool.__aenter__()
+        await self.begin(desk, **parameters)
         work()
         self.kill(desk)
-
-    def kill(self, desk: Desk) -> None:
-        self._open.remove(desk)
-        desk.parts.shelf.close()
-        desk.journal.store.close()
 
     async def next(self, **changes: Any) -> Desk:
         """Whoever comes next, and has finished what was left."""
@@ -61,6 +78,11 @@ class Office:
         return desk
 
     async def close(self) -> None:
+        for task in self._cut_off:
+            task.cancel()
+        await asyncio.gather(*self._cut_off, return_exceptions=True)
+        for desk in self._killed:
+            await desk.parts.recorder.settled()
         for desk in self._open:
             await desk.close()
 
@@ -144,7 +166,7 @@ async def test_looks_at_the_workspace_meanwhile_do_not_hide_what_changed(office:
     (office.root / "a.txt").write_text("before")
     await other.parts.recorder.preview()
     desk = office.desk()
-    await desk.parts.recorder.around(desk.use("tool", command="make")).__aenter__()
+    await office.begin(desk, command="make")
     (office.root / "a.txt").write_text("first change")
     await desk.parts.recorder.preview()
     (office.root / "b.txt").write_text("second change")
@@ -156,6 +178,26 @@ async def test_looks_at_the_workspace_meanwhile_do_not_hide_what_changed(office:
     assert made["files"] == [{"path": "a.txt", "change": "changed", "added": 1, "removed": 1}]
     await other.parts.undo.rollback(made["id"], overwrite=["a.txt"])
     assert other.text("a.txt") == "before"
+
+
+async def test_a_folder_that_only_the_dead_had_seen(office: Office) -> None:
+    other = office.desk()
+    await other.parts.recorder.preview()
+    folder = office.root / "folder"
+    folder.mkdir()
+    (folder / "x.txt").write_text("x")
+    await office.killed_during(lambda: shutil.rmtree(folder), command="make")
+    await other.parts.recorder.finish_interrupted()
+    made = other.listed()[-1]
+    assert [one["path"] for one in made["files"]] == ["folder", "folder/x.txt"]
+
+
+async def test_a_tool_that_runs_elsewhere_has_changed_nothing_yet(office: Office) -> None:
+    desk, other = office.desk(), office.desk(context="")
+    (office.root / "a.txt").write_text("v1")
+    made = await desk.write("a.txt", "v2")
+    await office.begin(other, path="a.txt")
+    assert (await desk.parts.undo.rollback(made)).restored == ["a.txt"]
 
 
 async def test_what_was_there_before_is_not_swept_meanwhile(office: Office) -> None:
