@@ -204,6 +204,7 @@ class Parts:
         """What agents work with."""
         from .agents.agent import AgentKit
         from .agents.approvals import NobodyApproves
+        from .agents.external.configured import ExternalAgents
         from .agents.gate import Gate
         from .agents.user import Nobody
         from .llm.pictures import Sight
@@ -236,6 +237,7 @@ class Parts:
             sandbox=self.sandbox,
             recorder=self.keeper.recorder,
             kernels=self._kernels or NoKernels(),
+            externals=ExternalAgents(settings.user_settings),
         )
 
     @cached_property

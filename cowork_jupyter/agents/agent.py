@@ -40,6 +40,7 @@ from ..workspace import Workspace
 from ..workspace.sandbox.sandbox import Sandbox
 from .budget import Budget, JobBudget
 from .delegation import Delegation
+from .external.configured import ExternalAgents
 from .gate import Gate
 from .hands import Hands
 from .limits import Limits
@@ -75,6 +76,8 @@ class AgentKit:
     """Takes checkpoints; without one nothing can be taken back."""
     kernels: Kernels = field(default_factory=NoKernels)
     """Where code of notebooks runs."""
+    externals: ExternalAgents = field(default_factory=ExternalAgents)
+    """Agents of others that work can be handed to."""
 
     def prompt(self, role: AgentRole, context: Context, request: str = "") -> str:
         """The system prompt that this role gets in this context."""
@@ -154,7 +157,7 @@ class AgentKit:
             others=len(tools),
             base=base.text if base else "",
             protocol=self.settings.tool_protocol,
-            facts=self._facts(context),
+            facts={**self._facts(context), **self.externals.facts(role)},
             templates=self._templates(role, request),
         )
         chosen, others = choose_tools(tools, request, room_for_tools(parts))

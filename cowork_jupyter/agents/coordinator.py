@@ -24,6 +24,8 @@ from ..store import PlanRevision, Transaction
 from .agent import AgentKit
 from .assignment import FAILED_MARK, assignment_text
 from .choices import ABOUT_HINT, HINT, REPLAN, RETRY, SKIP, STOP, about_failure, about_half_done
+from .external.configured import agent_of
+from .external.run import Errand
 from .locks import FileLocks
 from .log import RunLog
 from .loop import Outcome
@@ -174,17 +176,16 @@ class Execution:
         return result
 
     async def _run_agent(self, step: PlanStep, task: Task, text: str) -> TaskResult:
+        place, agent = (self.context, AgentRole.ACTOR, self.job.id), agent_of(step)
         try:
-            tools = self.pool.tools(self.kit.registry, self._log(task))
-            outcome = await replace(self.kit, registry=tools).run(
-                self.context,
-                AgentRole.ACTOR,
-                self.job.id,
-                text,
-                self.budget,
-                task_id=task.id,
-                step=step,
-            )
+            if agent:
+                errand = Errand(self.kit, agent, *place, task.id, step)
+                outcome = await errand.run(text, self.budget)
+            else:
+                tools = self.pool.tools(self.kit.registry, self._log(task))
+                outcome = await replace(self.kit, registry=tools).run(
+                    *place, text, self.budget, task_id=task.id, step=step
+                )
         except Interrupted:
             raise
         except CoworkError as error:

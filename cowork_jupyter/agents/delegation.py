@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
 from ..domain.contexts import Context, JobStatus, StepStatus, Task
-from ..domain.errors import CoworkError, Forbidden
+from ..domain.errors import CoworkError, Forbidden, InvalidInput
 from ..domain.events import EventType
 from ..domain.identity import now
 from ..domain.messages import MessageType
@@ -16,6 +16,7 @@ from ..domain.replies import Option, Question
 from ..domain.roles import AgentRole, Permission
 from ..tools.base import Parameters, Tool, ToolContext, ToolResult, tool
 from .budget import Budget
+from .external.run import Errand
 from .limits import Limits
 from .log import RunLog
 
@@ -32,6 +33,14 @@ class Delegate(Parameters):
     task: Annotated[str, Field(min_length=1, description="All that the other needs to know.")]
 
 
+class DelegateAnywhere(Delegate):
+    """The same where the user has agents of others."""
+
+    agent: Annotated[
+        str, Field(description="An external agent to do it, under that role; empty for ours.")
+    ] = ""
+
+
 @dataclass(frozen=True)
 class Delegation:
     """Hands tasks of one run to other roles. A delegate cannot delegate: it has no such tool."""
@@ -44,47 +53,61 @@ class Delegation:
 
     def tool(self) -> Tool:
         """The tool `delegate` for this run."""
+        form = DelegateAnywhere if self.kit.externals.all() else Delegate
 
         @tool(category="team", permissions=[])
         async def delegate(parameters: Delegate, _context: ToolContext) -> ToolResult:
             """Hand a task to another role, with all it needs to know, and get its result."""
+            agent = parameters.agent if isinstance(parameters, DelegateAnywhere) else ""
             with self.limits.waiting():  # the delegate has limits of its own
-                return await self.hand_over(parameters.role, parameters.task)
+                return await self.hand_over(parameters.role, parameters.task, agent)
 
-        return delegate
+        return replace(delegate, parameters=form)
 
-    async def hand_over(self, role: AgentRole, text: str) -> ToolResult:
-        """Let the other role do the task, with its own rights and no more."""
+    async def hand_over(self, role: AgentRole, text: str, agent: str = "") -> ToolResult:
+        """Let the other role do the task, with its own rights and no more.
+
+        With an `agent`, that one of somebody else's does it, under the role.
+        """
         if not self.log.role.may_delegate_to(role):
             raise Forbidden(
                 f"The {self.log.role} may not delegate to the {role}.", code="not_delegable"
             )
-        if role.spec.permissions != {Permission.READ_FILES}:
-            await self._ask(role, text)
+        known = self.kit.externals.all()
+        if agent and agent not in known:
+            names = ", ".join(known) or "none"
+            why = f"There is no external agent '{agent}'. There are: {names}."
+            raise InvalidInput(why, code="unknown_agent")
+        if agent or role.spec.permissions != {Permission.READ_FILES}:
+            await self._ask(role, text, agent)
         task = Task(
             job_id=self.log.job_id,
             context_id=self.context.id,
-            step_id=f"delegated to {role}",
+            step_id=f"delegated to {agent or role}",
             description=text,
             status=StepStatus.RUNNING,
         )
         log = RunLog(self.log.journal, self.context.id, self.log.job_id, role, task.id)
         self._record(log, task, EventType.TASK_STARTED)
-        log.say("user", text, MessageType.TASK_ASSIGNMENT, {"role": role.value})
-        ok, summary = await self._run(role, task, text)
+        log.say("user", text, MessageType.TASK_ASSIGNMENT, {"role": role.value, "agent": agent})
+        ok, summary = await self._run(role, task, text, agent)
         log.say("assistant", summary, MessageType.TASK_RESULT, {"ok": ok})
         status = StepStatus.COMPLETED if ok else StepStatus.FAILED
         ended = {"status": status, "result": summary, "completed_at": now()}
         self._record(log, task.model_copy(update=ended), EventType.TASK_COMPLETED)
         if not ok:
-            raise CoworkError(f"The {role} did not succeed: {summary}", code="delegate_failed")
-        return ToolResult(summary, f"{role.spec.label}: {summary.partition(chr(10))[0][:200]}")
+            who = agent or f"The {role}"
+            raise CoworkError(f"{who} did not succeed: {summary}", code="delegate_failed")
+        who = agent or role.spec.label
+        return ToolResult(summary, f"{who}: {summary.partition(chr(10))[0][:200]}")
 
-    async def _run(self, role: AgentRole, task: Task, text: str) -> tuple[bool, str]:
+    async def _run(self, role: AgentRole, task: Task, text: str, agent: str) -> tuple[bool, str]:
+        place = (self.context, role, self.log.job_id)
         try:
-            outcome = await self.kit.run(
-                self.context, role, self.log.job_id, text, self.budget, task_id=task.id
-            )
+            if agent:
+                outcome = await Errand(self.kit, agent, *place, task.id).run(text, self.budget)
+            else:
+                outcome = await self.kit.run(*place, text, self.budget, task_id=task.id)
         except CoworkError as error:
             return False, error.message
         if outcome.status is not JobStatus.COMPLETED:
@@ -96,10 +119,12 @@ class Delegation:
         newest = self.log.journal.store.newest_messages(self.context.id, task.id)
         return next((str(one.data) for one in newest if one.data and not one.text), "")
 
-    async def _ask(self, role: AgentRole, text: str) -> None:
+    async def _ask(self, role: AgentRole, text: str, agent: str) -> None:
         rights = ", ".join(sorted(role.spec.permissions))
+        whom = f"{agent}, as the {role.spec.label}" if agent else f"the {role.spec.label}"
+        alone = " What it does by itself, without asking us, is not confined." if agent else ""
         question = Question(
-            question=f"Hand this task to the {role.spec.label}? It may: {rights}.",
+            question=f"Hand this task to {whom}? It may: {rights}.{alone}",
             context=text,
             severity="major",
             options=[
@@ -110,7 +135,7 @@ class Delegation:
         )
         if await self.kit.user.ask(question, self.log) != _ALLOW:
             raise Forbidden(
-                f"The user did not allow to hand this to the {role}.", code="delegation_denied"
+                f"The user did not allow to hand this to {whom}.", code="delegation_denied"
             )
 
     def _record(self, log: RunLog, task: Task, kind: EventType) -> None:

@@ -42,6 +42,7 @@ class Handled:
 
     call: ToolCall
     error: CoworkError | None = None
+    result: ToolResult | None = None
 
     @property
     def misused(self) -> bool:
@@ -121,7 +122,7 @@ class Hands:
         del unanswered[one.id]
         self._remember_files(one.call, result)
         self._record_result(one, result, clearance)
-        return Handled(one.call)
+        return Handled(one.call, result=result)
 
     async def _clear(self, one: _Numbered) -> Clearance:
         """Leave to run a call. What the ceiling or the parameters forbid is said without asking."""

@@ -193,7 +193,7 @@ class Plans:
 
     def _unknown_tools(self, plan: Plan) -> Iterator[str]:
         usable = {tool.name for tool in self.kit.registry.permitted(AgentRole.ACTOR)}
-        known = usable | {str(one) for one in Permission}
+        known = usable | {str(one) for one in Permission} | self.kit.externals.tool_names()
         for index, step in enumerate(plan.steps):
             for name in step.tools_needed:
                 if name not in known:

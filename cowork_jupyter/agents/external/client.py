@@ -1,0 +1,252 @@
+"""Our side of the protocol towards an external agent: its requests become calls of our tools."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from acp import RequestError, schema
+
+from ...domain.errors import CoworkError, Forbidden
+from ...domain.events import EventType
+from ...domain.identity import new_id
+from ...domain.replies import ToolCall
+from ...domain.roles import Permission
+from ...policy.ceiling import check_ceiling
+from ...tools.base import Tool, ToolContext, ToolResult
+from ...tools.encoding import decode
+from ...tools.files import LARGEST_WHOLE, ReadFile
+from ...tools.registry import ToolRegistry, validated
+from ..approvals import PermissionRequest, Shown
+from ..hands import Handled, Hands
+from .asked import in_words, inside, permissions_for, same_as
+from .terminals import Terminals, command_line
+
+logger = logging.getLogger(__name__)
+
+MOST_WORDS = 1_000_000
+"""Characters of what it says that are kept."""
+_REFUSED, _BAD = -32000, -32602
+
+
+@dataclass
+class Workbench:
+    """What one external agent may use during one task, under the role of its hands."""
+
+    name: str
+    hands: Hands
+    words: list[str] = field(default_factory=list)
+    """What it has said."""
+    _length: int = 0
+
+    def __post_init__(self) -> None:
+        self.terminals = Terminals(self.hands.registry["execute_command"], self._run_command)
+
+    @property
+    def capabilities(self) -> schema.ClientCapabilities:
+        """What the role leaves of it. What is not offered is refused all the same."""
+        role = self.hands.log.role
+        writes = role.permits([Permission.WRITE_FILES]) or role.permits([Permission.CREATE_FILES])
+        return schema.ClientCapabilities(
+            fs=schema.FileSystemCapabilities(read_text_file=True, write_text_file=writes),
+            terminal=role.permits([Permission.EXECUTE_COMMANDS]),
+        )
+
+    def on_connect(self, conn: Any) -> None:
+        """Nothing to do."""
+
+    async def session_update(self, update: Any, **_: Any) -> None:
+        """Its words are its result; what it does by itself is at least written down."""
+        match update:
+            case schema.AgentMessageChunk(content=schema.TextContentBlock() as block):
+                self._say(block.text)
+            case schema.ToolCallStart():
+                self._notice("external-call", f"{self.name}: {update.title}")
+
+    async def read_text_file(
+        self, path: str, line: int | None = None, limit: int | None = None, **_: Any
+    ) -> schema.ReadTextFileResponse:
+        """By `read_file`, but exactly as it is in the file."""
+        end = (line or 1) + limit - 1 if limit else None
+        parameters = {"path": self._place(path), "start_line": line or None, "end_line": end}
+        exact = replace(self.hands.registry["read_file"], run=_read_exactly)
+        done = await self._call("read_file", parameters, exact)
+        return schema.ReadTextFileResponse(content=done.text)
+
+    async def write_text_file(
+        self, path: str, content: str, **_: Any
+    ) -> schema.WriteTextFileResponse:
+        """By `update_file`, or by `create_file` where there is none yet."""
+        place = self._place(path)
+        with self.hands.workspace.locate(place) as there:
+            tool = "update_file" if there.exists() else "create_file"
+        await self._call(tool, {"path": place, "content": content})
+        return schema.WriteTextFileResponse()
+
+    async def create_terminal(
+        self,
+        command: str,
+        args: list[str] | None = None,
+        env: list[schema.EnvVariable] | None = None,
+        cwd: str | None = None,
+        output_byte_limit: int | None = None,
+        **_: Any,
+    ) -> schema.CreateTerminalResponse:
+        """By `execute_command`."""
+        folder = self._place(cwd) if cwd else "."
+        if self.terminals.full:
+            raise RequestError(_REFUSED, "There are too many terminals. Release some.")
+        self._check_ceiling("execute_command")
+        line = command_line(command, args, env)
+        name = self.terminals.create(line, folder, output_byte_limit)
+        return schema.CreateTerminalResponse(terminal_id=name)
+
+    async def terminal_output(self, terminal_id: str, **_: Any) -> schema.TerminalOutputResponse:
+        """What its command has said so far."""
+        terminal = self._terminal(terminal_id)
+        return schema.TerminalOutputResponse(
+            output=terminal.text, truncated=terminal.cut, exit_status=terminal.status
+        )
+
+    async def wait_for_terminal_exit(
+        self, terminal_id: str, **_: Any
+    ) -> schema.WaitForTerminalExitResponse:
+        """How its command ended, once it has."""
+        terminal = self._terminal(terminal_id)
+        assert terminal.running
+        await asyncio.wait([terminal.running])
+        status = terminal.status or schema.TerminalExitStatus(exit_code=126)
+        return schema.WaitForTerminalExitResponse(exit_code=status.exit_code, signal=status.signal)
+
+    async def kill_terminal(self, terminal_id: str, **_: Any) -> schema.KillTerminalResponse:
+        """End its command."""
+        self._terminal(terminal_id)
+        await self.terminals.kill(terminal_id)
+        return schema.KillTerminalResponse()
+
+    async def release_terminal(self, terminal_id: str, **_: Any) -> schema.ReleaseTerminalResponse:
+        """End its command, and forget it."""
+        self._terminal(terminal_id)
+        await self.terminals.release(terminal_id)
+        return schema.ReleaseTerminalResponse()
+
+    async def request_permission(
+        self, tool_call: schema.ToolCallUpdate, options: list[schema.PermissionOption], **_: Any
+    ) -> schema.RequestPermissionResponse:
+        """Leave to do something by itself: as for a call of ours that would do the same."""
+        title = tool_call.title or "something"
+        try:
+            await self._admit(tool_call)
+            allowed, kinds = True, ("allow_once", "allow_always")
+        except CoworkError as error:
+            logger.info("%s was not allowed: %s", self.name, error.message)
+            allowed, kinds = False, ("reject_once", "reject_always")
+        said = "was allowed to do" if allowed else "was not allowed to do"
+        self._notice("external-permission", f"{self.name} {said} by itself: {title}")
+        chosen = next((one for kind in kinds for one in options if one.kind == kind), None)
+        if chosen is None:
+            denied = schema.DeniedOutcome(outcome="cancelled")
+            return schema.RequestPermissionResponse(outcome=denied)
+        outcome = schema.AllowedOutcome(outcome="selected", option_id=chosen.option_id)
+        return schema.RequestPermissionResponse(outcome=outcome)
+
+    async def _admit(self, call: schema.ToolCallUpdate) -> None:
+        """Raise unless it may. The role comes first: nobody can be asked beyond it."""
+        hands = self.hands
+        same = same_as(call, hands.workspace)
+        if same is not None:
+            tool = hands.registry.permitted_tool(same.tool, hands.log.role)
+            parameters = validated(tool, same.parameters)
+            with hands.waiting():
+                await hands.gate.admit(new_id("call"), tool, parameters, hands.log, hands.step)
+            return
+        what = call.title or "something"
+        check_ceiling(hands.log.role, what, permissions_for(call))
+        with hands.waiting():
+            ruling = await hands.gate.approver.decide(self._request(call, what), hands.log)
+        if ruling.decision != "allow":
+            raise Forbidden(f"The user did not allow {what}.", code="denied_by_user")
+
+    def _request(self, call: schema.ToolCallUpdate, what: str) -> PermissionRequest:
+        given = call.raw_input if isinstance(call.raw_input, dict) else {}
+        return PermissionRequest(
+            call_id=new_id("call"),
+            agent_role=self.hands.log.role.value,
+            tool=f"agent:{self.name}",
+            parameters=given,
+            resource=what,
+            risk="high",
+            why=[f"The external agent {self.name} wants to do this by itself, not through us."],
+            shown=Shown(kind="text", text=in_words(call)),
+            digest=new_id("external"),
+        )
+
+    async def _run_command(self, parameters: dict[str, Any], tool: Tool) -> Handled:
+        return await self._handled("execute_command", parameters, tool)
+
+    async def _call(
+        self, tool: str, parameters: dict[str, Any], instead: Tool | None = None
+    ) -> ToolResult:
+        handled = await self._handled(tool, parameters, instead)
+        if handled.error is not None:
+            raise RequestError(_REFUSED, handled.error.message, handled.error.as_dict())
+        assert handled.result
+        return handled.result
+
+    async def _handled(
+        self, tool: str, parameters: dict[str, Any], instead: Tool | None
+    ) -> Handled:
+        """One call by our own hands: ceiling, gate, checkpoint, record."""
+        hands = self.hands
+        if instead is not None:
+            hands = replace(hands, registry=ToolRegistry([*hands.registry.values(), instead]))
+        known = {name: value for name, value in parameters.items() if value is not None}
+        (handled,) = await hands.run([ToolCall(tool=tool, parameters=known)])
+        return handled
+
+    def _check_ceiling(self, tool: str) -> None:
+        try:
+            self.hands.registry.permitted_tool(tool, self.hands.log.role)
+        except CoworkError as error:
+            raise RequestError(_REFUSED, error.message, error.as_dict()) from None
+
+    def _place(self, path: object) -> str:
+        found = inside(self.hands.workspace, path)
+        if found is None:
+            raise RequestError(_BAD, f"'{path}' is not an absolute path in the workspace.")
+        return found
+
+    def _terminal(self, name: str) -> Any:
+        terminal = self.terminals.get(name)
+        if terminal is None:
+            raise RequestError(_BAD, f"There is no terminal '{name}'.")
+        return terminal
+
+    def _say(self, text: str) -> None:
+        room = MOST_WORDS - self._length
+        if room > 0 and text:
+            self._length += len(text)
+            self.words.append(text[:room])
+            self.hands.log.event(EventType.TEXT_DELTA, {"text": text[:room]})
+
+    def _notice(self, code: str, message: str) -> None:
+        self.hands.log.event(EventType.NOTICE, {"code": code, "message": message[:500]})
+
+
+async def _read_exactly(parameters: ReadFile, context: ToolContext) -> ToolResult:
+    """The text as it stands in the file, without any word of ours."""
+
+    def read() -> tuple[str, str]:
+        with context.workspace.locate(parameters.path) as place:
+            data = place.read(LARGEST_WHOLE + 1)
+            if len(data) > LARGEST_WHOLE:
+                raise CoworkError(f"'{place.path}' is too large to be read as text.")
+            return place.path, decode(data)[0]
+
+    path, text = await asyncio.to_thread(read)
+    lines = text.splitlines(keepends=True)
+    start = (parameters.start_line or 1) - 1
+    chosen = lines[start : parameters.end_line]
+    return ToolResult("".join(chosen), f"read {path} ({len(chosen)} lines)", {"paths": [path]})

@@ -1,0 +1,61 @@
+"""Which external agents there are: those in the user's own settings, never a folder's."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from ...domain.plan import PlanStep
+from ...domain.roles import AgentRole
+from ...mcp.client.entry import Entry
+from ...policy.settings_file import SettingsFile
+
+MARK = "agent:"
+"""Before a name among the `tools_needed` of a step: this agent carries it out."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
+
+
+class ExternalAgents:
+    """`{"agents": {"name": {"command", "args", "env"}}}`, as it stands in the file now."""
+
+    def __init__(self, settings: Path | None = None) -> None:
+        self._file = SettingsFile(settings) if settings else None
+
+    def all(self) -> dict[str, Entry]:
+        """Those that can be started, by name."""
+        found = self._file.content().get("agents", {}) if self._file else {}
+        entries = found.items() if isinstance(found, dict) else ()
+        read = {name: _read(raw) for name, raw in entries if _NAME.fullmatch(name)}
+        return {name: entry for name, entry in read.items() if entry is not None}
+
+    def facts(self, role: AgentRole) -> dict[str, str]:
+        """What a role that can hand work to them is told."""
+        names = ", ".join(self.all())
+        ways = [
+            'delegate takes one as "agent"' if role.spec.delegates_to else "",
+            f'a step with "{MARK}NAME" among its tools_needed is carried out by that one'
+            if "plan" in role.spec.formats
+            else "",
+        ]
+        how = "; ".join(way for way in ways if way)
+        return {"external agents": f"{names} ({how})"} if names and how else {}
+
+    def tool_names(self) -> set[str]:
+        """What steps can name."""
+        return {f"{MARK}{name}" for name in self.all()}
+
+
+def agent_of(step: PlanStep) -> str:
+    """The external agent that a step is for; empty if it is for ours."""
+    named = [one.removeprefix(MARK) for one in step.tools_needed if one.startswith(MARK)]
+    return named[0] if named else ""
+
+
+def _read(raw: object) -> Entry | None:
+    try:
+        entry = Entry.model_validate(raw)
+    except ValidationError:
+        return None
+    return entry if entry.command and not entry.disabled else None

@@ -1,0 +1,117 @@
+"""The process of an external agent: on a leash, spoken to by lines of JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import sys
+from collections import deque
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from ...domain.errors import Unavailable
+from ...mcp.client import leash
+from ...mcp.client.secrets import Resolved
+from ...tools.environment import scrubbed
+
+LONGEST_LINE = 16 * 2**20
+MOST_GARBAGE = 20
+"""Lines that are no frames: some programs greet, none goes on like that."""
+LAST_WORDS = 2.0
+"""Seconds that it has to end by itself once its input is closed."""
+_TAIL = 20
+
+
+class Lines:
+    """The SDK's transport, with limits."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stdin
+        assert process.stdout
+        self._reader, self._writer = process.stdout, process.stdin
+        self._garbage = 0
+        self._writing = asyncio.Lock()
+
+    async def receive(self) -> dict[str, Any] | None:
+        """The next frame; None at the end, or when it makes no sense to go on."""
+        while self._garbage < MOST_GARBAGE:
+            try:
+                line = await self._reader.readline()
+            except (ValueError, ConnectionError):  # too long, or gone
+                return None
+            if not line:
+                return None
+            with suppress(ValueError, RecursionError):
+                frame = json.loads(line)
+                if isinstance(frame, dict):
+                    return frame
+            self._garbage += bool(line.strip())
+        return None
+
+    async def send(self, message: dict[str, Any]) -> None:
+        """Write one frame."""
+        async with self._writing:
+            self._writer.write(json.dumps(message, default=str).encode() + b"\n")
+            await self._writer.drain()
+
+    async def close(self) -> None:
+        """Close its input."""
+        self._writer.close()
+
+
+@asynccontextmanager
+async def started(
+    agent: Resolved, folder: str, environment: Mapping[str, str]
+) -> AsyncIterator[tuple[Lines, deque[str]]]:
+    """The running agent, and the last lines that it wrote about itself. At the end none is left."""
+    variables = scrubbed(environment) | agent.env
+    program = shutil.which(agent.command, path=variables.get("PATH"))
+    if program is None:
+        raise Unavailable(f"There is no program '{agent.command}' here.", code="no_agent")
+    end, lifeline = os.pipe()
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-I", "-S", "-X", "utf8", leash.__file__, str(end)),
+            *(program, *agent.args),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            limit=LONGEST_LINE,
+            pass_fds=[end],
+            env=variables,
+            cwd=folder,
+            start_new_session=True,
+        )
+    except BaseException:
+        os.close(lifeline)
+        raise
+    finally:
+        os.close(end)
+    last: deque[str] = deque(maxlen=_TAIL)
+    overhearing = asyncio.create_task(_overhear(process, last))
+    try:
+        yield Lines(process), last
+    finally:
+        await asyncio.shield(_end(process, lifeline))
+        overhearing.cancel()
+        await asyncio.gather(overhearing, return_exceptions=True)
+
+
+async def _end(process: asyncio.subprocess.Process, lifeline: int) -> None:
+    """Let it end by itself for a moment; then the leash ends it, with all that it has started."""
+    assert process.stdin
+    process.stdin.close()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(LAST_WORDS):
+            await process.wait()
+    os.close(lifeline)
+    await process.wait()
+
+
+async def _overhear(process: asyncio.subprocess.Process, last: deque[str]) -> None:
+    assert process.stderr
+    while piece := await process.stderr.read(65_536):
+        last.extend(piece.decode(errors="replace").splitlines())

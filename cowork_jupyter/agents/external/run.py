@@ -1,0 +1,176 @@
+"""One task carried out by an external agent, from its start to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import deque
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from ...checkpoints import ToolUse
+from ...domain.contexts import Context, JobStatus
+from ...domain.errors import CoworkError, NotFound, Unavailable
+from ...domain.plan import PlanStep
+from ...domain.roles import AgentRole, Permission
+from ...mcp.client.secrets import Mask, Resolved, VariableMissing, resolve
+from ..budget import Budget
+from ..hands import Hands
+from ..limits import LimitReached, Limits
+from ..log import RunLog
+from ..loop import Outcome
+from .configured import MARK
+from .process import Lines, started
+
+if TYPE_CHECKING:
+    from acp.client import ClientSideConnection
+
+    from ..agent import AgentKit
+    from .client import Workbench
+
+START_SECONDS = 60.0
+"""Within which it has to be ready for work."""
+_LOOK = 0.5
+_ANYTHING = frozenset({Permission.EXECUTE_COMMANDS})
+_HEAD = (
+    "You work in this folder as the {label}: {description} Use the client's methods for files and "
+    "terminals, so that what you do is decided about and can be taken back.\n\n{text}"
+)
+_ENDINGS = {
+    "refusal": "It refused.",
+    "max_tokens": "It came to the limit of its tokens.",
+    "max_turn_requests": "It came to the limit of its turns.",
+    "cancelled": "It was cancelled.",
+}
+
+
+@dataclass(frozen=True)
+class Errand:
+    """A task for an external agent: by whom, under which role, and for which step of a plan."""
+
+    kit: AgentKit
+    agent: str
+    context: Context
+    role: AgentRole
+    job_id: str
+    task_id: str | None = None
+    step: PlanStep | None = None
+
+    async def run(self, text: str, budget: Budget) -> Outcome:
+        """Let it work. Whatever it changes in the folder meanwhile, also by itself, is kept."""
+        limits = Limits(budget.settings)
+        with limits.waiting():
+            refusal = await budget.admit()
+        if refusal:
+            return Outcome(JobStatus.FAILED, refusal)
+        resolved = self._resolved()
+        mask = Mask(resolved.secrets)
+        log = RunLog(
+            self.kit.journal,
+            *(self.context.id, self.job_id, self.role, self.task_id, self.context.notebook),
+        )
+        try:
+            async with self._recorded(text):
+                said = await self._speak(resolved, text, self._hands(log, limits), limits)
+        except LimitReached as limit:
+            return Outcome(JobStatus.FAILED, f"The limit of {limit} is reached.")
+        except CoworkError as error:
+            return Outcome(JobStatus.FAILED, mask(error.message))
+        if said.text:
+            log.say("assistant", mask(said.text))
+        return Outcome(said.status, said.error, mask(said.text))
+
+    def _resolved(self) -> Resolved:
+        entry = self.kit.externals.all().get(self.agent)
+        if entry is None:
+            raise NotFound(f"There is no external agent '{self.agent}'.", code="unknown_agent")
+        try:
+            return resolve(entry, os.environ, str(self.kit.settings.workspace))
+        except VariableMissing as error:
+            why = f"The agent {self.agent} cannot be started: {error}."
+            raise Unavailable(why, code="no_agent") from None
+
+    def _hands(self, log: RunLog, limits: Limits) -> Hands:
+        kit = self.kit
+        return Hands(
+            *(kit.registry, kit.workspace, log, kit.gate, self.step, limits.waiting, kit.sandbox),
+            recorder=kit.recorder,
+            user=kit.user,
+        )
+
+    def _recorded(self, text: str) -> Any:
+        if self.kit.recorder is None:
+            return nullcontext()
+        place = (self.context.id, self.job_id, self.task_id, self.step.id if self.step else None)
+        use = ToolUse(*place, f"{MARK}{self.agent}", _ANYTHING, {"task": text})
+        return self.kit.recorder.around(use)
+
+    async def _speak(self, agent: Resolved, text: str, hands: Hands, limits: Limits) -> Outcome:
+        from acp import RequestError
+        from acp.client import ClientSideConnection
+
+        from .client import Workbench
+
+        bench = Workbench(self.agent, hands)
+        folder = str(self.kit.workspace.root)
+        async with started(agent, folder, os.environ) as (lines, last):
+            connection = ClientSideConnection(cast("Any", bench), cast("Any", lines))
+            try:
+                return await self._converse(connection, bench, folder, text, limits)
+            except RequestError as error:
+                raise Unavailable(f"{self.agent} answered: {error}", code="agent_failed") from None
+            except ConnectionError:
+                raise _broken_off(self.agent, last) from None
+            finally:
+                await bench.terminals.close()
+                await _closed(connection, lines)
+
+    async def _converse(
+        self,
+        connection: ClientSideConnection,
+        bench: Workbench,
+        folder: str,
+        text: str,
+        limits: Limits,
+    ) -> Outcome:
+        from acp.helpers import text_block
+
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                await connection.initialize(1, client_capabilities=bench.capabilities)
+                session = (await connection.new_session(cwd=folder, mcp_servers=[])).session_id
+        except TimeoutError:
+            why = f"{self.agent} was not ready within {START_SECONDS:.0f} seconds."
+            raise Unavailable(why, code="agent_failed") from None
+        spec = self.role.spec
+        task = _HEAD.format(label=spec.label, description=spec.description, text=text)
+        prompt = connection.prompt(session_id=session, prompt=[text_block(task)])
+        turn = asyncio.ensure_future(prompt)
+        try:
+            while not turn.done():
+                await asyncio.wait([turn], timeout=_LOOK)
+                limits.check_seconds()
+            reason = turn.result().stop_reason
+        except (LimitReached, asyncio.CancelledError):
+            with suppress(ConnectionError, TimeoutError):
+                async with asyncio.timeout(1):
+                    await connection.cancel(session_id=session)
+            raise
+        finally:
+            turn.cancel()
+        said = "".join(bench.words).strip()
+        if reason == "end_turn":
+            return Outcome(text=said)
+        return Outcome(JobStatus.FAILED, _ENDINGS.get(reason, str(reason)), said)
+
+
+def _broken_off(name: str, last: deque[str]) -> Unavailable:
+    words = f" Its last words: {' '.join(last)[-500:]}" if last else ""
+    return Unavailable(f"{name} broke off.{words}", code="agent_failed")
+
+
+async def _closed(connection: ClientSideConnection, lines: Lines) -> None:
+    with suppress(Exception):
+        await connection.close()
+    await lines.close()

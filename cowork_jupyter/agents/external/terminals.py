@@ -1,0 +1,133 @@
+"""Terminals of an external agent: each is one call of our own tool for commands."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shlex
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from acp import schema
+
+from ...domain.identity import new_id
+from ...tools.base import Tool, ToolContext, ToolResult
+from ..hands import Handled
+
+LONGEST_SECONDS = 3600
+MOST_TERMINALS = 16
+MOST_OUTPUT = 1024 * 1024
+"""Bytes of output that are kept for the agent, the last ones; our record has more."""
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+RunCommand = Callable[[dict[str, Any], Tool], Awaitable[Handled]]
+
+
+@dataclass
+class Terminal:
+    """A command that runs, or has ended."""
+
+    limit: int
+    output: bytes = b""
+    cut: bool = False
+    status: schema.TerminalExitStatus | None = None
+    running: asyncio.Task[None] | None = field(default=None, repr=False)
+
+    def add(self, text: str) -> None:
+        """Take the next piece of its output."""
+        whole = self.output + text.encode("utf-8", "replace")
+        self.cut = self.cut or len(whole) > self.limit
+        self.output = whole[-self.limit :] if self.limit else b""
+
+    @property
+    def text(self) -> str:
+        """Its output; half a character at the cut is left out."""
+        return self.output.decode("utf-8", "ignore" if self.cut else "replace")
+
+
+class Terminals:
+    """The terminals of one run."""
+
+    def __init__(self, command_tool: Tool, run: RunCommand) -> None:
+        self._tool = command_tool
+        self._run = run
+        self._all: dict[str, Terminal] = {}
+
+    def create(self, command: str, folder: str, limit: int | None) -> str:
+        """Begin a command; whether it may run is decided while the agent waits for its end."""
+        terminal = Terminal(min(limit if limit is not None else MOST_OUTPUT, MOST_OUTPUT))
+        parameters = {"command": command, "cwd": folder, "timeout_seconds": LONGEST_SECONDS}
+        terminal.running = asyncio.create_task(self._follow(terminal, parameters))
+        name = new_id("term")
+        self._all[name] = terminal
+        return name
+
+    @property
+    def full(self) -> bool:
+        """Whether there are as many as there may be."""
+        return len(self._all) >= MOST_TERMINALS
+
+    def get(self, name: str) -> Terminal | None:
+        """The terminal of that name."""
+        return self._all.get(name)
+
+    async def kill(self, name: str) -> None:
+        """End its command; what it has said can still be read."""
+        terminal = self._all.get(name)
+        if terminal and terminal.running:
+            terminal.running.cancel()
+            await asyncio.wait([terminal.running])
+
+    async def release(self, name: str) -> None:
+        """End its command, and forget it."""
+        await self.kill(name)
+        self._all.pop(name, None)
+
+    async def close(self) -> None:
+        """End all of them."""
+        for name in list(self._all):
+            await self.release(name)
+
+    async def _follow(self, terminal: Terminal, parameters: dict[str, Any]) -> None:
+        try:
+            handled = await self._run(parameters, _overheard(self._tool, terminal.add))
+        except asyncio.CancelledError:
+            terminal.status = schema.TerminalExitStatus(signal="SIGKILL")
+            raise
+        if handled.error is not None:
+            terminal.add(f"{handled.error.message}\n")
+        code = handled.result.data.get("exit_code") if handled.result else None
+        if isinstance(code, int) and code >= 0:
+            terminal.status = schema.TerminalExitStatus(exit_code=code)
+        else:
+            signal = None if handled.error else "SIGKILL"
+            terminal.status = schema.TerminalExitStatus(
+                exit_code=126 if handled.error else None, signal=signal
+            )
+
+
+def _overheard(tool: Tool, listener: Callable[[str], None]) -> Tool:
+    """The same tool, whose output is passed on as it comes."""
+
+    async def run(parameters: Any, context: ToolContext) -> ToolResult:
+        def output(text: str) -> None:
+            context.output(text)
+            listener(text)
+
+        return await tool.run(parameters, replace(context, output=output))
+
+    return replace(tool, run=run)
+
+
+def command_line(
+    command: str, args: Sequence[str] | None, env: Sequence[schema.EnvVariable] | None
+) -> str:
+    """One line for the shell. Without arguments the command is one already."""
+    words = shlex.join([command, *args]) if args else command
+    variables = [f"{one.name}={shlex.quote(one.value)}" for one in env or [] if _is_name(one.name)]
+    return " ".join([*variables, words])
+
+
+def _is_name(name: str) -> bool:
+    return _NAME.fullmatch(name) is not None

@@ -1,0 +1,289 @@
+"""Agents of others as sub-agents: what they ask of us is held to the role that they work under."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import pytest_asyncio
+
+from cowork_jupyter.agents.approvals import PermissionRequest, Ruling
+from cowork_jupyter.agents.log import RunLog
+from cowork_jupyter.domain.contexts import Job, JobStatus
+from cowork_jupyter.domain.events import EventType
+from cowork_jupyter.domain.messages import MessageType
+from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.domain.settings import Settings
+from tests.scripted import ScriptedServer, call, plan, text
+from tests.scripted.fixtures import scripted as scripted
+from tests.unit.agents.conftest import Bench, make_bench
+from tests.unit.agents.conftest import settings as settings
+from tests.unit.conftest import clean_environment as clean_environment
+
+from .published import Conversation
+
+pytestmark = pytest.mark.asyncio
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+class Approver:
+    """Allows what it is asked about, and remembers it."""
+
+    def __init__(self) -> None:
+        self.asked: list[PermissionRequest] = []
+
+    async def decide(self, request: PermissionRequest, _log: RunLog) -> Ruling:
+        self.asked.append(request)
+        return Ruling(decision="allow")
+
+
+@pytest.fixture
+def frames(tmp_path: Path) -> Path:
+    return tmp_path / "frames.jsonl"
+
+
+@pytest.fixture
+def approver() -> Approver:
+    return Approver()
+
+
+@pytest_asyncio.fixture
+async def bench(settings: Settings, frames: Path, approver: Approver) -> AsyncIterator[Bench]:
+    """A service whose user has an agent called `foreigner`."""
+    configured = {
+        "command": sys.executable,
+        "args": ["-m", "tests.acp.foreign"],
+        "env": {"FRAMES": str(frames), "PYTHONPATH": str(ROOT), "THEIR_KEY": "${MY_SECRET:-none}"},
+    }
+    settings.user_settings.parent.mkdir(parents=True)
+    settings.user_settings.write_text(json.dumps({"agents": {"foreigner": configured}}))
+    async for made in make_bench(replace(settings)):
+        made.service.kit.gate.approver = approver
+        yield made
+
+
+async def hand_over(
+    bench: Bench,
+    model: ScriptedServer,
+    actions: Sequence[Sequence[Any]],
+    role: str = "actor",
+    answer: str = "allow",
+) -> Job:
+    """The commander gives the foreigner a task, and the user agrees or not."""
+    task = f"DO {json.dumps(actions)}\nThat is all."
+    model.add(call("delegate", role=role, task=task, agent="foreigner"), text("Done."))
+    job_id = bench.start("Get it done.", AgentRole.COMMANDER)
+    await bench.answer(answer)
+    return await bench.service.jobs.wait(job_id)
+
+
+def outcomes(bench: Bench) -> list[Any]:
+    """What the foreigner says came of each of its actions."""
+    (result,) = bench.messages(MessageType.TASK_RESULT)
+    found: list[Any] = json.loads(result.text)
+    return found
+
+
+def calls(bench: Bench) -> list[tuple[str, str]]:
+    """The calls of our tools, with who made them."""
+    found = bench.messages(MessageType.TOOL_CALL)
+    return [(str(one.agent_role), one.data["tool"]) for one in found]
+
+
+async def test_its_files_and_terminals_are_our_tools(
+    bench: Bench, scripted: ScriptedServer, frames: Path, approver: Approver
+) -> None:
+    (bench.workspace / "crlf.txt").write_bytes(b"one\r\ntwo\r\n")
+    await hand_over(
+        bench,
+        scripted,
+        [
+            ["read", "a.py"],
+            ["read", "crlf.txt"],
+            ["write", "a.py", "answer = 43\n"],
+            ["write", "new/b.py", "b = 1\n"],
+            ["command", "cat", "a.py"],
+            ["command", "exit 3"],
+            ["kill", "echo ready; sleep 600"],
+        ],
+    )
+    read, exact, *written, shown, left, killed = outcomes(bench)
+    assert (read, exact) == ("answer = 42\n", "one\r\ntwo\r\n")
+    assert written == ["written", "written"]
+    assert shown["code"] == 0
+    assert "answer = 43" in shown["output"]
+    assert left["code"] == 3
+    assert killed["signal"] == "SIGKILL"
+    assert (bench.workspace / "a.py").read_text() == "answer = 43\n"
+    assert (bench.workspace / "new" / "b.py").read_text() == "b = 1\n"
+    assert calls(bench)[1:] == [
+        *[("actor", "read_file")] * 2,
+        ("actor", "update_file"),
+        ("actor", "create_file"),
+        *[("actor", "execute_command")] * 3,
+    ]
+    assert {one.tool for one in approver.asked} >= {"update_file", "create_file"}
+    check_frames(frames)
+
+
+def check_frames(frames: Path) -> None:
+    """Both directions, as the foreigner saw them."""
+    conversation = Conversation()
+    for line in frames.read_text().splitlines():
+        direction, frame = json.loads(line)
+        conversation.add("agent" if direction == "outgoing" else "client", frame)
+    conversation.check()
+    assert conversation.frames
+
+
+async def test_the_role_is_its_ceiling_whatever_it_asks_for(
+    bench: Bench, scripted: ScriptedServer, approver: Approver
+) -> None:
+    await hand_over(
+        bench,
+        scripted,
+        [
+            ["read", "a.py"],
+            ["write", "a.py", "answer = 43\n"],
+            ["write", "b.py", "b = 1\n"],
+            ["command", "touch c.py"],
+            ["ask_edit", "a.py", "42", "43"],
+            ["ask", "execute"],
+            ["ask", "fetch"],
+            ["capabilities"],
+        ],
+        role="reviewer",
+    )
+    read, *refused, edit, execute, fetch, can = outcomes(bench)
+    assert read == "answer = 42\n"
+    assert all(one.startswith("refused: ") for one in refused)
+    assert (edit, execute, fetch) == ("no", "no", "no")
+    assert approver.asked == []
+    assert not can.get("terminal")
+    assert not can["fs"].get("write_text_file")
+    assert sorted(one.name for one in bench.workspace.iterdir()) == ["a.py"]
+    assert (bench.workspace / "a.py").read_text() == "answer = 42\n"
+
+
+async def test_what_it_would_do_by_itself_is_asked_about_as_if_we_did(
+    bench: Bench, scripted: ScriptedServer, approver: Approver
+) -> None:
+    actions = [["ask_edit", "a.py", "42", "43"], ["ask", "fetch"]]
+    await hand_over(bench, scripted, actions)
+    assert outcomes(bench) == ["yes", "yes"]
+    assert [one.tool for one in approver.asked] == ["update_file", "agent:foreigner"]
+    assert "answer = 43" in approver.asked[0].shown.text
+    notices = [event.data.get("code") for event in bench.events(EventType.NOTICE)]
+    assert notices.count("external-permission") == 2
+
+
+async def test_nothing_outside_the_workspace_and_nothing_made_up(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    await hand_over(
+        bench,
+        scripted,
+        [["read", "../secret"], ["read", "/etc/passwd"], ["write", "../b", "x"], ["terminal", "t"]],
+    )
+    assert all(one.startswith("refused: ") for one in outcomes(bench))
+    assert not (bench.workspace.parent / "b").exists()
+
+
+async def test_what_it_changed_unasked_can_be_taken_back(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    job = await hand_over(bench, scripted, [["itself", "a.py", "answer = 0\n"]])
+    assert (bench.workspace / "a.py").read_text() == "answer = 0\n"
+    first = next(
+        one for one in await bench.service.checkpoints(bench.context.id) if one.job_id == job.id
+    )
+    await bench.service.rollback(first.id)
+    assert (bench.workspace / "a.py").read_text() == "answer = 42\n"
+
+
+async def test_without_the_users_word_it_is_not_even_started(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    actions = [["itself", "started", ""]]
+    await hand_over(bench, scripted, actions, role="reviewer", answer="deny")
+    assert not (bench.workspace / "started").exists()
+    assert bench.results()[-1]["error"]["code"] == "delegation_denied"
+
+
+async def test_a_step_of_an_approved_plan_is_carried_out_by_it_within_the_plan(
+    bench: Bench, scripted: ScriptedServer, approver: Approver
+) -> None:
+    actions = [["write", "a.py", "answer = 1\n"], ["ask_edit", "a.py", "1", "2"]]
+    step = {
+        "action": f"DO {json.dumps(actions)}",
+        "tools_needed": ["agent:foreigner", "update_file"],
+        "files": ["a.py"],
+    }
+    scripted.add(plan("Change it", step))
+    await bench.tell("Plan it.", AgentRole.PLANNER)
+    assert "agent:NAME" in str(scripted.requests[-1].body["messages"][0])
+    job = await bench.service.execute_plan(bench.context.id, 1)
+    ended = await bench.service.jobs.wait(job.id)
+    assert ended.status is JobStatus.COMPLETED
+    assert (bench.workspace / "a.py").read_text() == "answer = 1\n"
+    assert outcomes(bench) == ["written", "yes"]
+    assert approver.asked == []  # the plan grants what it says
+
+
+async def test_one_that_dies_fails_its_task_with_its_last_words(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    await hand_over(bench, scripted, [["die"]])
+    error = bench.results()[-1]["error"]
+    assert error["code"] == "delegate_failed"
+    assert "I had enough" in error["message"]
+
+
+async def test_one_that_talks_nonsense_fails_its_task(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    await hand_over(bench, scripted, [["babble"]])
+    assert bench.results()[-1]["error"]["code"] == "delegate_failed"
+
+
+async def test_one_that_hangs_ends_with_the_job(bench: Bench, scripted: ScriptedServer) -> None:
+    task = 'DO [["hang", "pid"]]\n'
+    scripted.add(call("delegate", role="actor", task=task, agent="foreigner"))
+    job_id = bench.start("Get it done.", AgentRole.COMMANDER)
+    await bench.answer("allow")
+    place = bench.workspace / "pid"
+    while not (place.exists() and place.read_text()):
+        await asyncio.sleep(0.01)
+    pid = int(place.read_text())
+    await bench.service.cancel(job_id)
+    while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+        await asyncio.sleep(0.01)
+    assert bench.job_statuses() == [JobStatus.CANCELLED]
+
+
+async def test_a_secret_of_its_environment_stays_out_of_what_is_told(
+    bench: Bench, scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_SECRET", "hunter2-hunter2")
+    await hand_over(bench, scripted, [["tell", "THEIR_KEY"], ["tell", "MY_SECRET"]])
+    told, unset = outcomes(bench)
+    assert told == "•••"
+    assert unset == "not set"
+    assert "hunter2" not in str(scripted.requests[-1].body)
+
+
+async def test_a_folder_cannot_bring_agents(bench: Bench, settings: Settings) -> None:
+    settings.user_settings.write_text("{}")
+    (bench.workspace / ".cowork").mkdir()
+    content = {"agents": {"mole": {"command": "touch", "args": ["here"]}}}
+    (bench.workspace / ".cowork" / "settings.json").write_text(json.dumps(content))
+    assert bench.service.kit.externals.all() == {}
+    assert "external agents" not in bench.service.kit.prompt(AgentRole.COMMANDER, bench.context)
