@@ -93,6 +93,13 @@ class Cowork(Configurable):
         help="Seconds for each message or task, not counting waits for you or running cells.",
     ).tag(config=True)
 
+    stall_seconds = Float(
+        120.0,
+        min=0.0,
+        help="Seconds after which you are asked about code that neither puts anything out nor "
+        "uses the processor; 0: never. Where nobody can be asked it is interrupted.",
+    ).tag(config=True)
+
     max_tokens = Integer(
         0, min=0, help="Tokens for each message or task, as the server counts them; 0: no limit."
     ).tag(config=True)
@@ -235,6 +242,7 @@ class Cowork(Configurable):
             db_path=Path(self.db_path).expanduser().absolute() if self.db_path else None,
             max_iterations=self.max_iterations,
             max_seconds=self.max_seconds,
+            stall_seconds=self.stall_seconds,
             max_tokens=self.max_tokens,
             max_job_iterations=self.max_job_iterations,
             max_job_seconds=self.max_job_seconds,

@@ -101,6 +101,8 @@ class Inbox:
         update = {"status": WITHDRAWN, "resolved_at": now()}
         with self._journal.transaction() as tx:
             tx.save_question(inquiry.model_copy(update=update))
+            if inquiry.job_id and tx.job(inquiry.job_id).status is JobStatus.WAITING:
+                _set_status(tx, inquiry, JobStatus.RUNNING)
             data = {"id": inquiry.id, "value": None, "status": WITHDRAWN}
             _tell(tx, inquiry, EventType.QUESTION_ANSWERED, data)
 

@@ -53,6 +53,7 @@ class Settings:
     max_iterations: int = 30
     max_seconds: float = 300.0
     max_tokens: int = 0
+    stall_seconds: float = 120.0
     max_job_iterations: int = 2_000
     max_job_seconds: float = 21_600.0
     max_job_tokens: int = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
@@ -12,11 +13,13 @@ from ..domain.errors import CoworkError, InvalidInput, Unavailable
 from ..tools.kernel.inside.report import report
 from ..tools.kernel.outputs import Live, Outputs
 from ..tools.kernel.state import Code, Ran, Run, Variable, Variables
+from ..tools.kernel.vigil import PATIENCE, Vigil
 from ..workspace import Workspace
 from .main_thread import MainThread
 from .place import place_of
 
 HERE = "this kernel"
+LOOK_UP = 0.25
 
 
 class OwnKernels:
@@ -24,22 +27,26 @@ class OwnKernels:
 
     home = HERE
 
-    def __init__(self, shell: Any, main: MainThread) -> None:
+    def __init__(self, shell: Any, main: MainThread, patience: float = PATIENCE) -> None:
         self._shell = shell
         self._main = main
+        self._patience = patience
         self._turn = asyncio.Lock()
 
     async def run(self, workspace: Workspace, run: Run) -> Ran:
         """Run code in the user's own namespace; being cancelled interrupts it."""
         path = self._own(workspace, run.path)
         async with self._turn:
-            errand = _Errand(self._shell, run, asyncio.get_running_loop())
+            vigil = Vigil(os.getpid(), run.stalled, self._patience)
+            errand = _Errand(self._shell, run, vigil.moved)
             self._main.hand_over(errand.do)
             try:
-                await asyncio.shield(errand.done)
+                await self._follow(errand, vigil)
             except asyncio.CancelledError:
                 await self._stop(errand)
                 raise
+            finally:
+                vigil.close()
         if errand.refusal:
             raise errand.refusal
         outputs = errand.outputs
@@ -49,6 +56,7 @@ class OwnKernels:
             failure=outputs.failure,
             seconds=errand.seconds,
             omitted=outputs.omitted,
+            stalled=vigil.interrupted_after,
         )
 
     async def run_anew(
@@ -88,6 +96,16 @@ class OwnKernels:
             code="other_kernel",
         )
 
+    async def _follow(self, errand: _Errand, vigil: Vigil) -> None:
+        """Until it has ended; interrupted if it has come to a standstill."""
+        while not errand.done.done():
+            await asyncio.wait([errand.done], timeout=LOOK_UP)
+            if errand.state == "waiting":
+                vigil.moved()
+            elif await vigil.look() and errand.state == "running":
+                errand.given_up = True
+                self._main.interrupt()
+
     async def _stop(self, errand: _Errand) -> None:
         """Interrupt it if it has begun, and wait: the next one must not be hit."""
         errand.unwanted = True
@@ -99,15 +117,20 @@ class OwnKernels:
 class _Errand:
     """One run, carried from the service's thread to that of cells, and back."""
 
-    def __init__(self, shell: Any, run: Run, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, shell: Any, run: Run, moved: Callable[[], None]) -> None:
         self._shell = shell
         self._run = run
-        self._loop = loop
-        self.done: asyncio.Future[None] = loop.create_future()
-        self.outputs = Outputs(Live(lambda text: self._over(lambda: run.show(text))))
+        self._loop = asyncio.get_running_loop()
+        self.done: asyncio.Future[None] = self._loop.create_future()
+
+        def show(text: str) -> None:
+            moved()
+            run.show(text)
+
+        self.outputs = Outputs(Live(lambda text: self._over(lambda: show(text))))
         self.refusal: CoworkError | None = None
         self.state: Literal["waiting", "running", "ended"] = "waiting"
-        self.unwanted = False
+        self.unwanted = self.given_up = False
         self.seconds = 0.0
 
     def do(self) -> None:
@@ -125,7 +148,8 @@ class _Errand:
             self.state, self.seconds = "ended", time.monotonic() - began
             self._over(lambda: self.done.set_result(None))
         failure = self.outputs.failure
-        if failure and failure.name == "KeyboardInterrupt" and not self.unwanted:
+        ours = self.unwanted or self.given_up
+        if failure and failure.name == "KeyboardInterrupt" and not ours:
             raise KeyboardInterrupt
 
     def _over(self, say: Callable[[], None]) -> None:

@@ -40,7 +40,7 @@ class OwnLink:
         self._thread = threading.Thread(target=self._run, name="cowork-service", daemon=True)
         self._thread.start()
         self._service = CoworkService(
-            settings, interactive=False, kernels=_own_kernels(shell, self._main)
+            settings, interactive=False, kernels=_own_kernels(shell, self._main, settings)
         )
         atexit.register(self.close)
 
@@ -114,10 +114,10 @@ class OwnLink:
             raise
 
 
-def _own_kernels(shell: Any, main: MainThread) -> OwnKernels | None:
+def _own_kernels(shell: Any, main: MainThread, settings: Settings) -> OwnKernels | None:
     """A script has no shell, and so no cells that could be run."""
     if shell is None:
         return None
     from .own_kernels import OwnKernels
 
-    return OwnKernels(shell, main)
+    return OwnKernels(shell, main, settings.stall_seconds)

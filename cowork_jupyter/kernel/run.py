@@ -16,6 +16,11 @@ _BETWEEN_SECONDS = 0.25
 _STILL_RUNNING = (
     "This cell waits no longer; the run goes on. Its card, or %cowork cancel, stops it."
 )
+_WANTED = (
+    "This cell waits no longer: the agent has to run code in this kernel, and cannot while a cell "
+    "waits here. The run goes on, and its card shows what comes of it."
+)
+_KERNEL_TOOLS = ("run_cell", "run_code")
 _OFFER = (
     "*This cell has run before, so nothing was sent now. Choose **Run again** or "
     "**Start anew** on the card, or change the text.*"
@@ -74,12 +79,40 @@ class Run:
     def _follow(self) -> None:
         seq, timeout = self.snapshot["seq"], _POLL_SECONDS[self._link.kind]
         while self.status in ACTIVE:
+            self._leave_if_in_the_way()
             address = f"context/{self.context_id}/events?after={seq}&timeout={timeout}"
             events = self._link.request("GET", address)["events"]
             if events:
                 seq = events[-1]["seq"]
                 self.show()
                 time.sleep(_BETWEEN_SECONDS if self.status in ACTIVE else 0)
+
+    def _leave_if_in_the_way(self) -> None:
+        """Twice seen, because between a call and the question about it there is a moment."""
+        if self._link.kind == "server" and self._needs_this_kernel():
+            time.sleep(_BETWEEN_SECONDS)
+            if self.show().status in ACTIVE and self._needs_this_kernel():
+                raise CellProblem(_WANTED)
+
+    def _needs_this_kernel(self) -> bool:
+        """Whether the agent waits for a kernel that is busy waiting for the agent."""
+        answered = {one["data"].get("call_id") for one in self._said("tool_result")}
+        undecided = {one.get("call_id") for one in self.snapshot["permissions"]}
+        return any(
+            one["data"]["tool"] in _KERNEL_TOOLS and self._is_here(one["data"]["parameters"])
+            for one in self._said("tool_call")
+            if one["data"]["call_id"] not in answered | undecided
+        )
+
+    def _said(self, kind: str) -> list[dict[str, Any]]:
+        return [one for one in self.snapshot["messages"] if one["message_type"] == kind]
+
+    def _is_here(self, parameters: dict[str, Any]) -> bool:
+        """Whether a call means the notebook of this conversation, and so this kernel."""
+        path = parameters.get("path")
+        if not path:
+            return True
+        return bool(path == self._link.request("GET", f"context/{self.context_id}")["notebook"])
 
     @property
     def snapshot(self) -> dict[str, Any]:

@@ -75,7 +75,9 @@ class CoworkExtension(ExtensionApp):
             notebooks = ServerNotebooks(
                 self.tabs, app.contents_manager, app.root_dir, settings.workspace
             )
-            self._kernels = ServerKernels(app.session_manager, notebooks, app.root_dir)
+            self._kernels = ServerKernels(
+                app.session_manager, notebooks, app.root_dir, settings.stall_seconds
+            )
             self._service = CoworkService(settings, notebooks=notebooks, kernels=self._kernels)
             self._service.observe(Telemetry(self.serverapp.event_logger))
             self._service.observe(self.news)

@@ -17,6 +17,7 @@ from jupyter_core.utils import ensure_async
 from ..domain.errors import Conflict, InvalidInput
 from ..tools.kernel.outputs import Live, Outputs
 from ..tools.kernel.state import Code, Failure, Ran, Run, Show, Variable, Variables
+from ..tools.kernel.vigil import PATIENCE, Vigil
 from ..tools.notebook.state import Edit
 from ..tools.notebook.stored import locate_notebook
 from ..workspace import Workspace
@@ -42,6 +43,13 @@ class _Started:
 
     sent = False
     stopped = False
+    vigil: Vigil | None = None
+
+    def stop(self) -> None:
+        """Nobody waits for it any more, nor wants to be asked about it."""
+        self.stopped = True
+        if self.vigil is not None:
+            self.vigil.close()
 
 
 class ServerKernels:
@@ -49,10 +57,18 @@ class ServerKernels:
 
     home = ""
 
-    def __init__(self, sessions: Any, notebooks: ServerNotebooks, root: str) -> None:
+    def __init__(
+        self,
+        sessions: Any,
+        notebooks: ServerNotebooks,
+        root: str,
+        patience: float = PATIENCE,
+    ) -> None:
+        """`patience` are seconds for which code may neither put anything out nor work."""
         self._sessions = sessions
         self._notebooks = notebooks
         self._root = os.path.realpath(root)
+        self._patience = patience
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._running: set[asyncio.Task[Ran]] = set()
 
@@ -72,7 +88,7 @@ class ServerKernels:
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
-            started.stopped = True
+            started.stop()
             task.add_done_callback(_take_note)
             if not started.sent:
                 task.cancel()
@@ -186,7 +202,11 @@ class ServerKernels:
             started.sent = True
             request, in_tab = await self._send(workspace, found, run, line)
             outputs = Outputs(Live(run.show))
-            await _follow(line, request, outputs, started)
+            vigil = started.vigil = Vigil(_pid(found.manager), run.stalled, self._patience)
+            try:
+                await _follow(line, request, outputs, started, vigil)
+            finally:
+                vigil.close()
         ran = Ran(
             path=found.path,
             outputs=outputs.as_notebook(),
@@ -194,6 +214,7 @@ class ServerKernels:
             seconds=time.monotonic() - began,
             omitted=outputs.omitted,
             execution_count=outputs.execution_count,
+            stalled=vigil.interrupted_after,
         )
         if run.code.cell_id is not None and not in_tab:
             await self._keep(workspace, run, ran)
@@ -242,7 +263,9 @@ async def _until_free(line: Line, show: Show) -> None:
         answer.cancel()
 
 
-async def _follow(line: Line, request: str, outputs: Outputs, started: _Started) -> None:
+async def _follow(
+    line: Line, request: str, outputs: Outputs, started: _Started, vigil: Vigil
+) -> None:
     """Gather what comes of a request until it has ended; interrupt it if nobody wants it."""
     interrupted = False
     while not outputs.ended:
@@ -251,8 +274,11 @@ async def _follow(line: Line, request: str, outputs: Outputs, started: _Started)
             outputs.live.flush()
         elif message["parent_header"].get("msg_id") == request:
             outputs.take(message)
+            vigil.moved()
         if started.stopped and outputs.began and not interrupted:
             interrupted = True
+            await line.interrupt()
+        elif not started.stopped and outputs.began and await vigil.look():
             await line.interrupt()
     outputs.finish()
     if not outputs.began:
@@ -262,6 +288,14 @@ async def _follow(line: Line, request: str, outputs: Outputs, started: _Started)
             code="dropped",
             retryable=True,
         )
+
+
+def _pid(manager: Any) -> int | None:
+    """The kernel's process, if it is one of this machine."""
+    from jupyter_client.provisioning.local_provisioner import LocalProvisioner
+
+    provisioner = manager.provisioner
+    return provisioner.pid if isinstance(provisioner, LocalProvisioner) else None
 
 
 def _located(workspace: Workspace, path: str) -> tuple[str, str]:

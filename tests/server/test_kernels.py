@@ -8,11 +8,13 @@ import os
 import signal
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.server.kernels import WAITING
+from cowork_jupyter.tools.kernel import vigil
 from cowork_jupyter.tools.kernel.outputs import MOST_TEXT
 from cowork_jupyter.tools.kernel.state import Code, Ran, Run
 from tests.scripted import ScriptedServer, call, text
@@ -119,6 +121,58 @@ async def test_a_kernel_that_dies_while_it_is_waited_for_is_told(place: Place) -
     assert raised.value.code == "kernel_died"
     with suppress(CoworkError):  # it may get the kernel that came in its place
         await behind
+
+
+@pytest.mark.usefixtures("connected")
+async def test_code_in_which_nothing_moves_is_asked_about_and_interrupted_if_the_user_says_so(
+    place: Place, api: Api, scripted: ScriptedServer, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(place.kernels, "_patience", 2.0)
+    monkeypatch.setattr(vigil, "IDLE", 0.5)  # of so short a time, a tick of the clock is much
+    await api.post("rules", {"effect": "allow", "rule": "run_code", "scope": "global"}, status=201)
+    context = await api.new_context(notebook=NOTEBOOK, role="actor")
+    scripted.add(call("run_code", code="x = 1\nimport time; time.sleep(1000)"), text("Given up."))
+    sent = await api.post(f"context/{context}/messages", {"content": "Run."}, status=202)
+    question = await api.first_question(context)
+    assert "used no processor" in question["question"]
+    assert (await api.get(f"jobs/{sent['job_id']}"))["status"] == "waiting"
+    await api.post(f"questions/{question['id']}/answer", {"value": "interrupt"})
+    assert (await api.ended(sent["job_id"]))["status"] == "completed"
+    messages = (await api.get(f"context/{context}/messages"))["items"]
+    (result,) = [one for one in messages if one["message_type"] == "tool_result"]
+    assert result["data"]["error"]["code"] == "stalled"
+    assert "in line 2: import time; time.sleep(1000)" in result["content"][0]["text"]
+    assert await place.value("x") == "1"
+
+
+@pytest.mark.usefixtures("connected")
+async def test_a_cell_that_waits_for_the_agent_makes_way_for_its_code(
+    place: Place, api: Api, scripted: ScriptedServer
+) -> None:
+    await api.post("rules", {"effect": "allow", "rule": "run_code", "scope": "global"}, status=201)
+    scripted.add(call("run_code", code="answer = 42"), text("Done."))
+    client = place.manager.client()
+    client.start_channels(iopub=False, stdin=False, hb=False)
+    try:
+        client.execute("%load_ext cowork_jupyter")
+        asked = client.execute("%%act --wait\nCompute the answer")
+        reply = await _answer(client, asked)
+    finally:
+        client.stop_channels()
+    assert "This cell waits no longer" in reply["evalue"]
+    (context,) = (await api.get("context"))["items"]
+    (job,) = (await api.get(f"context/{context['id']}/jobs"))["items"]
+    assert (await api.ended(job["id"]))["status"] == "completed"
+    assert await place.value("answer") == "42"
+
+
+async def _answer(client: Any, request: str) -> dict[str, Any]:
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            message = await client.get_shell_msg()
+            if message["parent_header"]["msg_id"] == request:
+                content: dict[str, Any] = message["content"]
+                return content
 
 
 async def test_much_output_is_bounded_and_said_to_be(place: Place) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.scripted import ScriptedServer, text
+
 from .agent import Agent
 from .lab import LabServer
 from .test_cells import cell, editor, open_it, write
@@ -80,3 +82,41 @@ def test_a_cell_that_the_user_is_changing_runs_as_it_is_now(
     looked = agent.use("inspect_variable", path=name, name="x")
     assert "x: int" in agent.said(looked)
     assert "100" in agent.said(looked)
+
+
+def test_the_card_checks_that_the_notebook_still_runs_and_finds_the_check_after_a_reload(
+    page: Page,
+    lab: LabServer,
+    agent: Agent,
+    model: ScriptedServer,
+    name: str,
+    tmp_path: Path,
+    screenshot: Screenshot,
+) -> None:
+    go_on = tmp_path / "go on"
+    waits = f"while not pathlib.Path({str(go_on)!r}).exists(): time.sleep(0.01)"
+    waits = f"import pathlib, time\n{waits}"
+    write(lab, name, "%load_ext cowork_jupyter", "%%act\nSay done", waits, "x + hidden")
+    open_it(page, lab, name, agent)
+    model.add(text("Done."))
+    for number in (0, 1):
+        editor(page, number).click()
+        page.keyboard.press("Shift+Enter")
+    card = page.locator(".jp-OutputArea .cw-run")
+    card.get_by_role("button", name="Check that it runs…").click(timeout=60_000)
+    expect(card).to_contain_text(f"All code cells of {name} run from top to bottom")
+    card.get_by_role("button", name="Run all cells").click()
+    expect(card).to_contain_text("Runs cell 2 of 3", timeout=60_000)
+    screenshot(page, "check-running")
+    cell(page, 3).click()
+    page.keyboard.press("Control+s")
+    expect(page.locator(".jp-mod-dirty")).to_have_count(0)
+    page.reload()
+    expect(card).to_contain_text("Runs cell 2 of 3", timeout=60_000)
+    go_on.touch()
+    expect(card.locator(".cw-checked")).to_contain_text(
+        "does not run from top to bottom: code cell 4, line 1: NameError: name 'x' is not defined",
+        timeout=60_000,
+    )
+    expect(card.locator(".cw-checked")).to_contain_text("It uses 'hidden', which no cell defines.")
+    screenshot(page, "check-found")

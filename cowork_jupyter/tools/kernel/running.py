@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from ...domain.errors import CoworkError, Forbidden, InvalidInput
+from ...domain.errors import CoworkError, Forbidden, Interrupted, InvalidInput
+from ...domain.replies import Option, Question
 from ...domain.roles import Permission
 from ..base import Parameters, Preview, ToolContext, ToolResult, tool
 from ..notebook.outputs import LONGEST, described
@@ -14,6 +15,9 @@ from ..notebook.pictures import pictures_in
 from ..notebook.reading import CellId
 from ..notebook.state import CellState, stale
 from .state import Code, Ran, Run
+
+GO_ON, INTERRUPT, STOP = "go_on", "interrupt", "stop"
+"""What can be done about code in which nothing moves."""
 
 NotebookPath = Annotated[
     str | None,
@@ -92,10 +96,49 @@ async def _run(
             code="kernel_unconfined",
         )
     path = kernel_path(parameters.path, context)
-    run = Run(path, code, context.output, parameters.start_kernel)
+    answers: list[str | None] = []
+
+    async def stalled(seconds: float) -> bool:
+        answers.append(await context.ask(_about_waiting(what, seconds)))
+        return answers[-1] == GO_ON
+
+    run = Run(path, code, context.output, parameters.start_kernel, stalled)
     with context.waiting():
         ran = await context.kernels.run(context.workspace, run)
-    return _result(ran, code, what)
+    if ran.stalled is None:
+        return _result(ran, code, what)
+    raise _given_up(ran, code, what, answers[-1])
+
+
+def _about_waiting(what: str, seconds: float) -> Question:
+    return Question(
+        question=f"The {what} has put nothing out and used no processor for {seconds:.0f} seconds. "
+        "Go on waiting?",
+        context="It may be waiting for something outside, or sleep.",
+        severity="major",
+        options=[
+            Option(label="Go on waiting", value=GO_ON),
+            Option(label="Interrupt it", value=INTERRUPT, description="The agent is told."),
+            Option(label="Interrupt it and stop the agent", value=STOP),
+        ],
+        default=GO_ON,
+    )
+
+
+def _given_up(ran: Ran, code: Code, what: str, answer: str | None) -> CoworkError:
+    """Why it was interrupted, for the model, or for the user if they stopped all of it."""
+    quiet = f"for {ran.stalled:.0f} seconds it put nothing out and used no processor"
+    if answer == STOP:
+        return Interrupted(f"The {what} was interrupted, and the agent stopped: {quiet}.")
+    who = "the user did not want to wait" if answer else "nobody was there to ask whether to wait"
+    line = ran.failure.line if ran.failure else None
+    where = f" It was in line {line}: {_line(code.source, line)}." if line else ""
+    text = described(ran.outputs, LONGEST)
+    return CoworkError(
+        "\n".join([f"The {what} was interrupted: {quiet}, and {who}.{where}", text]).strip(),
+        code="stalled",
+        details={"notebook": ran.path, "cell_id": code.cell_id, "line": line},
+    )
 
 
 async def _cell(parameters: RunCell, context: ToolContext) -> CellState:

@@ -9,6 +9,7 @@ from typing import Any, Protocol, Self
 
 from ...domain.errors import CoworkError, NotFound, Unavailable
 from ...workspace import Workspace
+from .vigil import Ask
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,8 @@ class Ran:
     seconds: float = 0.0
     omitted: int = 0
     """Characters of output that were left out."""
+    stalled: float | None = None
+    """Seconds in which nothing moved, after which it was interrupted."""
     execution_count: int | None = None
 
 
@@ -94,6 +97,13 @@ class Run:
     """Called with output as it comes, and with what is waited for."""
     start: bool = False
     """Whether to start a kernel if there is none."""
+    stalled: Ask = field(default=lambda _seconds: _go_on())
+    """Asked when nothing has moved for so many seconds: whether to go on waiting. If not, the
+    code is interrupted."""
+
+
+async def _go_on() -> bool:
+    return True
 
 
 class Kernels(Protocol):

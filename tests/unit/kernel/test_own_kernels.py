@@ -38,9 +38,10 @@ def cells(
     folder: Path, model: ScriptedServer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Cells]:
     home = tmp_path_factory.mktemp("home")
-    folders = {f"JUPYTER_{one}_DIR": str(home) for one in ("CONFIG", "DATA", "RUNTIME")}
-    chosen = {"COWORK_BASE_URL": model.base_url, "COWORK_MODEL": "scripted"}
-    with kernel(folder, **folders, IPYTHONDIR=str(home), **chosen) as running:
+    names = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+    environment: dict[str, Any] = dict.fromkeys(names, str(home))
+    environment |= {"COWORK_BASE_URL": model.base_url, "COWORK_MODEL": "scripted"}
+    with kernel(folder, **environment) as running:
         yield running
 
 
@@ -146,6 +147,21 @@ def test_an_interrupt_stops_the_code_and_the_run(
     assert "Stopped" in "".join(stopped.traceback)
     assert stopped.card["snapshot"]["status"] == "cancelled"
     assert cells.run("print(1)").printed == "1\n"
+
+
+def test_code_in_which_nothing_moves_is_interrupted_and_the_run_goes_on(
+    cells: Cells, model: ScriptedServer
+) -> None:
+    cells.run(
+        "import cowork_jupyter.tools.kernel.vigil as _vigil\n"
+        "_vigil.IDLE = 0.5  # of so short a time, a tick of the clock is much\n"
+        "get_ipython().config.Cowork.stall_seconds = 2.0"
+    )
+    shown = act(cells, model, call("run_code", code="import time\ntime.sleep(1000)"))
+    assert shown.card["snapshot"]["status"] == "completed"
+    (told,) = results(cells)
+    assert "nobody was there to ask whether to wait" in told
+    assert "in line 2: time.sleep(1000)" in told
 
 
 def _interrupt_once_begun(cells: Cells, began: Path) -> None:

@@ -87,6 +87,9 @@ export function Checked({ check }: { check: Reproduction }): VNode {
         <Icon name={check.runs ? 'check' : 'cross'} />
         <span>{visible(bounded(verdict(check), 2000))}</span>
       </p>
+      {check.left_out > 0 && (
+        <p class="cw-dim">{counted(check.left_out, '%1 cell that asks the agent was left out.', '%1 cells that ask the agent were left out.')}</p>
+      )}
       {check.hidden.length > 0 && (
         <Fold summary={counted(check.hidden.length, '%1 sign of hidden state', '%1 signs of hidden state')} open={!check.runs}>
           {() => (
@@ -102,12 +105,11 @@ export function Checked({ check }: { check: Reproduction }): VNode {
   );
 }
 
-function verdict({ runs, failed, notebook, cells, left_out, seconds }: Reproduction): string {
-  const asks = left_out > 0 ? ` ${counted(left_out, '%1 cell that asks the agent was left out.', '%1 cells that ask the agent were left out.')}` : '';
+function verdict({ runs, failed, notebook, cells, seconds }: Reproduction): string {
   if (runs) {
     const size = counted(cells, '%1 code cell', '%1 code cells');
-    return t('%1 runs from top to bottom: %2 in %3.', notebook, size, duration(seconds)) + asks;
+    return t('%1 runs from top to bottom: %2 in %3.', notebook, size, duration(seconds));
   }
   const where = failed?.line ? t('code cell %1, line %2', String(failed.cell), String(failed.line)) : t('code cell %1', String(failed?.cell ?? '?'));
-  return t('%1 does not run from top to bottom: %2: %3', notebook, where, failed?.error ?? '') + asks;
+  return t('%1 does not run from top to bottom: %2: %3', notebook, where, failed?.error ?? '');
 }

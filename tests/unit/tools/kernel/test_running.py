@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from cowork_jupyter.domain.errors import CoworkError
+from cowork_jupyter.domain.replies import Question
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.tools.base import ToolContext, ToolResult
 from cowork_jupyter.tools.kernel.running import preview_cell, preview_code, run_cell, run_code
@@ -153,3 +154,47 @@ async def test_what_cannot_be_run_is_said(
     with pytest.raises(CoworkError) as raised:
         await call("run_cell", replace(context, **change), **raw)
     assert raised.value.code == code
+
+
+@dataclass
+class StalledKernels(NoKernels):
+    """Runs code in which nothing moves."""
+
+    async def run(self, workspace: Workspace, run: Run) -> Ran:
+        if await run.stalled(120.0):
+            return Ran("n.ipynb")
+        return Ran("n.ipynb", failure=Failure("KeyboardInterrupt", "", line=1), stalled=120.0)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("answer", "code", "words"),
+    [
+        (None, "stalled", "nobody was there to ask"),
+        ("interrupt", "stalled", "the user did not want to wait. It was in line 1: sleep()"),
+        ("stop", "interrupted", "and the agent stopped"),
+    ],
+)
+async def test_the_user_decides_about_code_in_which_nothing_moves(
+    context: ToolContext, answer: str | None, code: str, words: str
+) -> None:
+    questions: list[Question] = []
+
+    async def ask(question: Question) -> str | None:
+        questions.append(question)
+        return answer
+
+    stalled = replace(context, kernels=StalledKernels(), ask=ask)
+    with pytest.raises(CoworkError) as raised:
+        await call("run_code", stalled, code="sleep()")
+    assert raised.value.code == code
+    assert words in raised.value.message
+    (question,) = questions
+    assert "for 120 seconds" in question.question
+    assert [one.value for one in question.options] == ["go_on", "interrupt", "stop"]
+
+    async def wait(_question: Question) -> str | None:
+        return "go_on"
+
+    patient = replace(context, kernels=StalledKernels(), ask=wait)
+    assert "no output" in (await call("run_code", patient, code="sleep()")).text
