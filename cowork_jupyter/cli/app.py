@@ -7,6 +7,7 @@ parse a line, so they import what does the work only when they run.
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import sys
@@ -102,5 +103,8 @@ class CoworkApp(JupyterApp):
 
 
 def main(argv: list[str] | None = None, **kwargs: Any) -> None:
-    """Run the command line."""
+    """Run the command line. A terminal that cannot show a character shows another."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     CoworkApp.launch_instance(argv, **kwargs)

@@ -1,27 +1,14 @@
-"""What `jupyter cowork doctor` looks at."""
+"""`jupyter cowork doctor`: is everything as it should be?"""
 
 from __future__ import annotations
 
-import sqlite3
 from argparse import Namespace
-from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from traitlets.config import Config
-
-from ..config import Cowork
-from ..connections import Connections, state_of
-from ..domain.errors import CoworkError
-from ..domain.settings import Settings
-from ..health import folder_problems
-from ..llm.reachable import HOW_TO_CONNECT
-from ..workspace.sandbox.sandbox import Sandbox
 from .command import FAILED, SUCCESS
-from .finding import Finding, judged, print_findings
-from .installation import examine_installation
 
 if TYPE_CHECKING:
+    from ..config import Cowork
     from .command import Commands
 
 
@@ -35,85 +22,9 @@ def add_to(commands: Commands) -> None:
 
 def run(config: Cowork, arguments: Namespace) -> int:
     """Examine, print, and tell by the exit code whether all is well."""
+    from .examination import examine
+    from .finding import print_findings
+
     findings = examine(config, config.config)
     print_findings(findings, as_json=arguments.json)
     return SUCCESS if all(finding.ok for finding in findings) else FAILED
-
-
-def examine(config: Cowork, jupyter: Config) -> list[Finding]:
-    """Look at everything; what is wrong in one place hides nothing in another."""
-    settings = config.settings(workspace=Path.cwd())
-    return [
-        *examine_installation(jupyter),
-        _model(settings),
-        _sandbox(settings),
-        judged("folders", folder_problems(settings), _folders(settings)),
-        _database(settings),
-        _checkpoints(settings),
-    ]
-
-
-def _folders(settings: Settings) -> str:
-    return f"workspace {settings.workspace}, conversations in {settings.database.parent}"
-
-
-def _database(settings: Settings) -> Finding:
-    """Reads all of it and checks it; a file that is not there yet is not made."""
-    from ..store.errors import explained
-    from ..store.migrations import refuse_newer
-
-    path = settings.database
-    if not path.exists():
-        return Finding("database", True, f"none yet; the first conversation makes {path}")
-    try:
-        with explained(path), closing(_read_only(path)) as connection:
-            refuse_newer(connection, path)
-            problem = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
-            if problem != "ok":
-                raise sqlite3.DatabaseError(problem)
-            count = connection.execute("SELECT count(*) FROM contexts").fetchone()[0]
-    except CoworkError as error:
-        return Finding("database", False, error.message)
-    return Finding("database", True, f"{count} conversations, whole, in {path}")
-
-
-def _read_only(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-
-
-def _checkpoints(settings: Settings) -> Finding:
-    """Reads all that is kept and checks it; a store that is not there yet is not made."""
-    from ..checkpoints import checkpoint_folder, verified
-
-    folder = checkpoint_folder(settings)
-    if not folder.exists():
-        return Finding("checkpoints", True, "none yet")
-    try:
-        found = verified(settings)
-    except (CoworkError, OSError, sqlite3.Error) as error:
-        return Finding(
-            "checkpoints",
-            False,
-            f"The store in {folder} cannot be read: {error}. Moving it away loses the way back to "
-            "earlier states, and nothing else.",
-        )
-    if found.problems:
-        return Finding("checkpoints", False, f"{' '.join(found.problems)} ({folder})")
-    size = f"{found.used / 1e6:,.0f} of at most {settings.checkpoint_total_limit / 1e6:,.0f} MB"
-    return Finding("checkpoints", True, f"{found.checkpoints}, all whole; {size} in {folder}")
-
-
-def _sandbox(settings: Settings) -> Finding:
-    """What confines commands, what that promises here, and what it cannot."""
-    sandbox = Sandbox(settings)
-    wanted = settings.sandbox in ("auto", "none", sandbox.kind)
-    asked_for = "" if wanted else f"{settings.sandbox} was asked for and is not here. "
-    missing = [f"Not here: {what}" for what in sandbox.missing()]
-    told = " ".join([*sandbox.promises(), *missing])
-    return Finding("sandbox", wanted, f"{asked_for}{sandbox.kind}: {told}")
-
-
-def _model(settings: Settings) -> Finding:
-    state = state_of(Connections(settings).current())
-    where = f"answers at {state.base_url}" if state.base_url else f"answers. {HOW_TO_CONNECT}"
-    return Finding("model", state.ready, state.why_not or f"{state.name} {where}")

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import time
+from collections.abc import Coroutine
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -79,11 +80,7 @@ class Session:
         began = time.monotonic()
         job_id = await self._begin(context, plan)
         self._listen_for_signals(job_id)
-        async with asyncio.TaskGroup() as group:
-            helpers = [group.create_task(one) for one in self._helpers()]
-            await self._follow(context.id, after, job_id)
-            for helper in helpers:
-                helper.cancel()
+        await _first_of(self._follow(context.id, after, job_id), *self._helpers())
         job = self._service.job(job_id)
         self._conclude(job, time.monotonic() - began, self._order.model or context.model or model)
         return self._exit_code(job)
@@ -138,7 +135,7 @@ class Session:
             for number in (signal.SIGINT, signal.SIGTERM):
                 loop.add_signal_handler(number, stop)
 
-    def _helpers(self) -> list[Any]:
+    def _helpers(self) -> list[Coroutine[Any, Any, None]]:
         asking = [self._asking.go_on()] if self._asking else []
         return [self._tick(), *asking]
 
@@ -203,3 +200,16 @@ class Session:
     def _say(self, text: str, style: str) -> None:
         if not self._order.as_json:
             self._screen.line(text, style)
+
+
+async def _first_of(*work: Coroutine[Any, Any, None]) -> None:
+    """Do all of it until one has ended, well or badly; that ends the rest."""
+    tasks = [asyncio.ensure_future(one) for one in work]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

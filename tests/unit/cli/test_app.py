@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import subprocess
+import sys
+
 import pytest
+
+from cowork_jupyter.cli.app import CoworkApp, main
 
 from .terminals import run_here
 
@@ -27,3 +33,23 @@ def test_a_setting_that_cannot_be_is_said_in_one_line(capsys: pytest.CaptureFixt
 def test_all_settings_can_be_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_here("doctor", "--help-all") == 0
     assert "--Cowork.max_parallel" in capsys.readouterr().out
+
+
+def test_help_loads_nothing_that_does_the_work() -> None:
+    program = "import sys, cowork_jupyter.cli.app as app; app.command_line(); print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert not {"pydantic", "openai", "tree_sitter", "jupyter_server"} & set(done.stdout.split())
+
+
+def test_a_terminal_that_knows_few_characters_gets_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr("sys.stdout", shown)
+    with pytest.raises(SystemExit):
+        main(["doctor"])
+    CoworkApp.clear_instance()
+    shown.seek(0)
+    assert shown.readline().startswith("? version ")

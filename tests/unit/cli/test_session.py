@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.scripted import ScriptedServer, call, plan, text
 
-from .terminals import run, run_here
+from .terminals import PATIENCE, PROGRAM, run, run_here
 
 STEP = {"action": "Write a.txt", "files": ["a.txt"], "tools_needed": ["create_file"]}
 WRITE = call("create_file", path="a.txt", content="a\n")
@@ -64,6 +65,25 @@ def test_events_come_as_lines_of_json(tmp_path: Path, connected: ScriptedServer)
     assert (events[0]["type"], events[-1]["type"]) == ("job-started", "job-completed")
     assert {"tool-call", "tool-result", "message"} <= {event["type"] for event in events}
     assert done.stdout.isascii()
+
+
+def test_a_reader_that_has_seen_enough_ends_the_run_without_a_word(
+    tmp_path: Path, connected: ScriptedServer
+) -> None:
+    connected.add(text("on and " * 10_000, delay=0.05))  # so that there is always more to write
+    command = [PROGRAM, "act", "--json", "Think long"]
+    with subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as program:
+        assert program.stdout
+        assert program.stderr
+        assert b"job-started" in program.stdout.readline()
+        program.stdout.close()
+        assert (program.wait(PATIENCE), program.stderr.read()) == (1, b"")
 
 
 @pytest.fixture
