@@ -37,7 +37,7 @@ def act(script: Script) -> str:
         return _failed(script, words.what_i_can_do(script.run.is_task))
     files = all_files(script)
     tables = tables_for(script, text, files, 2 if "join" in wishes else 1)
-    jobs = jobs_in(text, tables)
+    jobs = jobs_in(text, tables, files)
     if not jobs:
         jobs = (
             [Job("model", tables[0], (ask_target(script, tables[0]),))] if "model" in wishes else []

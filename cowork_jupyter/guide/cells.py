@@ -49,7 +49,8 @@ def code_for(job: Job, means: Means, choices: Choices, paths: dict[str, str]) ->
     if job.kind == "model":
         body = modelling.body(there)
     elif job.kind in ("time", "category", "distribution"):
-        body = "\n".join([writer.BODIES[job.kind], _chart(job, there, means.in_notebook)])
+        body = writer.SPLIT if job.split else writer.BODIES[job.kind]
+        body = "\n".join([body, _chart(job, there, means.in_notebook)])
     else:
         body = writer.BODIES[job.kind]
     # On one line: a file's name may hold a line break, and then code behind it.
@@ -89,7 +90,8 @@ def _values(job: Job, choices: Choices, paths: dict[str, str]) -> dict[str, Any]
             }
         case "time":
             form = first.date_format if first else ""
-            return {"when": job.columns[0], "date_format": form, **_measured(job)}
+            each = {"split": job.split} if job.split else {}
+            return {"when": job.columns[0], "date_format": form, **each, **_measured(job)}
         case "category":
             return {"group": job.columns[0], **_measured(job)}
         case "distribution":
@@ -114,7 +116,7 @@ def _output(job: Job, choices: Choices, paths: dict[str, str]) -> dict[str, str]
 def _chart(job: Job, there: frozenset[str], in_notebook: bool) -> str:
     title = job.action.removeprefix("Plot ").replace("`", "").partition(" from ")[0]
     stem = job.table.path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
-    kind = "line" if job.kind == "time" else "bar"
+    kind = "lines" if job.split else "line" if job.kind == "time" else "bar"
     return drawing.chart(
         title[:1].upper() + title[1:],
         kind,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from .columns import Column
@@ -34,6 +34,8 @@ class Job:
     how: How = "mean"
     gaps: Gaps = "keep"
     other: Table | None = field(default=None)
+    split: str = ""
+    """The column whose values get a line each in a chart over time."""
 
     @property
     def action(self) -> str:
@@ -49,7 +51,8 @@ class Job:
                     f"right, missing values {kept}"
                 )
             case "time":
-                return f"Plot {self._measure} over time (`{self.columns[0]}`) from `{path}`"
+                each = f" for each `{self.split}`" if self.split else ""
+                return f"Plot {self._measure} over time (`{self.columns[0]}`){each} from `{path}`"
             case "category":
                 return f"Plot {self._measure} by category (`{self.columns[0]}`) from `{path}`"
             case "distribution":
@@ -92,15 +95,42 @@ class Job:
         return f"the {self.how} of `{self.columns[1]}`"
 
 
-def jobs_in(text: str, tables: Sequence[Table]) -> list[Job]:
-    """What a text asks to be done with these tables, the first of them being meant."""
+def jobs_in(text: str, tables: Sequence[Table], files: Sequence[str] = ()) -> list[Job]:
+    """What a text asks to be done with these tables, the first of them being meant.
+
+    What comes after cleaning works on what was cleaned, unless one of the `files` that are
+    there already has that name: then it is not sure which of the two it would be.
+    """
     if not tables:
         return []
     names = [name for table in tables for name in table.names]
     jobs: list[Job] = []
     for wish in wishes_in(text, [*names, *(table.path for table in tables)]):
-        jobs += _jobs(wish, text, tables)
+        found = _jobs(wish, text, tables)
+        jobs += found
+        if wish == "clean":
+            tables = [_cleaned(one, files) for one in found]
     return jobs
+
+
+def _cleaned(job: Job, files: Sequence[str]) -> Table:
+    """The table that cleaning writes; the original, where that cannot be told in advance."""
+    table = job.table
+    if job.output in files or any("%H" in one.date_format for one in table.columns):
+        return table
+    columns = tuple(
+        replace(
+            one,
+            date_format="%Y-%m-%d" if one.kind == "date" else "",
+            swapped=False,
+            decimal=".",
+            thousands="",
+            missing_sign="",
+        )
+        for one in table.columns
+        if one.kind != "empty"
+    )
+    return Table(job.output, ",", columns, has_header=True, first_line=1)
 
 
 def _jobs(wish: Wish, text: str, tables: Sequence[Table]) -> list[Job]:
@@ -144,7 +174,9 @@ def plots_in(text: str, table: Table) -> list[Job]:
     groups = _chosen(named, table.categories)
     over_time = bool(_TIME.search(lower) or _DAILY.search(lower))
     spread = bool(_SPREAD.search(lower))
-    by_group = bool(_GROUPS.search(lower)) and not over_time
+    split = next((one for one in groups if _each(one).search(text)), "") if over_time else ""
+    also = over_time and any(_and_by(one).search(text) for one in groups)
+    by_group = bool(_GROUPS.search(lower)) and (also or not over_time)
     anything = not (over_time or spread or by_group)
     how: How = "sum" if _TOTALS.search(lower) else "mean"
     if "the mean of" in lower:
@@ -153,12 +185,22 @@ def plots_in(text: str, table: Table) -> list[Job]:
         numbers, how = [], "count"
     jobs: list[Job] = []
     if dates and (over_time or anything):
-        jobs.append(Job("time", table, (dates[0], *numbers[:1]), how))
+        jobs.append(Job("time", table, (dates[0], *numbers[:1]), how, split=split))
     if groups and (by_group or anything):
         jobs.append(Job("category", table, (groups[0], *numbers[:1]), how))
     if spread or (anything and not jobs):
         jobs += [Job("distribution", table, (name,)) for name in _spread_over(named, table)]
     return jobs
+
+
+def _each(group: str) -> re.Pattern[str]:
+    """`over time by region` is one chart with a line for each region …"""
+    return re.compile(rf"(?<!and )\b(?:by|per|for each|split by) `?{re.escape(group)}\b", re.I)
+
+
+def _and_by(group: str) -> re.Pattern[str]:
+    """… and `over time and by region` is two."""
+    return re.compile(rf"\band (?:by|per|for each) `?{re.escape(group)}\b", re.I)
 
 
 def _spread_over(named: Sequence[str], table: Table) -> list[str]:

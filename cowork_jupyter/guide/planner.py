@@ -39,7 +39,7 @@ def plan(script: Script) -> str:
         and re.search(r"missing|gaps|nan", without_names(text))
     ):
         text += _ask_about_gaps(script)
-    jobs = jobs_in(text, tables)
+    jobs = jobs_in(text, tables, files)
     if "model" in wishes and not any(job.kind == "model" for job in jobs):
         jobs.append(Job("model", tables[0], (ask_target(script, tables[0]),)))
     if not jobs:

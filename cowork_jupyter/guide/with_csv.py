@@ -5,7 +5,7 @@ from __future__ import annotations
 from .columns import MISSING
 from .jobs import Job
 from .tables import Table
-from .with_pandas import BINS, LONG_LINES
+from .with_pandas import BINS, LINES_TOLD, LONG_LINES
 
 _LOADING = """
 import csv
@@ -194,6 +194,26 @@ print(f"→ {len(table) - len(found):,} rows without a date left out")
 """
 )
 
+_SPLIT = (
+    _GROUPED.strip()
+    + """
+
+table = [(moment(row[when], date_format), row) for row in read(**source)]
+kept = [(time, row) for time, row in table if time and row[split] is not None]
+gone = len(table) - len(kept)
+span = (max(time for time, _ in kept) - min(time for time, _ in kept)).days if kept else 0
+form = "%Y-%m-%d" if span <= 92 else "%Y-%m" if span <= 3660 else "%Y"
+cells, groups = {}, {}
+for time, row in kept:
+    cells.setdefault((row[split], time.strftime(form)), []).append(row)
+    groups.setdefault(row[split], []).append(row)
+totals = sorted(summed(groups).items(), key=lambda p: -p[1])
+heights = summed(cells)
+times = sorted({time for _, time in heights})
+lines = {name: [heights.get((name, time)) for time in times] for name, _ in totals[:8]}
+"""
+)
+
 _CATEGORY = (
     _GROUPED.strip()
     + """
@@ -257,3 +277,4 @@ _BODIES = {
     "join": _JOIN,
 }
 BODIES = {kind: body + LONG_LINES.lstrip("\n") for kind, body in _BODIES.items()}
+SPLIT = _SPLIT + LINES_TOLD.lstrip("\n") + LONG_LINES.lstrip("\n")

@@ -142,6 +142,29 @@ if points:
 print(f"→ {int(moments.isna().sum()):,} rows without a date left out")
 """
 
+SPLIT = """
+texts = table[when].astype("string").str.strip()
+moments = pd.to_datetime(texts, format=date_format, errors="coerce")
+labels = table[split].astype("string").str.strip().replace("", pd.NA)
+values = table[when].notna().astype(float)
+if how != "count":
+    values = pd.to_numeric(table[measure], errors="coerce")
+kept = moments.notna() & labels.notna()
+span = (moments.max() - moments.min()).days if moments.notna().any() else 0
+period = "D" if span <= 92 else "M" if span <= 3660 else "Y"
+way = "sum" if how == "count" else how
+periods = moments[kept].dt.to_period(period)
+grid = values[kept].groupby([periods, labels[kept]]).agg(way).unstack().sort_index()
+totals = values[kept].groupby(labels[kept]).agg(way).dropna().sort_values(ascending=False)
+times = [str(one) for one in grid.index]
+lines = {
+    str(name): [None if pd.isna(value) else float(value) for value in grid[name]]
+    for name in totals.index[:8]
+}
+totals = [(str(name), float(value)) for name, value in totals.items()]
+gone = int((~kept).sum())
+"""
+
 _CATEGORY = """
 labels = table[group].astype("string").str.strip().replace("", pd.NA)
 if how == "count":
@@ -209,6 +232,20 @@ print(f"→ {len(shown):,} rows, {shown.shape[1]:,} columns written to {output}"
 shown = shown.head()
 print(shown.to_string())
 """
+
+LINES_TOLD = """
+if lines:
+    unit = {10: "days", 7: "months"}.get(len(times[0]), "years")
+    top, low = totals[0], totals[-1]
+    print(f"→ {len(times):,} {unit} from {times[0]} to {times[-1]}, {len(totals):,} lines")
+    print(f"→ highest {split} {top[0]}: {top[1]:,.6g}; lowest {low[0]}: {low[1]:,.6g}")
+if len(totals) > 8:
+    print("→ the 8 largest are drawn")
+print(f"→ {gone:,} rows without a date or {split} left out")
+"""
+"""What is said of a chart with several lines, however they were found."""
+
+SPLIT += LINES_TOLD.lstrip("\n")
 
 BODIES = {
     "profile": _PROFILE,

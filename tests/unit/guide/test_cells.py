@@ -22,6 +22,7 @@ JOBS = [
     Job("profile", SALES),
     Job("clean", SALES),
     Job("time", SALES, ("day", "price")),
+    Job("time", SALES, ("day", "price"), "sum", split="region"),
     Job("category", SALES, ("region", "price")),
     Job("distribution", SALES, ("price",)),
     Job("join", SALES, ("region", "region"), other=OTHER),

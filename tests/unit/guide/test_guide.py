@@ -47,6 +47,22 @@ def test_a_plan_has_real_names_and_is_sound(desk: Desk) -> None:
     assert {call["tool"] for call in desk.calls} == {"list_directory", "read_file"}
 
 
+@pytest.mark.parametrize("packages", ["", "pandas"])
+def test_a_line_for_each_value_adds_up(desk: Desk, packages: str) -> None:
+    desk.packages = packages
+    more = SALES + "2024-02-03,N,70\n2024-02-03,S,20\n"
+    (desk.folder / "sales.csv").write_text(more)
+    said = desk.ask("plot the total price over time by region in sales.csv")
+    rows = list(csv.DictReader(more.splitlines()))
+    totals = {
+        region: sum(float(row["price"]) for row in rows if row["region"] == region)
+        for region in "NSW"
+    }
+    top, low = max(totals, key=lambda r: totals[r]), min(totals, key=lambda r: totals[r])
+    assert f"highest region {top}: {totals[top]:,.6g}; lowest {low}: {totals[low]:,.6g}" in said
+    assert "6 months from 2024-01 to 2024-06, 3 lines" in said
+
+
 def test_each_step_of_a_plan_can_be_carried_out(desk: Desk) -> None:
     made = desk.plan("analyse sales.csv, clean it, and plot the distribution of price")
     for step in made["steps"]:

@@ -32,6 +32,8 @@ ORDERS = table("orders.csv", "order,customer_id\n7,1\n8,2\n")
         Job("clean", SALES, gaps="fill"),
         Job("time", SALES, ("day", "units"), "sum"),
         Job("time", SALES, ("day", "price"), "mean"),
+        Job("time", SALES, ("day", "units"), "sum", split="region"),
+        Job("time", SALES, ("day",), "count", split="region"),
         Job("category", SALES, ("region", "price"), "mean"),
         Job("category", SALES, ("region",), "count"),
         Job("distribution", SALES, ("units",)),
@@ -48,6 +50,30 @@ def test_the_sentence_of_a_plan_is_understood_as_the_job_it_describes(job: Job) 
 def test_without_a_hint_charts_follow_from_the_columns() -> None:
     kinds = [(job.kind, job.columns) for job in jobs_in("plot it", [SALES])]
     assert kinds == [("time", ("day", "price")), ("category", ("region", "price"))]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("plot units over time by region", [("time", "region")]),
+        ("plot monthly units for each region", [("time", "region")]),
+        ("plot units over time", [("time", "")]),
+        ("plot units by month", [("time", "")]),
+        ("plot units over time and by region", [("time", ""), ("category", "")]),
+    ],
+)
+def test_a_line_for_each_is_one_chart_and_an_and_is_two(
+    text: str, found: list[tuple[str, str]]
+) -> None:
+    assert [(job.kind, job.split) for job in jobs_in(text, [SALES])] == found
+
+
+def test_what_comes_after_cleaning_works_on_what_was_cleaned() -> None:
+    text = "clean sales.csv and plot units over time"
+    clean, time = jobs_in(text, [SALES])
+    assert time.table.path == clean.output == "data/sales_clean.csv"
+    assert "from `data/sales_clean.csv`" in time.action
+    assert jobs_in(text, [SALES], [clean.output])[1].table.path == SALES.path
 
 
 def test_ids_are_not_what_is_measured() -> None:

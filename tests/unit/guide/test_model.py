@@ -29,7 +29,7 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
     (workspace / "sales.csv").write_text(f"day,price,region\n{rows}")
     settings = Settings(workspace=workspace, data_dir=tmp_path / "data", model=NAME)
     service = CoworkService(settings)
-    service.kit.model = GuideModel()  # type: ignore[assignment]
+    service.kit.model = GuideModel()
     service.kit.gate.approver = Agreeable()
     yield Bench(service, service.create_context(), workspace)
     await service.close()
