@@ -19,7 +19,7 @@ ALLOW_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help lab install test test-unit test-security test-server test-cluster test-acp test-local \
+.PHONY: help lab install test test-unit test-security test-server test-cluster test-acp test-mcp test-local \
         test-ui test-notebooks test-packaging \
         lint fmt build docs screenshots bench clean
 
@@ -48,6 +48,9 @@ test-cluster: $(VENV)/.ready-to-test ## plans on a real Dask cluster of processe
 
 test-acp: $(VENV)/.ready-to-test ## the agent over ACP, driven by real clients
 	$(BIN)/python -m pytest tests/acp $(ARGS)
+
+test-mcp: $(VENV)/.ready-to-test ## MCP servers as tools: real ones, and some that misbehave
+	$(BIN)/python -m pytest tests/mcp $(ARGS)
 
 test-local: $(VENV)/.ready-to-test ## a small language model, really served by a process of ours
 	$(BIN)/python -m pytest tests/local $(ARGS)
@@ -154,7 +157,8 @@ $(VENV)/.small-model: | $(VENV)/.made
 	@touch $@
 
 $(VENV)/.ready-to-test: pyproject.toml tests/ui/chromium.py \
-                        tests/acp/node_modules/.package-lock.json $(VENV)/.small-model | install
+                        tests/acp/node_modules/.package-lock.json \
+                        tests/mcp/node_modules/.package-lock.json $(VENV)/.small-model | install
 	@echo "Installing what the tests need …"
 	@$(BIN)/pip install --quiet --group build --group docs --group test
 	@$(BIN)/python -m tests.ui.chromium

@@ -63,6 +63,7 @@ TESTS = [  # the longest first, so that none is left running alone at the end
     pytest_check("cluster", "tests/cluster"),
     pytest_check("local", "tests/local"),
     pytest_check("acp", "tests/acp"),
+    pytest_check("mcp", "tests/mcp"),
     Check("vitest", ("npm", "run", "--silent", "test", "--"), report="vitest", folder="js"),
     pytest_check("notebooks", "--nbval-lax", "notebooks"),
     pytest_check("ui", "tests/ui", alone=True),

@@ -97,6 +97,7 @@ class Connection:
         self._stopping = asyncio.Event()
         self._changed = asyncio.Event()
         self._wishes = Wishes(config, around.model)
+        self._was_ready = False
         self._deaths = 0
         self._next_start = 0.0
 
@@ -161,10 +162,11 @@ class Connection:
             raise self._failed(what, str(error)) from None
 
     async def _hear_of_end(self) -> None:
-        """A connection that was closed is at an end; the reason may come a moment later."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(2.0):
-                await self._ended.wait()
+        """A connection that was closed is at an end; how a process ended is known a bit later."""
+        if self.config.kind == "stdio":
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(2.0):
+                    await self._ended.wait()
         self._end("")
 
     def _failed(self, what: str, why: str, code: str = "mcp_server") -> CoworkError:
@@ -190,44 +192,50 @@ class Connection:
         self._deaths, self._next_start = 0, 0.0
         if task is not None:
             self._stopping.set()
-            await asyncio.wait([task], timeout=self._around.patience.stop)
+            if self.state == "ready":  # else there is nothing yet to take leave of
+                await asyncio.wait([task], timeout=self._around.patience.stop)
             task.cancel()
             await asyncio.wait([task])
         self.state, self.why = "idle", ""
 
     def _begin(self) -> None:
         self._stopping = asyncio.Event()
-        self._ready = _unheard(asyncio.get_running_loop().create_future())
+        self._ready = _awaited()
         self._task = asyncio.create_task(self._live(), name=f"mcp {self.config.name}")
 
     async def _live(self) -> None:
         while not self._stopping.is_set():
-            began, was_ready = time.monotonic(), False
+            began, self._was_ready = time.monotonic(), False
             try:
                 await self._serve()
-                was_ready = True
             except asyncio.CancelledError:
                 self._fail("it was stopped")
                 raise
-            except BaseException as error:
-                self.why = self._told(error)
+            except (Exception, BaseExceptionGroup) as error:
+                if not self._was_ready:  # else its end is known, and this is only its leave
+                    self.why = self._told(error)
             if self._stopping.is_set():
                 break
-            self._note_death(time.monotonic() - began)
-            self._fail(self.why)
-            if not was_ready:
+            pause = self._note_death(time.monotonic() - began)
+            self.state = "failed"
+            if not self._was_ready:
+                self._fail(self.why)
                 return  # it is started again when somebody wants it
-            self._ready = _unheard(asyncio.get_running_loop().create_future())
+            if pause > self._around.patience.longest_wait:
+                self._fail(self.why)
+                self._ready = _awaited()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self._next_start - time.monotonic()):
                     await self._stopping.wait()
         self._fail("it was stopped")
 
-    def _note_death(self, lived: float) -> None:
+    def _note_death(self, lived: float) -> float:
+        """How long to wait before it is started again."""
         patience = self._around.patience
         self._deaths = 1 if lived >= patience.steady else self._deaths + 1
         pause = patience.pauses[min(self._deaths, len(patience.pauses)) - 1]
         self._next_start = time.monotonic() + pause
+        return pause
 
     def _fail(self, why: str) -> None:
         self.state, self.why = "failed", why
@@ -262,7 +270,7 @@ class Connection:
             raise ServerUnavailable(f"it did not answer within {limit:g} seconds") from None
 
     async def _run(self, client: Client) -> None:
-        self.state = "ready"
+        self.state, self._was_ready = "ready", True
         assert self._ready
         self._ready.set_result(client)
         watching = asyncio.create_task(self._watch(client))
@@ -302,11 +310,18 @@ class Connection:
             last = self.tail.last_line() if why else ""
             self.why = self.mask(f"{why}: {last}" if last else why) or "the connection ended"
             self._ended.set()
+            if self._ready and self._ready.done():
+                self.state, self._ready = (
+                    "failed",
+                    _awaited(),
+                )  # whoever comes now waits for the next
 
     def _told(self, error: BaseException) -> str:
         """What went wrong, in a few words; the SDK wraps it several times."""
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
+        if isinstance(error, CoworkError):
+            return error.message
         if self._ended.is_set() and self.why:
             return self.why
         words = str(error).strip() or type(error).__name__
@@ -314,8 +329,9 @@ class Connection:
         return self.mask(f"{words}: {last}" if last and last not in words else words)[:1_000]
 
 
-def _unheard(future: asyncio.Future[Client]) -> asyncio.Future[Client]:
-    """A future whose failure nobody has to look at."""
+def _awaited() -> asyncio.Future[Client]:
+    """A client that will be there, or not; if nobody wants to know, that is fine."""
+    future: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
     future.add_done_callback(_heard)
     return future
 

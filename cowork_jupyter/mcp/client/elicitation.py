@@ -18,7 +18,7 @@ Ask = Callable[[Question], Awaitable[str | None]]
 Answer = str | int | float | bool | list[str] | None
 
 DECLINE, SKIP, DONE = "decline", "skip", "done"
-MOST_FIELDS, MOST_OPTIONS, LONGEST = 10, 50, 2_000
+MOST_FIELDS, MOST_OPTIONS, LONGEST = 20, 50, 2_000
 _YES = {"true": True, "false": False}
 
 

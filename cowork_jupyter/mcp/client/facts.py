@@ -88,7 +88,7 @@ class KnownTools:
 
     def of(self, config: ServerConfig) -> tuple[ToolFacts, ...] | None:
         """The tools of a server; None if it never ran, or was another one."""
-        with contextlib.suppress(TypeError, AttributeError):
+        with contextlib.suppress(KeyError, TypeError, AttributeError):
             return tuple(ToolFacts(**one) for one in self._read()[config.identity])
         return None
 

@@ -15,7 +15,7 @@ from .secrets import Mask
 MOST_SECONDS = 3_600.0
 """However often a server says that it is still at work."""
 PROGRESS_PAUSE = 0.25
-MOST_QUESTIONS = 20
+MOST_QUESTIONS = 40
 """That one call may ask."""
 
 current: ContextVar[Ongoing | None] = ContextVar("current", default=None)

@@ -6,8 +6,11 @@ refused (parts that refer to each other over and over); the server checks the re
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 import json
 import re
+import sys
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -60,9 +63,16 @@ def parameters_of(name: str, schema: dict[str, Any]) -> type[ForeignParameters]:
     wanted = _without(schema, _LEFT_OUT)
     if _nodes(wanted, wanted, ()) > MOST_NODES:
         raise ValueError("its parameters refer to each other too often to be checked")
-    _validator(wanted)
     told = {"type": "object", **_shortened(_without(schema, _NOT_SHOWN))}
     return type(name, (ForeignParameters,), {"wanted": wanted, "told": told})
+
+
+async def get_ready() -> None:
+    """Import what checks parameters, before anybody waits for it: it can take a second, and
+    only a Jupyter server has it already.
+    """
+    if "jsonschema" not in sys.modules:
+        await asyncio.to_thread(importlib.import_module, "jsonschema")
 
 
 def problems_of(given: dict[str, Any], wanted: dict[str, Any]) -> list[str]:

@@ -16,6 +16,7 @@ from ...tools.base import Tool
 from .configured import Configured, ConfiguredServers
 from .connection import Connection, Surroundings
 from .facts import KnownTools
+from .schema import get_ready
 from .tools import tool_name, tool_of
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ class McpServers:
                 each.cancel()  # only the wait: the server goes on starting
             for each in done:
                 each.exception()
+        if self.tools():
+            await get_ready()
 
     # For the user
 

@@ -31,6 +31,9 @@ MOST_GARBAGE = 20
 """Lines that are no messages: some servers greet, none goes on like that."""
 FLOOD_SECONDS, FLOOD_MESSAGES = 5.0, 5_000
 """More messages in less time than this is not talk any more."""
+MOST_HEARD = 100
+"""Of what a server tells along the way, no more is listened to in that time."""
+_ALONG_THE_WAY = frozenset({"notifications/progress", "notifications/message"})
 LAST_WORDS = 2.0
 """Seconds that a server has to end by itself once its input is closed."""
 _PIECE, _STDERR_PAUSE = 65_536, 0.05
@@ -66,6 +69,7 @@ class _Flood:
     count: int = 0
 
     def message(self) -> None:
+        """One more."""
         self.count += 1
         now = time.monotonic()
         if now - self.began > FLOOD_SECONDS:
@@ -199,7 +203,9 @@ async def _messages(
             if garbage > MOST_GARBAGE:
                 raise Misbehaved("what it writes is not MCP") from None
             continue
-        await send.send(SessionMessage(message))
+        along = getattr(message, "method", "") in _ALONG_THE_WAY
+        if not along or flood.count <= MOST_HEARD:
+            await send.send(SessionMessage(message))
 
 
 async def _speak(
