@@ -114,6 +114,8 @@ class Session:
 
     async def close(self) -> None:
         """Tell no more."""
+        if self._turn is not None:
+            self._turn.end("cancelled")
         tasks = [task for task in (self._following, *self._beside.values()) if task]
         for task in tasks:
             task.cancel()
