@@ -50,7 +50,8 @@ def review_text(review: Mapping[str, Any]) -> str:
     lines = [f"Review: {verdict}", str(review.get("summary", ""))]
     for finding in review.get("findings", []):
         place = ":".join(str(part) for part in (finding["file"], finding["line"]) if part)
-        lines.append(f"- {finding['severity']} {place}: {one_line(finding['comment'])}")
+        head = f"- {finding['severity']} {place}".rstrip()
+        lines.append(f"{head}: {one_line(finding['comment'])}")
         if finding["suggestion"]:
             lines.append(f"  {one_line(finding['suggestion'])}")
     return "\n".join(lines)

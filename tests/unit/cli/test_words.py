@@ -1,0 +1,86 @@
+"""What is shown in a terminal reads well and hides nothing."""
+
+from __future__ import annotations
+
+from cowork_jupyter.cli.words import (
+    call_text,
+    plan_text,
+    question_text,
+    request_text,
+    review_text,
+    scopes_text,
+)
+from cowork_jupyter.domain.plan import Plan
+from cowork_jupyter.domain.replies import Question, Review
+
+
+def test_a_plan_says_all_that_is_approved_with_it() -> None:
+    first = {"id": "read", "action": "Read\nall", "tools_needed": ["read_file"]}
+    second = {
+        "id": "write",
+        "action": "Write",
+        "reason": "It is missing",
+        "files": ["a.txt", "b.txt"],
+        "depends_on": ["read"],
+        "estimated_time": "2 min",
+    }
+    plan = {"goal": "Go", "steps": [first, second], "risks": ["It may rain"]}
+    assert plan_text(Plan.model_validate({**plan, "prerequisites": ["A roof"]})).splitlines() == [
+        "Plan: Go",
+        "",
+        "  1. Read all",
+        "     tools: read_file",
+        "  2. Write",
+        "     why: It is missing",
+        "     files: a.txt, b.txt",
+        "     after: 1",
+        "     time: 2 min",
+        "",
+        "Needs: A roof",
+        "",
+        "Risks: It may rain",
+    ]
+
+
+def test_a_request_shows_the_whole_call_and_what_cannot_be_undone() -> None:
+    request = {
+        "tool": "execute_command",
+        "risk": "high",
+        "why": ["It reaches the network."],
+        "shown": {"kind": "command", "text": "curl x\ncurl y", "complete": False},
+        "uncovered": ["big.bin (too large)"],
+        "scopes": ["once", "session", "global"],
+    }
+    text = request_text(request)
+    assert "  │ curl x\n  │ curl y\n  │ … (too long to be shown whole)" in text
+    assert "It reaches the network." in text
+    assert "cannot undo: big.bin (too large)" in text
+    assert [scope for scope, _ in scopes_text(request)] == ["session", "global"]
+
+
+def test_a_question_numbers_its_options_and_names_the_default() -> None:
+    options = [{"label": "One", "value": "1"}, {"label": "Two", "value": "2"}]
+    asked = Question.model_validate({"question": "Which?", "options": options, "default": "2"})
+    assert question_text(asked.model_dump()) == "Which?\n  1. One\n  2. Two (default)"
+
+
+def test_a_review_names_places() -> None:
+    findings = [
+        {"file": "a.py", "line": 3, "comment": "Off by one", "suggestion": "Use <="},
+        {"comment": "Too long", "severity": "major"},
+    ]
+    review = Review.model_validate(
+        {"summary": "Nearly", "verdict": "request_changes", "findings": findings}
+    )
+    assert review_text(review.model_dump()).splitlines() == [
+        "Review: request changes",
+        "Nearly",
+        "- minor a.py:3: Off by one",
+        "  Use <=",
+        "- major: Too long",
+    ]
+
+
+def test_a_call_is_told_by_what_it_is_about() -> None:
+    assert call_text("grep", {"glob": "*.py", "pattern": "a\nb"}) == "grep a b"
+    assert call_text("list_variables", {}) == "list_variables"
