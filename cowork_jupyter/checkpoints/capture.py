@@ -6,16 +6,29 @@ import os
 import stat
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
+from .attributes import Attributes, attributes_of
+from .batch import Batch
 from .entries import Entry
 from .exclude import inside_git
 from .ground import Ground
-from .objects import LARGE, Batch, Objects
-from .scan import YOUNG, Limits, opened, row_of
+from .large import Limits
+from .look import row_of
+from .objects import LARGE, Objects
+from .scan import YOUNG
 from .snapshot import NOTHING, Snapshot
 
 _MOST_REMEMBERED = 10_000
+
+
+class Known(NamedTuple):
+    """What a file was when it was read."""
+
+    row: bytes
+    digest: bytes
+    attributes: Attributes
 
 
 @dataclass
@@ -25,8 +38,8 @@ class Capture:
     ground: Ground
     objects: Objects
     limits: Limits
-    _read: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
-    """Numbers and digest by path, of files whose times can be believed."""
+    _read: dict[str, Known] = field(default_factory=dict)
+    """By path, files whose times can be believed."""
 
     def entries(
         self, paths: Iterable[str], scanned: Snapshot | None = None
@@ -56,29 +69,33 @@ class Capture:
         entry = Entry("file", stat.S_IMODE(facts.st_mode), facts.st_size, facts.st_mtime_ns)
         if not stat.S_ISREG(facts.st_mode):
             return _not_kept(entry, "a pipe, socket or device")
-        digest = self._known(path, row_of(facts), scanned)
-        if digest:
-            return _with_content(entry, digest, facts.st_size)
+        known = self._known(path, row_of(facts), scanned)
+        if known:
+            return replace(entry, digest=known.digest, attributes=known.attributes)
         try:
             return self._kept(path, facts.st_size, batch)
         except OSError as error:
             return _not_kept(entry, f"cannot be kept: {error.strerror}")
 
-    def _known(self, path: str, row: bytes, scanned: Snapshot | None) -> bytes | None:
-        """The digest of a file that was read before and has not changed."""
+    def _known(self, path: str, row: bytes, scanned: Snapshot | None) -> Known | None:
+        """A file that was read before and has not changed."""
         candidates = [self._read.get(path)]
-        folder, _, name = path.rpartition("/")
-        if scanned and folder in scanned.folders and name in scanned.folders[folder].names:
-            candidates.append(scanned.folders[folder].known()[name])
+        place, _, name = path.rpartition("/")
+        folder = scanned.folders.get(place) if scanned else None
+        if folder and name in folder.names:
+            candidates.append(Known(*folder.known()[name], folder.attributes.get(name, ())))
         for candidate in candidates:
-            if candidate and candidate[0] == row and candidate[1] != NOTHING:
-                return candidate[1] if self.objects.touch(candidate[1]) else None
+            if candidate and candidate.row == row and candidate.digest != NOTHING:
+                return candidate if self.objects.touch(candidate.digest) else None
         return None
 
     def _kept(self, path: str, size: int, batch: Batch) -> Entry:
-        with opened(self.ground, path) as file:
+        with self.ground.opened(path) as file:
             facts = os.fstat(file)
-            entry = Entry("file", stat.S_IMODE(facts.st_mode), facts.st_size, facts.st_mtime_ns)
+            entry = Entry(
+                *("file", stat.S_IMODE(facts.st_mode), facts.st_size, facts.st_mtime_ns),
+                attributes=attributes_of(file),
+            )
             if size >= LARGE:
                 room = min(self.limits.total - self.objects.used(), self.objects.free())
                 if size > room:
@@ -89,17 +106,16 @@ class Capture:
                 while piece := os.read(file, LARGE):
                     content += piece
                 digest, size = batch.add(content), len(content)
-            self._remember(path, facts, os.fstat(file), digest)
+            self._remember(path, Known(row_of(facts), digest, entry.attributes), facts, file)
             return _with_content(entry, digest, size)
 
-    def _remember(
-        self, path: str, before: os.stat_result, after: os.stat_result, digest: bytes
-    ) -> None:
-        row, young = row_of(before), time.time_ns() - YOUNG
-        if row == row_of(after) and max(before.st_mtime_ns, before.st_ctime_ns) < young:
+    def _remember(self, path: str, known: Known, facts: os.stat_result, file: int) -> None:
+        young = time.time_ns() - YOUNG
+        believed = max(facts.st_mtime_ns, facts.st_ctime_ns) < young
+        if believed and known.row == row_of(os.fstat(file)):
             if len(self._read) >= _MOST_REMEMBERED:
                 self._read.clear()
-            self._read[path] = (row, digest)
+            self._read[path] = known
 
 
 def _above(path: str) -> list[str]:
@@ -108,8 +124,8 @@ def _above(path: str) -> list[str]:
 
 
 def _with_content(entry: Entry, digest: bytes, size: int) -> Entry:
-    return Entry(entry.kind, entry.mode, size, entry.modified, digest)
+    return replace(entry, size=size, digest=digest)
 
 
 def _not_kept(entry: Entry, why: str) -> Entry:
-    return Entry(entry.kind, entry.mode, entry.size, entry.modified, why_not_kept=why)
+    return replace(entry, why_not_kept=why)

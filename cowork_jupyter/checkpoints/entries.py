@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from .attributes import Attributes, attributes_from_list, attributes_to_list
+
 Kind = Literal["file", "link", "folder"]
 
 
@@ -26,6 +28,8 @@ class Entry:
     target: str | None = None
     """Where a link leads."""
     why_not_kept: str = ""
+    attributes: Attributes = ()
+    """Come back with the content, but make no difference by themselves."""
 
     def same(self, other: Entry | None) -> bool:
         """Whether the two stand for the same thing with the same content."""
@@ -90,14 +94,18 @@ def _to_list(entry: Entry | None) -> list[Any] | None:
     if entry is None:
         return None
     digest = entry.digest.hex() if entry.digest else None
-    return [
+    row = [
         *(entry.kind, entry.mode, entry.size, entry.modified),
         *(digest, entry.target, entry.why_not_kept),
     ]
+    return [*row, attributes_to_list(entry.attributes)] if entry.attributes else row
 
 
 def _from_list(row: list[Any] | None) -> Entry | None:
     if row is None:
         return None
-    kind, mode, size, modified, digest, target, why = row
-    return Entry(kind, mode, size, modified, bytes.fromhex(digest) if digest else None, target, why)
+    kind, mode, size, modified, digest, target, why, *attributes = row
+    return Entry(
+        *(kind, mode, size, modified, bytes.fromhex(digest) if digest else None, target, why),
+        attributes=attributes_from_list(*attributes),
+    )

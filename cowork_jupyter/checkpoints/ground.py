@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from .attributes import Attributes, give_back
 from .look import OPEN_FOLDER
 from .objects import write_all
 
@@ -62,6 +63,18 @@ class Ground:
         finally:
             os.close(held)
 
+    @contextmanager
+    def opened(self, path: str) -> Iterator[int]:
+        """A regular file, open for reading; `OSError` if it is none."""
+        with self.parent(path) as (folder, name):
+            file = os.open(name, OPEN_FILE, dir_fd=folder)
+            try:
+                if not stat.S_ISREG(os.fstat(file).st_mode):
+                    raise FileNotFoundError(path)
+                yield file
+            finally:
+                os.close(file)
+
     def stat(self, path: str) -> os.stat_result | None:
         """What is at the path itself; None if nothing is, or not under exactly this name."""
         try:
@@ -80,8 +93,14 @@ class Ground:
             return []
         return [name for name in names if bool(LEFTOVER.fullmatch(name)) == leftovers]
 
-    def write(self, path: str, mode: int, chunks: Iterable[bytes]) -> None:
-        """Put a file there in one step, with missing folders above it."""
+    def write(
+        self, path: str, mode: int, chunks: Iterable[bytes], attributes: Attributes = ()
+    ) -> None:
+        """Put a file there in one step, with missing folders above it.
+
+        It is a new file under the old name. Other names of the old one (hard links) keep it:
+        they may be outside of the workspace, and nobody said that they may be changed.
+        """
         with self.parent(path, make=True) as (folder, name):
             temporary = f".cowork-{secrets.token_hex(8)}.tmp"
             descriptor = os.open(temporary, _CREATE, 0o600, dir_fd=folder)
@@ -90,6 +109,7 @@ class Ground:
                     for chunk in chunks:
                         write_all(descriptor, chunk)
                     _keep_owner(folder, name, descriptor)
+                    give_back(descriptor, attributes)
                     os.fchmod(descriptor, mode)
                     os.fsync(descriptor)
                 finally:

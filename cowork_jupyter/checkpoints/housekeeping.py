@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from .objects import FRESH, Damaged
+from .batch import FRESH
+from .objects import Damaged
 from .snapshot import Folder
 from .store import CheckpointStore
 from .views import CheckpointUse

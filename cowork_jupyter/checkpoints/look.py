@@ -24,6 +24,7 @@ Question = tuple[list[str], dict[str, Known]]
 
 numbers_of = attrgetter("st_dev", "st_ino", "st_mode", "st_size", "st_mtime_ns", "st_ctime_ns")
 own_numbers_of = attrgetter("st_dev", "st_ino", "st_mode", "st_mtime_ns", "st_ctime_ns")
+_NEVER = array("q", [-1]).tobytes()
 
 
 def unchanged(descriptor: int, names: list[str], rows: bytes) -> bool:
@@ -44,6 +45,16 @@ def packed(numbers: list[int] | tuple[int, ...]) -> bytes:
         return array("q", numbers).tobytes()
     except OverflowError:  # some filesystems number their files beyond what is signed
         return array("q", [(one + 2**63) % 2**64 - 2**63 for one in numbers]).tobytes()
+
+
+def row_of(facts: os.stat_result) -> bytes:
+    """The numbers by which a file is known again."""
+    return packed(numbers_of(facts))
+
+
+def doubted(row: bytes) -> bytes:
+    """The numbers of a file that will be read again, because no file has this time of change."""
+    return row[: -len(_NEVER)] + _NEVER
 
 
 def main() -> None:

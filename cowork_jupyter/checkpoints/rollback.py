@@ -38,6 +38,8 @@ class Plan:
     skipped: list[Left] = field(default_factory=list)
     also_later: list[str] = field(default_factory=list)
     """Paths that later steps changed too, which goes with it."""
+    parted: list[str] = field(default_factory=list)
+    """Files with other names (hard links), which keep what is there now."""
 
     def skip(self, path: str, why: str, *, can_overwrite: bool = False) -> None:
         """Leave a path as it is."""
@@ -86,6 +88,8 @@ def planned(
         if any(one.position not in own for one, _ in story):
             plan.also_later.append(path)
         plan.changes.append(Change(path, present, target))
+        if _has_other_names(state, plan.changes[-1]):
+            plan.parted.append(path)
     _leave_full_folders(state, plan)
     shown = {printable(path) for path in stories}
     for path in sorted({*(paths or ()), *overwrite} - shown):
@@ -142,6 +146,14 @@ def _lost_for_good(present: Entry | None) -> str:
     if present and present.kind == "file" and present.digest is None:
         return f"what is there now cannot be kept: {present.why_not_kept}"
     return ""
+
+
+def _has_other_names(state: WorkspaceState, change: Change) -> bool:
+    """Whether a file is written anew that other names (hard links) lead to as well."""
+    if not (change.before and change.after and change.before.kind == change.after.kind == "file"):
+        return False
+    facts = state.ground.stat(change.path)
+    return facts is not None and facts.st_nlink > 1
 
 
 def _leave_full_folders(state: WorkspaceState, plan: Plan) -> None:
@@ -211,7 +223,8 @@ def _do(state: WorkspaceState, change: Change) -> None:
         ground.link(change.path, after.target or "")
     else:
         assert after.digest  # the plan has no others
-        ground.write(change.path, after.mode, state.store.objects.chunks(after.digest))
+        content = state.store.objects.chunks(after.digest)
+        ground.write(change.path, after.mode, content, after.attributes)
 
 
 def _check_still_there(state: WorkspaceState, change: Change) -> None:

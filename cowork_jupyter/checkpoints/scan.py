@@ -10,44 +10,23 @@ from __future__ import annotations
 import os
 import stat
 import time
-from array import array
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from .attributes import Attributes, attributes_of
+from .batch import Batch
 from .exclude import Exclusions
 from .ground import OPEN_FILE, Ground
-from .look import OPEN_FOLDER, numbers_of, own_numbers_of, packed, unchanged
+from .large import LargeFiles, Limits, Wanted
+from .look import OPEN_FOLDER, doubted, own_numbers_of, row_of, unchanged
 from .looker import ITS_SHARE, WORTHWHILE, Looker
-from .objects import LARGE, Batch, Objects
-from .snapshot import NOTHING, ROW, WHOLE, Folder, Snapshot, joined
+from .objects import LARGE, Objects
+from .snapshot import NOTHING, WHOLE, Folder, Snapshot, joined
 
 YOUNG = 2_000_000_000
 """Nanoseconds; the coarsest clock of a filesystem (FAT) ticks every two seconds."""
 DEEPEST = 400
 """Folders within folders that are held open at once."""
-
-_NEVER = array("q", [-1]).tobytes()
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How much may be kept."""
-
-    file: int = 2 * 1024**3
-    total: int = 20 * 1024**3
-    reserve: int = 512 * 1024**2
-    """Bytes that the disk keeps for others."""
-
-
-@dataclass
-class _Wanted:
-    """A large file that is looked at last, the smallest first."""
-
-    size: int
-    path: str
-    folder: Folder
-    at: int
 
 
 @dataclass(slots=True)
@@ -56,6 +35,7 @@ class _Found:
 
     folder: Folder
     known: dict[str, tuple[bytes, bytes]]
+    attributes: dict[str, Attributes]
     batch: Batch
 
 
@@ -71,9 +51,11 @@ class Scan:
     looker: Looker
     folders: dict[str, Folder] = field(default_factory=dict)
     _places: dict[str, str] = field(default_factory=dict)
-    _large: list[_Wanted] = field(default_factory=list)
     _believed: int = 0
     """Times before this are."""
+
+    def __post_init__(self) -> None:
+        self._large = LargeFiles(self.ground, self.objects, self.limits)
 
     def run(self) -> Snapshot:
         """Look, and keep what is new."""
@@ -85,7 +67,7 @@ class Scan:
                 self._walk(os.dup(top), batch)
         finally:
             self.looker.forget()
-        self._keep_large()
+        self._large.keep(self._believed)
         return Snapshot(self.folders)
 
     def _walk(self, top: int, batch: Batch) -> None:
@@ -183,7 +165,8 @@ class Scan:
             return _closed("cannot be read", folder.mode)
         if path and self.exclusions.is_environment((*others, *folder.folders)):
             return _closed("an environment, which can be made anew", folder.mode)
-        found = _Found(folder, before.known() if before else {}, batch)
+        known, attributes = (before.known(), before.attributes) if before else ({}, {})
+        found = _Found(folder, known, attributes, batch)
         rows, digests = bytearray(), bytearray()
         for name, is_file in others.items():
             try:
@@ -229,6 +212,8 @@ class Scan:
             found.folder.not_kept[name] = "a pipe, socket or device"
             return None
         if before and before[0] == row_of(facts) and before[1] != NOTHING:
+            if name in found.attributes:
+                found.folder.attributes[name] = found.attributes[name]
             return before
         return self._read(descriptor, path, name, found)
 
@@ -246,82 +231,22 @@ class Scan:
             if not stat.S_ISREG(facts.st_mode):
                 return None  # it was swapped just now
             row = row_of(facts)
+            attributes = attributes_of(file)
+            if attributes:
+                found.folder.attributes[name] = attributes
             if size >= LARGE:
                 at = len(found.folder.names)
-                self._large.append(_Wanted(size, joined(path, name), found.folder, at))
-                return _doubted(row), NOTHING
+                self._large.wanted.append(Wanted(size, joined(path, name), found.folder, at))
+                return doubted(row), NOTHING
             content = os.read(file, size + 1)
             # A change from now on will show in the times, if those we have are not too young.
             believed = max(facts.st_mtime_ns, facts.st_ctime_ns) < self._believed
             if not believed or len(content) != size:
-                row = _doubted(row)
+                row = doubted(row)
             return row, found.batch.add(content)
         finally:
             os.close(file)
 
-    # --- large files, when it is known how much room there is
-
-    def _keep_large(self) -> None:
-        if not self._large:
-            return
-        limits, objects = self.limits, self.objects
-        room = min(limits.total - objects.used(), objects.free() - limits.reserve)
-        for wanted in sorted(self._large, key=lambda one: one.size):
-            why = ""
-            if wanted.size > limits.file:
-                why = f"larger than checkpoint_file_limit ({_size(limits.file)})"
-            elif wanted.size > room:
-                why = "no room is left for it (checkpoint_total_limit, or the disk is full)"
-            if why:
-                wanted.folder.not_kept[wanted.folder.names[wanted.at]] = why
-                continue
-            room -= self._keep_one(wanted)
-
-    def _keep_one(self, wanted: _Wanted) -> int:
-        folder, at = wanted.folder, wanted.at
-        try:
-            with opened(self.ground, wanted.path) as file:
-                facts = os.fstat(file)
-                digest, size = self.objects.add_file(file)
-                row = row_of(facts)
-                believed = max(facts.st_mtime_ns, facts.st_ctime_ns) < self._believed
-                if not believed or row_of(os.fstat(file)) != row:
-                    row = _doubted(row)
-        except OSError as error:
-            folder.not_kept[folder.names[at]] = f"cannot be kept: {error.strerror}"
-            return 0
-        folder.rows = folder.rows[: at * ROW] + row + folder.rows[(at + 1) * ROW :]
-        start, end = at * len(digest), (at + 1) * len(digest)
-        folder.digests = folder.digests[:start] + digest + folder.digests[end:]
-        return size
-
-
-@contextmanager
-def opened(ground: Ground, path: str) -> Iterator[int]:
-    """A regular file, open for reading; `OSError` if it is none."""
-    with ground.parent(path) as (folder, name):
-        file = os.open(name, OPEN_FILE, dir_fd=folder)
-        try:
-            if not stat.S_ISREG(os.fstat(file).st_mode):
-                raise FileNotFoundError(path)
-            yield file
-        finally:
-            os.close(file)
-
-
-def row_of(facts: os.stat_result) -> bytes:
-    """The numbers by which a file is known again."""
-    return packed(numbers_of(facts))
-
-
-def _doubted(row: bytes) -> bytes:
-    """The numbers of a file that will be read again, because no file has this time of change."""
-    return row[: ROW - 8] + _NEVER
-
 
 def _closed(why: str, mode: int = 0) -> Folder:
     return Folder(None, mode, [], b"", b"", [], {}, {WHOLE: why})
-
-
-def _size(number: int) -> str:
-    return f"{number / 1024**3:.3g} GiB"

@@ -11,7 +11,7 @@ from ..domain.errors import Unavailable
 from ..domain.settings import Settings
 from .exclude import Exclusions
 from .housekeeping import Report, sweep, tidy, use, verify
-from .scan import Limits
+from .large import Limits
 from .store import CheckpointStore, WorkspaceState
 from .views import CheckpointUse
 

@@ -13,6 +13,7 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from .attributes import Attributes, attributes_from_list, attributes_to_list
 from .entries import Change, Entry, Uncovered
 
 FIELDS = 6
@@ -42,6 +43,8 @@ class Folder:
     """Where the symlinks lead."""
     not_kept: dict[str, str] = field(default_factory=dict)
     """Why, for files and folders that are left out or could not be kept."""
+    attributes: dict[str, Attributes] = field(default_factory=dict)
+    """Of files that have any."""
 
     def known(self) -> dict[str, tuple[bytes, bytes]]:
         """Numbers and digest by name."""
@@ -67,6 +70,7 @@ class Folder:
             *("file", stat.S_IMODE(mode), size, modified),
             digest=None if digest == NOTHING else digest,
             why_not_kept=self.not_kept.get(name, ""),
+            attributes=self.attributes.get(name, ()),
         )
 
     def contents(self) -> Iterator[bytes]:
@@ -78,7 +82,11 @@ class Folder:
 
     def to_bytes(self) -> bytes:
         """For the database."""
-        facts = (self.own, self.mode, self.names, self.folders, self.targets, self.not_kept)
+        attributes = {name: attributes_to_list(one) for name, one in self.attributes.items()}
+        facts = (
+            *(self.own, self.mode, self.names, self.folders, self.targets, self.not_kept),
+            attributes,
+        )
         head = json.dumps(facts, separators=(",", ":")).encode()
         return zlib.compress(len(head).to_bytes(4, "big") + head + self.rows + self.digests, 1)
 
@@ -87,11 +95,13 @@ class Folder:
         """Back from the database."""
         raw = zlib.decompress(data)
         body = 4 + int.from_bytes(raw[:4], "big")
-        own, mode, names, folders, targets, not_kept = json.loads(raw[4:body])
+        own, mode, names, folders, targets, not_kept, *more = json.loads(raw[4:body])
         rows_end = body + ROW * len(names)
+        attributes = more[0] if more else {}  # states of earlier versions have none
         return cls(
             *(tuple(own) if own else None, mode, names, raw[body:rows_end], raw[rows_end:]),
             *(folders, targets, not_kept),
+            {name: attributes_from_list(one) for name, one in attributes.items()},
         )
 
 

@@ -20,9 +20,10 @@ from .database import Database
 from .entries import Change, Entry, changes_from_bytes, changes_to_bytes
 from .exclude import Exclusions
 from .ground import Ground
+from .large import Limits
 from .looker import Looker
 from .objects import Damaged, Objects
-from .scan import Limits, Scan
+from .scan import Scan
 from .snapshot import Folder, Snapshot
 from .unfinished import Unfinished, merged
 
@@ -215,7 +216,8 @@ class WorkspaceState:
         """Keep what a file would hold if the document open in a browser were saved now."""
         with self.store.objects.batch() as batch:
             digest = batch.add(content)
-        return Entry("file", like.mode if like else 0o644, len(content), 0, digest)
+        mode, attributes = (like.mode, like.attributes) if like else (0o644, ())
+        return Entry("file", mode, len(content), 0, digest, attributes=attributes)
 
     def _load(self) -> Snapshot:
         root, rules = os.fsencode(self.root), self._exclusions.rules

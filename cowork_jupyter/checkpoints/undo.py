@@ -149,6 +149,9 @@ def _result(plan: Plan, made: str | None, dry_run: bool) -> RollbackResult:
     if plan.also_later:
         shown = ", ".join(printable(path) for path in plan.also_later[:10])
         notes.insert(0, f"Later steps had changed these too, which goes with it: {shown}.")
+    if plan.parted:
+        shown = ", ".join(printable(path) for path in plan.parted[:10])
+        notes.insert(0, f"These have other names (hard links), which keep what is there: {shown}.")
     return RollbackResult(
         restored=[printable(path) for path in plan.restored],
         removed=[printable(path) for path in plan.removed],

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.checkpoints import rollback
+from cowork_jupyter.checkpoints.attributes import Attributes
 from cowork_jupyter.checkpoints.entries import Change
 from cowork_jupyter.checkpoints.ground import Ground
+from cowork_jupyter.checkpoints.large import Limits
 from cowork_jupyter.checkpoints.objects import LARGE
 from cowork_jupyter.checkpoints.rollback import BY_USER, ELSEWHERE, IN_BETWEEN, NOT_EMPTY, NOT_OURS
-from cowork_jupyter.checkpoints.scan import Limits
 
 from .conftest import Site, run_as_nobody, why
 
@@ -394,12 +395,13 @@ def test_a_full_disk_leaves_each_file_old_or_new(
     site.record("cp", before)
     write = Ground.write
 
-    def full(self: Ground, path: str, mode: int, chunks: object) -> None:
+    def full(self: Ground, path: str, mode: int, chunks: object, attributes: Attributes) -> None:
         def breaking() -> object:
             yield b"bef"
             raise OSError(28, "No space left on device")
 
-        write(self, path, mode, breaking() if path == "b" else chunks)  # type: ignore[arg-type]
+        content = breaking() if path == "b" else chunks
+        write(self, path, mode, content, attributes)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Ground, "write", full)
     done = site.roll_back("cp")

@@ -12,9 +12,10 @@ import pytest
 
 from cowork_jupyter.checkpoints import look, looker
 from cowork_jupyter.checkpoints import scan as scanning
+from cowork_jupyter.checkpoints.batch import Batch
 from cowork_jupyter.checkpoints.exclude import Exclusions
-from cowork_jupyter.checkpoints.objects import LARGE, Batch, Objects
-from cowork_jupyter.checkpoints.scan import Limits
+from cowork_jupyter.checkpoints.large import Limits
+from cowork_jupyter.checkpoints.objects import LARGE, Objects
 
 from .conftest import Site, run_as_nobody, why
 
@@ -288,7 +289,6 @@ def test_inodes_beyond_what_is_signed(site: Site, monkeypatch: pytest.MonkeyPatc
         return 2**64 - 1, 2**63 + 5, *numbers(facts)[2:]
 
     monkeypatch.setattr(look, "numbers_of", huge)
-    monkeypatch.setattr(scanning, "numbers_of", huge)
     site.write("a.txt", "a")
     before = site.scan()
     assert site.changes(before) == {}
