@@ -15,6 +15,7 @@ from . import drawing, modelling, with_csv, with_pandas
 from .jobs import Job
 
 ARROW = "→ "
+WRITTEN_BY = "Written by Cowork's built-in guide (rules, no language model)."
 PACKAGES = ("pandas", "matplotlib", "sklearn", "numpy")
 
 
@@ -55,7 +56,7 @@ def code_for(job: Job, means: Means, choices: Choices, paths: dict[str, str]) ->
         body = writer.BODIES[job.kind]
     # On one line: a file's name may hold a line break, and then code behind it.
     said = " ".join(job.action.split())
-    head = f"# {said}\n# Written by Cowork's built-in guide (rules, no language model)."
+    head = f"# {said}\n# {WRITTEN_BY}"
     constants = "\n".join(f"{name} = {value!r}" for name, value in values.items())
     code = "\n".join(part.strip("\n") for part in (loading, constants, body) if part)
     return f"{head}\n{_as_function(job, code) if means.in_notebook else code}\n"

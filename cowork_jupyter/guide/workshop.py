@@ -6,9 +6,11 @@ import posixpath
 import re
 import shlex
 from dataclasses import dataclass
+from itertools import takewhile
 
-from .cells import PACKAGES, Means
+from .cells import PACKAGES, WRITTEN_BY, Means
 from .conversation import Result
+from .notebook import cells_in
 from .script import Script
 
 CELL_TOOLS = ("insert_cell", "edit_cell", "run_cell", "run_code")
@@ -71,12 +73,29 @@ class Workshop:
                 "edit_cell", path=self.notebook, cell_id=cell_id, fingerprint=mark, source=code
             )
         else:
-            written = call("insert_cell", path=self.notebook, source=code)
+            written = call("insert_cell", path=self.notebook, source=code, **self._place())
         found = _CELL.search(written.text)
         if not written.ok or not found:
             raise CannotRun(_first_line(written.text))
         self._cell = (found[1], found[2])
         return call("run_cell", path=self.notebook, cell_id=found[1], start_kernel=True)
+
+    def _place(self) -> dict[str, str]:
+        """Below the cell that asked for it, and what was already written below that; else last."""
+        if not self.script.may("read_notebook"):
+            return {}
+        wanted = _on_one_line(self.script.run.goal or self.script.run.request)
+        cells = cells_in(self.script.call("read_notebook", path=self.notebook).text)
+        asking = [
+            at
+            for at, cell in enumerate(cells)
+            if cell.source.startswith(("%%plan", "%%act")) and wanted in _on_one_line(cell.source)
+        ]
+        if not asking:
+            return {}
+        below = cells[asking[-1] + 1 :]
+        written = list(takewhile(lambda cell: WRITTEN_BY in cell.source, below))
+        return {"after": (written or [cells[asking[-1]]])[-1].id}
 
     def _run_script(self, code: str, name: str) -> Result:
         for number in range(1, _MOST_SCRIPTS):
@@ -112,6 +131,10 @@ def find_workshop(script: Script) -> Workshop:
         if "[exit code 127]" not in looked.text:
             break
     raise CannotRun(_first_line(looked.text))
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _by_exit_code(result: Result) -> Result:

@@ -14,6 +14,7 @@ import pytest
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.guide import Guide
+from cowork_jupyter.guide.cells import WRITTEN_BY
 
 from .desk import Desk
 
@@ -219,7 +220,8 @@ def test_a_role_that_cannot_run_code_says_so(desk: Desk) -> None:
 
 
 def _messages(*turns: tuple[str, Any]) -> list[dict[str, Any]]:
-    names = ["read_file", "list_directory", "insert_cell", "edit_cell", "run_cell", "run_code"]
+    names = ["read_file", "list_directory", "read_notebook", "run_cell", "run_code"]
+    names += ["insert_cell", "edit_cell"]
     tools = "\n".join(f"- {name}(path): what it does" for name in names)
     facts = "- date: today\n- notebook: work/nb.ipynb\n"
     prompt = f"# Tools\n## Files\n{tools}\n\n# Replies\n…\n\n# Facts\n{facts}"
@@ -236,6 +238,11 @@ def test_with_a_notebook_it_writes_a_cell_runs_it_and_mends_it() -> None:
         "list_directory": ["data/\n  sales.csv  2.1 KB\nwork/\n  nb.ipynb  1.0 KB"],
         "read_file": [SALES],
         "run_code": ["packages: pandas\n[ran code in 0.1 s]"],
+        "read_notebook": [
+            "[cell 0 · c0 · code · fingerprint a1]\n%%act -m m\nprofile\ndata/sales.csv\n"
+            f"[cell 1 · c1 · code · In [2] · fingerprint a2]\n# {WRITTEN_BY}\nearlier()\n"
+            "[cell 2 · c2 · code · fingerprint a3]\nprint('mine')\n"
+        ],
         "insert_cell": ["Inserted a cell. Cell k1 has fingerprint f1 now."],
         "run_cell": [
             "(failed)Error: The cell k1 failed\nModuleNotFoundError: No module named 'pandas'",
@@ -261,6 +268,7 @@ def test_with_a_notebook_it_writes_a_cell_runs_it_and_mends_it() -> None:
     assert "60 rows, 3 columns" in said
     cell = next(call for call in made if call["tool"] == "insert_cell")["parameters"]
     assert cell["path"] == "work/nb.ipynb"
+    assert cell["after"] == "c1", "below the cell that asked, and what was written there before"
     assert "pd.read_csv('../data/sales.csv'" in cell["source"]
     mended = next(call for call in made if call["tool"] == "edit_cell")["parameters"]
     assert "pandas" not in mended["source"]
