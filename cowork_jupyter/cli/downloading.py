@@ -14,8 +14,8 @@ from ..local.download import Progress, download
 from ..local.hub import published
 from .screen import Screen
 
-_STEP = 0.1
-"""Without a terminal there is a line for each such share."""
+_LINES = 10
+"""How many there are in all, where there is no terminal."""
 _FRAME = 0.1
 """Seconds between two pictures on a terminal."""
 _TIMEOUT = httpx.Timeout(60.0, connect=15.0)
@@ -23,8 +23,8 @@ _TIMEOUT = httpx.Timeout(60.0, connect=15.0)
 
 def get(wanted: Recommended, place: Path, hub: str) -> None:
     """Download a model to its place."""
-    screen = Screen()
-    story = _Story(screen)
+    screen = Screen(sys.stdout, sys.stderr)
+    story = Story(screen)
     agent = {"User-Agent": f"cowork-jupyter/{__version__}"}
     with httpx.Client(headers=agent, timeout=_TIMEOUT, follow_redirects=True) as client:
         described = published(wanted, client, hub)
@@ -38,14 +38,14 @@ def get(wanted: Recommended, place: Path, hub: str) -> None:
             screen.hide_status()
 
 
-class _Story:
+class Story:
     """Turns progress into what is shown: a line that moves, or one now and then."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
         self._began: tuple[float, int] | None = None
         self._drawn = float("-inf")
-        self._told = 0.0
+        self._told = 0
         self.share = 0.0
 
     def tell(self, progress: Progress) -> None:
@@ -56,7 +56,7 @@ class _Story:
         else:
             self.share = progress.done / progress.total
             words = self._words(progress, now)
-            self._tell_now_and_then(words)
+            self._tell_now_and_then(progress.done * _LINES // progress.total, words)
         if now - self._drawn >= _FRAME:
             self._drawn = now
             self._screen.status(words)
@@ -71,7 +71,7 @@ class _Story:
         left = (progress.total - progress.done) / speed
         return f"{words}, {speed / 1e6:.1f} MB/s, {left // 60:.0f}:{left % 60:02.0f} left"
 
-    def _tell_now_and_then(self, words: str) -> None:
-        if not sys.stderr.isatty() and self.share >= self._told + _STEP:
-            self._told = self.share - self.share % _STEP
+    def _tell_now_and_then(self, step: int, words: str) -> None:
+        if step > self._told and not sys.stderr.isatty():
+            self._told = step
             self._screen.line(words)

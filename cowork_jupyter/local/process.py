@@ -89,7 +89,7 @@ class ServingProcess:
     def _listen(self) -> None:
         """Follow what it tells, until it is loaded or never will be."""
         for line in _there(self._process.stdout):
-            news = json.loads(line)
+            news = _news(line)
             self.share_read = news.get("read", self.share_read)
             if "address" in news:
                 self.loaded.set_result(Endpoint(f"{news['address']}/v1", self._key, self._name))
@@ -113,6 +113,15 @@ class ServingProcess:
         return Unavailable(
             f"The local model {self._name} could not be loaded: {cause}.", code="local_model_failed"
         )
+
+
+def _news(line: bytes) -> dict[str, Any]:
+    """What it told; some installations of Python say something of their own at the start."""
+    try:
+        told = json.loads(line)
+    except ValueError:
+        return {}
+    return told if isinstance(told, dict) else {}
 
 
 def _start(folder: Path) -> subprocess.Popen[bytes]:

@@ -75,10 +75,15 @@ class LocalServer:
             raise Unavailable(missing, code="local_model_missing", retryable=False)
         if self._closed:
             raise _stopped()
-        # Not in another thread: the process ends with the thread that started it.
-        self._process = ServingProcess(self.file, self.name, self._orders)
         try:
+            # Not in another thread: the process ends with the thread that started it.
+            self._process = ServingProcess(self.file, self.name, self._orders)
             return await asyncio.wrap_future(self._process.loaded)
+        except OSError as error:
+            raise Unavailable(
+                f"The process that serves {self.name} could not be started: {error.strerror}.",
+                code="local_model_failed",
+            ) from error
         except Unavailable:
             if self._closed:
                 raise _stopped() from None

@@ -95,7 +95,8 @@ async def test_a_process_that_died_unseen_is_started_again_with_the_next_questio
     server = LocalServer(SMALL, context=CONTEXT)
     before = await server.endpoint()
     (process,) = serving()
-    process.kill()
+    process.terminate()
+    await until(lambda: is_gone(process))
     assert await server.lost(before)
     after = await server.endpoint()
     assert after.api_key != before.api_key

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cowork_jupyter.cli import downloading
 from cowork_jupyter.config import Cowork
 from cowork_jupyter.connections import Connections
 from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.local.download import Progress
 from cowork_jupyter.local.shelf import Shelf
 from tests.unit.local.publisher import CONTENT, WANTED, Publisher, publishing
 
@@ -76,6 +79,19 @@ def test_what_is_here_is_not_downloaded_again(
     assert run("model", "get", NAME) == 0
     assert "here already" in capsys.readouterr().out
     assert publisher.asked == []
+
+
+def test_an_interrupted_download_says_how_to_go_on(
+    publisher: Publisher, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*arguments: Any) -> None:
+        tell = arguments[-1]
+        tell(Progress(30, 100))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(downloading, "download", interrupted)
+    assert run("model", "get", NAME) == 130
+    assert "Stopped at 30%; run the same command to go on." in capsys.readouterr().err
 
 
 def test_a_damaged_download_fails_in_one_line(
