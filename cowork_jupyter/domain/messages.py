@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -41,9 +41,19 @@ class ImagePart(BaseModel):
     type: Literal["image"] = "image"
     media_type: str = "image/png"
     data: str = ""
-    width: int = 0
-    height: int = 0
-    """Pixels, 0 where that is not known."""
+
+    @classmethod
+    def of(cls, media_type: str, data: str, size: tuple[int, int] | None = None) -> Self:
+        """A picture, with its pixels if they are known."""
+        pixels = {"width": size[0], "height": size[1]} if size else {}
+        return cls.model_validate({"media_type": media_type, "data": data, **pixels})
+
+    @property
+    def size(self) -> tuple[int, int] | None:
+        """Width and height in pixels, if they are known."""
+        known = self.model_extra or {}
+        width, height = known.get("width"), known.get("height")
+        return (width, height) if isinstance(width, int) and isinstance(height, int) else None
 
 
 ContentPart = Annotated[TextPart | ImagePart, Field(discriminator="type")]

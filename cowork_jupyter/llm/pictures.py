@@ -70,5 +70,5 @@ def _named(message: Message, kept: list[ImagePart], why: str) -> Message:
 
 def _name(picture: ImagePart) -> str:
     """`image 640×480 PNG`."""
-    size = f" {picture.width}×{picture.height}" if picture.width else ""
+    size = f" {picture.size[0]}×{picture.size[1]}" if picture.size else ""
     return f"image{size} {picture.media_type.rpartition('/')[2].upper()}"

@@ -46,10 +46,10 @@ def _picture(kind: str, value: Any) -> ImagePart | None:
         base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError):
         return None
-    width, height = pixels(data) or (0, 0)
-    if not data or width * height > MOST_PIXELS:
+    size = pixels(data)
+    if not data or (size and size[0] * size[1] > MOST_PIXELS):
         return None
-    return ImagePart(media_type=kind, data=data, width=width, height=height)
+    return ImagePart.of(kind, data, size)
 
 
 def pixels(head: str) -> tuple[int, int] | None:

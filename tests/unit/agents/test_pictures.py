@@ -19,7 +19,7 @@ from .conftest import Bench
 from .helpers import add_tools, bench_with
 
 DATA = "QUJD" * 100_000
-PICTURE = ImagePart(data=DATA, width=640, height=480)
+PICTURE = ImagePart.of("image/png", DATA, (640, 480))
 NOTE = "[image 640×480 PNG, not shown to this model]"
 
 

@@ -11,10 +11,7 @@ from cowork_jupyter.llm.pictures import Sight, with_pictures
 
 def message(name: str, pictures: int) -> Message:
     content: list[ContentPart] = [TextPart(text=name)]
-    content += [
-        ImagePart(media_type="image/jpeg", data=f"{name}{at}", width=640, height=480)
-        for at in range(pictures)
-    ]
+    content += [ImagePart.of("image/jpeg", f"{name}{at}", (640, 480)) for at in range(pictures)]
     return Message(context_id="c", role="tool", content=content)
 
 

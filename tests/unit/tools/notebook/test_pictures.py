@@ -26,7 +26,7 @@ def display(**data: Any) -> dict[str, Any]:
 
 def test_a_figure_comes_with_its_kind_and_size() -> None:
     (found,) = pictures_in([display(image_png=png(), text_plain="<Figure>")])
-    assert (found.media_type, found.width, found.height) == ("image/png", 640, 480)
+    assert (found.media_type, found.size) == ("image/png", (640, 480))
     assert found.data == png()
 
 
@@ -42,7 +42,7 @@ def test_line_breaks_in_the_data_are_left_out() -> None:
 
 def test_the_last_few_are_taken() -> None:
     many = [display(image_png=png(width)) for width in range(1, 10)]
-    assert [one.width for one in pictures_in(many)] == [7, 8, 9]
+    assert [one.size for one in pictures_in(many)] == [(7, 480), (8, 480), (9, 480)]
     assert MOST == 3
 
 
