@@ -39,6 +39,7 @@ class LabServer:
     def __exit__(
         self,
         kind: type[BaseException] | None,
+        self._configure()
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
@@ -117,6 +118,15 @@ class LabServer:
             try:
                 with urllib.request.urlopen(self.url("api/status"), timeout=2):
                     return
+    def _configure(self) -> None:
+        """Scripted models go by the words they are sent, so they are not told of other cells.
+
+        A test that is about just that has written another file before."""
+        file = self._folder / "CONFIG" / "jupyter_server_config.json"
+        if not file.exists():
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(json.dumps({"Cowork": {"notebook_tokens": 0}}))
+
             except (urllib.error.URLError, OSError):
                 time.sleep(0.1)
         raise TimeoutError(f"JupyterLab did not start:\n{self.log}")
