@@ -68,6 +68,7 @@ def test_from_a_plan_to_its_roll_back(
     assert any("for March" in json.dumps(one.body) for one in model.requests)
     assert (root / "notes.md").read_text() == "Dropped 12 rows.\n"
     assert (root / "draft.md").exists()
+    expect(card).to_contain_text("also changed notes.md", timeout=PATIENCE)
     screenshot(page, "flow-4-completed")
     assert complaints(page, ".cw-panel") == []
 
