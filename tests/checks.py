@@ -66,6 +66,7 @@ TESTS = [  # the longest first, so that none is left running alone at the end
     pytest_check("mcp", "tests/mcp"),
     Check("vitest", ("npm", "run", "--silent", "test", "--"), report="vitest", folder="js"),
     pytest_check("notebooks", "--nbval-lax", "notebooks"),
+    pytest_check("collaboration", "tests/collaboration", alone=True),
     pytest_check("ui", "tests/ui", alone=True),
 ]
 AT_ONCE = 2

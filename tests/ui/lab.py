@@ -23,23 +23,29 @@ START_LIMIT = 60.0
 class LabServer:
     """`with LabServer(folder) as lab:` runs JupyterLab on copies of our notebooks."""
 
-    def __init__(self, folder: Path, environment: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        environment: dict[str, str] | None = None,
+        python: str = sys.executable,
+    ) -> None:
         self.root = folder / "root"
         self.port = _free_port()
         self._folder = folder
+        self._python = python
         self._environment = environment or {}
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
         shutil.copytree(NOTEBOOKS, self.root)
         self._silence_the_news()
+        self._configure()
         self._start()
         return self
 
     def __exit__(
         self,
         kind: type[BaseException] | None,
-        self._configure()
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
@@ -83,7 +89,7 @@ class LabServer:
 
     def _command(self) -> list[str]:
         return [
-            *(sys.executable, "-m", "jupyter", "lab", "--no-browser"),
+            *(self._python, "-m", "jupyterlab", "--no-browser"),
             *(["--allow-root"] if os.geteuid() == 0 else []),
             f"--port={self.port}",
             "--ServerApp.port_retries=0",
@@ -112,12 +118,6 @@ class LabServer:
             json.dumps({"fetchNews": "false", "checkForUpdates": False})
         )
 
-    def _wait_until_it_answers(self) -> None:
-        give_up = time.monotonic() + START_LIMIT
-        while time.monotonic() < give_up:
-            try:
-                with urllib.request.urlopen(self.url("api/status"), timeout=2):
-                    return
     def _configure(self) -> None:
         """Scripted models go by the words they are sent, so they are not told of other cells.
 
@@ -127,6 +127,12 @@ class LabServer:
             file.parent.mkdir(exist_ok=True)
             file.write_text(json.dumps({"Cowork": {"notebook_tokens": 0}}))
 
+    def _wait_until_it_answers(self) -> None:
+        give_up = time.monotonic() + START_LIMIT
+        while time.monotonic() < give_up:
+            try:
+                with urllib.request.urlopen(self.url("api/status"), timeout=2):
+                    return
             except (urllib.error.URLError, OSError):
                 time.sleep(0.1)
         raise TimeoutError(f"JupyterLab did not start:\n{self.log}")
