@@ -6,6 +6,8 @@ import sys
 from argparse import ArgumentParser, _SubParsersAction
 from typing import TYPE_CHECKING
 
+from ..policy.visible import visible
+
 SUCCESS = 0
 FAILED = 1
 USAGE_ERROR = 2
@@ -20,4 +22,4 @@ if TYPE_CHECKING:
 
 def print_problem(words: str) -> None:
     """One line on the standard error, as every command says it."""
-    sys.stderr.write(f"cowork: {words}\n")
+    sys.stderr.write(f"cowork: {visible(words)}\n")

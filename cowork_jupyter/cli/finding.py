@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 from ..domain.health import Problem
+from ..policy.visible import visible
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ def print_findings(findings: Sequence[Finding], *, as_json: bool) -> None:
     else:
         width = max(len(finding.name) for finding in findings)
         text = "\n".join(
-            f"{'✓' if finding.ok else '✗'} {finding.name:<{width}}  {finding.message}"
+            f"{'✓' if finding.ok else '✗'} {finding.name:<{width}}  {visible(finding.message)}"
             for finding in findings
         )
     sys.stdout.write(text + "\n")

@@ -30,6 +30,13 @@ def test_a_setting_that_cannot_be_is_said_in_one_line(capsys: pytest.CaptureFixt
     assert "'landlock'" in told[0]
 
 
+def test_what_is_wrong_is_said_without_commands_to_the_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run_here("act", "Hi", "--policy", "\x1b[2J.json") == 2
+    assert "⟨U+001B⟩[2J.json" in capsys.readouterr().err
+
+
 def test_all_settings_can_be_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_here("doctor", "--help-all") == 0
     assert "--Cowork.max_parallel" in capsys.readouterr().out
