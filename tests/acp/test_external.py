@@ -15,6 +15,9 @@ import pytest
 import pytest_asyncio
 
 from cowork_jupyter.agents.approvals import PermissionRequest, Ruling
+from cowork_jupyter.agents.budget import JobBudget
+from cowork_jupyter.agents.external.run import Errand
+from cowork_jupyter.agents.limits import GO_ON, STOP
 from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.domain.contexts import Job, JobStatus
 from cowork_jupyter.domain.events import EventType
@@ -81,8 +84,16 @@ async def hand_over(
     task = f"DO {json.dumps(actions)}\nThat is all."
     model.add(call("delegate", role=role, task=task, agent="foreigner"), text("Done."))
     job_id = bench.start("Get it done.", AgentRole.COMMANDER)
-    await bench.answer(answer)
+    await answer_next(bench, answer)
     return await bench.service.jobs.wait(job_id)
+
+
+async def answer_next(bench: Bench, answer: str) -> str:
+    """Wait for a question, however long that takes, and answer it; gives its words."""
+    while not (waiting := bench.service.pending_questions(bench.context.id)):
+        await asyncio.sleep(0.01)
+    bench.service.answer(waiting[0].id, answer)
+    return str(waiting[0].data["question"])
 
 
 def outcomes(bench: Bench) -> list[Any]:
@@ -258,7 +269,7 @@ async def test_one_that_hangs_ends_with_the_job(bench: Bench, scripted: Scripted
     task = 'DO [["hang", "pid"]]\n'
     scripted.add(call("delegate", role="actor", task=task, agent="foreigner"))
     job_id = bench.start("Get it done.", AgentRole.COMMANDER)
-    await bench.answer("allow")
+    await answer_next(bench, "allow")
     place = bench.workspace / "pid"
     while not (place.exists() and place.read_text()):
         await asyncio.sleep(0.01)
@@ -267,6 +278,21 @@ async def test_one_that_hangs_ends_with_the_job(bench: Bench, scripted: Scripted
     while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
         await asyncio.sleep(0.01)
     assert bench.job_statuses() == [JobStatus.CANCELLED]
+
+
+async def test_at_its_time_limit_the_user_decides(bench: Bench) -> None:
+    kit, job = bench.service.kit, Job(context_id=bench.context.id)
+    with kit.journal.transaction() as tx:
+        tx.save_job(job)
+    log = RunLog(kit.journal, bench.context.id, job.id, AgentRole.ACTOR)
+    budget = JobBudget(job, replace(kit.settings, max_seconds=1.0), log, kit.user)
+    errand = Errand(kit, "foreigner", bench.context, AgentRole.ACTOR, job.id)
+    running = asyncio.create_task(errand.run('DO [["hang", "pid"]]\n', budget))
+    assert "max_seconds" in await answer_next(bench, GO_ON)
+    assert "max_seconds" in await answer_next(bench, STOP)
+    outcome = await running
+    assert outcome.status is JobStatus.FAILED
+    assert "max_seconds" in str(outcome.error)
 
 
 async def test_a_secret_of_its_environment_stays_out_of_what_is_told(
@@ -278,6 +304,7 @@ async def test_a_secret_of_its_environment_stays_out_of_what_is_told(
     assert told == "•••"
     assert unset == "not set"
     assert "hunter2" not in str(scripted.requests[-1].body)
+    assert "hunter2" not in str([event.data for event in bench.events()])
 
 
 async def test_a_folder_cannot_bring_agents(bench: Bench, settings: Settings) -> None:

@@ -14,6 +14,7 @@ from ...domain.events import EventType
 from ...domain.identity import new_id
 from ...domain.replies import ToolCall
 from ...domain.roles import Permission
+from ...mcp.client.secrets import Mask
 from ...policy.ceiling import check_ceiling
 from ...tools.base import Tool, ToolContext, ToolResult
 from ...tools.encoding import decode
@@ -37,6 +38,8 @@ class Workbench:
 
     name: str
     hands: Hands
+    mask: Mask = field(default_factory=Mask)
+    """Hides what is secret in its environment, wherever it tells it."""
     words: list[str] = field(default_factory=list)
     """What it has said."""
     _length: int = 0
@@ -175,11 +178,11 @@ class Workbench:
             call_id=new_id("call"),
             agent_role=self.hands.log.role.value,
             tool=f"agent:{self.name}",
-            parameters=given,
-            resource=what,
+            parameters=self.mask.everywhere(given),
+            resource=self.mask(what),
             risk="high",
             why=[f"The external agent {self.name} wants to do this by itself, not through us."],
-            shown=Shown(kind="text", text=in_words(call)),
+            shown=Shown(kind="text", text=self.mask(in_words(call))),
             digest=new_id("external"),
         )
 
@@ -229,10 +232,10 @@ class Workbench:
         if room > 0 and text:
             self._length += len(text)
             self.words.append(text[:room])
-            self.hands.log.event(EventType.TEXT_DELTA, {"text": text[:room]})
 
     def _notice(self, code: str, message: str) -> None:
-        self.hands.log.event(EventType.NOTICE, {"code": code, "message": message[:500]})
+        data = {"code": code, "message": self.mask(message)[:500]}
+        self.hands.log.event(EventType.NOTICE, data)
 
 
 async def _read_exactly(parameters: ReadFile, context: ToolContext) -> ToolResult:

@@ -17,7 +17,7 @@ from ...domain.roles import AgentRole, Permission
 from ...mcp.client.secrets import Mask, Resolved, VariableMissing, resolve
 from ..budget import Budget
 from ..hands import Hands
-from ..limits import LimitReached, Limits
+from ..limits import GO_ON, LimitReached, Limits, about_going_on
 from ..log import RunLog
 from ..loop import Outcome
 from .configured import MARK
@@ -112,7 +112,7 @@ class Errand:
 
         from .client import Workbench
 
-        bench = Workbench(self.agent, hands)
+        bench = Workbench(self.agent, hands, Mask(agent.secrets))
         folder = str(self.kit.workspace.root)
         async with started(agent, folder, os.environ) as (lines, last):
             connection = ClientSideConnection(cast("Any", bench), cast("Any", lines))
@@ -150,7 +150,7 @@ class Errand:
         try:
             while not turn.done():
                 await asyncio.wait([turn], timeout=_LOOK)
-                limits.check_seconds()
+                await self._check_time(limits, bench.hands.log)
             reason = turn.result().stop_reason
         except (LimitReached, asyncio.CancelledError):
             with suppress(ConnectionError, TimeoutError):
@@ -163,6 +163,17 @@ class Errand:
         if reason == "end_turn":
             return Outcome(text=said)
         return Outcome(JobStatus.FAILED, _ENDINGS.get(reason, str(reason)), said)
+
+    async def _check_time(self, limits: Limits, log: RunLog) -> None:
+        """At the limit the user decides; it works on while they think about it."""
+        try:
+            limits.check_seconds()
+        except LimitReached as limit:
+            question = about_going_on(f"{self.agent} has used its {limit}.")
+            with limits.waiting():
+                if await self.kit.user.ask(question, log) != GO_ON:
+                    raise
+            limits.extend()
 
 
 def _broken_off(name: str, last: deque[str]) -> Unavailable:
