@@ -13,6 +13,7 @@ from ..connections import Connections, state_of
 from ..domain.errors import CoworkError
 from ..domain.settings import Settings
 from ..health import folder_problems
+from ..llm.discovery import find_servers
 from ..llm.reachable import HOW_TO_CONNECT
 from ..workspace.sandbox.sandbox import Sandbox
 from .finding import Finding, judged
@@ -93,6 +94,20 @@ def _sandbox(settings: Settings) -> Finding:
 
 
 def _model(settings: Settings) -> Finding:
-    state = state_of(Connections(settings).current())
-    where = f"answers at {state.base_url}" if state.base_url else f"answers. {HOW_TO_CONNECT}"
-    return Finding("model", state.ready, state.why_not or f"{state.name} {where}")
+    connection = Connections(settings).current()
+    state = state_of(connection)
+    if not state.ready:
+        return Finding("model", False, state.why_not or f"{state.name} does not answer")
+    if connection.is_guide:
+        return Finding("model", True, f"{state.name}. {_other_models()}")
+    if connection.local:
+        return Finding("model", True, f"{state.name}, loaded from {connection.local} when asked")
+    return Finding("model", True, f"{state.name} answers at {state.base_url}")
+
+
+def _other_models() -> str:
+    """What could answer instead of the guide."""
+    found = [f"{one.label} at {one.base_url}" for one in find_servers()]
+    if not found:
+        return HOW_TO_CONNECT
+    return f"Found on this machine: {', '.join(found)}. Choose it in the Cowork panel to use it."
