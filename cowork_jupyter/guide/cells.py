@@ -25,7 +25,9 @@ class Means:
 
     packages: frozenset[str]
     in_notebook: bool
-    """Whether the code becomes a cell, else a script."""
+    """Whether the code becomes a cell, which shows what it draws; else that goes into a file."""
+    in_kernel: bool = False
+    """Whether it runs among the names of the user, as cells do and scripts do not."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def code_for(job: Job, means: Means, choices: Choices, paths: dict[str, str]) ->
     head = f"# {said}\n# {WRITTEN_BY}"
     constants = "\n".join(f"{name} = {value!r}" for name, value in values.items())
     code = "\n".join(part.strip("\n") for part in (loading, constants, body) if part)
-    return f"{head}\n{_as_function(job, code) if means.in_notebook else code}\n"
+    return f"{head}\n{_as_function(job, code) if means.in_kernel else code}\n"
 
 
 def _as_function(job: Job, code: str) -> str:

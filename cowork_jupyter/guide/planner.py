@@ -15,7 +15,7 @@ from .notebook import cells_in, moves
 from .script import Script
 from .tables import Table
 from .wishes import wishes_in, without_names
-from .workshop import CELL_TOOLS, NO_KERNEL, SCRIPT_TOOLS
+from .workshop import CELL_TOOLS, KERNEL_TOOLS, NO_KERNEL, SCRIPT_TOOLS
 
 _ADDS = re.compile(r"^\s*(?:and )?(?:also|add|then|plus)\b|\b(?:too|as well)\W*$", re.IGNORECASE)
 _LARGE = 500_000
@@ -69,10 +69,12 @@ def _ask_about_gaps(script: Script) -> str:
 
 
 def _tools(script: Script) -> tuple[tuple[str, ...], str]:
-    """What the steps will need: cells where the notebook has a kernel, else scripts."""
+    """What the steps will need: cells where the notebook has a kernel, a kernel, or scripts."""
     notebook = script.here.notebook
-    if not notebook or not script.may("list_variables"):
+    if not script.may("list_variables"):
         return (CELL_TOOLS, notebook) if notebook else (SCRIPT_TOOLS, "")
+    if not notebook:
+        return (KERNEL_TOOLS if script.call("list_variables").ok else SCRIPT_TOOLS), ""
     if NO_KERNEL in script.call("list_variables", path=notebook).text:
         return SCRIPT_TOOLS, ""
     return CELL_TOOLS, notebook

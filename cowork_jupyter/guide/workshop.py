@@ -1,4 +1,4 @@
-"""Where code runs: cells of the user's notebook in its kernel or, without one, scripts."""
+"""Where code runs: cells of the user's notebook, else just their kernel, else scripts."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from .notebook import cells_in
 from .script import Script
 
 CELL_TOOLS = ("insert_cell", "edit_cell", "run_cell", "run_code")
+KERNEL_TOOLS = ("run_code",)
 SCRIPT_TOOLS = ("create_file", "execute_command")
 NO_KERNEL = "There is no kernel here"
 _LOOK = (
-    "from importlib.util import find_spec\n"
-    f"print('packages:', *[name for name in {PACKAGES!r} if find_spec(name)])"
+    "print('packages:', *(lambda find: [name for name in "
+    f"{PACKAGES!r} if find(name)])(__import__('importlib.util').util.find_spec))"
 )
+"""Leaves no name behind where it runs."""
 _FOUND = re.compile(r"^packages:(.*)$", re.MULTILINE)
 _CELL = re.compile(r"Cell (\S+) has fingerprint (\w+) now")
 _MOST_SCRIPTS = 20
@@ -48,7 +50,11 @@ class Workshop:
 
     def run(self, code: str, name: str) -> Result:
         """Write code down where the user sees it, run it, give what came out."""
-        return self._run_cell(code) if self.notebook else self._run_script(code, name)
+        if self.notebook:
+            return self._run_cell(code)
+        if self.means.in_kernel:
+            return self.script.call("run_code", code=code)
+        return self._run_script(code, name)
 
     def done(self) -> None:
         """The cell is good; the next code gets one of its own."""
@@ -60,6 +66,8 @@ class Workshop:
             return self.script.call(
                 "run_code", code=f"%pip install -q {package}", path=self.notebook, start_kernel=True
             )
+        if self.means.in_kernel:
+            return self.script.call("run_code", code=f"%pip install -q {package}")
         command = f"{self.python} -m pip install -q {package}"
         return _by_exit_code(
             self.script.call("execute_command", command=command, needs_network=True)
@@ -116,9 +124,14 @@ def find_workshop(script: Script) -> Workshop:
         looked = script.call("run_code", code=_LOOK, path=notebook, start_kernel=True)
         found = _FOUND.search(looked.text)
         if looked.ok and found:
-            return Workshop(script, Means(frozenset(found[1].split()), True), notebook)
+            return Workshop(script, Means(frozenset(found[1].split()), True, True), notebook)
         if NO_KERNEL not in looked.text:
             raise CannotRun(_first_line(looked.text))
+    if not notebook and script.may(*KERNEL_TOOLS):
+        looked = script.call("run_code", code=_LOOK)
+        found = _FOUND.search(looked.text)
+        if looked.ok and found:
+            return Workshop(script, Means(frozenset(found[1].split()), False, True), None)
     if not script.may(*SCRIPT_TOOLS):
         raise CannotRun("I may not run code in this role.")
     looked = Result(False, "")

@@ -35,7 +35,7 @@ PACKAGES = ["", "pandas", "pandas matplotlib", "numpy", "numpy sklearn"]
 @pytest.mark.parametrize("packages", PACKAGES)
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: job.kind)
 def test_a_cell_takes_no_names_of_the_users(job: Job, packages: str) -> None:
-    means = Means(frozenset(packages.split()), in_notebook=True)
+    means = Means(frozenset(packages.split()), in_notebook=True, in_kernel=True)
     tree = ast.parse(code_for(job, means, Choices(), PATHS))
     function, run = tree.body
     assert isinstance(function, ast.FunctionDef)
@@ -75,7 +75,7 @@ def test_an_odd_table_still_gives_code_that_can_be_read() -> None:
     assert odd
     job = Job("profile", odd)
     for packages in PACKAGES:
-        means = Means(frozenset(packages.split()), in_notebook=True)
+        means = Means(frozenset(packages.split()), in_notebook=True, in_kernel=True)
         tree = ast.parse(code_for(job, means, Choices(), {odd.path: odd.path}))
         imported = {n.names[0].name for n in ast.walk(tree) if isinstance(n, ast.Import)}
         assert "os" not in imported
