@@ -23,7 +23,8 @@ from typing import IO, Any
 from ..domain.errors import Unavailable
 
 LOG_LINES = 100
-_LOG_LINE = 400
+_LONGEST_LINE = 1 << 16
+_KEPT_OF_LINE = 400
 _SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 _PROBLEM = re.compile(r"^\S+ E (.+)")
 """As the library writes it: when, how bad, what."""
@@ -48,6 +49,7 @@ class ServingProcess:
         self.share_read = 0.0
         """How much of the file has been read, until it is loaded."""
         self.log: deque[str] = deque(maxlen=LOG_LINES)
+        self._told = "its process ended without a word"
         self._process = _start(file.parent)
         self._threads = [
             threading.Thread(target=target, daemon=True) for target in (self._listen, self._keep)
@@ -91,6 +93,7 @@ class ServingProcess:
         for line in _there(self._process.stdout):
             news = _news(line)
             self.share_read = news.get("read", self.share_read)
+            self._told = news.get("error", self._told)
             if "address" in news:
                 self.loaded.set_result(Endpoint(f"{news['address']}/v1", self._key, self._name))
                 return
@@ -102,14 +105,14 @@ class ServingProcess:
     def _keep(self) -> None:
         """Keep the end of what it logs."""
         pipe = _there(self._process.stderr)
-        while line := pipe.readline(_LOG_LINE):
-            self.log.append(line.decode(errors="replace").rstrip().replace(self._key, "…"))
+        while line := pipe.readline(_LONGEST_LINE):
+            words = line.decode(errors="replace").rstrip().replace(self._key, "…")
+            self.log.append(words[:_KEPT_OF_LINE])
 
     def _failure(self) -> Unavailable:
         """The first problem in the log is what went wrong; the others follow from it."""
         problems = (_PROBLEM.match(line) for line in self.log)
-        first = next((problem[1] for problem in problems if problem), None)
-        cause = first or (self.log[-1] if self.log else "its process ended without a word")
+        cause = next((problem[1] for problem in problems if problem), self._told)
         return Unavailable(
             f"The local model {self._name} could not be loaded: {cause}.", code="local_model_failed"
         )

@@ -14,7 +14,7 @@ CONTEXT = 16_384
 """Tokens; fewer if the model was made for fewer."""
 PARALLEL = 2
 """Conversations at once. More would only be slower each, on one machine."""
-_ENDING = 5.0
+_ENDING = 15.0
 """Seconds in which a process that broke off a connection is seen to end."""
 
 
