@@ -224,12 +224,13 @@ def _readable(message: Message) -> str:
 def _shorten(message: Message, limit: int, count: Count) -> Message:
     """The message with its text cut in the middle, and without pictures that take most of it."""
     pictures = [part for part in message.content if isinstance(part, ImagePart)]
+    readable = _readable(message)
     if len(pictures) * IMAGE_TOKENS > limit // 2:
-        pictures = []
+        pictures, readable = [], f"{readable}\n[its pictures are left out]"
     limit -= MESSAGE_TOKENS + len(pictures) * IMAGE_TOKENS
     tool = message.data.get("tool")
     hint = f"To see it, call {tool} again for a smaller part, such as fewer lines." if tool else ""
-    text = cut_middle(_readable(message), limit, count, hint)
+    text = cut_middle(readable, limit, count, hint)
     return message.model_copy(update={"content": [TextPart(text=text or "…"), *pictures]})
 
 

@@ -180,6 +180,19 @@ def test_pictures_count_and_messages_without_text_count_their_data() -> None:
     assert cost_of(silent, words) == MESSAGE_TOKENS + 4
 
 
+def test_a_long_result_keeps_its_pictures_as_long_as_they_leave_room_for_words() -> None:
+    long = tool(2, RESULT, "a", "word " * 9_000)
+    long.content.append(ImagePart(data="x"))
+    history = [say(0, "look"), tool(1, CALL, "a"), long]
+    *_, kept = choose(history, 12_000)
+    assert cost_of(kept, words) <= 12_000 // 4
+    assert isinstance(kept.content[-1], ImagePart)
+    assert "cut here" in kept.text
+    *_, kept = choose(history, 4_000)
+    assert cost_of(kept, words) <= 4_000 // 4
+    assert kept.text.endswith("[its pictures are left out]")
+
+
 def test_an_empty_history_gives_only_what_is_pinned() -> None:
     assert choose([], 100) == []
     assert texts(choose([], 100, goal=say(0, "goal"), plan="plan")) == ["goal", "plan"]
