@@ -17,6 +17,7 @@ from . import (  # noqa: F401 (they register themselves)
     api_checkpoints,
     api_inbox,
     api_kernels,
+    api_mcp,
     api_models,
     api_prompts,
     api_record,

@@ -35,7 +35,7 @@ class McpServers:
     ) -> None:
         self.configured = configured
         self._known = known
-        self._pins = pins
+        self.pins = pins
         self._around = around
         self._seen: tuple[Configured, ...] | None = None
         self._connections: dict[str, Connection] = {}
@@ -169,7 +169,7 @@ class McpServers:
                         raise ValueError("you have disabled it")
                     if tool_name(config.slug, facts.name) in found:
                         raise ValueError("another of its tools has the same name")
-                    tool = tool_of(connection, facts, self._pins)
+                    tool = tool_of(connection, facts, self.pins)
                 except ValueError as error:
                     self._refused[config.name, facts.name] = str(error)
                 else:

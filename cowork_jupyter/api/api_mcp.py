@@ -1,0 +1,220 @@
+"""Endpoints about MCP servers: the user's to see and to change, and nobody else's.
+
+No answer holds a value from `env` or `headers`: references such as `${TOKEN}` are shown as
+they are, everything else as dots.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field
+
+from ..domain.roles import Permission
+from ..mcp.client import offers
+from ..mcp.client.configured import Configured
+from ..mcp.client.connection import Connection
+from ..mcp.client.facts import ToolFacts
+from ..mcp.client.secrets import shown
+from ..mcp.client.servers import McpServers
+from ..mcp.client.tools import described, tool_name
+from .calls import Call
+from .models import Name, Request, Text
+from .routes import table
+
+ServerName = Annotated[Name, Field(min_length=1, max_length=60)]
+
+
+class NewMcpServer(Request):
+    """`POST mcp/servers`: an entry as it stands under `mcpServers` in settings."""
+
+    name: ServerName
+    config: dict[str, Any]
+
+
+class McpServerChoice(Request):
+    """`PUT mcp/servers/{name}`."""
+
+    enabled: bool
+
+
+class ResourceQuery(Request):
+    """`GET mcp/servers/{name}/resource`."""
+
+    uri: Annotated[Name, Field(min_length=1)]
+
+
+class PromptValues(Request):
+    """`POST mcp/servers/{name}/prompts/{prompt}`."""
+
+    arguments: dict[Name, Text] = {}
+
+
+class McpTool(BaseModel):
+    """A tool of a server, with what it claims of itself."""
+
+    name: str
+    tool: str
+    """As agents know it."""
+    description: str
+    hints: dict[str, bool]
+    """Claims that nobody has checked."""
+    permissions: list[Permission]
+    pinned: Literal["new", "same", "changed"]
+    problem: str = ""
+
+
+class McpServer(BaseModel):
+    """A server, and how it is doing."""
+
+    name: str
+    source: Literal["user", "workspace"]
+    kind: str
+    enabled: bool
+    state: Literal["unused", "idle", "starting", "ready", "failed"]
+    why: str
+    """Why it is not used, or what is wrong with it."""
+    config: dict[str, Any]
+    tools: list[McpTool]
+    output: str
+    """The last that it wrote about itself."""
+
+
+class McpServerList(BaseModel):
+    """Every server that is written down."""
+
+    items: list[McpServer]
+    next: None = None
+
+
+class ResourceList(BaseModel):
+    """What a server lets be read."""
+
+    items: list[offers.Resource]
+    next: None = None
+
+
+class PromptList(BaseModel):
+    """The prompts of a server."""
+
+    items: list[offers.Prompt]
+    next: None = None
+
+
+class ForeignText(BaseModel):
+    """Something that a server wrote."""
+
+    text: str
+
+
+@table.route("GET", "mcp/servers", answer=McpServerList, action="read")
+async def list_servers(call: Call) -> BaseModel:
+    """Every MCP server, used or not, with its tools and what it wrote."""
+    servers = call.service.mcp
+    return McpServerList(items=[_view(servers, one) for one in servers.configured.all()])
+
+
+@table.route(
+    "POST", "mcp/servers", body=NewMcpServer, answer=McpServer, status=201, action="execute"
+)
+async def add_server(call: Call) -> BaseModel:
+    """Write a server into the user's settings; it is started when it is first used."""
+    await call.service.mcp.add(call.body.name, call.body.config)
+    return _named(call.service.mcp, call.body.name)
+
+
+@table.route("PUT", "mcp/servers/{name}", body=McpServerChoice, answer=McpServer, action="execute")
+async def choose_server(call: Call) -> BaseModel:
+    """Use a server, or do not."""
+    await call.service.mcp.enable(call.path["name"], call.body.enabled)
+    return _named(call.service.mcp, call.path["name"])
+
+
+@table.route("DELETE", "mcp/servers/{name}", answer=None, status=204, action="execute")
+async def remove_server(call: Call) -> None:
+    """Take one of the user's own servers out of their settings."""
+    await call.service.mcp.remove(call.path["name"])
+
+
+@table.route("POST", "mcp/servers/{name}/restart", answer=McpServer, action="execute")
+async def restart_server(call: Call) -> BaseModel:
+    """Start a server anew, and wait until it runs."""
+    await call.service.mcp.restart(call.path["name"])
+    return _named(call.service.mcp, call.path["name"])
+
+
+@table.route("GET", "mcp/servers/{name}/resources", answer=ResourceList, action="execute")
+async def list_resources(call: Call) -> BaseModel:
+    """What a server lets be read; starts it if need be."""
+    return ResourceList(items=await offers.resources_of(_connection(call)))
+
+
+@table.route(
+    "GET",
+    "mcp/servers/{name}/resource",
+    query=ResourceQuery,
+    answer=ForeignText,
+    action="execute",
+)
+async def read_resource(call: Call) -> BaseModel:
+    """One of them, as text."""
+    return ForeignText(text=await offers.read_resource(_connection(call), call.query.uri))
+
+
+@table.route("GET", "mcp/servers/{name}/prompts", answer=PromptList, action="execute")
+async def list_prompts(call: Call) -> BaseModel:
+    """The prompts of a server; starts it if need be."""
+    return PromptList(items=await offers.prompts_of(_connection(call)))
+
+
+@table.route(
+    "POST",
+    "mcp/servers/{name}/prompts/{prompt}",
+    body=PromptValues,
+    answer=ForeignText,
+    action="execute",
+)
+async def write_prompt(call: Call) -> BaseModel:
+    """A prompt with its values, to read and to send."""
+    values = dict(call.body.arguments)
+    text = await offers.written_prompt(_connection(call), call.path["prompt"], values)
+    return ForeignText(text=text)
+
+
+def _connection(call: Call) -> Connection:
+    return call.service.mcp.connection(call.path["name"])
+
+
+def _named(servers: McpServers, name: str) -> McpServer:
+    return next(_view(servers, one) for one in servers.configured.all() if one.name == name)
+
+
+def _view(servers: McpServers, one: Configured) -> McpServer:
+    connection = servers.connection_of(one)
+    return McpServer(
+        name=one.name,
+        source=one.source,
+        kind=one.config.kind if one.config else "",
+        enabled=one.enabled,
+        state=connection.state if connection else "unused",
+        why=one.why_not or (connection.why if connection else ""),
+        config=shown(one.config.entry) if one.config else {},
+        tools=[_tool(servers, connection, facts) for facts in connection.tools or ()]
+        if connection
+        else [],
+        output=connection.tail.text() if connection else "",
+    )
+
+
+def _tool(servers: McpServers, connection: Connection, facts: ToolFacts) -> McpTool:
+    config = connection.config
+    name = tool_name(config.slug, facts.name)
+    return McpTool(
+        name=facts.name,
+        tool=name,
+        description=described(config.slug, facts.description or facts.title),
+        hints=facts.hints,
+        permissions=sorted(config.permissions_for(facts.name)),
+        pinned=servers.pins.look_up(name, facts.fingerprint(config)).state,
+        problem=servers.why_refused(config.name, facts.name),
+    )
