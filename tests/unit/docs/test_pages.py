@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from cowork_jupyter.acp.commands import available
+from cowork_jupyter.agents.choices import about_failure
 from cowork_jupyter.cli import command
+from cowork_jupyter.domain.plan import PlanStep
 from cowork_jupyter.llm.discovery import USUAL
 from cowork_jupyter.local.catalogue import CATALOGUE
 from cowork_jupyter.mcp.client.entry import read_server
@@ -64,6 +66,9 @@ def test_lists_in_the_pages_are_those_of_the_code() -> None:
         one.name for one in CATALOGUE if f"| `{one.name}` | {one.size / 1e9:.1f} GB" not in local
     ] == []
     assert [one.name for one in available() if f"| `/{one.name}" not in editors] == []
+    failure = about_failure(PlanStep(id="1", step_number=1, action="Go"), "why")
+    plans = page("howto/plans")
+    assert [one.label for one in failure.options if f"| {one.label} |" not in plans] == []
     model = page("howto/connect-a-model")
     assert [one for one in USUAL if f"| {one.port} |" not in model] == []
     headless = page("howto/headless")
