@@ -7,6 +7,7 @@ What a value is, is read from its type; only the types of well-known libraries a
 
 from __future__ import annotations
 
+import hashlib
 import re
 from functools import cache
 from importlib.resources import files
@@ -25,13 +26,22 @@ def source() -> str:
     return f"from __future__ import annotations\n{body}"
 
 
+@cache
+def _kept_as() -> str:
+    return f"_cowork_inside_{hashlib.sha256(source().encode()).hexdigest()[:16]}"
+
+
 def expression(name: str | None) -> str:
     """An expression whose value is the report, as JSON: of one variable, or of all.
 
-    It binds no name, and finds what it needs also if the user calls something `exec`.
+    It binds no name, and finds what it needs also if the user calls something `exec`. To
+    compile all of it takes as long as a report, so it is kept as a module under a name of ours.
     """
-    run = f"__import__('builtins').exec({source()!r}, space)"
-    return f"(lambda space: ({run}, space['report']({name!r}))[1])({{}})"
+    kept = f"modules.get({_kept_as()!r})"
+    made = f"__import__('builtins').exec({source()!r}, new.__dict__)"
+    make = f"(lambda new: ({made}, modules.setdefault({_kept_as()!r}, new))[1])"
+    found = f"({kept} or {make}(type(__import__('sys'))({_kept_as()!r})))"
+    return f"(lambda modules: {found}.report({name!r}))(__import__('sys').modules)"
 
 
 QUIET = "__import__('builtins').exec({source!r}, {{}})"

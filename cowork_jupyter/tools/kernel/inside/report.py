@@ -87,7 +87,8 @@ def _about(name: str, value: Any) -> str:
         if is_a(value, types.ModuleType):
             return ""
         count = length(value)
-        text = brief(value, Room(60), 0, is_secret_name(name))
-        return text if count is None or is_a(value, str) else f"length {count:,}"
+        if count is not None and not is_a(value, str):
+            return f"length {count:,}"
+        return brief(value, Room(60), 0, is_secret_name(name))
     except Exception:  # a running cell may change it at the same time
         return ""

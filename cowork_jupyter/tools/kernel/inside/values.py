@@ -8,6 +8,7 @@ import pathlib
 import sys
 import types
 import uuid
+from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
@@ -41,6 +42,8 @@ _SINGLE = 60
 _ZONES = {"datetime.timezone", "zoneinfo.ZoneInfo"}
 _CALLABLE = {id(one) for one in (types.FunctionType, types.BuiltinFunctionType, types.MethodType)}
 _SEQUENCES = (list, tuple, set, frozenset)
+_COUNTED = (str, bytes, bytearray, dict, *_SEQUENCES)
+_LENGTHS: dict[int, Callable[[Any], int]] = {id(one): one.__len__ for one in _COUNTED}
 
 
 class Room:
@@ -99,7 +102,10 @@ def _of_library(value: Any) -> str:
 
 def length(value: Any) -> int | None:
     """How many things are in it, if Python itself knows."""
-    for kind in (str, bytes, bytearray, dict, *_SEQUENCES):
+    own = _LENGTHS.get(id(type(value)))
+    if own is not None:
+        return own(value)
+    for kind in _COUNTED:
         if is_a(value, kind):
             counted: int = kind.__len__(value)
             return counted
@@ -108,8 +114,7 @@ def length(value: Any) -> int | None:
 
 def own_size(value: Any) -> int | None:
     """Bytes of a text or a container, what is in it not counted."""
-    kinds = (str, bytes, bytearray, dict, *_SEQUENCES)
-    return sys.getsizeof(value) if any(type(value) is one for one in kinds) else None
+    return sys.getsizeof(value) if any(type(value) is one for one in _COUNTED) else None
 
 
 def signature(function: Any) -> str:
