@@ -1,0 +1,96 @@
+"""Entries of servers, as people have them in their settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cowork_jupyter.domain.roles import Permission
+from cowork_jupyter.mcp.client.entry import read_server
+
+RUNS = frozenset({Permission.EXECUTE_COMMANDS})
+
+
+@pytest.mark.parametrize(
+    ("raw", "kind"),
+    [
+        ({"command": "npx", "args": ["-y", "x"]}, "stdio"),
+        ({"type": "stdio", "command": "x", "env": {"DEBUG": True, "PORT": 3}}, "stdio"),
+        ({"url": "https://x/mcp"}, "http"),
+        ({"url": "https://x/sse"}, "sse"),
+        ({"type": "http", "url": "https://x/sse"}, "http"),
+        ({"type": "streamable-http", "url": "https://x"}, "http"),
+        ({"type": "streamableHttp", "url": "https://x"}, "http"),
+        ({"transport": "sse", "url": "https://x"}, "sse"),
+        ({"url": "${BASE}/mcp", "autoApprove": ["*"], "alwaysAllow": ["x"]}, "http"),
+    ],
+)
+def test_the_forms_that_there_are(raw: dict[str, Any], kind: str) -> None:
+    config = read_server("x", raw, "user")
+    assert config.kind == kind
+    assert config.permissions_for("anything") == RUNS
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "why"),
+    [
+        ("x", "npx", "it is not an object"),
+        ("x", {}, "either a 'command' to start or a 'url'"),
+        ("x", {"command": "a", "url": "http://b"}, "either a 'command' to start or a 'url'"),
+        ("x", {"type": "ws", "url": "http://b"}, "there is no type 'ws'"),
+        ("x", {"type": "sse", "command": "a"}, "does not fit the rest"),
+        ("x", {"url": "file:///etc/passwd"}, "not one of http"),
+        ("x", {"command": "a", "args": "b"}, "'args'"),
+        ("x", {"command": "a", "timeout": -1}, "'timeout'"),
+        ("x", {"command": "a", "permissions": []}, "'permissions'"),
+        ("x", {"command": "a", "permissions": ["everything"]}, "'permissions.0'"),
+        ("", {"command": "a"}, "a name has 1 to 60 characters"),
+        ("a\u202eb", {"command": "a"}, "a name has 1 to 60 characters"),
+        ("x" * 61, {"command": "a"}, "a name has 1 to 60 characters"),
+    ],
+)
+def test_what_makes_no_sense_is_said_in_a_sentence(name: str, raw: object, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        read_server(name, raw, "user")
+
+
+def test_the_user_assigns_less_by_server_and_by_tool() -> None:
+    raw = {
+        "command": "a",
+        "permissions": ["read_files"],
+        "tools": {"write": {"permissions": ["write_files"]}, "off": {"disabled": True}},
+    }
+    mine, theirs = read_server("x", raw, "user"), read_server("x", raw, "workspace")
+    assert mine.permissions_for("read") == {Permission.READ_FILES}
+    assert mine.permissions_for("write") == {Permission.WRITE_FILES}
+    assert mine.leaves_out("off")
+    assert theirs.permissions_for("read") == theirs.permissions_for("write") == RUNS
+    assert not theirs.leaves_out("off")
+
+
+def test_a_folder_cannot_let_its_server_use_the_model() -> None:
+    raw = {"command": "a", "sampling": True}
+    assert read_server("x", raw, "user").entry.sampling
+    assert not read_server("x", raw, "workspace").entry.sampling
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [("git", "git"), ("My Server", "My_Server"), ("a__b", "a_b"), ("ä", "x"), ("a.b-c", "a_b-c")],
+)
+def test_a_name_in_tools_comes_apart_in_one_way_only(name: str, slug: str) -> None:
+    assert read_server(name, {"command": "a"}, "user").slug == slug
+
+
+def test_another_program_or_source_is_another_server_and_another_secret_is_not() -> None:
+    first = read_server("x", {"command": "a", "env": {"K": "1"}}, "user")
+    assert first.identity == read_server("x", {"command": "a", "env": {"K": "2"}}, "user").identity
+    others = [
+        read_server("x", {"command": "b", "env": {"K": "1"}}, "user"),
+        read_server("x", {"command": "a", "env": {"K": "1"}, "args": ["-v"]}, "user"),
+        read_server("x", {"command": "a", "env": {"K": "1", "L": "1"}}, "user"),
+        read_server("x", {"command": "a", "env": {"K": "1"}}, "workspace"),
+        read_server("y", {"command": "a", "env": {"K": "1"}}, "user"),
+    ]
+    assert first.identity not in {one.identity for one in others}
