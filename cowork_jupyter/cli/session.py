@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shlex
 import signal
 import time
 from collections.abc import Coroutine
@@ -188,6 +189,10 @@ class Session:
         used = f"{job.usage.total_tokens:,} tokens" if job.usage.total_tokens else ""
         facts = (job.status.value, duration(seconds), used, model, job.context_id)
         self._say(" · ".join(fact for fact in facts if fact), "dim")
+        if self._outcome.made_plan and self._order.role is AgentRole.PLANNER:
+            name = self._order.conversation
+            which = f" -c {shlex.quote(name)}" if name else ""
+            self._say(f"To approve it and carry it out: jupyter cowork act{which}", "dim")
 
     def _exit_code(self, job: Job) -> int:
         if job.status is JobStatus.CANCELLED:

@@ -25,6 +25,7 @@ def test_a_plan_is_made_carried_out_and_taken_along(
     assert planned.returncode == 0, planned.stderr
     assert planned.stdout.splitlines()[:3] == ["Plan: Write a", "", "  1. Write a.txt"]
     assert "completed" in planned.stderr
+    assert planned.stderr.endswith("carry it out: jupyter cowork act\n")
     assert not (tmp_path / "a.txt").exists()
 
     connected.add(WRITE, text("Written."))
