@@ -21,6 +21,8 @@ MOST_CELLS = 100
 MOST_TEXT = 40_000
 """Characters after which no further cell is begun."""
 
+_HOW_TO_SEE = "[a cell that is read alone, by cell_id, comes with its pictures]"
+
 CellId = Annotated[str, Field(min_length=1, description="As read_notebook shows it.")]
 
 
@@ -54,17 +56,24 @@ async def read_notebook(parameters: ReadNotebook, context: ToolContext) -> ToolR
             f"'{state.path}' has only {len(state.cells)} cells.", code="no_such_cell"
         )
     shown = _page(state.cells, start, parameters.limit)
-    return _result(state, "\n\n".join(shown), start, start + len(shown))
+    end = start + len(shown)
+    if any(map(_has_pictures, state.cells[start:end])):
+        shown.append(_HOW_TO_SEE)
+    return _result(state, "\n\n".join(shown), start, end)
 
 
 async def _pictures(
     cell: CellState, parameters: ReadNotebook, context: ToolContext
 ) -> tuple[ImagePart, ...]:
     """They are large, so they are fetched for one cell only, and only if there are any."""
-    if not any(kind in one.get("data", {}) for one in cell.outputs for kind in KINDS):
+    if not _has_pictures(cell):
         return ()
     came = await context.notebooks.outputs(context.workspace, parameters.path, cell.id)
     return pictures_in(came)
+
+
+def _has_pictures(cell: CellState) -> bool:
+    return any(kind in one.get("data", {}) for one in cell.outputs for kind in KINDS)
 
 
 def _page(cells: Sequence[CellState], start: int, limit: int) -> list[str]:
