@@ -131,8 +131,14 @@ def test_from_plan_to_roll_back(
     expect(run).to_contain_text("Completed", timeout=LONG)
     assert written(lab) == {"a.txt", "b.txt"}
 
+    (lab.root / "a.txt").write_text("by the user")
     press(run, "Roll back…")
+    expect(run).to_contain_text("Would be removed · 1 file")
+    anyway = run.get_by_role("checkbox", name="Roll back anyway: a.txt")
+    anyway.focus()
+    page.keyboard.press("Space")
     expect(run).to_contain_text("Would be removed · 2 files")
+    expect(anyway).to_be_focused()
     assert written(lab) == {"a.txt", "b.txt"}, "looking must not change anything"
     press(run, "Roll back now")
     expect(run).to_contain_text("Rolled back.")
@@ -140,6 +146,7 @@ def test_from_plan_to_roll_back(
     press(run, "Undo the rollback")
     expect(run).to_contain_text("Brought back · 2 files")
     assert written(lab) == {"a.txt", "b.txt"}
+    assert (lab.root / "a.txt").read_text() == "by the user"
     screenshot(page, "run-rolled-back")
 
 

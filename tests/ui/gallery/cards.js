@@ -175,5 +175,5 @@ export const ANSWERS = {
   'GET context/ctx/audit': AUDIT,
   'GET context/ctx/checkpoints': { items: CHECKPOINTS, next: null },
   'GET checkpoints/k1/diff?scope=job': { items: [{ path: 'analysis.ipynb', status: 'changed', diff: DIFF }, { path: 'sales_clean.parquet', status: 'added', diff: null, why: 'binary, 3 MB' }], next: null },
-  'POST checkpoints/k1/rollback': { restored: ['analysis.ipynb'], removed: ['sales_clean.parquet'], skipped: [{ path: 'notes.md', why: 'you changed it since' }], checkpoint_id: 'k9' }
+  'POST checkpoints/k1/rollback': { restored: ['analysis.ipynb'], removed: ['sales_clean.parquet'], skipped: [{ path: 'notes.md', why: 'you changed it after that', can_overwrite: true }, { path: 'report.html', why: 'another conversation changed it after that', can_overwrite: true }, { path: 'archive.zip', why: 'its content was not kept: larger than checkpoint_file_limit (2 GiB)' }], checkpoint_id: 'k9' }
 };
