@@ -18,7 +18,10 @@ WRITE = call("create_file", path="a.txt", content="a\n")
 
 
 def test_a_plan_is_made_carried_out_and_taken_along(
-    tmp_path: Path, connected: ScriptedServer
+    tmp_path: Path,
+    connected: ScriptedServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     connected.add(plan("Write a", STEP))
     planned = run("plan", "Write a file", folder=tmp_path)
@@ -36,14 +39,17 @@ def test_a_plan_is_made_carried_out_and_taken_along(
     assert done.stdout == "Written.\n"
     assert (tmp_path / "a.txt").read_text() == "a\n"
 
-    record = run("export", folder=tmp_path)
-    assert record.stdout.startswith("# Write a file")
-    assert run("export", "-o", "record.jsonl", folder=tmp_path).returncode == 0
+    monkeypatch.chdir(tmp_path)
+    assert run_here("export") == 0
+    assert capsys.readouterr().out.startswith("# Write a file")
+    assert run_here("export", "-o", "record.ipynb") == 0
+    assert json.loads((tmp_path / "record.ipynb").read_text())["nbformat"] == 4
+    assert run_here("export", "-o", "record.jsonl") == 0
     lines = (tmp_path / "record.jsonl").read_text().splitlines()
     assert json.loads(lines[0])["type"] == "context"
-    again = run("export", "-o", "record.jsonl", folder=tmp_path)
-    assert again.returncode == 1
-    assert again.stderr == "cowork: There is a record.jsonl already. Choose another name.\n"
+    assert run_here("export", "-o", "record.jsonl") == 1
+    told = capsys.readouterr().err
+    assert told == "cowork: There is a record.jsonl already. Choose another name.\n"
 
 
 def test_a_policy_file_decides(tmp_path: Path, connected: ScriptedServer) -> None:
