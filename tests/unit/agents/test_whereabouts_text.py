@@ -133,7 +133,7 @@ def test_too_small_a_budget_says_nothing() -> None:
     assert told(Whereabouts(notebook("x"), active="c0"), 50) == ""
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.text(max_size=400), max_size=12),
     st.integers(0, 11),
