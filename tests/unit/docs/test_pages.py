@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cowork_jupyter.acp.commands import available
 from cowork_jupyter.agents.choices import about_failure
+from cowork_jupyter.agents.external.configured import ExternalAgents
 from cowork_jupyter.cli import command
 from cowork_jupyter.domain.plan import PlanStep
 from cowork_jupyter.llm.discovery import USUAL
@@ -58,6 +60,12 @@ def test_the_servers_of_the_example_can_be_used() -> None:
         name: read_server(name, raw, "user").kind for name, raw in settings["mcpServers"].items()
     }
     assert kinds == {"files": "stdio", "tickets": "http"}
+
+
+def test_the_agent_of_the_example_can_be_started(tmp_path: Path) -> None:
+    (settings,) = examples("howto/own-tools", "json")
+    (tmp_path / "settings.json").write_text(settings)
+    assert set(ExternalAgents(tmp_path / "settings.json").all()) == {"other"}
 
 
 def test_lists_in_the_pages_are_those_of_the_code() -> None:
