@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -10,7 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from ..domain.errors import Unavailable
-from ..store.connection import BUSY_SECONDS, open_database
+from ..store.connection import BUSY_SECONDS, create_private, open_database
 
 LOG_PAGES = 16_384
 
@@ -126,8 +125,7 @@ class Database:
 
 def _prepare(path: Path) -> None:
     """Make the file, if there is none. Only one that is empty can learn to give room back."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    create_private(path)
     if path.stat().st_size:
         return
     with closing(sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)) as connection:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from .errors import explain, explained
@@ -24,7 +25,7 @@ def open_database(path: Path) -> sqlite3.Connection:
     with it a full sync, because without WAL anything less can damage the file.
     """
     try:
-        _create_private(path)
+        create_private(path)
     except OSError as error:
         raise explain(error, path) from error
     with explained(path):
@@ -32,10 +33,15 @@ def open_database(path: Path) -> sqlite3.Connection:
         return connection or _with_rollback_journal(path)
 
 
-def _create_private(path: Path) -> None:
-    """Make folder and file readable for their owner only; SQLite's side files follow suit."""
+def create_private(path: Path) -> None:
+    """Make folder and file readable for their owner only; SQLite's side files follow suit.
+
+    A file that is there is not even opened: closing it would take away the locks that other
+    connections of this process have on it, and other processes would then damage it.
+    """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -62,6 +62,23 @@ def test_processes_append_to_one_context_without_gap_or_repetition(
     assert store.message_count(context.id) == 120
 
 
+def test_a_process_with_two_stores_keeps_its_locks_while_others_come_and_go(
+    store: Store, context: Context, path: Path, processes: ForkServerContext
+) -> None:
+    append_event(store, context.id, EventType.NOTICE, {})
+    with Store(path) as second:
+        with started(processes, writers.append_events, path, context.id, 1) as (other, go):
+            go.send("go")
+            other.join(timeout=60)
+            assert other.exitcode == 0
+        assert path.with_name(
+            f"{path.name}-wal"
+        ).exists()  # the other knew that it was not the last
+        for one in (store, second):
+            append_event(one, context.id, EventType.NOTICE, {})
+    assert [event.seq for event in store.events(context.id)][-2:] == [3, 4]
+
+
 def test_what_was_committed_survives_a_kill_at_any_moment(
     path: Path, processes: ForkServerContext
 ) -> None:
