@@ -16,6 +16,7 @@ from ..health import folder_problems
 from ..llm.discovery import find_servers
 from ..llm.reachable import HOW_TO_CONNECT
 from ..workspace.sandbox.sandbox import Sandbox
+from .examination_mcp import examine_servers
 from .finding import Finding, judged
 from .installation import examine_installation
 
@@ -30,6 +31,7 @@ def examine(config: Cowork, jupyter: Config) -> list[Finding]:
         judged("folders", folder_problems(settings), _folders(settings)),
         _database(settings),
         _checkpoints(settings),
+        examine_servers(settings),
     ]
 
 

@@ -39,7 +39,7 @@ def findings(tmp_path: Path, port: int = 0, **settings: str) -> dict[str, tuple[
 def test_it_looks_at_every_part(tmp_path: Path) -> None:
     assert list(findings(tmp_path)) == [
         *("version", "packages", "jupyterlab", "lab extension", "server extension", "port"),
-        *("model", "sandbox", "folders", "database", "checkpoints"),
+        *("model", "sandbox", "folders", "database", "checkpoints", "mcp servers"),
     ]
 
 

@@ -17,6 +17,7 @@ import { useLoaded, useNews, usePanel } from './context';
 import { listConversations, type Conversation } from './conversations';
 import { ConversationsSection } from './ConversationsSection';
 import { InboxSection } from './InboxSection';
+import { McpSection } from './McpSection';
 import { PlanSection } from './PlanSection';
 import { RulesSection } from './RulesSection';
 import { Section } from './Section';
@@ -72,6 +73,7 @@ export function Overview(props: OverviewProps): VNode {
         )}
         <WorkflowsSection />
         <RulesSection />
+        <McpSection />
         <TrustSection />
         <ModelSection health={props.health} check={props.check} onCheck={props.onCheck} />
       </div>

@@ -1,0 +1,106 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+
+import { useAction, type Action } from '../../shared/action';
+import { Button, Failure } from '../../shared/Button';
+import { CopyButton } from '../../shared/CopyButton';
+import type { Page } from '../../shared/protocol';
+import { t } from '../../shared/translate';
+import { bounded, oneLine, visible } from '../../shared/visible';
+import { useLoaded, usePanel } from './context';
+
+interface Resource {
+  uri: string;
+  name: string;
+}
+
+interface Argument {
+  name: string;
+  required: boolean;
+}
+
+interface Prompt {
+  name: string;
+  description: string;
+  arguments: Argument[];
+}
+
+interface Shown {
+  title: string;
+  text: string;
+}
+
+const MOST_SHOWN = 50;
+
+/** Texts to read and prompts to send: for the user, who copies what they like. */
+export function McpOffers({ address }: { address: string }): VNode {
+  const { channel } = usePanel();
+  const resources = useLoaded(() => channel.request<Page<Resource>>('GET', `${address}/resources`), [address]);
+  const prompts = useLoaded(() => channel.request<Page<Prompt>>('GET', `${address}/prompts`), [address]);
+  const [shown, setShown] = useState<Shown | null>(null);
+  const asking = useAction();
+  const show = (title: string, request: () => Promise<{ text: string }>): void => {
+    void asking.run(async () => setShown({ title, text: (await request()).text }));
+  };
+  const nothing = resources.value?.items.length === 0 && prompts.value?.items.length === 0;
+  return (
+    <>
+      <Failure error={resources.error ?? prompts.error} />
+      {nothing && <p class="cw-dim">{t('Nothing to read, and no prompts.')}</p>}
+      <ul class="cw-trust">
+        {resources.value?.items.slice(0, MOST_SHOWN).map(one => (
+          <li key={one.uri}>
+            <Button
+              look="link"
+              busy={asking.busy}
+              onClick={() => show(one.name, () => channel.request('GET', `${address}/resource?uri=${encodeURIComponent(one.uri)}`))}
+            >
+              {oneLine(one.name, 120)}
+            </Button>
+          </li>
+        ))}
+        {prompts.value?.items.slice(0, MOST_SHOWN).map(one => (
+          <PromptRow
+            key={one.name}
+            prompt={one}
+            asking={asking}
+            onWrite={values => show(one.name, () => channel.request('POST', `${address}/prompts/${encodeURIComponent(one.name)}`, { arguments: values }))}
+          />
+        ))}
+      </ul>
+      <Failure error={asking.error} />
+      {shown && (
+        <>
+          <pre class="cw-code" tabIndex={0} role="group" aria-label={oneLine(shown.title, 120)}>
+            {visible(bounded(shown.text, 20_000))}
+          </pre>
+          <CopyButton text={shown.text} label={t('Copy %1', oneLine(shown.title, 120))} />
+        </>
+      )}
+    </>
+  );
+}
+
+function PromptRow({ prompt, asking, onWrite }: { prompt: Prompt; asking: Action; onWrite: (values: Record<string, string>) => void }): VNode {
+  const [values, setValues] = useState<Record<string, string>>({});
+  const complete = prompt.arguments.every(one => !one.required || values[one.name]);
+  return (
+    <li>
+      <Button look="link" busy={asking.busy} disabled={!complete} onClick={() => onWrite(values)}>
+        {t('Prompt: %1', oneLine(prompt.name, 120))}
+      </Button>
+      {prompt.description && <p class="cw-dim">{oneLine(prompt.description, 300)}</p>}
+      {prompt.arguments.map(one => (
+        <label key={one.name} class="cw-field">
+          <span>{oneLine(one.name, 80)}</span>
+          <input
+            type="text"
+            class="cw-input"
+            value={values[one.name] ?? ''}
+            onInput={event => setValues({ ...values, [one.name]: event.currentTarget.value })}
+          />
+        </label>
+      ))}
+    </li>
+  );
+}

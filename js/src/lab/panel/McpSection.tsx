@@ -1,0 +1,180 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+
+import { useAction } from '../../shared/action';
+import { Button, Failure } from '../../shared/Button';
+import { Fold } from '../../shared/Fold';
+import { Note } from '../../shared/Note';
+import type { Page } from '../../shared/protocol';
+import { t } from '../../shared/translate';
+import { bounded, oneLine, visible } from '../../shared/visible';
+import { useLoaded, useNews, usePanel } from './context';
+import { readServers, type McpServer, type McpTool } from './mcp';
+import { McpOffers } from './McpOffers';
+import { Section } from './Section';
+
+const COLOURS = { ready: 'ok', failed: 'error', starting: 'ask', idle: 'grey', unused: 'grey' };
+const MOST_OUTPUT = 8000;
+
+/** Other people's servers, whose tools agents can use: how they are doing, and what they claim. */
+export function McpSection(): VNode {
+  return (
+    <Section title={t('MCP servers')} open={false}>
+      {() => <Servers />}
+    </Section>
+  );
+}
+
+function Servers(): VNode {
+  const { channel } = usePanel();
+  const happened = useNews(['job-completed', 'tool-result']);
+  const { value, error, reload } = useLoaded(() => channel.request<Page<McpServer>>('GET', 'mcp/servers'), [happened]);
+  return (
+    <>
+      <Failure error={error} />
+      {value?.items.length === 0 && <p class="cw-row cw-dim">{t('None yet. Their tools are offered to the agent, and ask before they run.')}</p>}
+      <ul class="cw-list">
+        {value?.items.map(server => (
+          <Row key={`${server.source} ${server.name}`} server={server} onChange={reload} />
+        ))}
+      </ul>
+      <div class="cw-row">
+        <Fold summary={t('Add a server')}>{() => <NewServerForm onAdded={reload} />}</Fold>
+      </div>
+    </>
+  );
+}
+
+function Row({ server, onChange }: { server: McpServer; onChange: () => void }): VNode {
+  const { channel } = usePanel();
+  const acting = useAction();
+  const address = `mcp/servers/${encodeURIComponent(server.name)}`;
+  const name = oneLine(server.name, 60);
+  const act = (method: 'POST' | 'PUT' | 'DELETE', path: string, body?: object): void => {
+    void acting.run(() => channel.request(method, path, body)).then(onChange);
+  };
+  const used = server.state !== 'unused';
+  return (
+    <li class="cw-row cw-rule">
+      <div>
+        <span class={`cw-pill cw-colour-${COLOURS[server.state]}`}>{stateWord(server.state)}</span> <span class="cw-chip">{name}</span>
+        <p class="cw-dim">{about(server)}</p>
+        {server.why && <p class="cw-dim">{visible(bounded(server.why, 500))}</p>}
+        {server.tools.some(one => one.pinned === 'changed') && <Note>{t('What it says of its tools has changed. They ask again.')}</Note>}
+        {server.tools.length > 0 && <Fold summary={t('Tools: %1', String(server.tools.length))}>{() => <Tools tools={server.tools} />}</Fold>}
+        {used && <Fold summary={t('What it offers you')}>{() => <McpOffers address={address} />}</Fold>}
+        {server.output && (
+          <Fold summary={t('What it wrote')}>
+            {() => (
+              <pre class="cw-code cw-output" tabIndex={0} role="group" aria-label={t('What %1 wrote', name)}>
+                {visible(server.output.slice(-MOST_OUTPUT))}
+              </pre>
+            )}
+          </Fold>
+        )}
+      </div>
+      <div class="cw-bar">
+        {used && (
+          <Button busy={acting.busy} label={t('Restart %1', name)} onClick={() => act('POST', `${address}/restart`)}>
+            {server.state === 'idle' ? t('Start') : t('Restart')}
+          </Button>
+        )}
+        <Button
+          busy={acting.busy}
+          label={server.enabled ? t('Disable %1', name) : t('Enable %1', name)}
+          onClick={() => act('PUT', address, { enabled: !server.enabled })}
+        >
+          {server.enabled ? t('Disable') : t('Enable')}
+        </Button>
+        {server.source === 'user' && (
+          <Button look="danger" busy={acting.busy} label={t('Remove %1', name)} onClick={() => act('DELETE', address)}>
+            {t('Remove')}
+          </Button>
+        )}
+      </div>
+      <Failure error={acting.error} />
+    </li>
+  );
+}
+
+function stateWord(state: McpServer['state']): string {
+  return {
+    ready: t('Runs'),
+    starting: t('Starting'),
+    failed: t('Failed'),
+    idle: t('Not started'),
+    unused: t('Not used')
+  }[state];
+}
+
+function about({ source, kind }: McpServer): string {
+  const whose = source === 'user' ? t('Yours') : t('Came with this workspace');
+  return kind === 'stdio' ? t('%1; a program on the server’s machine.', whose) : t('%1; over the network.', whose);
+}
+
+function Tools({ tools }: { tools: readonly McpTool[] }): VNode {
+  return (
+    <ul class="cw-trust">
+      {tools.map(one => (
+        <li key={one.name}>
+          <span class="cw-chip">{oneLine(one.tool, 80)}</span>
+          <p class="cw-dim">{oneLine(one.description, 400)}</p>
+          <p class="cw-dim">{claims(one)}</p>
+          {one.problem && <p class="cw-dim">{t('Not offered: %1.', oneLine(one.problem, 200))}</p>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** What a role needs for it, and what the tool says of itself, which is only said. */
+function claims({ hints, permissions }: McpTool): string {
+  const said = Object.entries(hints).map(([hint, so]) => (so ? oneLine(hint, 40) : t('not %1', oneLine(hint, 40))));
+  const needs = t('Needs %1.', permissions.join(', '));
+  return said.length === 0 ? needs : `${needs} ${t('It claims to be %1; nobody has checked that.', said.join(', '))}`;
+}
+
+function NewServerForm({ onAdded }: { onAdded: () => void }): VNode {
+  const { channel } = usePanel();
+  const adding = useAction();
+  const [name, setName] = useState('');
+  const [text, setText] = useState('');
+  const add = (): void => {
+    const each = async (): Promise<void> => {
+      for (const server of readServers(text, name)) {
+        await channel.request('POST', 'mcp/servers', server);
+      }
+      setName('');
+      setText('');
+    };
+    void adding.run(each).then(onAdded);
+  };
+  return (
+    <div class="cw-form">
+      <label class="cw-field">
+        <span>{t('Name')}</span>
+        <input type="text" class="cw-input" value={name} onInput={event => setName(event.currentTarget.value)} />
+      </label>
+      <label class="cw-field">
+        <span>{t('Settings')}</span>
+        <textarea
+          class="cw-input"
+          rows={4}
+          spellcheck={false}
+          value={text}
+          placeholder={'{"command": "npx", "args": ["-y", "…"], "env": {"TOKEN": "${TOKEN}"}}'}
+          onInput={event => setText(event.currentTarget.value)}
+        />
+        <span class="cw-dim">
+          {t('As in the settings of other programs. Write secrets as %1: they are taken from the environment of your Jupyter server.', '${NAME}')}
+        </span>
+      </label>
+      <Failure error={adding.error} />
+      <div class="cw-bar">
+        <Button look="primary" busy={adding.busy} disabled={!text.trim()} onClick={add}>
+          {t('Add')}
+        </Button>
+      </div>
+    </div>
+  );
+}
