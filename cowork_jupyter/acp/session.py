@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Coroutine, Sequence
-from contextlib import aclosing, suppress
+from collections.abc import Sequence
+from contextlib import aclosing
 from typing import Any
 
 from acp import Client, RequestError, schema
@@ -37,7 +37,9 @@ from ..record.markdown import fenced
 from ..service import CoworkService
 from ..store import Inquiry
 from . import asking, commands
+from .inquiries import Inquiries
 from .problems import INTERNAL
+from .turn import Turn
 from .updates import Portrayal, plan_update
 
 logger = logging.getLogger(__name__)
@@ -48,32 +50,12 @@ _PLAN_READY = (
     "The plan is ready (revision {revision}). Say `/execute` to approve it and carry it out, or "
     "say what should be different.\n\n"
 )
+_CHANGED = "The plan has changed since it was shown here. Look at it, then say `/execute` again."
 _UNUSED = (
     "\n\n> Not used, because only servers from your own settings are: the MCP servers {names} of "
     "this client.\n\n"
 )
 _BUSY = "A turn is going on in this session. Wait for it, or cancel it."
-
-
-class Turn:
-    """One prompt, from its beginning to its end."""
-
-    def __init__(self) -> None:
-        self.ended: asyncio.Future[schema.StopReason] = asyncio.get_running_loop().create_future()
-        self.cancelled = False
-        self.limit: schema.StopReason | None = None
-        """Set when the user did not want to go on past a limit."""
-
-    def end(self, reason: schema.StopReason) -> None:
-        """Let the prompt be answered."""
-        if not self.ended.done():
-            self.ended.set_result(reason)
-
-    def fail(self, error: Exception) -> None:
-        """Let the prompt be answered with an error."""
-        if not self.ended.done():
-            self.ended.set_exception(error)
-            self.ended.exception()  # the prompt may be gone: then nobody needs to be warned
 
 
 class Session:
@@ -96,8 +78,12 @@ class Session:
         self._unused = unused
         self._portrayal = Portrayal(service.settings.workspace, service.tools)
         self._turn: Turn | None = None
-        self._beside: dict[str, asyncio.Task[None]] = {}
-        """What waits for the user, by the id of what is asked."""
+        self._inquiries = Inquiries(
+            *(service, context_id, client, self._portrayal),
+            answer=self._give,
+            in_words=self._ask_in_words,
+            cancel=self.cancel,
+        )
         self._failures: dict[str, str | None] = {}
         self._plan: tuple[Plan, int] | None = None
         self._plan_made = False
@@ -116,10 +102,10 @@ class Session:
         """Tell no more."""
         if self._turn is not None:
             self._turn.end("cancelled")
-        tasks = [task for task in (self._following, *self._beside.values()) if task]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._inquiries.close()
+        if self._following is not None:
+            self._following.cancel()
+            await asyncio.gather(self._following, return_exceptions=True)
 
     async def greet(self) -> None:
         """Say which commands there are."""
@@ -136,9 +122,9 @@ class Session:
             after = page.next
         revision = self._service.plan(self._id)
         if revision is not None:
+            self._take_plan(revision.plan, revision.revision)
             for job in self._service.list_jobs(self._id):
                 self._failures |= {task.step_id: task.error for task in job.tasks}
-            self._plan = (revision.plan, revision.revision)
             await self._show_plan()
 
     async def prompt(self, text: str) -> schema.StopReason:
@@ -198,8 +184,11 @@ class Session:
             self._service.send_message(self._id, rest)
 
     async def _execute(self) -> None:
-        """The user's approval of the plan as it is now."""
+        """The user's approval of the plan, which must be the one that they were shown."""
         newest = self._service.plan(self._id)
+        if newest is not None and self._take_plan(newest.plan, newest.revision):
+            await self._show_plan()
+            raise Conflict(_CHANGED, code="stale_revision")
         await self._service.execute_plan(self._id, newest.revision if newest else 0)
 
     async def _say_and_end(self, text: str, turn: Turn) -> None:
@@ -258,19 +247,18 @@ class Session:
             case EventType.NOTICE:
                 await self._on_notice(data)
             case EventType.PLAN_UPDATE:
-                self._plan_made = self._plan_made or self._is_another(data["revision"])
-                self._plan = (Plan.model_validate(data), data["revision"])
+                self._take_plan(Plan.model_validate(data), data["revision"])
                 await self._show_plan()
             case EventType.TASK_STARTED | EventType.TASK_COMPLETED:
                 self._failures[data["step_id"]] = data.get("error")
             case EventType.ROLE_CHANGED:
                 await self._tell(update_current_mode(data["to"]))
             case EventType.PERMISSION_REQUEST:
-                self._ask(data["id"], self._ask_permission(data))
+                self._inquiries.ask_permission(data)
             case EventType.QUESTION_ASKED:
                 await self._on_question(data["id"], Question.model_validate(data))
             case EventType.PERMISSION_RESOLVED | EventType.QUESTION_ANSWERED:
-                self._stop_asking(data["id"])
+                self._inquiries.let_go(data["id"])
             case EventType.JOB_COMPLETED:
                 await self._on_end(JobStatus(data["status"]), data["error"])
 
@@ -301,8 +289,14 @@ class Session:
             await self._tell(update_tool_call(call_id, content=[block]))
         self._outputs[call_id] = (said, told_at)
 
-    def _is_another(self, revision: int) -> bool:
-        return self._plan is None or self._plan[1] != revision
+    def _take_plan(self, plan: Plan, revision: int) -> bool:
+        """The plan as it is now; whether it is another one than the client was shown."""
+        another = self._plan is None or self._plan[1] != revision
+        if another:
+            self._plan_made = True
+            self._failures.clear()
+        self._plan = (plan, revision)
+        return another
 
     async def _show_plan(self) -> None:
         if self._plan is not None:
@@ -327,40 +321,9 @@ class Session:
 
     # What the user is asked
 
-    def _ask(self, request_id: str, asking_for_it: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(asking_for_it)
-        self._beside[request_id] = task
-        task.add_done_callback(lambda _: self._beside.pop(request_id, None))
-
-    def _stop_asking(self, request_id: str) -> None:
-        task = self._beside.get(request_id)
-        if task is not None and task is not asyncio.current_task():
-            task.cancel()
-
-    async def _ask_permission(self, request: dict[str, Any]) -> None:
-        inquiry = self._service.journal.store.permission(request["id"])
-        call_id = inquiry.data["call_id"]
-        call = asking.permission_call(call_id, request, self._portrayal)
-        options = asking.permission_options(request["scopes"], request["rules"])
-        outcome: object = None
-        try:
-            answer = await self._client.request_permission(
-                session_id=self._id, tool_call=call, options=options
-            )
-            outcome = answer.outcome
-        except ConnectionError:
-            return  # it stays open, for whoever comes back to this conversation
-        except Exception as error:
-            logger.warning("The client could not ask for permission: %s", error)
-        chosen = asking.ruling(outcome, options)
-        if chosen.decision == "allow":
-            await self._tell(update_tool_call(call_id, status="in_progress"))
-        with suppress(CoworkError):  # it was decided elsewhere meanwhile
-            self._service.resolve_permissions([request["id"]], chosen)
-
     async def _on_question(self, question_id: str, question: Question) -> None:
         if self._forms:
-            self._ask(question_id, self._ask_by_form(question_id, question))
+            self._inquiries.ask_by_form(question_id, question)
         else:
             await self._ask_in_words(question)
 
@@ -369,27 +332,3 @@ class Session:
         await self._tell(update_agent_message_text(f"\n\n{asking.question_text(question)}"))
         if self._turn is not None:
             self._turn.end("end_turn")
-
-    async def _ask_by_form(self, question_id: str, question: Question) -> None:
-        mode = schema.ElicitationFormSessionMode(
-            session_id=self._id, requested_schema=asking.question_form(question)
-        )
-        words = "\n\n".join(part for part in (question.question, question.context) if part)
-        try:
-            answer = await self._client.create_elicitation(message=words, mode=mode)
-        except ConnectionError:
-            return
-        except Exception as error:
-            logger.warning("The client could not show a form: %s", error)
-            await self._ask_in_words(question)
-            return
-        value = None
-        if isinstance(answer, schema.AcceptElicitationResponse):
-            value = asking.answer_of_form(answer.content or {}, question)
-        if isinstance(answer, schema.CancelElicitationResponse):
-            await self.cancel()
-        elif value is None:
-            await self._ask_in_words(question)
-        else:
-            with suppress(CoworkError):
-                self._give(question_id, question, value)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from acp import RequestError, schema
 
+from cowork_jupyter.store import Store
 from tests.scripted import Scripted, ScriptedServer, call, plan, text
 
 from .editor import Editor, editor_with_agent
@@ -110,6 +111,26 @@ async def test_without_a_plan_there_is_nothing_to_execute(editor: Editor, folder
     session = await editor.open(folder)
     assert await editor.say(session, "/execute") == "end_turn"
     assert "no plan" in editor.text(session)
+
+
+async def test_only_the_plan_that_was_shown_can_be_approved(
+    editor: Editor, model: ScriptedServer, folder: Path, home: Path
+) -> None:
+    session = await editor.open(folder)
+    model.add(plan("One", "First"))
+    await editor.say(session, "/plan One thing.")
+    with Store(home / "DATA" / "cowork" / "cowork.sqlite") as store:  # as the panel might
+        made = store.plan(session)
+        assert made
+        made.plan.steps[0].action = "Something else"
+        with store.transaction() as tx:
+            tx.save_plan(made.model_copy(update={"revision": 2}))
+    assert await editor.say(session, "/execute") == "end_turn"
+    assert "has changed" in editor.text(session)
+    assert editor.plan(session)[0]["content"] == "Something else"
+    model.add(text("Done it."))
+    assert await editor.say(session, "/execute") == "end_turn"
+    assert editor.plan(session)[0]["status"] == "completed"
 
 
 @pytest.mark.parametrize("answer", ["1", "deep RED", "red"])
