@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -131,14 +131,20 @@ class Hands:
         with self.waiting():
             return await self.gate.admit(one.id, tool, parameters, self.log, self.step)
 
-    def _recorded(self, call: ToolCall) -> AbstractAsyncContextManager[None]:
+    @asynccontextmanager
+    async def _recorded(self, call: ToolCall) -> AsyncIterator[None]:
         """A checkpoint around a call that can change something."""
         if self.recorder is None:
-            return nullcontext()
+            yield
+            return
         log, step = self.log, self.step.id if self.step else None
         permissions = self.registry[call.tool].permissions
         place = (log.context_id, log.job_id, log.task_id, step)
-        return self.recorder.around(ToolUse(*place, call.tool, permissions, call.parameters))
+        use = ToolUse(*place, call.tool, permissions, call.parameters)
+        async with AsyncExitStack() as stack:
+            with self.waiting():  # the first look at a large workspace takes a while
+                await stack.enter_async_context(self.recorder.around(use))
+            yield
 
     def _remember_files(self, call: ToolCall, result: ToolResult) -> None:
         paths = result.data.get("paths", [])

@@ -11,6 +11,7 @@ import asyncio
 import logging
 import os
 import sqlite3
+from contextlib import suppress
 
 from ..domain.errors import CoworkError, NotFound
 from .documents import OpenDocuments, captured
@@ -66,9 +67,13 @@ class Recovery:
         for one in left:
             try:
                 await self._finish(one)
-            except (OSError, sqlite3.Error, CoworkError):
-                logger.exception("Cannot finish the checkpoint of %s", one.facts["tool"])
+            except (OSError, sqlite3.Error):
+                logger.exception("Cannot finish the checkpoint of %s yet", one.facts["tool"])
                 await self.release(one.id)
+            except CoworkError:  # its contents are not kept any more, or we are closing
+                logger.exception("Cannot finish the checkpoint of %s", one.facts["tool"])
+                with suppress(CoworkError, sqlite3.Error):
+                    await self._ledger.drop(one.id)
 
     async def release(self, checkpoint_id: str) -> None:
         """Leave it to whoever can finish it, sooner or later."""

@@ -31,7 +31,6 @@ class Left:
     """What a process that is gone left unfinished."""
 
     id: str
-    owner: str
     phase: Phase
     workspace: int | None
     facts: dict[str, Any]
@@ -87,31 +86,33 @@ class Unfinished:
     def claimed(self, root: bytes) -> list[Left]:
         """What was left behind in a workspace, oldest first, and is now ours to finish."""
         with self._database.reading() as connection:
-            if not connection.execute("SELECT 1 FROM unfinished").fetchone():
-                return []  # as nearly always
+            owners = connection.execute("SELECT DISTINCT owner FROM unfinished").fetchall()
+        if not any(self._is_gone(row[0]) for row in owners):
+            return []  # as nearly always
         with self._database.transaction() as connection:
             sql = (
-                "SELECT id, owner, phase, workspace, facts, context_id, job_id, task_id, changes"
-                " FROM unfinished JOIN checkpoints USING (id) WHERE root=? ORDER BY position"
+                "SELECT id, phase, workspace, facts, context_id, job_id, task_id, changes"
+                " FROM unfinished JOIN checkpoints USING (id) WHERE root=? AND owner=?"
+                " ORDER BY position"
             )
-            found = [_left(*row) for row in connection.execute(sql, (root,))]
-            left = [one for one in found if not self._is_looked_after(one)]
+            # Asked again, because others may have claimed something just now.
+            owners = connection.execute("SELECT DISTINCT owner FROM unfinished").fetchall()
+            gone = [row[0] for row in owners if self._is_gone(row[0])]
+            rows = [row for one in gone for row in connection.execute(sql, (root, one))]
             connection.executemany(
                 "UPDATE unfinished SET owner=? WHERE id=?",
-                [(self._owner.name, one.id) for one in left],
+                [(self._owner.name, row[0]) for row in rows],
             )
-        if left:
-            self._owner.sweep()
-        return left
+        self._owner.sweep()
+        return [_left(*row) for row in rows]
 
-    def _is_looked_after(self, one: Left) -> bool:
+    def _is_gone(self, owner: str) -> bool:
         # Of ourselves we know it, also where files cannot be locked.
-        return one.owner == self._owner.name or self._owner.is_alive(one.owner)
+        return owner != self._owner.name and not self._owner.is_alive(owner)
 
 
 def _left(
     checkpoint_id: str,
-    owner: str,
     phase: Phase,
     workspace: int | None,
     facts: str,
@@ -121,7 +122,7 @@ def _left(
     changes: bytes,
 ) -> Left:
     place = (context_id, job_id, task_id, changes_from_bytes(changes))
-    return Left(checkpoint_id, owner, phase, workspace, json.loads(facts), *place)
+    return Left(checkpoint_id, phase, workspace, json.loads(facts), *place)
 
 
 def merged(changes: Iterable[Change]) -> list[Change]:

@@ -277,7 +277,7 @@ class Scans:
         def waiting(state: WorkspaceState, **options: bool) -> Snapshot:
             self.count += 1
             self.began.set()
-            assert self._may_go_on.wait(60)  # said by the loop, which must be free to do so
+            assert self._may_go_on.wait(300)  # said by the loop, which must be free to do so
             return scan(state, **options)
 
         monkeypatch.setattr(WorkspaceState, "scan", waiting)
@@ -290,7 +290,7 @@ class Scans:
         self._may_go_on.set()
 
     async def one_begins(self) -> None:
-        assert await asyncio.to_thread(self.began.wait, 60)
+        assert await asyncio.to_thread(self.began.wait, 300)
 
 
 @pytest.fixture

@@ -288,7 +288,7 @@ async def test_a_checkpoint_that_fails_is_made_up_for_when_there_is_room_again(
     )
     await desk.parts.recorder.finish_interrupted()
     assert desk.unfinished() == ["scan"]
-    assert "Cannot finish the checkpoint of tool" in caplog.text
+    assert "Cannot finish the checkpoint of tool yet" in caplog.text
     monkeypatch.undo()
     await desk.parts.recorder.finish_interrupted()
     assert desk.listed()[-1]["label"] == "tool make (interrupted)"
