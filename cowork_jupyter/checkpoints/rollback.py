@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from .entries import Change, Entry, Uncovered, printable, same
+from .notebooks import is_notebook, taken_back
 from .objects import Damaged
 from .store import Stored, WorkspaceState
 
@@ -82,6 +83,11 @@ def planned(
             continue
         never = _not_kept(target) or _lost_for_good(present)
         unless_chosen = _somebody_elses(story, present, target)
+        if unless_chosen in (BY_USER, IN_BETWEEN) and is_notebook(path):
+            merged = taken_back(state, [change for _, change in story], present)
+            if merged and same(present, merged):
+                continue
+            target, unless_chosen = (merged, "") if merged else (target, unless_chosen)
         if never or (unless_chosen and printable(path) not in overwrite):
             plan.skip(path, never or unless_chosen, can_overwrite=not never)
             continue
