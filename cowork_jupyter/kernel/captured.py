@@ -6,6 +6,7 @@ import asyncio
 import builtins
 import getpass
 import io
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -34,9 +35,19 @@ def run_captured(shell: Any, source: str, outputs: Outputs) -> None:
         outputs.take({"msg_type": kind, "content": content})
 
     take("execute_input", {})
-    with _captured(shell, take):
+    with _interruptible(), _captured(shell, take):
         shell.run_cell(source, store_history=False)
     outputs.finish()
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Between cells a kernel does not listen to interrupts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

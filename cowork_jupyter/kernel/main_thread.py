@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
@@ -53,11 +54,10 @@ class MainThread:
             signal.raise_signal(signal.SIGINT)
 
     def _do_next(self) -> None:
-        try:
-            work = self._work.get_nowait()
-        except Empty:
-            return
-        if work is not None:
+        """What a cell that waits has not done already. There is no cell to interrupt then."""
+        with suppress(Empty, KeyboardInterrupt):
+            while (work := self._work.get_nowait()) is None:
+                pass  # it was there to wake somebody who had other reasons to wake up
             work()
 
 
