@@ -7,6 +7,7 @@ import os
 from collections import deque
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, cast
 
 from ...checkpoints import ToolUse
@@ -82,6 +83,9 @@ class Errand:
         return Outcome(said.status, said.error, mask(said.text))
 
     def _resolved(self) -> Resolved:
+        if find_spec("acp") is None:
+            how = "Run: pip install 'cowork-jupyter[acp]'"
+            raise Unavailable(f"External agents need one more package. {how}", code="no_acp")
         entry = self.kit.externals.all().get(self.agent)
         if entry is None:
             raise NotFound(f"There is no external agent '{self.agent}'.", code="unknown_agent")
