@@ -38,16 +38,16 @@ class McpServerChoice(Request):
     enabled: bool
 
 
-class ResourceQuery(Request):
-    """`GET mcp/servers/{name}/resource`."""
+class ResourceChoice(Request):
+    """`POST mcp/servers/{name}/resources`."""
 
-    uri: Annotated[Name, Field(min_length=1)]
+    uri: Name
 
 
 class PromptValues(Request):
     """`POST mcp/servers/{name}/prompts/{prompt}`."""
 
-    arguments: dict[Name, Text] = {}
+    arguments: dict[str, Text] = {}
 
 
 class McpTool(BaseModel):
@@ -150,15 +150,15 @@ async def list_resources(call: Call) -> BaseModel:
 
 
 @table.route(
-    "GET",
-    "mcp/servers/{name}/resource",
-    query=ResourceQuery,
+    "POST",
+    "mcp/servers/{name}/resources",
+    body=ResourceChoice,
     answer=ForeignText,
     action="execute",
 )
 async def read_resource(call: Call) -> BaseModel:
     """One of them, as text."""
-    return ForeignText(text=await offers.read_resource(_connection(call), call.query.uri))
+    return ForeignText(text=await offers.read_resource(_connection(call), call.body.uri))
 
 
 @table.route("GET", "mcp/servers/{name}/prompts", answer=PromptList, action="execute")

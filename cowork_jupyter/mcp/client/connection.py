@@ -158,7 +158,7 @@ class Connection:
             raise self._failed(what, error.message, code="tool_failed") from None
         except ValidationError:
             raise self._failed(what, "what it answered is not MCP") from None
-        except RuntimeError as error:  # the SDK's word for much that should not be
+        except (RuntimeError, ValueError) as error:  # the SDK's words for what should not be
             raise self._failed(what, str(error)) from None
 
     async def _hear_of_end(self) -> None:

@@ -53,7 +53,7 @@ export function McpOffers({ address }: { address: string }): VNode {
             <Button
               look="link"
               busy={asking.busy}
-              onClick={() => show(one.name, () => channel.request('GET', `${address}/resource?uri=${encodeURIComponent(one.uri)}`))}
+              onClick={() => show(one.name, () => channel.request('POST', `${address}/resources`, { uri: one.uri }))}
             >
               {oneLine(one.name, 120)}
             </Button>

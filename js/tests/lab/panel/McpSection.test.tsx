@@ -79,17 +79,18 @@ describe('MCP servers', () => {
       'GET mcp/servers': list({ ...FILES, tools: [], output: '' }),
       'GET mcp/servers/files/resources': list({ uri: 'a://b?c', name: 'Notes' }),
       'GET mcp/servers/files/prompts': list({ name: 'report', description: '', arguments: [{ name: 'city', required: true }] }),
-      'GET mcp/servers/files/resource?uri=a%3A%2F%2Fb%3Fc': { text: 'Some notes' },
+      'POST mcp/servers/files/resources': { text: 'Some notes' },
       'POST mcp/servers/files/prompts/report': { text: 'Write about Bonn' }
     });
     await unfoldAll(drawn);
     await press(button(drawn.screen, 'Notes'));
     expect(one(drawn.screen, 'pre').textContent).toBe('Some notes');
+    const read = { method: 'POST', path: 'mcp/servers/files/resources', body: { uri: 'a://b?c' } };
     await press(button(drawn.screen, 'Prompt: report'));
-    expect(drawn.server.changes).toEqual([]);
+    expect(drawn.server.changes).toEqual([read]);
     await write(one<HTMLInputElement>(drawn.screen, '.cw-trust input'), 'Bonn');
     await press(button(drawn.screen, 'Prompt: report'));
-    expect(drawn.server.changes).toEqual([{ method: 'POST', path: 'mcp/servers/files/prompts/report', body: { arguments: { city: 'Bonn' } } }]);
+    expect(drawn.server.changes).toEqual([read, { method: 'POST', path: 'mcp/servers/files/prompts/report', body: { arguments: { city: 'Bonn' } } }]);
     expect(one(drawn.screen, 'pre').textContent).toBe('Write about Bonn');
   });
 });
