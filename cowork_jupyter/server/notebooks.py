@@ -135,7 +135,7 @@ class ServerNotebooks:
         if where is None or not self._tabs.having(where.file, self._root):
             return False
         try:
-            document = checked(path, json.loads(content))
+            document = _as_opened(checked(path, json.loads(content)))
         except (ValueError, CoworkError):
             return False
         return await self._ask_tab(where, "replace", content=document) is not None
@@ -247,6 +247,12 @@ def _cell(raw: dict[str, Any]) -> CellState:
         execution_count=raw.get("execution_count"),
         outputs=tuple(raw.get("outputs") or ()),
     )
+
+
+def _as_opened(document: Document) -> Document:
+    """With texts in one piece each, which files keep line by line: what a tab compares with."""
+    nodes: Any = nbformat
+    return dict(nodes.v4.rwbase.rejoin_lines(nodes.from_dict(document)))
 
 
 def _as_saved(content: dict[str, Any]) -> bytes:

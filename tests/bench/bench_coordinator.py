@@ -16,6 +16,7 @@ from cowork_jupyter.agents.schedule import Schedule
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.llm.client import Model
 from cowork_jupyter.service import CoworkService
 from cowork_jupyter.store import PlanRevision
 from tests.scripted import ScriptedServer, text
@@ -65,7 +66,9 @@ def _plan(service: CoworkService, graph: Graph) -> str:
 async def _run_plan(base_url: str, graph: Graph, parallel: int = 4) -> float:
     with tempfile.TemporaryDirectory() as folder:
         service = _service(folder, base_url)
-        await service.kit.model._connected()  # the client's import is not the plan's
+        model = Model(base_url=base_url, model=service.settings.model)
+        await model._connected()  # the client's import is not the plan's
+        service.kit.model = model
         context_id = _plan(service, graph)
         began = time.perf_counter()
         job = await service.execute_plan(context_id, 1, parallel)

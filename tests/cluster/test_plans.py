@@ -75,7 +75,7 @@ async def test_steps_run_in_the_workers_processes_and_all_of_it_comes_back(
         return text("Done.") if done else call("execute_command", command=command)
 
     with ScriptedServer(answer) as model:
-        bench.service.kit.model.base_url = model.base_url
+        bench.connect(model.base_url)
         job_id = await start(bench, "a", "b")
         await until(bench, writes("a runs"))
         await until(bench, writes("b runs"))

@@ -20,6 +20,7 @@ from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.llm.client import Model
 from cowork_jupyter.llm.pace import Pace
 from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.service import CoworkService
@@ -81,10 +82,15 @@ class House:
 
     # The service
 
+    def connect(self, base_url: str) -> None:
+        """Let agents ask this server, which is on this machine and need not be waited for long."""
+        pace = Pace(backoff=0.01, idle=5.0)
+        self.service.kit.model = Model(base_url=base_url, model=self.settings.model, pace=pace)
+
     def start(self, *, interactive: bool = True) -> None:
         """Begin, or begin again after `close`; the user says no to everything, unless told."""
         self.service = CoworkService(self.settings, interactive=interactive)
-        self.service.kit.model._pace = Pace(backoff=0.01, idle=5.0)
+        self.connect(self.settings.base_url)
         self.user = Doorman("deny")
         if interactive:
             self.service.kit.gate.approver = self.user

@@ -185,7 +185,7 @@ def by_role(**replies: list[Scripted]) -> Any:
 async def command(house: House, answer: str | None, **replies: list[Scripted]) -> None:
     """Let a commander lead; what it asks is answered so."""
     with ScriptedServer(by_role(**replies)) as model:
-        house.service.kit.model.base_url = model.base_url
+        house.connect(model.base_url)
         sent = house.service.send_message(house.context, "Lead.", AgentRole.COMMANDER)
         if answer:
             await until(lambda: bool(house.service.pending_questions(house.context)))

@@ -47,11 +47,11 @@ def test_with_nothing_said_the_guide_answers(settings: Settings) -> None:
     assert (current.is_guide, current.name) == (True, BUILT_IN)
 
 
-@pytest.mark.parametrize("configured", [{"base_url": URL}, {"model": "m"}])
+@pytest.mark.parametrize(("base_url", "model"), [(URL, ""), ("", "m"), (URL, "m")])
 def test_configuration_comes_first_and_nothing_is_chosen_over_it(
-    tmp_path: Path, configured: dict[str, str]
+    tmp_path: Path, base_url: str, model: str
 ) -> None:
-    settings = Settings(workspace=tmp_path, data_dir=tmp_path, **configured)
+    settings = Settings(tmp_path, tmp_path, base_url=base_url, model=model)
     settings.user_settings.write_text('{"model": {"base_url": "http://other/v1", "model": "x"}}')
     connections = Connections(settings)
     assert connections.current() == settings.connection

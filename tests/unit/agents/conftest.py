@@ -98,8 +98,8 @@ async def bench(settings: Settings) -> AsyncIterator[Bench]:
 
 async def make_bench(settings: Settings, **changes: Any) -> AsyncIterator[Bench]:
     service = CoworkService(replace(settings, **changes))
-    service.kit.model._pace = Pace(backoff=0.01, idle=2.0)
     service.kit.gate.approver = Agreeable()
-    context = service.create_context()
-    yield Bench(service, context, settings.workspace)
+    bench = Bench(service, service.create_context(), settings.workspace)
+    bench.connect(pace=Pace(backoff=0.01, idle=2.0))
+    yield bench
     await service.close()
