@@ -7,11 +7,14 @@ import json
 
 import pytest
 
+from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.errors import Conflict, InvalidInput, NotFound
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
-from tests.scripted import ScriptedServer, text
+from cowork_jupyter.domain.replies import Question
+from cowork_jupyter.domain.roles import AgentRole
+from tests.scripted import ScriptedServer, stall, text
 
 from .conftest import Bench
 from .helpers import check_ended_well, ended
@@ -109,6 +112,23 @@ async def test_an_answer_after_the_end_is_refused(bench: Bench, scripted: Script
         bench.service.answer(question_id, "a")
     assert refused.value.code == "not_waiting"
     check_ended_well(bench, JobStatus.CANCELLED)
+
+
+async def test_a_question_that_settles_itself_is_withdrawn_and_the_job_runs_on(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    scripted.add(stall())
+    job_id, service = bench.start("go"), bench.service
+    log = RunLog(service.journal, bench.context.id, job_id, AgentRole.ACTOR)
+    asking = asyncio.create_task(service.inbox.ask(Question(question="Go on waiting?"), log))
+    await bench.until(EventType.QUESTION_ASKED)
+    assert bench.job_statuses() == [JobStatus.WAITING]
+    asking.cancel()
+    await asyncio.wait([asking])
+    assert bench.job_statuses() == [JobStatus.RUNNING]
+    assert service.pending_questions(bench.context.id) == []
+    await service.cancel(job_id)
+    assert bench.job_statuses() == [JobStatus.CANCELLED]
 
 
 async def test_an_unknown_question_is_not_found(bench: Bench) -> None:
