@@ -7,7 +7,7 @@ import { diffCounts } from '../Diff';
 import { duration, secondsBetween } from '../figures';
 import { Fold } from '../Fold';
 import { Icon } from '../icons';
-import { inline } from '../markdown';
+import { blocks, inline } from '../markdown';
 import type { Audit, PlanStep, StepStatus } from '../protocol';
 import { Clock } from '../run/Clock';
 import { useRun } from '../run/context';
@@ -66,7 +66,7 @@ function StepWords({ step, task, status, audit, after }: StepProps): VNode {
       <>
         <div class="cw-step-action">{inline(visible(bounded(step.action, 2000)))}</div>
         {small && <div class="cw-dim">{inline(visible(bounded(small, 1000)))}</div>}
-        {result && <div class="cw-dim">{inline(visible(bounded(result, 600)))}</div>}
+        {result && <div class="cw-dim cw-md">{blocks(bounded(result, 1200))}</div>}
         {audit && <Verdict audit={audit} />}
       </>
     ),
