@@ -64,11 +64,11 @@ class Looker:
         self._end()
 
     def _tell(self, folders: dict[str, Folder]) -> None:
-        """Only what is new: names and numbers of many files take long to hand over."""
+        """Only what is new: the names of many files take long to hand over."""
         try:
             process = self._running()
             news: dict[str, look.Known] = {
-                path: (folder.own or (), folder.names, folder.rows)
+                path: (folder.own or (), folder.names, folder.mark)
                 for path, folder in folders.items()
                 if self._told.get(path) is not folder
             }

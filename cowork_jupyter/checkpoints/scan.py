@@ -128,7 +128,7 @@ class Scan:
             return False
         if self.looker.found_same(path):
             return True
-        return unchanged(descriptor, before.names, before.rows)
+        return unchanged(descriptor, before.names, before.mark)
 
     def _ask_for_help(self) -> None:
         """Let somebody else look at the last part of a large workspace meanwhile."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from .attributes import Attributes, attributes_from_list, attributes_to_list
 from .entries import Change, Entry, Uncovered
+from .look import mark_of
 
 FIELDS = 6
 """Numbers about each file: device, inode, mode, size, mtime_ns, ctime_ns."""
@@ -36,7 +37,7 @@ class Folder:
     names: list[str]
     """All that is no folder and not left out."""
     rows: bytes
-    """The numbers of each name; compared whole."""
+    """The numbers of each name."""
     digests: bytes
     folders: list[str]
     targets: dict[str, str] = field(default_factory=dict)
@@ -45,6 +46,14 @@ class Folder:
     """Why, for files and folders that are left out or could not be kept."""
     attributes: dict[str, Attributes] = field(default_factory=dict)
     """Of files that have any."""
+    _mark: int | None = None
+
+    @property
+    def mark(self) -> int:
+        """Stands for all numbers, once they will not change any more."""
+        if self._mark is None:
+            self._mark = mark_of(self.rows)
+        return self._mark
 
     def known(self) -> dict[str, tuple[bytes, bytes]]:
         """Numbers and digest by name."""

@@ -282,6 +282,7 @@ def test_what_may_not_be_read_is_named_and_does_not_count_as_gone(nobodys: Path)
     run_as_nobody(UNREADABLE, nobodys)
 
 
+@pytest.mark.usefixtures("believing")
 def test_inodes_beyond_what_is_signed(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = look.numbers_of
 
@@ -292,6 +293,7 @@ def test_inodes_beyond_what_is_signed(site: Site, monkeypatch: pytest.MonkeyPatc
     site.write("a.txt", "a")
     before = site.scan()
     assert site.changes(before) == {}
+    assert site.scan().folders[""] is before.folders[""]  # it is known again
 
 
 def test_a_file_that_grows_while_it_is_read_is_looked_at_again(
