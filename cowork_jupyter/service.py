@@ -128,6 +128,8 @@ class CoworkService(Parts):
         running = self.journal.store.active_job(context_id)
         if running:
             await self.jobs.cancel(running.id)
+        if "reproductions" in self.__dict__:
+            await self.reproductions.cancel(context_id)
         self.journal.store.delete_context(context_id)
         await self.keeper.shelf.forget_context(context_id)
 

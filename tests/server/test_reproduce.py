@@ -116,6 +116,19 @@ async def test_it_shows_how_far_it_is_and_can_be_stopped(
     ]
 
 
+async def test_it_ends_with_its_conversation(
+    place: Place, api: Api, jp_root_dir: Path, tmp_path: Path
+) -> None:
+    begun = tmp_path / "begun"
+    sleeps = f"open({str(begun)!r}, 'w').close()\nimport time\ntime.sleep(1000)"
+    write_notebook(jp_root_dir / NOTEBOOK, sleeps)
+    context = await api.new_context(notebook=NOTEBOOK)
+    await api.post(f"context/{context}/reproduce", status=202)
+    await until(begun.exists)
+    await api.delete(f"context/{context}")
+    assert place.app.kernel_manager.list_kernel_ids() == [place.kernel_id]
+
+
 @pytest.mark.usefixtures("connected")
 async def test_it_does_not_begin_while_the_agent_works_or_without_a_notebook(
     place: Place, api: Api, scripted: ScriptedServer
