@@ -58,10 +58,11 @@ CREATE TABLE needs (
 CREATE INDEX needs_by_digest ON needs (digest);
 """
 _UNFINISHED = """
-ALTER TABLE checkpoints ADD COLUMN interrupted INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE checkpoints ADD COLUMN doubted TEXT NOT NULL DEFAULT '[]'; -- paths
 CREATE TABLE unfinished (
     id TEXT NOT NULL PRIMARY KEY REFERENCES checkpoints(id) ON DELETE CASCADE,
     owner TEXT NOT NULL, -- whose process it is: when that is gone, others finish it
+    alive INTEGER NOT NULL, -- when that process last said so, in nanoseconds
     phase TEXT NOT NULL,
     workspace INTEGER, -- in the phase 'scan': whose state tells what changes
     facts TEXT NOT NULL -- what will be said about it

@@ -18,6 +18,7 @@ from .store import WorkspaceState
 from .unfinished import Left
 from .views import Compare, Facts
 
+LONGEST_LABEL = 100
 MOST_FILES = 1000
 """Files that a checkpoint lists; the store has all of them."""
 MOST_UNCOVERED = 200
@@ -105,7 +106,7 @@ class Ledger:
         checkpoint_id: str | None = None,
         uncovered: Sequence[Uncovered] = (),
         *,
-        interrupted: bool = False,
+        doubted: Iterable[str] = (),
     ) -> str:
         """Store what changed, before it is announced; gives the checkpoint's id.
 
@@ -118,7 +119,7 @@ class Ledger:
             place = (origin.context_id, state.root, changes, origin.job_id, origin.task_id)
             with store.database.transaction():
                 store.drop(made)
-                store.record(made, *place, interrupted=interrupted)
+                store.record(made, *place, doubted=doubted)
                 store.unfinished.note(made, "untold", origin.facts(uncovered))
 
         await self.shelf.ask(write)
@@ -131,11 +132,11 @@ class Ledger:
         uncovered: Iterable[Uncovered] = (),
         checkpoint_id: str | None = None,
         *,
-        interrupted: bool = False,
+        doubted: Iterable[str] = (),
     ) -> str:
         """Store a checkpoint and announce it."""
         missing = list(islice(uncovered, MOST_UNCOVERED))
-        made = await self.store(origin, changes, checkpoint_id, missing, interrupted=interrupted)
+        made = await self.store(origin, changes, checkpoint_id, missing, doubted=doubted)
         await self.tell(made, origin, changes, missing)
         self._taken += 1
         if self._taken % TIDY_EVERY == 0:

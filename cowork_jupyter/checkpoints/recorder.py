@@ -26,18 +26,20 @@ from ..workspace import Workspace
 from .documents import OpenDocuments, captured
 from .entries import Change, Entry, Uncovered, printable, same
 from .exclude import inside_git
-from .ledger import Ledger, Origin
+from .ledger import LONGEST_LABEL, Ledger, Origin
+from .marks import JobMarks
 from .recovery import Recovery
 from .store import WorkspaceState
 
 logger = logging.getLogger(__name__)
 
-LONGEST_LABEL = 100
 CACHES = frozenset(
     {"__pycache__", ".ipynb_checkpoints", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".cache"}
 )
 """Left out by checkpoints, and missed by nobody: a card that names them every time tells less."""
 MOST_AT_RISK = 20
+BEAT = 1.0
+"""Seconds between two signs of life while a tool runs."""
 _CHANGING = frozenset(Permission) - {Permission.READ_FILES}
 
 
@@ -79,10 +81,7 @@ class Recorder:
         self._workspace = workspace
         self._documents = documents
         self._recovery = Recovery(ledger, documents)
-        self._baselines: dict[str, asyncio.Task[None]] = {}
-        """By job: the look at the workspace before it."""
-        self._marks: dict[str, asyncio.Task[None]] = {}
-        """By job: writing down that this is the place before it."""
+        self._marks = JobMarks(ledger)
         self._settling: dict[asyncio.Task[None], str | None] = {}
         """Looks at the workspace after tools, with the tools' jobs."""
 
@@ -94,15 +93,11 @@ class Recorder:
         background. It ends when all that its tools changed is recorded.
         """
         if permissions & _CHANGING:
-            self._begin(job_id)
+            self._marks.begin(job_id)
         try:
             yield
         finally:
             await self.settled(job_id)
-
-    def _begin(self, job_id: str) -> None:
-        if job_id not in self._baselines:
-            self._baselines[job_id] = asyncio.create_task(self._baseline())
 
     def recover(self) -> None:
         """The same as `finish_interrupted`, in the background."""
@@ -119,12 +114,14 @@ class Recorder:
             yield
             return
         opened = await self._open(use)
+        beating = asyncio.create_task(self._beat(opened.id))
         try:
             yield
         finally:
             work = asyncio.create_task(self._after(use, opened))
             self._settling[work] = use.job_id
             work.add_done_callback(self._settling.pop)
+            work.add_done_callback(lambda _: beating.cancel())
             if opened.before is not None:
                 await _to_the_end(work)
 
@@ -139,8 +136,7 @@ class Recorder:
         await self.settled()
         await asyncio.to_thread(self._shelf.close)
         await self._recovery.close()
-        if rest := [*self._baselines.values(), *self._marks.values()]:
-            await asyncio.wait(rest)
+        await self._marks.close()
 
     async def preview(self) -> list[Uncovered]:
         """What a command run now could change beyond recall; known before it runs."""
@@ -161,7 +157,8 @@ class Recorder:
     async def _open(self, use: ToolUse) -> _Open:
         try:
             await self._recovery.finish()
-            await self._mark_job(use)
+            if use.job_id is not None:
+                await self._marks.mark(use.context_id, use.job_id)
             if self._settling:
                 await asyncio.wait(self._settling)
             before = await self._before(use)
@@ -192,6 +189,13 @@ class Recorder:
         except asyncio.CancelledError:
             await _to_the_end(asyncio.create_task(self._ledger.drop(opened.id)))
             raise
+
+    async def _beat(self, checkpoint_id: str) -> None:
+        """Say that we live, so that it is known what happened while we did."""
+        while True:
+            await asyncio.sleep(BEAT)
+            with suppress(OSError, sqlite3.Error, CoworkError):
+                await self._shelf.ask(lambda state: state.store.unfinished.say_alive(checkpoint_id))
 
     async def _after(self, use: ToolUse, opened: _Open) -> None:
         try:
@@ -247,36 +251,6 @@ class Recorder:
             except CoworkError:
                 continue  # the tool will say what is wrong with it
         return {one for one in found if one != "." and not inside_git(one)}
-
-    async def _baseline(self) -> None:
-        """Whoever needs a checkpoint will find out for themselves if none can be taken."""
-        try:
-            await self._shelf.ask(WorkspaceState.scan)
-        except (OSError, sqlite3.Error, CoworkError) as error:
-            logger.info("The workspace could not be looked at before a job: %s", error)
-
-    async def _mark_job(self, use: ToolUse) -> None:
-        """Before the first change of a job: the place from which all of it can be taken back."""
-        job_id = use.job_id
-        if job_id is None:
-            return
-        self._begin(job_id)
-        if job_id not in self._marks:
-            self._marks[job_id] = asyncio.create_task(self._mark(use.context_id, job_id))
-        try:
-            await asyncio.shield(self._marks[job_id])
-        except (OSError, sqlite3.Error, CoworkError):
-            self._marks.pop(job_id, None)
-            raise
-
-    async def _mark(self, context_id: str, job_id: str) -> None:
-        await asyncio.wait([self._baselines[job_id]])
-        if await self._shelf.ask(lambda state: state.store.has_job(job_id)):
-            return  # a job that was resumed has its mark
-        goal = self._ledger.journal.store.goal(context_id, job_id)
-        text = goal.text.strip().partition("\n")[0] if goal else "this job"
-        label = f"Before: {text}"[:LONGEST_LABEL]
-        await self._ledger.record(Origin(context_id, job_id, label=label), [])
 
 
 def _found_by_scans(

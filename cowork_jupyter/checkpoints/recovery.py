@@ -1,8 +1,9 @@
 """Finishing the checkpoints of tools that were cut off, by a crash, a kill or a full disk.
 
 What such a tool changed is what is different now from the state that was kept before it
-ran. Nobody can tell whether all of that was the tool: what others changed since is in it
-too. So the checkpoint says so, and a rollback of it asks about each file.
+ran. What others changed since then is different too. The system's clock on each file tells
+what was changed while our process was still known to live; about all else the checkpoint
+says that it is in doubt, and a rollback asks.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ import asyncio
 import logging
 import os
 import sqlite3
+from collections.abc import Iterable
 from contextlib import suppress
 
 from ..domain.errors import CoworkError, NotFound
+from ..store.connection import on_network
 from .documents import OpenDocuments, captured
 from .entries import Change, Uncovered
+from .ground import Ground
 from .ledger import Ledger, Origin
 from .snapshot import Snapshot
 from .store import WorkspaceState
@@ -24,9 +28,11 @@ from .unfinished import Left, merged
 logger = logging.getLogger(__name__)
 
 CUT_OFF = (
-    "this tool was cut off; what others changed between that and now is listed here as well, "
-    "so a rollback asks about each file"
+    "the tool was cut off, and this was changed after its last sign of life, maybe by somebody "
+    "else: a rollback asks about it"
 )
+TICK = 20_000_000
+"""Nanoseconds by which the clock on files may be behind."""
 OTHER_RULES = (
     "this tool was cut off, and the list of what checkpoints leave out was changed since: "
     "not all that it changed can be told"
@@ -92,10 +98,12 @@ class Recovery:
         if not changes and OTHER_RULES not in {one.why for one in uncovered}:
             await self._ledger.drop(left.id)
             return
+        doubted = await self._shelf.ask(lambda state: in_doubt(state.ground, changes, left.alive))
+        said = [Uncovered(path, CUT_OFF) for path in doubted]
         place = (origin.context_id, origin.job_id, origin.task_id, origin.step_id)
         label = f"{origin.label} (interrupted)"
         cut_off = Origin(*place, origin.tool, label)
-        await self._ledger.record(cut_off, changes, uncovered, left.id, interrupted=True)
+        await self._ledger.record(cut_off, changes, [*said, *uncovered], left.id, doubted=doubted)
 
     async def _tell(self, left: Left, origin: Origin, uncovered: list[Uncovered]) -> None:
         """All is stored; it may even have been announced already."""
@@ -112,8 +120,7 @@ class Recovery:
                 self._shelf, self._documents, [change.path for change in left.changes]
             )
             now = [Change(one.path, one.after, found.get(one.path)) for one in left.changes]
-            changes = merged((*left.changes, *now))
-            return changes, [Uncovered(change.path, CUT_OFF) for change in changes]
+            return merged((*left.changes, *now)), []
 
         def scanned(state: WorkspaceState) -> tuple[Snapshot, bool, list[Change]]:
             snapshot = state.scan(afresh=True)
@@ -121,9 +128,38 @@ class Recovery:
             return snapshot, state.number == left.workspace, known
 
         snapshot, same_rules, changes = await self._shelf.ask(scanned)
-        said = Uncovered("everything", CUT_OFF if same_rules else OTHER_RULES)
-        return changes, [said, *snapshot.uncovered()]
+        said = [] if same_rules else [Uncovered("everything", OTHER_RULES)]
+        return changes, [*said, *snapshot.uncovered()]
 
 
 def _claimed(state: WorkspaceState) -> list[Left]:
     return state.store.unfinished.claimed(os.fsencode(state.root))
+
+
+def in_doubt(ground: Ground, changes: Iterable[Change], alive: int) -> list[str]:
+    """The paths of which it is not sure that they changed while our process lived."""
+    if on_network(ground.root):
+        return [change.path for change in changes]  # whose clock is another one
+    return [
+        change.path
+        for change in changes
+        if _is_from_a_tab(change) or _last_changed(ground, change.path) + TICK > alive
+    ]
+
+
+def _is_from_a_tab(change: Change) -> bool:
+    """Whether a side of it is what a document in a browser held, of which no clock tells."""
+    return any(
+        one and one.kind == "file" and not one.modified for one in (change.before, change.after)
+    )
+
+
+def _last_changed(ground: Ground, path: str) -> int:
+    """When what is at a path was changed; where nothing is any more, the folder it was in."""
+    while path:
+        facts = ground.stat(path)
+        if facts:
+            return max(facts.st_ctime_ns, facts.st_mtime_ns)
+        path = path.rpartition("/")[0]
+    facts = ground.root.stat()
+    return max(facts.st_ctime_ns, facts.st_mtime_ns)

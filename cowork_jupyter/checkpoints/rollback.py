@@ -130,7 +130,7 @@ def _somebody_elses(
     context = story[0][0].context_id
     if any(one.context_id != context for one, _ in story):
         return ELSEWHERE
-    if any(one.interrupted for one, _ in story):
+    if any(change.path in one.doubted for one, change in story):
         return CUT_OFF
     ours = [target]
     for _, change in story:

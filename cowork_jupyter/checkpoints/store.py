@@ -6,6 +6,7 @@ processes may share its folder.
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import threading
@@ -41,8 +42,8 @@ class Stored:
     job_id: str | None
     task_id: str | None
     changes: list[Change]
-    interrupted: bool = False
-    """Whether its tool was cut off: what others changed until it was found may be part of it."""
+    doubted: frozenset[str] = frozenset()
+    """Paths that others may have changed, because the tool was cut off."""
 
 
 class CheckpointStore:
@@ -70,17 +71,17 @@ class CheckpointStore:
         job_id: str | None = None,
         task_id: str | None = None,
         *,
-        interrupted: bool = False,
+        doubted: Iterable[str] = (),
     ) -> None:
         """Store what a tool changed, or change that; the contents must be kept already."""
         values = (
             *(checkpoint_id, context_id, job_id, task_id, os.fsencode(root)),
-            *(changes_to_bytes(changes), int(time.time()), interrupted),
+            *(changes_to_bytes(changes), int(time.time()), json.dumps(sorted(doubted))),
         )
         with self.database.transaction() as connection:
             position = connection.execute(
                 "INSERT INTO checkpoints (id, context_id, job_id, task_id, root, changes, created,"
-                " interrupted) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET"
+                " doubted) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET"
                 " changes=excluded.changes RETURNING position",
                 values,
             ).fetchone()[0]
@@ -138,7 +139,7 @@ class CheckpointStore:
             return connection.execute(sql, (job_id,)).fetchone() is not None
 
     def _select(self, where: str, *values: object) -> list[Stored]:
-        columns = "position, id, context_id, job_id, task_id, changes, interrupted"
+        columns = "position, id, context_id, job_id, task_id, changes, doubted"
         sql = f"SELECT {columns} FROM checkpoints WHERE {where} ORDER BY position"  # noqa: S608
         with self.database.reading() as connection:
             rows = connection.execute(sql, values).fetchall()
@@ -157,10 +158,10 @@ def _stored(
     job_id: str | None,
     task_id: str | None,
     changes: bytes,
-    interrupted: int,
+    doubted: str,
 ) -> Stored:
     place = (position, checkpoint_id, context_id, job_id, task_id)
-    return Stored(*place, changes_from_bytes(changes), bool(interrupted))
+    return Stored(*place, changes_from_bytes(changes), frozenset(json.loads(doubted)))
 
 
 class WorkspaceState:

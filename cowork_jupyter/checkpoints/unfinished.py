@@ -4,12 +4,14 @@ A row stands in one of three phases. `paths`: the tool may change what it named,
 before is kept. `scan`: it may change anything; every scan of the workspace, whoever makes
 it, adds what it finds different. `untold`: all is known and stored, only the record and
 the event are missing. Each row carries the mark of the process that looks after it; when
-that is gone, others finish it.
+that is gone, others finish it. As long as it lives it says so, again and again: what was
+changed after the last time may be somebody else's doing.
 """
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,6 +33,8 @@ class Left:
     """What a process that is gone left unfinished."""
 
     id: str
+    alive: int
+    """When its process was last known to live."""
     phase: Phase
     workspace: int | None
     facts: dict[str, Any]
@@ -63,8 +67,16 @@ class Unfinished:
     ) -> None:
         """Write down that a stored checkpoint is not finished, and that we look after it."""
         with self._database.transaction() as connection:
-            values = (checkpoint_id, self._owner.name, phase, workspace, json.dumps(facts))
-            connection.execute("INSERT OR REPLACE INTO unfinished VALUES (?, ?, ?, ?, ?)", values)
+            mark = (checkpoint_id, self._owner.name, time.time_ns())
+            values = (*mark, phase, workspace, json.dumps(facts))
+            sql = "INSERT OR REPLACE INTO unfinished VALUES (?, ?, ?, ?, ?, ?)"
+            connection.execute(sql, values)
+
+    def say_alive(self, checkpoint_id: str) -> None:
+        """The process that looks after it is there, and its tool may run."""
+        with self._database.transaction() as connection:
+            values = (time.time_ns(), checkpoint_id)
+            connection.execute("UPDATE unfinished SET alive=? WHERE id=?", values)
 
     def told(self, checkpoint_id: str) -> None:
         """It is finished."""
@@ -91,7 +103,7 @@ class Unfinished:
             return []  # as nearly always
         with self._database.transaction() as connection:
             sql = (
-                "SELECT id, phase, workspace, facts, context_id, job_id, task_id, changes"
+                "SELECT id, alive, phase, workspace, facts, context_id, job_id, task_id, changes"
                 " FROM unfinished JOIN checkpoints USING (id) WHERE root=? AND owner=?"
                 " ORDER BY position"
             )
@@ -113,6 +125,7 @@ class Unfinished:
 
 def _left(
     checkpoint_id: str,
+    alive: int,
     phase: Phase,
     workspace: int | None,
     facts: str,
@@ -122,7 +135,7 @@ def _left(
     changes: bytes,
 ) -> Left:
     place = (context_id, job_id, task_id, changes_from_bytes(changes))
-    return Left(checkpoint_id, phase, workspace, json.loads(facts), *place)
+    return Left(checkpoint_id, alive, phase, workspace, json.loads(facts), *place)
 
 
 def merged(changes: Iterable[Change]) -> list[Change]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import httpx
 
+from cowork_jupyter.checkpoints.recovery import CUT_OFF, TICK
 from tests.scripted import ScriptedServer, call
 
 from .live import TOKEN, LiveServer, live_server
@@ -32,6 +35,14 @@ def wait_for(ask: Callable[[], Any]) -> Any:
     return found
 
 
+def lived_after(folder: Path, moment: int) -> bool:
+    """Whether the server has given a sign of life since then."""
+    (database,) = folder.rglob("checkpoints.sqlite")
+    with closing(sqlite3.connect(database, timeout=PATIENCE)) as connection:
+        (last,) = connection.execute("SELECT alive FROM unfinished").fetchone()
+    return bool(last > moment + TICK)
+
+
 def test_what_a_command_had_done_when_the_server_was_killed(tmp_path: Path) -> None:
     root = tmp_path / "root"
     root.mkdir()
@@ -49,7 +60,9 @@ def test_what_a_command_had_done_when_the_server_was_killed(tmp_path: Path) -> N
             (request,) = wait_for(asked)
             client.post(f"permissions/{request['id']}", json={"decision": "allow"})
             wait_for((root / "made.txt").exists)
+            wait_for(lambda: lived_after(tmp_path, (root / "made.txt").stat().st_ctime_ns))
             os.kill(server.process_id, signal.SIGKILL)
+        (root / "users.txt").write_text("after the crash")
 
         with live_server(tmp_path, environment=environment) as server, client_of(server) as client:
 
@@ -63,14 +76,11 @@ def test_what_a_command_had_done_when_the_server_was_killed(tmp_path: Path) -> N
             assert announced() == [mark["id"], made["id"]]
             assert mark["label"] == "Before: Go on."
             assert made["label"] == f"execute_command {WRITES_AND_STAYS} (interrupted)"
-            assert made["files"] == ["data.csv", "made.txt"]
-            assert "this tool was cut off" in made["uncovered"][0]
-
-            address = f"checkpoints/{mark['id']}/rollback"
-            asks = client.post(address, json={}).json()
-            assert [one["path"] for one in asks["skipped"]] == made["files"]
-            assert (root / "data.csv").read_text() == "half\n"
-            done = client.post(address, json={"overwrite": made["files"]}).json()
+            assert made["files"] == ["data.csv", "made.txt", "users.txt"]
+            assert made["uncovered"] == [f"users.txt ({CUT_OFF})"]
+            done = client.post(f"checkpoints/{mark['id']}/rollback").json()
             assert (done["restored"], done["removed"]) == (["data.csv"], ["made.txt"])
+            assert [one["path"] for one in done["skipped"]] == ["users.txt"]
     assert (root / "data.csv").read_text() == "whole\n"
     assert not (root / "made.txt").exists()
+    assert (root / "users.txt").read_text() == "after the crash"

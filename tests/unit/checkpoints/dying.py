@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from cowork_jupyter.checkpoints import recorder
 from cowork_jupyter.checkpoints.housekeeping import sweep, verify
 from cowork_jupyter.checkpoints.objects import LARGE
 from cowork_jupyter.checkpoints.rollback import carry_out
@@ -214,6 +215,7 @@ def at_desk(
     folder: Path, context: str, change: Callable[[Path], None], parameters: dict[str, str]
 ) -> Prepared:
     desk = Desk(folder, context)
+    recorder.BEAT = 3600  # or what a slow machine did long ago is not in doubt
 
     async def work() -> None:
         async with desk.around(desk.use("tool", **parameters)):
@@ -225,10 +227,10 @@ def at_desk(
 
 async def check_recorded(folder: Path, context: str, was: dict[str, object], died: bool) -> None:
     desk = Desk(folder, context)
-    recorder, undo = desk.parts.recorder, desk.parts.undo
+    undo = desk.parts.undo
     now = tree(desk.root)
     changed = {path for path in was | now if was.get(path) != now.get(path)}
-    await recorder.finish_interrupted()
+    await desk.parts.recorder.finish_interrupted()
     assert desk.unfinished() == []
     assert (await desk.parts.shelf.verify()).problems == []
     listed = desk.listed()

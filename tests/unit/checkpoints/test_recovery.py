@@ -15,10 +15,12 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from cowork_jupyter.checkpoints import recorder as recorders
+from cowork_jupyter.checkpoints import recovery as recoveries
 from cowork_jupyter.checkpoints.database import VERSION
 from cowork_jupyter.checkpoints.housekeeping import sweep
 from cowork_jupyter.checkpoints.ledger import Origin
-from cowork_jupyter.checkpoints.recovery import CUT_OFF, OTHER_RULES
+from cowork_jupyter.checkpoints.recovery import CUT_OFF, OTHER_RULES, TICK
 from cowork_jupyter.checkpoints.rollback import CUT_OFF as ASKS
 from cowork_jupyter.checkpoints.store import CheckpointStore, WorkspaceState
 from cowork_jupyter.domain.events import EventType
@@ -88,7 +90,8 @@ class Office:
 
 
 @pytest_asyncio.fixture
-async def office(tmp_path: Path) -> AsyncIterator[Office]:
+async def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Office]:
+    monkeypatch.setattr(recorders, "BEAT", 3600)  # signs of life only where a test gives them
     made = Office(tmp_path)
     yield made
     await made.close()
@@ -126,10 +129,81 @@ async def test_what_somebody_changed_since_is_theirs_to_decide_about(office: Off
     desk = await office.next()
     made = desk.listed()[-1]
     assert [one["path"] for one in made["files"]] == ["made.txt", "users.txt"]
-    assert made["uncovered"][0] == {"path": "everything", "why": CUT_OFF}
+    assert made["uncovered"] == [
+        {"path": path, "why": CUT_OFF} for path in ("made.txt", "users.txt")
+    ]
     result = await desk.parts.undo.rollback(made["id"], overwrite=["made.txt"])
     assert (result.removed, [one.path for one in result.skipped]) == (["made.txt"], ["users.txt"])
     assert desk.text("users.txt") == "typed after the crash"
+
+
+def last_sign_of_life(desk: Desk) -> int:
+    with desk.parts.shelf.state.store.database.reading() as connection:
+        return int(connection.execute("SELECT alive FROM unfinished").fetchone()[0])
+
+
+async def sign_of_life(desk: Desk, *changed: Path) -> None:
+    """One that is surely after all that these files and folders went through."""
+    last = max(path.stat().st_ctime_ns for path in changed)
+    with desk.parts.shelf.state.store.database.reading() as connection:
+        (running,) = connection.execute("SELECT id FROM unfinished").fetchone()
+    while last_sign_of_life(desk) < last + TICK:
+        await asyncio.sleep(0.005)
+        desk.parts.shelf.state.store.unfinished.say_alive(running)
+
+
+async def test_what_was_changed_while_its_process_lived_is_taken_back_without_asking(
+    office: Office,
+) -> None:
+    root, desk = office.root, office.desk()
+    (root / "data").mkdir()
+    for name in ("data/gone.txt", "late.txt"):
+        (root / name).write_text("before")
+    await office.begin(desk, command="make")
+    (root / "data/gone.txt").unlink()
+    (root / "new").mkdir()
+    (root / "new/made.txt").write_text("made")
+    await sign_of_life(desk, root / "data", root / "new", root / "new/made.txt")
+    while (root / "late.txt").stat().st_ctime_ns + TICK <= last_sign_of_life(desk):
+        (root / "late.txt").write_text("by whom?")
+    office.kill(desk)
+    desk = await office.next()
+    made = desk.listed()[-1]
+    assert made["uncovered"] == [{"path": "late.txt", "why": CUT_OFF}]
+    result = await desk.parts.undo.rollback(made["id"])
+    assert (result.restored, result.removed) == (["data/gone.txt"], ["new", "new/made.txt"])
+    assert [(one.path, one.why) for one in result.skipped] == [("late.txt", ASKS)]
+    assert desk.text("late.txt") == "by whom?"
+
+
+async def test_signs_of_life_are_given_while_a_tool_runs(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorders, "BEAT", 0.001)
+    desk = office.desk()
+    async with desk.around(desk.use("tool", command="make")):
+        first = last_sign_of_life(desk)
+        async with asyncio.timeout(60):
+            while last_sign_of_life(desk) == first:
+                await asyncio.sleep(0.001)
+
+
+@pytest.mark.parametrize("where", ["network", "tab"])
+async def test_where_no_clock_can_be_believed_all_is_in_doubt(
+    office: Office, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    desk = office.desk()
+    (office.root / "nb.ipynb").write_text("before")
+    if where == "tab":
+        desk.tabs.unsaved["nb.ipynb"] = b"typed, not saved"
+    else:
+        monkeypatch.setattr(recoveries, "on_network", lambda _: True)
+    await office.begin(desk, path="nb.ipynb")
+    (office.root / "nb.ipynb").write_text("after")
+    await sign_of_life(desk, office.root / "nb.ipynb")
+    office.kill(desk)
+    desk = await office.next()
+    assert desk.listed()[-1]["uncovered"] == [{"path": "nb.ipynb", "why": CUT_OFF}]
 
 
 async def test_a_tool_that_had_changed_nothing_leaves_nothing(office: Office) -> None:
@@ -307,7 +381,7 @@ async def test_a_store_from_before_this_is_brought_up_to_date(office: Office) ->
     made = await desk.write("a.txt", "x")
     connection = desk.parts.shelf.state.store.database._connection
     connection.execute("DROP TABLE unfinished")
-    connection.execute("ALTER TABLE checkpoints DROP COLUMN interrupted")
+    connection.execute("ALTER TABLE checkpoints DROP COLUMN doubted")
     connection.execute("PRAGMA user_version=1")
     office.kill(desk)
     desk = await office.next()
