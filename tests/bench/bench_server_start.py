@@ -46,12 +46,16 @@ def measure() -> Iterator[Row]:
     )
 
 
-def start(*, extension: bool) -> tuple[float, float]:
-    """Seconds to the first answer, and MiB resident then."""
+def start(*, extension: bool, settings: str = "") -> tuple[float, float]:
+    """Seconds to the first answer, and MiB resident then; `settings` are the user's own."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     with tempfile.TemporaryDirectory() as folder:
+        if settings:
+            file = Path(folder) / "CONFIG" / "cowork" / "settings.json"
+            file.parent.mkdir(parents=True)
+            file.write_text(settings)
         began = time.perf_counter()
         process = subprocess.Popen(
             _command(port, folder, extension=extension),

@@ -19,6 +19,10 @@ json.dump(sorted(sys.modules), open(sys.argv[1], "w"))
 
 def modules_after_start(tmp_path: Path, *, extension: bool) -> set[str]:
     report = tmp_path / f"modules-{extension}.json"
+    settings = tmp_path / str(extension) / "cowork" / "settings.json"
+    settings.parent.mkdir(parents=True)
+    servers = {f"server{number}": {"command": "no-such-server"} for number in range(20)}
+    settings.write_text(json.dumps({"mcpServers": servers}))  # which cost nothing until used
     enabled = '{"cowork_jupyter": %s}' % ("True" if extension else "False")
     subprocess.run(
         [
@@ -40,3 +44,4 @@ def test_the_extension_brings_nothing_but_its_own_few_modules(tmp_path: Path) ->
     assert "cowork_jupyter.server.extension" in with_us
     assert added == set()
     assert not with_us & {"openai", "pydantic", "anywidget", "mcp", "cowork_jupyter.store"}
+    assert not [name for name in with_us if name.startswith("cowork_jupyter.mcp")]

@@ -4,86 +4,87 @@ Run as a program of its own with nothing loaded: `python -I -S leash.py LIFELINE
 server has our pipes as its own, so nothing is slower for it. When the lifeline ends, because we
 let go or are no more, the server and all that it has started are ended; when the server ends by
 itself, what it left behind is ended too.
+
+The server is started before anything is imported that it need not wait for.
 """
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import os
-import select
-import signal
 import sys
-import time
 
 GRACE = 0.5
 """Seconds between asking what is left to end and ending it."""
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_PIPE, _FILE_SIZE = 13, 25
+"""Signals that Python ignores, which is not the server's habit."""
+_PR_SET_CHILD_SUBREAPER = 36
 
 
-def main(lifeline: int, command: list[str]) -> int:
-    """Start the command, wait for its end or that of the lifeline, and leave nothing behind."""
-    woken, wake = os.pipe()
-    os.set_blocking(wake, False)
-    os.set_blocking(woken, False)
-    os.set_inheritable(lifeline, False)
-    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
-    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    server = os.fork()
-    if server == 0:
-        _become(command)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for ours in (0, 1, 2):  # or the server's end would not be seen at the other end of its pipes
-        os.dup2(nothing, ours)
-    code = _wait(server, lifeline, woken)
-    _end_all(server)
-    return code
-
-
-def _become(command: list[str]) -> None:
-    os.setsid()
-    signal.set_wakeup_fd(-1)
-    for number in (signal.SIGCHLD, signal.SIGPIPE):
-        signal.signal(number, signal.SIG_DFL)
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # should the leash itself be ended
+def start(command: list[str]) -> int:
+    """Start the server in a session of its own; exits where that cannot be."""
     try:
-        os.execvp(command[0], command)  # noqa: S606 - what the user has configured, without a shell
+        return os.posix_spawnp(
+            command[0], command, os.environ, setsid=True, setsigdef=[_PIPE, _FILE_SIZE]
+        )
     except OSError as error:
         os.write(2, f"{command[0]}: {error.strerror}\n".encode())
         os._exit(127)
 
 
-def _wait(server: int, lifeline: int, woken: int) -> int:
+def look_after(server: int, lifeline: int) -> int:
+    """Wait for the server's end or that of the lifeline, and leave nothing behind."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for ours in (0, 1, 2):  # or the server's end would not be seen at the other end of its pipes
+        os.dup2(nothing, ours)
+    _adopt_orphans()
+    code = _wait(server, lifeline)
+    _end_all(server)
+    return code
+
+
+def _wait(server: int, lifeline: int) -> int:
     """The server's exit code, negative for a signal; 0 if we were told to end it."""
+    import select
+    import signal
+
+    woken, wake = os.pipe()
+    os.set_blocking(wake, False)
+    os.set_blocking(woken, False)
+    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     poll = select.poll()
     poll.register(lifeline, select.POLLIN)
     poll.register(woken, select.POLLIN)
     while True:
-        ready = {descriptor for descriptor, _ in poll.poll()}
-        if woken in ready:
-            with contextlib.suppress(BlockingIOError):
-                os.read(woken, 4096)
-            ended = _collect()
-            if server in ended:
-                return ended[server]
-        if lifeline in ready:
+        ended = _collect()  # also before the first wait: it may be over already
+        if server in ended:
+            return ended[server]
+        if any(descriptor == lifeline for descriptor, _ in poll.poll()):
             return 0
+        try:
+            os.read(woken, 4096)
+        except BlockingIOError:
+            continue
 
 
 def _collect() -> dict[int, int]:
     found: dict[int, int] = {}
-    with contextlib.suppress(ChildProcessError):
+    try:
         while True:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if not pid:
                 break
             found[pid] = os.waitstatus_to_exitcode(status)
+    except ChildProcessError:
+        pass
     return found
 
 
 def _end_all(server: int) -> None:
     """Ask all to end, then end them. Where orphans come to us, none gets away."""
+    import signal
+    import time
+
     patience = time.monotonic() + GRACE
     _signal_all(server, signal.SIGTERM)
     while _has_children():
@@ -102,6 +103,8 @@ def _has_children() -> bool:
 
 
 def _signal_all(server: int, number: int) -> None:
+    import contextlib
+
     with contextlib.suppress(OSError):
         os.killpg(server, number)
     for pid in _descendants():
@@ -110,6 +113,8 @@ def _signal_all(server: int, number: int) -> None:
 
 
 def _descendants() -> list[int]:
+    import contextlib
+
     children: dict[int, list[int]] = {}
     with contextlib.suppress(OSError):  # where there is no /proc, the server's group must do
         for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208 - thousands of names
@@ -124,15 +129,26 @@ def _descendants() -> list[int]:
     return found
 
 
-def _prctl(option: int, value: int) -> None:
+def _adopt_orphans() -> None:
+    """What the server leaves behind comes to us, also from other sessions."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _end_like(code: int) -> None:
+    """End as the server did, so that whoever started us can tell."""
+    import contextlib
+    import signal
+
+    if code < 0:
+        with contextlib.suppress(OSError):  # of some signals nothing can be changed
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(code)
 
 
 if __name__ == "__main__":
-    status = main(int(sys.argv[1]), sys.argv[2:])
-    if status < 0:  # end as the server did, so that whoever started us can tell
-        with contextlib.suppress(OSError):  # of some signals nothing can be changed
-            signal.signal(-status, signal.SIG_DFL)
-        os.kill(os.getpid(), -status)
-    sys.exit(status)
+    os.set_inheritable(int(sys.argv[1]), False)
+    _end_like(look_after(start(sys.argv[2:]), int(sys.argv[1])))

@@ -32,7 +32,7 @@ _NOT_SHOWN = _LEFT_OUT | {"examples", "default", "$comment", "$id"}
 class ForeignParameters(Parameters):
     """Parameters as a server wants them. Each tool has a class of its own."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", defer_build=True)
 
     wanted: ClassVar[dict[str, Any]] = {}
     told: ClassVar[dict[str, Any]] = {}
