@@ -121,6 +121,15 @@ class Answering:
         self._model()
         return self._local[self._connections.current()].server.state()
 
+    async def address(self) -> Connection:
+        """Where it can be asked directly; a model of one's own is started for that."""
+        connection = self._connections.current()
+        if connection.local is None:
+            return connection
+        self._model()
+        served = await self._local[connection].server.endpoint()
+        return Connection(served.base_url, served.model, served.api_key)
+
     def _model(self) -> LanguageModel:
         connection = self._connections.current()
         if connection not in self._made:

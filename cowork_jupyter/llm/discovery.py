@@ -48,8 +48,9 @@ class FoundServer:
     models: tuple[ServedModel, ...]
 
 
-def find_servers(usual: Sequence[Usual] = USUAL) -> list[FoundServer]:
+def find_servers(usual: Sequence[Usual] | None = None) -> list[FoundServer]:
     """All that answer now, in the order in which they are known."""
+    usual = USUAL if usual is None else usual
     with ThreadPoolExecutor(len(usual)) as doors:
         return [found for found in doors.map(_knock, usual) if found]
 

@@ -87,7 +87,7 @@ class PassthroughHandler(ApiHandler):
 
         if len(self.request.body) > LARGEST_BODY:
             raise TooLarge(f"The body is larger than {LARGEST_BODY // 2**20} MiB.")
-        connection = self.extension.service.connections.current()
+        connection = await self.extension.service.answering.address()
         _check(connection)
         tls = await asyncio.to_thread(_tls)  # loads httpx, which takes long enough to be felt
         import httpx

@@ -1,0 +1,105 @@
+"""Models over HTTP: what answers, what else runs here, and choosing it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from cowork_jupyter.domain.connection import BUILT_IN
+from cowork_jupyter.llm import discovery
+from tests.scripted import ScriptedServer, text
+
+from .api import Api
+
+KEY = "sk-typed-in-by-hand"
+
+
+@pytest.fixture(autouse=True)
+def no_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "keyring", None)
+
+
+@pytest.fixture
+def running(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
+    """A model server on this machine that nobody has configured."""
+    with ScriptedServer() as server:
+        port = urlsplit(server.base_url).port
+        assert port
+        monkeypatch.setattr(discovery, "USUAL", (discovery.Usual("ollama", "Ollama", port),))
+        yield server
+
+
+def texts_in(folder: Path) -> list[str]:
+    """All settings that were written."""
+    return [one.read_text() for one in folder.rglob("settings.json")]
+
+
+async def test_what_runs_here_is_offered_and_used_only_when_chosen(
+    api: Api, running: ScriptedServer
+) -> None:
+    (offer,) = (await api.get("models/offers"))["items"]
+    assert (offer["label"], offer["models"][0]["name"]) == ("Ollama", "scripted")
+    assert (await api.get("health"))["model"]["name"] == BUILT_IN
+    assert all("chat" not in one.path for one in running.requests)
+
+    choice = {"base_url": offer["base_url"], "model": "scripted"}
+    state = await api.call("PUT", "models/connection", choice)
+    assert (state["ready"], state["chosen"]) == (True, True)
+    assert (await api.get("health"))["model"]["name"] == "scripted"
+    running.add(text("Hello."))
+    context = await api.new_context()
+    sent = await api.post(f"context/{context}/messages", {"content": "Hi"}, status=202)
+    job = await api.ended(sent["job_id"])
+    assert (job["status"], job["usage"]["model"]) == ("completed", "scripted")
+
+    state = await api.call("DELETE", "models/connection")
+    assert (state["name"], state["chosen"]) == (BUILT_IN, False)
+    card = (await api.get(f"jobs/{sent['job_id']}/card"))["card"]
+    assert card["snapshot"]["model"] == "scripted", "who answered then is not who answers now"
+
+
+async def test_a_key_that_was_typed_in_stands_in_no_file_and_no_answer(
+    api: Api, running: ScriptedServer, tmp_path: Path
+) -> None:
+    choice = {"base_url": running.base_url, "model": "scripted", "api_key": KEY}
+    answer = await api.fetch("PUT", "models/connection", choice)
+    assert answer.code == 200
+    running.add(text(f"Your key is {KEY}."))
+    context = await api.new_context()
+    sent = await api.post(f"context/{context}/messages", {"content": "Hi"}, status=202)
+    await api.ended(sent["job_id"])
+    assert running.requests[-1].headers["authorization"] == f"Bearer {KEY}"
+    for address in ("health", "models", f"context/{context}/export?format=md"):
+        assert KEY not in (await api.fetch("GET", address)).body.decode()
+    kept = texts_in(tmp_path)
+    assert kept
+    assert all(KEY not in one for one in kept)
+
+
+@pytest.mark.usefixtures("connected")
+async def test_with_a_configured_model_nothing_is_offered_or_chosen(
+    api: Api, running: ScriptedServer
+) -> None:
+    assert (await api.get("models/offers"))["items"] == []
+    choice = {"base_url": running.base_url, "model": "scripted"}
+    await api.refused("PUT", "models/connection", choice, status=409, code="model_configured")
+    assert running.requests == []
+
+
+@pytest.mark.parametrize("bad", [{}, {"base_url": "x", "model": "m"}, {"base_url": 1, "model": 2}])
+async def test_what_is_no_server_is_refused(api: Api, bad: dict[str, Any]) -> None:
+    await api.refused("PUT", "models/connection", bad, status=422)
+    assert (await api.get("health"))["model"]["name"] == BUILT_IN
+
+
+async def test_a_model_that_no_server_here_has_is_not_answered_by_the_guide(api: Api) -> None:
+    context = await api.new_context(model="gpt-5")
+    sent = await api.post(f"context/{context}/messages", {"content": "Hi"}, status=202)
+    job = await api.ended(sent["job_id"])
+    assert job["status"] == "failed"
+    assert "'gpt-5' was asked for. No language model is connected" in job["error"]
