@@ -51,7 +51,7 @@ async def _calls() -> list[Row]:
             await registry.prepare(AgentRole.ACTOR)
             await registry.call(TOOL, dict(WORDS), house.context())
             ours.append(time.perf_counter() - began)
-    first, alone = statistics.median(ours), statistics.median(own)
+    first, alone = min(ours), min(own)
     async with _plain() as client, _house() as (house, registry):
         await registry.prepare(AgentRole.ACTOR)
         plain: list[float] = []
@@ -70,7 +70,7 @@ async def _calls() -> list[Row]:
             first / alone,
             "×",
             1.2,
-            f"{first * 1000:.0f} ms against {alone * 1000:.0f} ms, median of {FIRST_CALLS}",
+            f"{first * 1000:.0f} ms against {alone * 1000:.0f} ms, the best of {FIRST_CALLS}",
         ),
         Row(
             "MCP, what a call takes more than the SDK's own",
@@ -102,7 +102,7 @@ async def _plain() -> AsyncIterator[Client]:
     entry: dict[str, Any] = npm("server-everything")
     server = StdioServerParameters(command=entry["command"], args=entry["args"])
     info = mcp_types.Implementation(name="bench", version="1")
-    with Path(os.devnull).open("w") as nowhere:
+    with Path(os.devnull).open("w") as nowhere:  # noqa: ASYNC230
         async with Client(stdio_client(server, errlog=nowhere), client_info=info) as client:
             await client.list_tools()
             yield client
