@@ -21,7 +21,7 @@ from tests.unit.agents.conftest import settings as settings
 from tests.unit.conftest import clean_environment as clean_environment
 
 WORKERS = 2
-PATIENCE = 30.0
+PATIENCE = 90.0
 """Seconds after which a test calls it hanging."""
 
 

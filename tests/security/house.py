@@ -29,7 +29,7 @@ from tests.scripted import Scripted, ScriptedServer, call
 
 from .cage import SECRET, picture, running_with
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds after which a test calls it hanging."""
 
 FURNITURE = {

@@ -66,7 +66,7 @@ class Api:
 
     async def ended(self, job_id: str) -> JobRecord:
         """The job once it is over."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while True:
                 job: JobRecord = await self.get(f"jobs/{job_id}")
                 if job["status"] not in ("running", "waiting"):
@@ -75,7 +75,7 @@ class Api:
 
     async def first_request(self, context_id: str) -> dict[str, Any]:
         """The first request for permission that comes up."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while True:
                 items = (await self.get(f"context/{context_id}/permissions"))["items"]
                 if items:
@@ -85,7 +85,7 @@ class Api:
 
     async def first_question(self, context_id: str) -> dict[str, Any]:
         """The first question that comes up."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while True:
                 items = (await self.get(f"context/{context_id}/questions"))["items"]
                 if items:

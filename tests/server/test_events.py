@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("connected")
 
 async def read_until_the_end(socket: WebSocketClientConnection) -> list[dict[str, Any]]:
     seen: list[dict[str, Any]] = []
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not seen or seen[-1]["type"] != "job-completed":
             frame = await socket.read_message()
             assert frame is not None, "the socket was closed"

@@ -75,7 +75,7 @@ def new_tab(jp_ws_fetch: Any, jp_asyncio_loop: asyncio.AbstractEventLoop) -> Ite
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not condition():
             await asyncio.sleep(0.01)
 

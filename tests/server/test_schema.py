@@ -168,7 +168,7 @@ def known_names(server: LiveServer) -> Iterator[tuple[str, str, list[str]]]:
 
 def wait_for(client: httpx.Client, address: str, done: Callable[[Any], Any]) -> Any:
     """The answer, once it is as wished."""
-    give_up = time.monotonic() + 20
+    give_up = time.monotonic() + 60
     while not done(answer := client.get(address).json()):
         assert time.monotonic() < give_up, answer
         time.sleep(0.05)

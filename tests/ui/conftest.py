@@ -17,7 +17,7 @@ from .told import told_lab as told_lab
 
 OUTPUT = Path(__file__).parent / "output"
 
-expect.set_options(timeout=20_000)  # a slow machine is no failure
+expect.set_options(timeout=45_000)  # a slow machine is no failure
 
 
 @pytest.fixture(scope="session")
@@ -43,7 +43,7 @@ def page(browser: Browser) -> Iterator[Page]:
     """A fresh tab. What the page reports as an error fails the test."""
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     tab = context.new_page()
-    tab.set_default_timeout(20_000)
+    tab.set_default_timeout(45_000)
     errors: list[str] = []
     tab.on("pageerror", lambda error: errors.append(str(error)))
     yield tab

@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from .lab import LabServer
 
-PATIENCE = 30_000
+PATIENCE = 60_000
 """Milliseconds after which something must be wrong, also on a slow machine."""
 
 

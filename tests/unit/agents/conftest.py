@@ -51,7 +51,7 @@ class Bench:
 
     async def until(self, kind: EventType) -> Event:
         """The first event of this kind."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             async for event in self.service.events(self.context.id):
                 if event.type is kind:
                     return event

@@ -16,7 +16,7 @@ from cowork_jupyter.tools.registry import ToolRegistry
 
 from .conftest import Bench, make_bench
 
-PATIENCE = 5.0
+PATIENCE = 60.0
 """Seconds after which a test calls it hanging."""
 
 

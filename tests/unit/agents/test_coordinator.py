@@ -159,7 +159,7 @@ async def fail_and_answer(bench: Bench, *answers: str, graph: Graph | None = Non
         bench.connect(model.base_url)
         job_id = await execute(bench)
         for number, answer in enumerate(answers):
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 while len(bench.events(EventType.QUESTION_ASKED)) <= number:
                     await asyncio.sleep(0.01)
             asked = bench.events(EventType.QUESTION_ASKED)[number]

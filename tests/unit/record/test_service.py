@@ -79,7 +79,7 @@ async def carry_out(service: CoworkService) -> str:
     assert asked.job_id
     await service.jobs.wait(asked.job_id)
     job = await service.execute_plan(context.id, 1)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not (requests := service.pending_permissions(context.id)):
             await asyncio.sleep(0.01)
         service.resolve_permissions([requests[0].id], Ruling(decision="allow"))
