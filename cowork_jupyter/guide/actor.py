@@ -34,7 +34,7 @@ def act(script: Script) -> str:
     if "explain" in wishes:
         return explain(script, text)
     if not wishes:
-        return _failed(script, words.what_i_can_do(script.run.is_task))
+        return script.failed(words.what_i_can_do(script.run.is_task))
     files = all_files(script)
     tables = tables_for(script, text, files, 2 if "join" in wishes else 1)
     jobs = jobs_in(text, tables, files)
@@ -43,23 +43,18 @@ def act(script: Script) -> str:
             [Job("model", tables[0], (ask_target(script, tables[0]),))] if "model" in wishes else []
         )
     if not jobs:
-        return _failed(script, words.nothing_fits(text, tables))
+        return script.failed(words.nothing_fits(text, tables))
     try:
         workshop = find_workshop(script)
         return "\n\n".join(_carry_out(job, workshop) for job in jobs)
     except CannotRun as why:
-        return _failed(script, f"I could not run code: {why}")
+        return script.failed(f"I could not run code: {why}")
     except _Stopped as why:
-        return _failed(script, str(why))
+        return script.failed(str(why))
 
 
 class _Stopped(Exception):
     """The work cannot go on, or the user does not want it to."""
-
-
-def _failed(script: Script, why: str) -> str:
-    """As a step of a plan must be told; else just the words."""
-    return f"FAILED: {why}" if script.run.is_task else why
 
 
 def _carry_out(job: Job, workshop: Workshop) -> str:
@@ -154,7 +149,7 @@ def ask_target(script: Script, table: Table) -> str:
     """The column that the user wants predicted."""
     options = {one.name: one.name for one in table.columns if one.kind != "empty"}
     if not options:
-        raise Reply(_failed(script, f"`{table.path}` has no column with values in it."))
+        raise Reply(script.failed(f"`{table.path}` has no column with values in it."))
     return script.ask(
         "Which column should be predicted?",
         f"A baseline model of {table.path} needs one.",
@@ -168,7 +163,7 @@ def explain(script: Script, text: str) -> str:
     path = notebook_for(script, text, all_files(script))
     shown = script.call("read_notebook", path=path)
     if not shown.ok:
-        return _failed(script, f"I cannot read `{path}`: {words.first_line(shown.text)}")
+        return script.failed(f"I cannot read `{path}`: {words.first_line(shown.text)}")
     return words.signed(explained(path, cells_in(shown.text)))
 
 
@@ -177,19 +172,17 @@ def put_in_order(script: Script, text: str) -> str:
     path = notebook_for(script, text, all_files(script))
     shown = script.call("read_notebook", path=path)
     if not shown.ok:
-        return _failed(script, f"I cannot read `{path}`: {words.first_line(shown.text)}")
+        return script.failed(f"I cannot read `{path}`: {words.first_line(shown.text)}")
     wanted = moves(cells_in(shown.text))
     if not wanted:
         return f"The cells of `{path}` are in order already: each comes after what it needs."
     if not script.may("move_cell"):
-        return _failed(script, "I may not move cells in this role.")
+        return script.failed("I may not move cells in this role.")
     for cell_id, after in wanted:
         place = {"index": 0} if after is None else {"after": after}
         moved = script.call("move_cell", path=path, cell_id=cell_id, **place)
         if not moved.ok:
-            return _failed(
-                script, f"Cell `{cell_id}` was not moved: {words.first_line(moved.text)}"
-            )
+            return script.failed(f"Cell `{cell_id}` was not moved: {words.first_line(moved.text)}")
     left = moves(cells_in(script.call("read_notebook", path=path).text))
     count = f"{len(wanted)} cell{'' if len(wanted) == 1 else 's'}"
     end = "They are in order now." if not left else f"{len(left)} are still out of order."

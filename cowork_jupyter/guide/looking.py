@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from . import words
 from .script import Reply, Script
 from .tables import LINES_READ, Table, table_of
 from .wishes import is_table, named_in, quoted
@@ -39,7 +40,9 @@ def all_files(script: Script) -> list[str]:
     """The files of the workspace, three folders deep."""
     result = script.call("list_directory", path=".", depth=3)
     if not result.ok:
-        raise Reply(f"I cannot look into the workspace: {result.text.splitlines()[0]}")
+        raise Reply(
+            script.failed(f"I cannot look into the workspace: {words.first_line(result.text)}")
+        )
     return files_in(result.text)
 
 
@@ -52,7 +55,7 @@ def tables_for(script: Script, text: str, files: Sequence[str], count: int = 1) 
     for path in paths:
         table = head_of(script, path)
         if table is None:
-            raise Reply(f"I looked at `{path}`, and it is no table that I can read.")
+            raise Reply(script.failed(f"I looked at `{path}`, and it is no table that I can read."))
         tables.append(table)
     return tables
 
@@ -61,7 +64,7 @@ def head_of(script: Script, path: str) -> Table | None:
     """The table in a file, from its first lines."""
     result = script.call("read_file", path=path, end_line=LINES_READ)
     if not result.ok:
-        raise Reply(f"I cannot read `{path}`: {result.text.splitlines()[0]}")
+        raise Reply(script.failed(f"I cannot read `{path}`: {words.first_line(result.text)}"))
     if "is not text but a" in result.text.split("\n", 1)[0]:
         return None
     return table_of(path, result.text) if result.text.strip() != "[the file is empty]" else None
@@ -96,18 +99,15 @@ def _usual(script: Script, files: Sequence[str], count: int) -> list[str]:
             if others
             else ""
         )
-        raise Reply(
-            "I found no table (.csv, .tsv, .txt) in the workspace, so there is nothing to "
-            f"work on.{seen} Put one there, or name its path."
+        why = (
+            "I found no table (.csv, .tsv, .txt) in the workspace, so there is nothing to work on."
         )
+        raise Reply(script.failed(f"{why}{seen} Put one there, or name its path."))
     if len(tables) <= count:
         return tables
     if count > 1:
-        raise Reply(
-            "Which two tables? Name both of them; I found "
-            + ", ".join(f"`{path}`" for path in tables[:_MOST_OFFERED])
-            + "."
-        )
+        found = ", ".join(f"`{path}`" for path in tables[:_MOST_OFFERED])
+        raise Reply(script.failed(f"Which two tables? Name both of them; I found {found}."))
     options = {path: path for path in tables[:_MOST_OFFERED]}
     return [script.ask("Which table do you mean?", f"There are {len(tables)}.", options)]
 
@@ -123,6 +123,6 @@ def notebook_for(script: Script, text: str, files: Sequence[str]) -> str:
     if len(notebooks) == 1:
         return notebooks[0]
     if not notebooks:
-        raise Reply("I found no notebook in the workspace.")
+        raise Reply(script.failed("I found no notebook in the workspace."))
     options = {path: path for path in notebooks[:_MOST_OFFERED]}
     return script.ask("Which notebook do you mean?", f"There are {len(notebooks)}.", options)

@@ -34,6 +34,10 @@ class Script:
         """Whether all these tools can be used."""
         return self.here.tools.issuperset(tools)
 
+    def failed(self, why: str) -> str:
+        """The words when nothing came of it; a step of a plan must be told so."""
+        return f"FAILED: {why}" if self.run.is_task else why
+
     def call(self, tool: str, **parameters: Any) -> Result:
         """What came of a call; made now, if it has not been made."""
         key = key_of(tool, parameters)

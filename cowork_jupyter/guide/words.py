@@ -56,5 +56,6 @@ def signed(text: str) -> str:
 
 
 def first_line(text: str) -> str:
-    """The first line that says something."""
-    return next((line.strip() for line in text.splitlines() if line.strip()), "nothing was said")
+    """The first line that says something, without what is for models only."""
+    found = next((line.strip() for line in text.splitlines() if line.strip()), "nothing was said")
+    return found.removeprefix("Error: ").removesuffix(" (not retryable)")

@@ -116,6 +116,13 @@ def test_a_step_it_cannot_do_fails(desk: Desk) -> None:
     assert desk.ask(text).startswith("FAILED: ")
 
 
+def test_a_step_about_a_table_that_is_not_there_failed(desk: Desk) -> None:
+    step = "Profile `no.csv`"
+    said = desk.ask(f"Your task is step 1 of an approved plan.\nThe step: {step}\n\nDo just this.")
+    assert said.startswith("FAILED: I cannot read `no.csv`: There is no 'no.csv'")
+    assert "retryable" not in said
+
+
 def test_of_several_tables_it_asks_which(desk: Desk) -> None:
     (desk.folder / "other.csv").write_text("a,b\n1,2\n")
     said = desk.ask("make a profile", answers=["other.csv"])
