@@ -49,7 +49,7 @@ export function RunFooter({ state, onEdit }: { state: RunState; onEdit: () => vo
             {t('Re-plan')}
           </Button>
         )}
-        {check.notebook !== null && check.running === null && (
+        {!canExecute && check.notebook !== null && check.running === null && (
           <Button
             expanded={open === 'check'}
             title={t('Checks in a second kernel whether the notebook still runs from top to bottom')}
