@@ -97,9 +97,19 @@ class Cowork:
         with plain_words():
             return Audit(desk().link.request("GET", f"context/{self._context()['id']}/audit"))
 
-    def rollback(self, checkpoint_id: str, paths: Sequence[str] | None = None) -> Rollback:
-        """Bring files back to how they were at a checkpoint; this can itself be taken back."""
+    def rollback(
+        self,
+        checkpoint_id: str,
+        paths: Sequence[str] | None = None,
+        overwrite: Sequence[str] = (),
+    ) -> Rollback:
+        """Bring files back to how they were at a checkpoint; this can itself be taken back.
+
+        What you changed since stays, unless `overwrite` names it.
+        """
         body = {} if paths is None else {"paths": list(paths)}
+        if overwrite:
+            body["overwrite"] = list(overwrite)
         with plain_words():
             address = f"checkpoints/{checkpoint_id}/rollback"
             return Rollback(desk().link.request("POST", address, body))

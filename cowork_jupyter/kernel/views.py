@@ -53,12 +53,16 @@ def checkpoints(items: Iterable[Item]) -> str:
     return _listed(head, rows, "There are no checkpoints in this conversation yet.")
 
 
+OVERWRITE = "To take it back all the same: `Cowork().rollback(CHECKPOINT, overwrite=[PATH])`"
+
+
 def rolled_back(found: Item) -> str:
     """What a rollback did."""
     parts = [
         f"Restored: {_codes(found['restored'])}" if found["restored"] else "",
         f"Removed: {_codes(found['removed'])}" if found["removed"] else "",
         *(f"Left alone: {code(one['path'])}, {line(one['why'])}" for one in found["skipped"]),
+        OVERWRITE if any(one.get("can_overwrite") for one in found["skipped"]) else "",
         *map(line, found.get("notes", [])),
     ]
     told = "\n".join(f"- {one}" for one in parts if one) or "Nothing had to be changed."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import threading
 from pathlib import Path
@@ -201,6 +202,13 @@ def test_a_run_can_be_taken_back(cells: Cells, connected: ScriptedServer, tmp_pa
     assert (tmp_path / "a.txt").exists()
     listed = cells.run("%cowork checkpoints").markdown
     assert "a.txt" in listed
-    back = cells.run("%cowork rollback")
+    (tmp_path / "a.txt").write_text("mine\n")
+    left = cells.run("%cowork rollback").markdown
+    assert "Left alone: `a.txt`, you changed it after that" in left
+    assert "overwrite=[PATH]" in left
+    point = re.findall(r"cp_\w+", listed)[0]
+    back = cells.run(
+        f"from cowork_jupyter import Cowork\nCowork().rollback({point!r}, overwrite=['a.txt'])"
+    )
     assert "Removed: `a.txt`" in back.markdown
     assert not (tmp_path / "a.txt").exists()
