@@ -70,9 +70,10 @@ async def _roll_back(service: CoworkService, context_id: str, chosen: str) -> st
 async def _before_last_run(service: CoworkService, context_id: str) -> str:
     """The state before the newest run that has changed anything."""
     kept = await service.checkpoints(context_id)
+    changed = {point.job_id for point in kept if point.data.get("files")}
     for job in reversed(service.list_jobs(context_id)):
         for point in kept:
-            if point.job_id == job.id:
+            if point.job_id == job.id and job.id in changed:
                 return point.id
     raise NotFound("Nothing was changed in this conversation, so there is nothing to take back.")
 

@@ -125,9 +125,10 @@ def _rollback(one: Command) -> Note:
 def _before_last_run(one: Command) -> str:
     """The state before the newest run that has changed anything."""
     kept = one.get("checkpoints")["items"]
+    changed = {point["job_id"] for point in kept if point["files"]}
     for job in one.jobs():
         for point in kept:
-            if point["job_id"] == job["id"]:
+            if point["job_id"] == job["id"] and job["id"] in changed:
                 return str(point["id"])
     raise CellProblem("Nothing was changed in this conversation, so there is nothing to take back.")
 
