@@ -7,7 +7,6 @@ from typing import Any, cast
 from cowork_jupyter.kernel.commands import _DO, Command
 from cowork_jupyter.kernel.desk import Desk
 
-
 POINTS: list[tuple[str, str, list[str]]] = [
     ("cp1", "changed", []),
     ("cp2", "changed", ["a.txt"]),
