@@ -106,11 +106,15 @@ class _Growing(ToolRegistry):
     ) -> None:
         super().__init__([])
         self._base, self._more, self._prepare = base, more, prepare
+        self._both: tuple[Mapping[str, Tool], Mapping[str, Tool], Mapping[str, Tool]] | None = None
 
     @property
     def _tools(self) -> Mapping[str, Tool]:
-        own = self._base._tools
-        return {**own, **{name: tool for name, tool in self._more().items() if name not in own}}
+        own, more = self._base._tools, self._more()
+        if self._both is None or self._both[0] is not own or self._both[1] is not more:
+            others = {name: tool for name, tool in more.items() if name not in own}
+            self._both = (own, more, {**own, **others})
+        return self._both[2]
 
     async def prepare(self, role: AgentRole) -> None:
         """Whatever those need that come and go."""

@@ -32,6 +32,7 @@ TOOLS: dict[str, dict[str, Any]] = {
         ("big", "Gives very much text.", NOTHING),
         ("fail", "Fails.", TEXT),
         ("ask", "Asks the user.", NOTHING),
+        ("drop", "Asks the user, and does not want to know any more.", TEXT),
     ]
 }
 TOOLS["look"]["annotations"] = {"readOnlyHint": True, "destructiveHint": False}
@@ -87,11 +88,16 @@ def call(request: dict[str, Any]) -> None:
             answer(request, "x" * 3_000_000)
         case "fail":
             answer(request, given["text"], isError=True)
-        case "ask":
+        case "ask" | "drop":
             schema = {"type": "object", "properties": {"name": {"type": "string"}}}
             params = {"message": "Who are you?", "requestedSchema": schema}
             say({"id": "asked", "method": "elicitation/create", "params": params})
             waiting.append(request)
+            if name == "drop":
+                while not Path(given["text"]).exists():  # until the user thinks about it
+                    time.sleep(0.01)
+                gone = {"requestId": "asked", "reason": "never mind"}
+                say({"method": "notifications/cancelled", "params": gone})
         case _:
             say({"id": request["id"], "error": {"code": -32602, "message": f"no {name}"}})
 

@@ -17,6 +17,7 @@ import pytest
 from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.replies import Question
 from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.mcp import client
 from cowork_jupyter.mcp.client.connection import Connection
 from cowork_jupyter.mcp.client.servers import McpServers
 from cowork_jupyter.tools.registry import default_tools
@@ -197,6 +198,29 @@ async def test_a_question_is_taken_back_with_its_call(house: House) -> None:
         await withdrawn.wait()
 
 
+async def test_a_question_that_the_server_takes_back_is_gone(house: House, tmp_path: Path) -> None:
+    servers = await house.ready(odd=odd())
+    thinking, withdrawn = tmp_path / "thinking", asyncio.Event()
+
+    async def think(_question: Question) -> str:
+        thinking.touch()
+        try:
+            await asyncio.sleep(PATIENCE * 2)
+        finally:
+            withdrawn.set()
+        return ""
+
+    context = house.context(ask=think)
+    running = asyncio.create_task(
+        call(house, servers, "mcp__odd__drop", context, text=str(thinking))
+    )
+    async with asyncio.timeout(PATIENCE):
+        await withdrawn.wait()
+    assert not running.done(), "the call goes on without it"
+    running.cancel()
+    await asyncio.wait([running])
+
+
 async def test_the_clock_stands_still_while_the_user_thinks(house: House) -> None:
     servers = await house.ready(odd=odd(timeout=0.3))
 
@@ -276,3 +300,17 @@ async def test_a_program_or_a_variable_that_is_not_there_is_named(house: House) 
     assert "there is no program 'no-such-program'" in await why(servers.connection("program"))
     assert "environment variable NOT_THERE" in await why(servers.connection("variable"))
     assert "its folder /not/there is not there" in await why(servers.connection("folder"))
+
+
+async def test_without_the_package_it_says_how_to_get_it(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "cowork_jupyter.mcp.client.sdk", raising=False)
+    monkeypatch.delattr(client, "sdk", raising=False)
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    house.configure(odd=odd())
+    servers = house.servers()
+    await servers.prepare(AgentRole.ACTOR)
+    with pytest.raises(CoworkError, match=r"pip install 'cowork-jupyter\[mcp\]'"):
+        await servers.connection("odd").client()
+    assert (await call(house, servers, "list_directory", path=".")).summary, "all else works"

@@ -263,7 +263,7 @@ class Connection:
         try:
             async with asyncio.timeout(limit) as starting, client:
                 sdk.take_results_as_they_are(client)
-                self._learn(await sdk.list_tools(client))
+                self._learn(await sdk.list_tools(client, self.mask))
                 starting.reschedule(None)
                 await self._run(client)
         except TimeoutError:
@@ -293,7 +293,7 @@ class Connection:
                 await self._changed.wait()
                 self._changed.clear()
                 try:
-                    self._learn(await sdk.list_tools(client))
+                    self._learn(await sdk.list_tools(client, self.mask))
                 except Exception as error:
                     self.tail.add_line(f"its tools cannot be listed: {self._told(error)}")
                 await asyncio.sleep(0.2)  # one that tells of changes without end is not followed

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...policy.visible import visible
 from .entry import ServerConfig
+from .secrets import Mask
 
 if TYPE_CHECKING:
     from mcp_types import Tool as SdkTool
@@ -50,9 +51,9 @@ class ToolFacts:
         return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def facts_of(tool: SdkTool) -> ToolFacts:
-    """What the server said, as far as it is within bounds."""
-    name, description = visible(tool.name), tool.description or ""
+def facts_of(tool: SdkTool, mask: Mask) -> ToolFacts:
+    """What the server said, as far as it is within bounds, and without our secrets."""
+    name, description = visible(tool.name), mask(tool.description or "")
     problem = ""
     if not 0 < len(tool.name) <= LONGEST_NAME or name != tool.name:
         problem = "its name is empty, too long, or holds what cannot be seen"
@@ -62,12 +63,12 @@ def facts_of(tool: SdkTool) -> ToolFacts:
         problem = f"its parameters take more than {LARGEST_SCHEMA:,} characters to describe"
     claimed = tool.annotations
     told = {word: getattr(claimed, hint, None) for hint, word in _HINTS.items()}
-    title = tool.title or (claimed.title if claimed else None) or ""
+    title: str = tool.title or (claimed.title if claimed else None) or ""
     return ToolFacts(
         name=name[:LONGEST_NAME],
         description=description[:LONGEST_DESCRIPTION],
-        schema={} if problem else tool.input_schema,
-        title=visible(title)[:LONGEST_NAME],
+        schema={} if problem else mask.everywhere(tool.input_schema),
+        title=visible(mask(title))[:LONGEST_NAME],
         hints={word: said for word, said in told.items() if isinstance(said, bool)},
         problem=problem,
     )

@@ -66,7 +66,8 @@ class Ongoing:
         self._asked += 1
         if self._asked > MOST_QUESTIONS:
             return None
-        asking = asyncio.ensure_future(self._context.ask(question))
+        told = Question.model_validate(self._mask.everywhere(question.model_dump()))
+        asking = asyncio.ensure_future(self._context.ask(told))
         self._asking.add(asking)
         self._pause()
         try:

@@ -63,7 +63,8 @@ def parameters_of(name: str, schema: dict[str, Any]) -> type[ForeignParameters]:
     wanted = _without(schema, _LEFT_OUT)
     if _nodes(wanted, wanted, ()) > MOST_NODES:
         raise ValueError("its parameters refer to each other too often to be checked")
-    told = {"type": "object", **_shortened(_without(schema, _NOT_SHOWN))}
+    whole = _without(schema, _NOT_SHOWN)
+    told = {"type": "object", **_shortened(_inlined(whole, whole, ()))}
     return type(name, (ForeignParameters,), {"wanted": wanted, "told": told})
 
 
@@ -136,6 +137,23 @@ def _nodes(value: Any, whole: dict[str, Any], inside: tuple[str, ...]) -> int:
     if isinstance(reference, str) and reference.startswith("#/") and reference not in inside:
         count += _nodes(_found(whole, reference), whole, (*inside, reference))
     return count
+
+
+def _inlined(value: Any, whole: dict[str, Any], inside: tuple[str, ...]) -> Any:
+    """The schema in one piece: it goes into another, where its references would lead nowhere."""
+    if isinstance(value, list):
+        return [_inlined(one, whole, inside) for one in value]
+    if not isinstance(value, dict):
+        return value
+    reference = value.get("$ref")
+    if isinstance(reference, str):
+        known = reference.startswith("#/") and reference not in inside
+        return _inlined(_found(whole, reference), whole, (*inside, reference)) if known else {}
+    return {
+        key: _inlined(one, whole, inside)
+        for key, one in value.items()
+        if key not in ("$defs", "definitions")
+    }
 
 
 def _found(whole: Any, reference: str) -> Any:

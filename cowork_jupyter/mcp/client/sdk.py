@@ -18,7 +18,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from ..._version import __version__
 from .entry import ServerConfig
 from .facts import MOST_TOOLS, ToolFacts, facts_of
-from .secrets import Resolved
+from .secrets import Mask, Resolved
 from .stdio import Misbehaved, started
 from .tail import Tail
 
@@ -145,7 +145,7 @@ def take_results_as_they_are(client: Client) -> None:
     client.session.validate_tool_result = unchecked  # type: ignore[assignment,method-assign]
 
 
-async def list_tools(client: Client) -> tuple[ToolFacts, ...]:
+async def list_tools(client: Client, mask: Mask) -> tuple[ToolFacts, ...]:
     """All tools of a server, within bounds."""
     if client.server_capabilities.tools is None:
         return ()
@@ -153,7 +153,7 @@ async def list_tools(client: Client) -> tuple[ToolFacts, ...]:
     cursor: str | None = None
     for _ in range(_MOST_PAGES):
         page = await client.list_tools(cursor=cursor)
-        found += [facts_of(tool) for tool in page.tools]
+        found += [facts_of(tool, mask) for tool in page.tools]
         cursor = page.next_cursor
         if cursor is None:
             return tuple(found)

@@ -268,7 +268,7 @@ async def test_tools_that_come_and_go_never_stand_in_for_ours() -> None:
     derived = registry.plus(replace(own["grep"], name="delegate"))
     assert list(derived)[-2:] == ["mcp__x__grep", "delegate"]
     assert derived["grep"] is own["grep"]
-    del others[stranger.name]
+    others = {}
     assert stranger.name not in derived
     await derived.prepare(AgentRole.ACTOR)
     assert asked == [AgentRole.ACTOR]

@@ -97,6 +97,8 @@ def test_a_part_that_refers_to_itself_is_fine() -> None:
     }
     made = parameters_of("x", schema)
     made.model_validate({"root": {"left": {"left": {"n": 1}}}})
+    inlined = {"type": "object", "properties": {"left": {}, "n": {"type": "integer"}}}
+    assert made.model_json_schema() == {"type": "object", "properties": {"root": inlined}}
     with pytest.raises(ValueError, match=r"root\.left\.n"):
         made.model_validate({"root": {"left": {"n": "one"}}})
 

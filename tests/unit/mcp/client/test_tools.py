@@ -8,13 +8,18 @@ import pytest
 from mcp_types import CallToolResult, ImageContent, TextContent, Tool, ToolAnnotations
 
 from cowork_jupyter.mcp.client.entry import read_server
-from cowork_jupyter.mcp.client.facts import facts_of
+from cowork_jupyter.mcp.client.facts import ToolFacts
+from cowork_jupyter.mcp.client.facts import facts_of as bounded
 from cowork_jupyter.mcp.client.results import ToolFailed, result_of
 from cowork_jupyter.mcp.client.secrets import Mask
 from cowork_jupyter.mcp.client.tail import MOST_KEPT, Tail
 from cowork_jupyter.mcp.client.tools import described, tool_name
 
 CONFIG = read_server("x", {"command": "a"}, "user")
+
+
+def facts_of(tool: Tool, *secrets: str) -> ToolFacts:
+    return bounded(tool, Mask(secrets))
 
 
 def sdk_tool(name: str = "a", description: str = "b", **schema: object) -> Tool:
@@ -96,3 +101,10 @@ def test_a_tail_is_bounded_and_without_secrets() -> None:
     assert len(text) <= 2 * MOST_KEPT
     assert "hunter2" not in text
     assert tail.last_line() == "line 19999 •••"
+
+
+def test_a_description_tells_no_secret() -> None:
+    tool = sdk_tool("a", "The key is hunter2.", properties={"k": {"description": "hunter2"}})
+    told = facts_of(tool, "hunter2")
+    assert "hunter2" not in str(told)
+    assert told.description == "The key is •••."
