@@ -9,6 +9,7 @@ from typing import Any
 
 from . import words
 from .actor import ask_target, explain
+from .cells import name_of
 from .jobs import Job, gaps_in, jobs_in
 from .looking import all_files, notebook_for, tables_for
 from .notebook import cells_in, moves
@@ -81,7 +82,9 @@ def _tools(script: Script) -> tuple[tuple[str, ...], str]:
 
 
 def _step(job: Job, tools: Sequence[str], notebook: str) -> dict[str, Any]:
-    files = [notebook, job.table.path, job.other.path if job.other else "", job.output]
+    script = f"{name_of(job)}.py" if tools == SCRIPT_TOOLS else ""
+    other = job.other.path if job.other else ""
+    files = [notebook, job.table.path, other, job.output, script]
     return {
         "action": job.action,
         "reason": job.reason,

@@ -43,7 +43,7 @@ def test_a_plan_has_real_names_and_is_sound(desk: Desk) -> None:
     steps = Plan.model_validate(made).steps
     assert "`price`" in steps[1].action
     assert "`day`" in steps[1].action
-    assert steps[0].files == ["sales.csv"]
+    assert steps[0].files == ["sales.csv", "guide_profile_sales.py"], "what it will write, too"
     assert steps[1].depends_on == ["1"]
     assert {call["tool"] for call in desk.calls} == {"list_directory", "read_file"}
 
