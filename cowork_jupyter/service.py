@@ -23,6 +23,7 @@ from .parts import Parts
 
 if TYPE_CHECKING:
     from .agents.approvals import Ruling
+    from .agents.guests import GuestDesk
     from .agents.jobs import Work
     from .agents.loop import Outcome
     from .checkpoints import CheckpointDiff, RollbackResult, Scope
@@ -405,6 +406,17 @@ class CoworkService(Parts):
         found = self.kit.registry.named(tool, role)
         log = RunLog(self.journal, context_id or "", "", role)
         return self.kit.gate.check(log, found, parameters).decision()
+
+    def guest_desk(
+        self, role: AgentRole, owner: str = "", policy: Mapping[str, Any] | None = None
+    ) -> GuestDesk:
+        """Where agents of others call our tools, in conversations of that owner's.
+
+        A `policy` holds rules for their calls only.
+        """
+        from .agents.guests import GuestDesk
+
+        return GuestDesk(self.kit, self.jobs, role, owner, self.rules.read_policy(policy))
 
     def answer(self, question_id: str, value: str) -> Inquiry:
         """The user's answer to a question."""

@@ -1,1 +1,3 @@
-"""The Model Context Protocol. `client`: tools of other people's servers for our agents."""
+"""The Model Context Protocol. `client`: tools of other people's servers for our agents.
+`server`: our tools for agents of others.
+"""

@@ -14,6 +14,7 @@ from .._version import __version__
 from ..config import Cowork
 from .handler import ApiHandler
 from .kernel_tokens import KernelTokens
+from .mcp import McpHandler
 from .news import News, NewsSocket
 from .passthrough import PassthroughHandler
 from .socket import EventsSocket
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..domain.health import Problem
+    from ..mcp.server.http import Doors
     from ..service import CoworkService
     from .kernels import ServerKernels
 
@@ -41,6 +43,7 @@ class CoworkExtension(ExtensionApp):
         (r"/cowork/inbox/ws", NewsSocket),
         (r"/cowork/notebooks/ws", TabSocket),
         (r"/cowork/v1/(models|chat/completions)", PassthroughHandler),
+        (r"/cowork/mcp", McpHandler),
         (r"/cowork/.*", ApiHandler),
     ]
 
@@ -50,6 +53,7 @@ class CoworkExtension(ExtensionApp):
     tabs: Tabs
     _service: CoworkService | None = None
     _kernels: ServerKernels | None = None
+    _doors: Doors | None = None
 
     def initialize_settings(self) -> None:
         """Give kernels their tokens from the start."""
@@ -83,8 +87,19 @@ class CoworkExtension(ExtensionApp):
             self._service.observe(self.news)
         return self._service
 
+    @property
+    def doors(self) -> Doors:
+        """Where agents of others come in over MCP."""
+        if self._doors is None:
+            from ..mcp.server.http import Doors
+
+            self._doors = Doors()
+        return self._doors
+
     async def stop_extension(self) -> None:
         """Let running jobs be stored as interrupted before the server goes."""
+        if self._doors is not None:
+            await self._doors.close()
         if self._service is not None:
             await self._service.close()
         if self._kernels is not None:

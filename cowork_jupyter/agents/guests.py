@@ -1,0 +1,220 @@
+"""Agents of others that use our tools: their calls go the way that our own agents' calls go.
+
+A guest has a conversation of its own. A job runs there as long as any of its calls does, so
+each is decided about, asked about, recorded and kept like any other, and the user can stop it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..domain.contexts import Context, Job, JobStatus
+from ..domain.errors import CoworkError, NotFound
+from ..domain.messages import Message, TextPart
+from ..domain.replies import ToolCall
+from ..domain.roles import AgentRole
+from ..llm.tokens import cut_middle, estimate_tokens
+from ..mcp.server.desk import Tell
+from ..policy.rules import Rule
+from ..policy.visible import visible
+from ..tools.base import Tool, ToolResult
+from ..tools.registry import ToolRegistry
+from .agent import AgentKit
+from .approvals import Approver, PermissionRequest, Ruling
+from .hands import Handled, Hands
+from .jobs import Jobs
+from .log import RunLog
+from .loop import Outcome
+
+LARGEST_RESULT = 20_000
+"""Tokens of a result that are handed over; some clients take no more than a bit above."""
+_LONGEST_NAME = 60
+_AGAIN = 5.0
+"""Seconds between two words to a guest whose call waits for the user."""
+
+
+class GuestDesk:
+    """Where guests of one user call tools, all under the same role."""
+
+    def __init__(
+        self,
+        kit: AgentKit,
+        jobs: Jobs,
+        role: AgentRole,
+        owner: str = "",
+        policy: Sequence[Rule] = (),
+    ) -> None:
+        self.kit = kit
+        self.jobs = jobs
+        self.role = role
+        self.owner = owner
+        self.policy = list(policy)
+        # What servers of others offer to us is not ours to offer.
+        self.registry = ToolRegistry(one for one in kit.registry.values() if not one.fingerprint)
+        self._guests: dict[str, _Guest] = {}
+
+    def tools(self) -> list[Tool]:
+        """What the role may use and no rule denies as a whole."""
+        permitted = self.registry.permitted(self.role)
+        denied = self.kit.gate.denied_tools("", [tool.name for tool in permitted])
+        return [tool for tool in permitted if tool.name not in denied]
+
+    async def call(
+        self, guest: str, tool: str, parameters: dict[str, Any], tell: Tell
+    ) -> ToolResult:
+        """Run one call, once it is allowed; `CoworkError` says why it was not or went wrong."""
+        name = visible(guest.strip())[:_LONGEST_NAME] or "another agent"
+        known = self._guests.setdefault(name, _Guest(self, name))
+        handled = await known.call(ToolCall(tool=tool, parameters=parameters), tell)
+        if handled.error is not None:
+            raise handled.error
+        assert handled.result is not None
+        return _bounded(handled.result, tool)
+
+
+def _bounded(result: ToolResult, tool: str) -> ToolResult:
+    """The result as a model can take it; the store has it whole."""
+    hint = f"To see it, call {tool} again for a smaller part, such as fewer lines."
+    return replace(result, text=cut_middle(result.text, LARGEST_RESULT, estimate_tokens, hint))
+
+
+@dataclass
+class _Guest:
+    """One agent of somebody else's, known by what it calls itself."""
+
+    desk: GuestDesk
+    name: str
+    _context_id: str = ""
+    _stay: _Stay | None = None
+    _beginning: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def call(self, call: ToolCall, tell: Tell) -> Handled:
+        """Run one call. Whoever stops waiting for it stops it."""
+        async with self._beginning:
+            running = (await self._staying()).begin(call, tell)
+        try:
+            await asyncio.wait([running])
+        except asyncio.CancelledError:
+            running.cancel()
+            raise
+        if running.cancelled():
+            raise CoworkError(f"{call.tool} was stopped by the user.", code="cancelled")
+        (handled,) = running.result()
+        return handled
+
+    async def _staying(self) -> _Stay:
+        if self._stay is not None and not self._stay.over:
+            return self._stay
+        if self._stay is not None:
+            await self.desk.jobs.wait(self._stay.log.job_id)
+        self._stay = self._begin()
+        return self._stay
+
+    def _begin(self) -> _Stay:
+        desk, context = self.desk, self._context()
+        stay = _Stay(desk)
+        text = f"{self.name} calls tools over MCP, as the {desk.role.spec.label}."
+        message = Message(
+            context_id=context.id,
+            role="user",
+            agent_role=desk.role,
+            content=[TextPart(text=text)],
+            data={"guest": self.name},
+        )
+        job = desk.jobs.start(message, stay.work)
+        desk.kit.gate.rules.set_policy(job.id, desk.policy)
+        stay.log = RunLog(desk.kit.journal, context.id, job.id, desk.role)
+        return stay
+
+    def _context(self) -> Context:
+        """The guest's conversation; a new one if the user has removed it."""
+        journal = self.desk.kit.journal
+        with suppress(NotFound):
+            if self._context_id:
+                return journal.store.context(self._context_id)
+        context = Context(title=f"MCP: {self.name}", role=self.desk.role)
+        with journal.transaction() as tx:
+            tx.save_context(context)
+            if self.desk.owner:
+                tx.set_owner(context.id, self.desk.owner)
+        self._context_id = context.id
+        return context
+
+
+class _Stay:
+    """A guest's calls from when there are any to when there are none: one job."""
+
+    log: RunLog
+
+    def __init__(self, desk: GuestDesk) -> None:
+        self._desk = desk
+        self._calls: set[asyncio.Task[list[Handled]]] = set()
+        self.over = False
+        """Whether it has no room for another call."""
+
+    def begin(self, call: ToolCall, tell: Tell) -> asyncio.Task[list[Handled]]:
+        """Let a call run beside the others."""
+        running = asyncio.create_task(self._hands(tell).run([call]))
+        self._calls.add(running)
+        running.add_done_callback(self._calls.discard)
+        return running
+
+    async def work(self, job: Job) -> Outcome:
+        """The job: it ends with the last call, or ends them all when it is stopped."""
+        recorder = self._desk.kit.recorder
+        permissions = self._desk.role.spec.permissions
+        async with recorder.during(job.id, permissions) if recorder else nullcontext():
+            try:
+                while self._calls:
+                    await asyncio.wait(self._calls)
+                return Outcome()
+            except asyncio.CancelledError:
+                # Not to be resumed: whoever made the calls has been told that they failed.
+                await self._stop()
+                return Outcome(JobStatus.CANCELLED)
+            finally:
+                self.over = True
+
+    async def _stop(self) -> None:
+        for call in self._calls:
+            call.cancel()
+        if self._calls:
+            await asyncio.wait(self._calls)
+
+    def _hands(self, tell: Tell) -> Hands:
+        kit = self._desk.kit
+        gate = replace(kit.gate, approver=_Telling(kit.gate.approver, tell))
+        return Hands(
+            *(self._desk.registry, kit.workspace, self.log, gate),
+            sandbox=kit.sandbox,
+            recorder=kit.recorder,
+            kernels=kit.kernels,
+            user=kit.user,
+        )
+
+
+@dataclass(frozen=True)
+class _Telling:
+    """Lets the guest know that its call waits for the user."""
+
+    approver: Approver
+    tell: Tell
+
+    async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling:
+        """The user's decision, however long it takes."""
+        telling = asyncio.create_task(self._go_on(request))
+        try:
+            return await self.approver.decide(request, log)
+        finally:
+            telling.cancel()
+
+    async def _go_on(self, request: PermissionRequest) -> None:
+        """Again and again: a client may give up on a server from which it hears nothing."""
+        with suppress(Exception):  # it may have gone, which is noticed elsewhere
+            while True:
+                await self.tell(f"Waits for the user: {request.tool} {request.resource}")
+                await asyncio.sleep(_AGAIN)

@@ -1,0 +1,80 @@
+"""`jupyter cowork mcp`: our tools for agents of others, over the Model Context Protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from argparse import Namespace
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..domain.roles import AgentRole
+from .command import INTERRUPTED, SUCCESS
+
+if TYPE_CHECKING:
+    from ..config import Cowork
+    from ..domain.settings import Settings
+    from ..service import CoworkService
+    from .command import Commands
+
+
+def add_to(commands: Commands) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "mcp",
+        help="let other agents use the tools: speak MCP on the standard streams",
+        description="Offer the tools of this folder and its notebooks to other agents: speak the "
+        "Model Context Protocol on the standard streams. Nobody can be asked there, so what no "
+        "rule allows is denied, with the reason. All of it is recorded and can be taken back.",
+    )
+    parser.add_argument(
+        "--role",
+        choices=[role.value for role in AgentRole],
+        default=AgentRole.PLANNER.value,
+        help="the most that the calls may do (default: planner, which only reads)",
+    )
+    parser.add_argument("--policy", metavar="FILE", help="rules for the calls, in JSON or TOML")
+    parser.set_defaults(run=run)
+
+
+def run(config: Cowork, arguments: Namespace) -> int:
+    """Serve until the client closes the stream."""
+    from ..mcp.server.desk import check_installed
+    from ..policy.policy_file import read_policy
+
+    check_installed()
+    policy = read_policy(arguments.policy) if arguments.policy else None
+    settings = config.settings(workspace=Path.cwd())
+    asyncio.run(_serve(settings, AgentRole(arguments.role), policy))
+    return SUCCESS
+
+
+async def _serve(settings: Settings, role: AgentRole, policy: dict[str, Any] | None) -> None:
+    from ..mcp.server.stdio import serve
+    from ..service import CoworkService
+
+    service = CoworkService(settings, interactive=False)
+    _end_in_order_when_told(service)
+    try:
+        await serve(service.guest_desk(role, policy=policy))
+    finally:
+        await service.close()
+
+
+def _end_in_order_when_told(service: CoworkService) -> None:
+    """By a signal. The SDK's thread that waits for the stream could not be told to stop."""
+    endings: list[asyncio.Task[None]] = []
+
+    async def end() -> None:
+        await service.close()
+        os._exit(INTERRUPTED)
+
+    def begin() -> None:
+        if not endings:
+            endings.append(asyncio.create_task(end()))
+
+    with suppress(NotImplementedError):  # on Windows
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, begin)

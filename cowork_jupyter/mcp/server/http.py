@@ -1,0 +1,63 @@
+"""Serving desks over streamable HTTP, inside a web server that is there already.
+
+A host brings each request in the form of ASGI. Who is calling it has found out by then; each
+user has doors of their own, so that nobody gets into a session of somebody else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Hashable
+
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.types import Receive, Scope, Send
+
+from .desk import Desk
+from .protocol import server_for
+
+MOST_SESSIONS = 100
+"""Open at the same time, at one door."""
+
+
+class Door:
+    """The way to one desk."""
+
+    def __init__(self, desk: Desk) -> None:
+        # Hosts and origins are checked by the host, which knows its own names.
+        self._manager = StreamableHTTPSessionManager(server_for(desk), max_sessions=MOST_SESSIONS)
+        self._open = asyncio.Event()
+        self._closing = asyncio.Event()
+        self._life = asyncio.create_task(self._live())
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        await self._open.wait()
+        await self._manager.handle_request(scope, receive, send)
+
+    async def close(self) -> None:
+        """End all sessions."""
+        self._closing.set()
+        await asyncio.wait([self._life])
+
+    async def _live(self) -> None:
+        async with self._manager.run():
+            self._open.set()
+            await self._closing.wait()
+
+
+class Doors:
+    """All doors of a host, each made when somebody first comes to it."""
+
+    def __init__(self) -> None:
+        self._doors: dict[Hashable, Door] = {}
+
+    def door(self, whose: Hashable, desk: Callable[[], Desk]) -> Door:
+        """The way in for these; the desk is made with it."""
+        if whose not in self._doors:
+            self._doors[whose] = Door(desk())
+        return self._doors[whose]
+
+    async def close(self) -> None:
+        """End all sessions at all of them."""
+        for door in self._doors.values():
+            await door.close()

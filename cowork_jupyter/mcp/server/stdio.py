@@ -1,0 +1,15 @@
+"""Serving a desk on the standard streams."""
+
+from __future__ import annotations
+
+from mcp.server.stdio import stdio_server
+
+from .desk import Desk
+from .protocol import server_for
+
+
+async def serve(desk: Desk) -> None:
+    """Until the client closes the stream. What is printed meanwhile goes to stderr."""
+    server = server_for(desk)
+    async with stdio_server() as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
