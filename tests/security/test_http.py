@@ -229,10 +229,10 @@ def test_a_kernel_in_the_conversation_of_another_user(site: Site) -> None:
 def test_a_kernels_token_used_as_the_servers(site: Site) -> None:
     token = site.kernel.headers[KERNEL_TOKEN_HEADER]
     for headers in ({"Authorization": f"token {token}"}, {"Authorization": f"Bearer {token}"}):
-        with httpx.Client(base_url=site.server.url, headers=headers) as thief:
+        with httpx.Client(base_url=site.server.url, headers=headers, timeout=60) as thief:
             for address in ("api/contents", "api/kernels", "api/terminals", "cowork/rules"):
                 assert thief.get(address).status_code in (302, 403), address
-    with httpx.Client(base_url=site.server.url) as thief:
+    with httpx.Client(base_url=site.server.url, timeout=60) as thief:
         thief.headers[KERNEL_TOKEN_HEADER] = token
         assert thief.get("api/contents").status_code in (302, 403)
 
@@ -253,7 +253,7 @@ def test_a_kernels_token_used_as_the_servers(site: Site) -> None:
     ids=str,
 )
 def test_a_stranger(site: Site, headers: dict[str, str]) -> None:
-    with httpx.Client(base_url=site.server.api, headers=headers) as stranger:
+    with httpx.Client(base_url=site.server.api, headers=headers, timeout=60) as stranger:
         for route in table.routes:
             address = route.path.replace("{", "").replace("}", "")
             sent = stranger.request(route.method, address, json={})
@@ -262,7 +262,7 @@ def test_a_stranger(site: Site, headers: dict[str, str]) -> None:
 
 def test_a_page_of_somebody_else(site: Site) -> None:
     """A browser that is logged in, on a page that is not ours."""
-    with httpx.Client(base_url=site.server.url) as browser:
+    with httpx.Client(base_url=site.server.url, timeout=60) as browser:
         browser.get("lab", params={"token": TOKEN}, follow_redirects=False)
         browser.get("login", params={"token": TOKEN}, follow_redirects=True)
         evil = {"Origin": "http://evil.example", "Referer": "http://evil.example/x"}

@@ -30,7 +30,7 @@ def server(
 @pytest.fixture
 def visitor(server: LiveServer) -> Iterator[httpx.Client]:
     """A browser that knows no more than the address."""
-    with httpx.Client(base_url=server.url, follow_redirects=True) as client:
+    with httpx.Client(base_url=server.url, follow_redirects=True, timeout=60) as client:
         yield client
 
 
@@ -79,7 +79,7 @@ def test_the_token_in_a_header_needs_no_cookie(visitor: httpx.Client) -> None:
 def test_a_password_opens_the_api(tmp_path: Path) -> None:
     with (
         live_server(tmp_path, WITH_PASSWORD, token="", base_url="/user/name/") as server,
-        httpx.Client(base_url=server.url, follow_redirects=True) as client,
+        httpx.Client(base_url=server.url, follow_redirects=True, timeout=60) as client,
     ):
         client.get("login")
         form = {"_xsrf": client.cookies["_xsrf"], "password": "wrong"}

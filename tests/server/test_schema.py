@@ -109,7 +109,7 @@ def test_no_request_gets_an_answer_that_the_schema_does_not_name(tmp_path: Path)
         environment = {"COWORK_BASE_URL": model.base_url, "COWORK_MODEL": "scripted"}
         with live_server(tmp_path, environment=environment) as server:
             report = run_schemathesis(server, tmp_path)
-            document = httpx.get(f"{server.api}openapi.json", headers=HEADERS).json()
+            document = httpx.get(f"{server.api}openapi.json", headers=HEADERS, timeout=60).json()
     assert "Traceback" not in server.log
     # Of all documented calls, schemathesis leaves out the one that it got the document from.
     ours = {one for one in operations(document) if not re.search(PASSED_THROUGH, one)}
@@ -147,7 +147,7 @@ def run_schemathesis(server: LiveServer, folder: Path) -> dict[str, Any]:
 
 def known_names(server: LiveServer) -> Iterator[tuple[str, str, list[str]]]:
     """Paths, what varies in them, and values for it: there is a question, and there is a plan."""
-    with httpx.Client(base_url=server.api, headers=HEADERS) as client:
+    with httpx.Client(base_url=server.api, headers=HEADERS, timeout=60) as client:
         asking, planning = (
             client.post("context", json={"role": "planner"}).json()["id"] for _ in "12"
         )

@@ -36,7 +36,9 @@ def reply(body: dict[str, Any]) -> Scripted:
 
 
 def client_of(server: LiveServer) -> httpx.Client:
-    return httpx.Client(base_url=server.api, headers={"Authorization": f"token {TOKEN}"})
+    return httpx.Client(
+        base_url=server.api, headers={"Authorization": f"token {TOKEN}"}, timeout=60
+    )
 
 
 def wait_for(ask: Callable[[], Any], good: Callable[[Any], bool]) -> Any:
