@@ -93,7 +93,7 @@ async def test_one_that_keeps_dying_is_left_alone_for_a_while(house: House) -> N
         with pytest.raises(CoworkError, match="I will not start today"):
             await connection.client()
         assert connection.state == "failed"
-    with pytest.raises(CoworkError, match="It is tried again in 6"):
+    with pytest.raises(CoworkError, match=r"It is tried again in \d+ s"):
         await connection.client()
     house.configure(odd=odd())
     await servers.restart("odd")
@@ -219,17 +219,6 @@ async def test_a_question_that_the_server_takes_back_is_gone(house: House, tmp_p
     assert not running.done(), "the call goes on without it"
     running.cancel()
     await asyncio.wait([running])
-
-
-async def test_the_clock_stands_still_while_the_user_thinks(house: House) -> None:
-    servers = await house.ready(odd=odd(timeout=0.3))
-
-    async def think(_question: Question) -> str:
-        await asyncio.sleep(0.9)
-        return "Ada"
-
-    answer = await call(house, servers, "mcp__odd__ask", house.context(ask=think))
-    assert answer.text == '{"action": "accept", "content": {"name": "Ada"}}'
 
 
 async def test_much_text_is_cut(house: House) -> None:
