@@ -61,6 +61,10 @@ class Ruling(BaseModel):
     feedback: str = ""
 
 
+class Unasked(Ruling):
+    """Decided because nobody could be asked; the feedback is all there is to say."""
+
+
 class Approver(Protocol):
     """Who decides about a call that no rule decides."""
 
@@ -78,7 +82,7 @@ class NobodyApproves:
         why = f"Nobody is there to ask: {' '.join(request.why)}{hint}"
         message = {"code": "denied_headless", "tool": request.tool, "message": why}
         log.event(EventType.NOTICE, message)
-        return Ruling(decision="deny", feedback=why)
+        return Unasked(decision="deny", feedback=why)
 
 
 class Approvals:

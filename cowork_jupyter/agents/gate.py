@@ -30,7 +30,15 @@ from ..tools.base import Parameters, Preview, Tool, ToolContext
 from ..tools.notebook.state import Notebooks
 from ..tools.notebook.stored import NotebookFiles
 from ..workspace import GuardedWorkspace, Pin, Workspace, mark_of
-from .approvals import ONCE, Approver, ChosenScope, PermissionRequest, Shown, ShownKind
+from .approvals import (
+    ONCE,
+    Approver,
+    ChosenScope,
+    PermissionRequest,
+    Shown,
+    ShownKind,
+    Unasked,
+)
 from .log import RunLog
 
 MOST_SHOWN = 200_000
@@ -156,6 +164,8 @@ class Gate:
             if self.at_risk and Permission.EXECUTE_COMMANDS in tool.permissions:
                 request = request.model_copy(update={"uncovered": await self.at_risk()})
             ruling = await self.approver.decide(request, log)
+            if isinstance(ruling, Unasked):
+                raise _denied(tool, ruling.feedback, code="denied_headless")
             if ruling.decision != "allow":
                 said = f" They said: {ruling.feedback}" if ruling.feedback else ""
                 raise _denied(tool, f"The user did not allow it.{said}", code="denied_by_user")

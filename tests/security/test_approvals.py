@@ -369,7 +369,7 @@ async def test_headless_what_would_ask_is_denied_and_nothing_hangs(house: House)
     ):
         job = await house.tell(reply)
         assert job.status is JobStatus.COMPLETED
-        assert code(house.results()[-1]) == "denied_by_user"
+        assert code(house.results()[-1]) == "denied_headless"
 
 
 async def test_headless_a_delegation_is_denied(house: House) -> None:
