@@ -85,7 +85,8 @@ class House:
     def connect(self, base_url: str) -> None:
         """Let agents ask this server, which is on this machine and need not be waited for long."""
         pace = Pace(backoff=0.01, idle=5.0)
-        self.service.kit.model = Model(base_url=base_url, model=self.settings.model, pace=pace)
+        name, key = self.settings.model, self.settings.api_key
+        self.service.kit.model = Model(base_url=base_url, model=name, api_key=key, pace=pace)
 
     def start(self, *, interactive: bool = True) -> None:
         """Begin, or begin again after `close`; the user says no to everything, unless told."""

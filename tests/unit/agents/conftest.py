@@ -36,7 +36,10 @@ class Bench:
         """Let agents ask another server than the configured one, or with another patience."""
         settings = self.service.settings
         self.service.kit.model = Model(
-            base_url=base_url or settings.base_url, model=settings.model, pace=pace
+            base_url=base_url or settings.base_url,
+            model=settings.model,
+            api_key=settings.api_key,
+            pace=pace,
         )
 
     async def tell(self, text: str, role: AgentRole = AgentRole.ACTOR) -> Job:
