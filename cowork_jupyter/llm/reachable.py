@@ -22,8 +22,8 @@ from ..domain.errors import Unavailable
 from ..domain.health import ModelState
 
 HOW_TO_CONNECT = (
-    "No language model is connected. Set COWORK_BASE_URL and COWORK_MODEL "
-    "(and COWORK_API_KEY if the server wants one), then start Jupyter again."
+    "No language model is connected. Set COWORK_BASE_URL and COWORK_MODEL (and COWORK_API_KEY "
+    "if the server wants one) and start again, or choose a model in the Cowork panel."
 )
 
 _PROVIDERS_BY_PORT = {11434: "ollama", 1234: "lmstudio", 8000: "vllm", 8080: "llama.cpp"}
