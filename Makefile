@@ -20,7 +20,7 @@ ALLOW_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help lab install test test-unit test-security test-server test-cluster test-acp test-mcp test-local \
-        test-ui test-collaboration test-notebooks test-packaging \
+        test-ui test-collaboration test-notebooks notebooks test-packaging \
         lint fmt build docs screenshots bench clean
 
 help: ## list the targets
@@ -62,7 +62,10 @@ test-collaboration: $(VENV)/.ready-to-test ## the same with documents that sever
 	$(BIN)/python -m pytest tests/collaboration $(ARGS)
 
 test-notebooks: $(VENV)/.ready-to-test ## run the notebooks from top to bottom
-	$(BIN)/python -m pytest --nbval-lax notebooks $(ARGS)
+	$(BIN)/python -m tests.notebooks check $(ARGS)
+
+notebooks: $(VENV)/.ready-to-test ## run the notebooks, and keep what they show (ARGS are names)
+	$(BIN)/python -m tests.notebooks $(ARGS)
 
 test-packaging: $(VENV)/.ready-to-test ## build sdist and wheel, check and install them
 	$(BIN)/python -m pytest tests/packaging $(ARGS)

@@ -60,12 +60,12 @@ TESTS = [  # the longest first, so that none is left running alone at the end
     pytest_check("security", "tests/security"),
     pytest_check("server", "tests/server"),
     pytest_check("packaging", "tests/packaging"),
+    Check("notebooks", (sys.executable, "-m", "tests.notebooks", "check", "-q"), report="junit"),
     pytest_check("cluster", "tests/cluster"),
     pytest_check("local", "tests/local"),
     pytest_check("acp", "tests/acp"),
     pytest_check("mcp", "tests/mcp"),
     Check("vitest", ("npm", "run", "--silent", "test", "--"), report="vitest", folder="js"),
-    pytest_check("notebooks", "--nbval-lax", "notebooks"),
     pytest_check("collaboration", "tests/collaboration", alone=True),
     pytest_check("ui", "tests/ui", alone=True),
 ]

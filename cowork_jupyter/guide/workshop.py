@@ -12,6 +12,7 @@ from .cells import PACKAGES, WRITTEN_BY, Means
 from .conversation import Result
 from .notebook import cells_in
 from .script import Script
+from .words import first_line
 
 CELL_TOOLS = ("insert_cell", "edit_cell", "run_cell", "run_code")
 KERNEL_TOOLS = ("run_code",)
@@ -84,7 +85,7 @@ class Workshop:
             written = call("insert_cell", path=self.notebook, source=code, **self._place())
         found = _CELL.search(written.text)
         if not written.ok or not found:
-            raise CannotRun(_first_line(written.text))
+            raise CannotRun(first_line(written.text))
         self._cell = (found[1], found[2])
         return call("run_cell", path=self.notebook, cell_id=found[1], start_kernel=True)
 
@@ -114,7 +115,7 @@ class Workshop:
                 return _by_exit_code(self.script.call("execute_command", command=command))
             if "exists already" not in made.text:
                 break
-        raise CannotRun(_first_line(made.text))
+        raise CannotRun(first_line(made.text))
 
 
 def find_workshop(script: Script) -> Workshop:
@@ -126,12 +127,14 @@ def find_workshop(script: Script) -> Workshop:
         if looked.ok and found:
             return Workshop(script, Means(frozenset(found[1].split()), True, True), notebook)
         if NO_KERNEL not in looked.text:
-            raise CannotRun(_first_line(looked.text))
+            raise CannotRun(first_line(looked.text))
     if not notebook and script.may(*KERNEL_TOOLS):
         looked = script.call("run_code", code=_LOOK)
         found = _FOUND.search(looked.text)
         if looked.ok and found:
             return Workshop(script, Means(frozenset(found[1].split()), False, True), None)
+        if NO_KERNEL not in looked.text:  # such as a user who does not want it
+            raise CannotRun(first_line(looked.text))
     if not script.may(*SCRIPT_TOOLS):
         raise CannotRun("I may not run code in this role.")
     looked = Result(False, "")
@@ -143,7 +146,7 @@ def find_workshop(script: Script) -> Workshop:
             return Workshop(script, Means(frozenset(found[1].split()), False), None, python)
         if "[exit code 127]" not in looked.text:
             break
-    raise CannotRun(_first_line(looked.text))
+    raise CannotRun(first_line(looked.text))
 
 
 def _on_one_line(text: str) -> str:
@@ -153,7 +156,3 @@ def _on_one_line(text: str) -> str:
 def _by_exit_code(result: Result) -> Result:
     """A command that ran is a success only with exit code 0."""
     return Result(result.ok and "[exit code 0]" in result.text[-400:], result.text)
-
-
-def _first_line(text: str) -> str:
-    return next((line for line in text.splitlines() if line.strip()), "nothing was said")
