@@ -28,7 +28,7 @@ _HINTS = {
     "read_only_hint": "read-only",
     "destructive_hint": "destructive",
     "idempotent_hint": "idempotent",
-    "open_world_hint": "reaches out",
+    "open_world_hint": "reaching out",
 }
 
 
