@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from importlib.util import find_spec
 
 from ..domain.settings import Settings
@@ -47,7 +46,6 @@ def _problem(one: Configured, settings: Settings) -> str:
         server = resolve(one.config.entry, os.environ, str(settings.workspace))
     except VariableMissing as error:
         return str(error)
-    path = server.env.get("PATH", os.environ.get("PATH"))
-    if server.command and shutil.which(server.command, path=path) is None:
+    if server.command and server.program() is None:
         return f"there is no program '{one.config.entry.command}' here"
     return ""

@@ -253,7 +253,7 @@ class Connection:
         server = resolve(self.config.entry, os.environ, self._around.folder)
         self.tail.mask = self.mask = Mask(server.secrets)
         client = sdk.new_client(
-            *(self.config, server, self._around.folder, self.tail),
+            *(self.config, server, self.tail),
             on_end=self._end,
             on_change=self._changed.set,
             elicit=self._wishes.elicit,

@@ -90,12 +90,11 @@ async def _http(server: Resolved) -> AsyncIterator[Any]:
 def _transport(
     config: ServerConfig,
     server: Resolved,
-    folder: str,
     tail: Tail,
     on_end: Callable[[str], None],
 ) -> AbstractAsyncContextManager[Any]:
     if config.kind == "stdio":
-        return started(server, folder, tail, on_end)
+        return started(server, tail, on_end)
     if config.kind == "sse":
         return sse_client(
             server.url, server.headers, sse_read_timeout=_DAY, httpx_client_factory=_http_client
@@ -106,7 +105,6 @@ def _transport(
 def new_client(
     config: ServerConfig,
     server: Resolved,
-    folder: str,
     tail: Tail,
     *,
     on_end: Callable[[str], None],
@@ -124,7 +122,7 @@ def new_client(
         tail.add_line(f"{params.level}: {params.data}"[:2_000])
 
     return Client(
-        _transport(config, server, folder, tail, on_end),
+        _transport(config, server, tail, on_end),
         client_info=mcp_types.Implementation(name="cowork-jupyter", version=__version__),
         message_handler=hear,
         logging_callback=log,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import os
 import re
+import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,9 +38,17 @@ class Resolved:
     args: list[str]
     env: dict[str, str]
     cwd: str
+    """Where it runs: the workspace, unless the entry says otherwise."""
     url: str
     headers: dict[str, str]
     secrets: frozenset[str] = field(repr=False)
+
+    def program(self) -> str | None:
+        """What is to be started, if it is there. A path counts from where the server runs."""
+        command = os.path.expanduser(self.command)  # noqa: PTH111
+        if os.path.dirname(command):  # noqa: PTH120
+            command = os.path.join(self.cwd, command)  # noqa: PTH118
+        return shutil.which(command, path=self.env.get("PATH", os.environ.get("PATH")))
 
 
 def resolve(entry: Entry, environment: Mapping[str, str], workspace: str) -> Resolved:
@@ -70,7 +80,7 @@ def resolve(entry: Entry, environment: Mapping[str, str], workspace: str) -> Res
             name: filled(value, secret=bool(_TELLING.search(name)))
             for name, value in entry.env.items()
         },
-        cwd=filled(entry.cwd),
+        cwd=os.path.join(workspace, os.path.expanduser(filled(entry.cwd))),  # noqa: PTH111, PTH118
         url=url,
         headers={name: filled(value, secret=True) for name, value in entry.headers.items()},
         secrets=frozenset(one for one in secrets if len(one) >= SHORTEST),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import shutil
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
@@ -80,10 +79,10 @@ class _Flood:
 
 @asynccontextmanager
 async def started(
-    server: Resolved, folder: str, tail: Tail, on_end: Callable[[str], None]
+    server: Resolved, tail: Tail, on_end: Callable[[str], None]
 ) -> AsyncIterator[Streams]:
     """A running server; `on_end` is told why it is none any more. At the end nothing is left."""
-    process, lifeline = await _start(server, folder)
+    process, lifeline = await _start(server)
     send, read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write_stream, receive = anyio.create_memory_object_stream[SessionMessage](0)
     tasks = [
@@ -106,12 +105,11 @@ async def started(
             receive.close()
 
 
-async def _start(server: Resolved, folder: str) -> tuple[asyncio.subprocess.Process, _Lifeline]:
+async def _start(server: Resolved) -> tuple[asyncio.subprocess.Process, _Lifeline]:
     environment = get_default_environment() | server.env
-    program = shutil.which(server.command, path=environment.get("PATH"))
+    program = server.program()
     if program is None:
         raise Misbehaved(f"there is no program '{server.command}' here")
-    folder = os.path.expanduser(server.cwd) or folder  # noqa: PTH111, ASYNC240
     end, held = os.pipe()
     lifeline = _Lifeline(held)
     try:
@@ -123,12 +121,12 @@ async def _start(server: Resolved, folder: str) -> tuple[asyncio.subprocess.Proc
             limit=LONGEST_LINE,
             pass_fds=[end],
             env=environment,
-            cwd=folder,
+            cwd=server.cwd,
             start_new_session=True,
         )
     except (FileNotFoundError, NotADirectoryError):
         lifeline.cut()
-        raise Misbehaved(f"its folder {folder} is not there") from None
+        raise Misbehaved(f"its folder {server.cwd} is not there") from None
     except BaseException:
         lifeline.cut()
         raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -109,3 +110,19 @@ def test_an_entry_is_shown_without_values() -> None:
     ]
     assert told["env"] == {"A": "${TOKEN}", "B": HIDDEN, "C": HIDDEN}
     assert told["url"] == f"https://{HIDDEN}@host/path?key={HIDDEN}&ref=${{TOKEN}}"
+
+
+def test_a_path_counts_from_where_the_server_runs(tmp_path: Path) -> None:
+    program = tmp_path / "sub" / "serve"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o700)
+
+    def found(**entry: Any) -> str | None:
+        return resolve(Entry(**entry), {}, str(tmp_path)).program()
+
+    assert found(command="./serve", cwd="sub") == f"{program.parent}/./serve"
+    assert found(command="sub/serve") == str(program)
+    assert found(command="./serve") is None
+    assert found(command="serve", env={"PATH": str(program.parent)}) == str(program)
+    assert found(command="serve") is None
