@@ -16,6 +16,7 @@ from ..domain.messages import Message, MessageType
 from ..store import Inquiry, PlanRevision
 from ..store.records import PENDING
 from .card_markdown import brief, card_markdown
+from .decided import asked_by, decisions
 from .discretion import Discretion
 from .run import Run
 
@@ -130,6 +131,8 @@ class _Maker:
             "questions": self._pending(run.questions, allowed),
             "permissions": self._pending(run.permissions, allowed),
             "usage": job.usage.model_dump(),
+            "asked_by": self._cut(asked_by(run), allowed.words),
+            "decided": self._trimmed(decisions(run), allowed.words, allowed.items),
             "started_at": job.created_at,
             "ended_at": job.completed_at,
         }

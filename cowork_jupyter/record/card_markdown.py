@@ -12,6 +12,7 @@ from ..domain.messages import Message, MessageType
 from ..domain.plan import PlanStep
 from ..store import Inquiry
 from ..store.records import PENDING
+from .decided import approved_revision, asked_by
 from .discretion import Discretion
 from .markdown import code, line, quote
 from .report import duration
@@ -75,7 +76,7 @@ class _Writer:
         """The pieces, in the order in which one wants to know them."""
         run = self._run
         yield f"**{run.role.spec.label}** · {self._line(run.title, answer) or 'Cowork'}"
-        yield f"*{self._state()}*"
+        yield f"*{self._state()}*  \n*{self._origin()}*"
         yield from self._plan(steps, words)
         yield from self._asked(words)
         yield self._done(words)
@@ -93,6 +94,17 @@ class _Writer:
             duration(ended - began) if began is not None and ended is not None else "",
             f"{job.usage.total_tokens:,} tokens" if job.usage.total_tokens else "",
             line(self._model or ""),
+        ]
+        return " · ".join(part for part in parts if part)
+
+    def _origin(self) -> str:
+        """When it began, who asked, what they approved: `2026-11-15 09:16 UTC · asked by ada`."""
+        run = self._run
+        by, revision = asked_by(run), approved_revision(run)
+        parts = [
+            f"{run.job.created_at[:16].replace('T', ' ')} UTC",
+            f"asked by {line(by)}" if by else "",
+            f"revision {revision} of the plan was approved" if revision is not None else "",
         ]
         return " · ".join(part for part in parts if part)
 

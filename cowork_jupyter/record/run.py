@@ -25,6 +25,8 @@ class Run:
     permissions: list[Inquiry]
     revision: PlanRevision | None
     """The plan that the job made, or carries out."""
+    owner: str = ""
+    """Whose conversation it is; empty if nobody's in particular."""
 
     @property
     def goal(self) -> str:
@@ -59,6 +61,7 @@ def run_of(store: Store, job_id: str) -> Run:
         questions=store.job_questions(job_id),
         permissions=store.job_permissions(job_id),
         revision=_plan_of(store, job, messages),
+        owner=store.owner(job.context_id),
     )
 
 

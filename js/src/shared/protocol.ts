@@ -222,6 +222,10 @@ export interface RunSnapshot {
   questions: Question[];
   permissions: PermissionRequest[];
   usage: Usage | null;
+  /** Who asked for it, if the server knew a name. */
+  asked_by?: string;
+  /** What they approved or denied, a line each. */
+  decided?: string[];
   started_at: string | null;
   ended_at: string | null;
   /** All events up to here are in it. */

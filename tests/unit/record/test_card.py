@@ -99,6 +99,30 @@ def test_it_tells_who_did_what_with_which_result() -> None:
     assert "> The file has **3** columns." in made.markdown
 
 
+def test_it_tells_when_who_asked_and_what_they_decided() -> None:
+    asked = message("Execute the plan.", role="user", data={"approved_revision": 2})
+    data = {"tool": "execute_command", "resource": "pip list"}
+    answer = {"decision": "deny", "scope": "once"}
+    permission = Inquiry(
+        id="p", context_id="ctx_1", job_id="job_1", data=data, status="denied", answer=answer
+    )
+    made = card_of(run(asked, owner="ada", permissions=[permission]))
+    snapshot = made.card["snapshot"]
+    assert snapshot["asked_by"] == "ada"
+    assert snapshot["decided"] == [
+        "Plan, revision 2: approved",
+        "execute_command pip list: denied, once",
+    ]
+    day = f"{BEGAN[:10]} {BEGAN[11:16]} UTC"
+    assert f"*{day} · asked by ada · revision 2 of the plan was approved*" in made.markdown
+
+
+def test_a_name_that_stands_for_nobody_is_not_told() -> None:
+    made = card_of(run(owner="0123456789abcdef" * 2))
+    assert made.card["snapshot"]["asked_by"] == ""
+    assert "asked by" not in made.markdown
+
+
 def test_a_plan_is_a_list_that_shows_how_each_step_stands() -> None:
     steps: list[dict[str, Any]] = [
         {"id": "a", "action": "Load it", "files": ["sales.csv"], "status": "completed"},

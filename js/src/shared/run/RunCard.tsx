@@ -72,7 +72,7 @@ function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
           progress={<Progress state={state} />}
           footer={live && !editing && canGoOn(state) && <RunFooter state={state} onEdit={() => setEditing(true)} />}
         >
-          {link === 'record' && <RecordNote savedAt={card.saved_at} />}
+          {link === 'record' && <RecordNote card={card} />}
           <Body state={state} live={live} audit={audit} editing={editing} onEdited={() => setEditing(false)} />
           {live && card.again && canGoOn(state) && <RunBefore again={card.again} onAnew={onAnew} />}
         </Card>

@@ -5,17 +5,30 @@ import { useAction } from '../action';
 import { Button, Failure } from '../Button';
 import { counted, moment } from '../figures';
 import { Icon } from '../icons';
-import type { Again } from '../protocol';
+import type { Again, RunCardData } from '../protocol';
 import { t } from '../translate';
-import { bounded, visible } from '../visible';
+import { bounded, oneLine, visible } from '../visible';
 import { useRun } from './context';
 import { isFinal, presentJob, type RunState } from './state';
 
 /** Nobody here knows this run: what the notebook holds is all there is. */
-export function RecordNote({ savedAt }: { savedAt: string | null }): VNode {
-  const when = savedAt ? moment(savedAt) : '';
+export function RecordNote({ card }: { card: RunCardData }): VNode {
+  const { asked_by: by, decided } = card.snapshot;
+  const when = card.saved_at ? moment(card.saved_at) : '';
   return (
-    <p class="cw-dim cw-record">{when ? t('A record from %1; not live here.', when) : t('A record; not live here.')}</p>
+    <div class="cw-dim cw-record">
+      <p>
+        {when ? t('A record from %1; not live here.', when) : t('A record; not live here.')}
+        {typeof by === 'string' && by !== '' && ` ${t('Asked by %1.', oneLine(by, 80))}`}
+      </p>
+      {Array.isArray(decided) && decided.length > 0 && (
+        <ul aria-label={t('Decisions')}>
+          {decided.map(one => (
+            <li key={one}>{oneLine(String(one), 300)}</li>
+          ))}
+        </ul>
+      )}
+    </div>
   );
 }
 

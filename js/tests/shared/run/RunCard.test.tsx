@@ -115,6 +115,14 @@ describe('a record', () => {
     expect(buttons(screen)).toEqual([]);
   });
 
+  it('tells who asked and what they decided, as text', async () => {
+    const decided = ['Plan, revision 2: approved', 'execute_command <b>rm</b>: denied, once'];
+    const { screen } = await show(planned({ asked_by: 'ada', decided }), new FakeServer(null));
+    expect(screen.textContent).toContain('Asked by ada.');
+    expect([...screen.querySelectorAll('[aria-label=Decisions] li')].map(one => one.textContent)).toEqual(decided);
+    expect(buttons(screen)).toEqual([]);
+  });
+
   it('is what every card is until the server has answered', async () => {
     const server = new FakeServer(planned());
     server.answers.set('GET jobs/j1/card', new CoworkError({ code: 'unreachable', message: 'Away.' }));
