@@ -110,7 +110,8 @@ class _Guest:
         if self._stay is not None and not self._stay.over:
             return self._stay
         if self._stay is not None:
-            await self.desk.jobs.wait(self._stay.log.job_id)
+            with suppress(NotFound):  # the user has removed it, with its conversation
+                await self.desk.jobs.wait(self._stay.log.job_id)
         self._stay = self._begin()
         return self._stay
 

@@ -1,0 +1,75 @@
+"""Loaded into a Jupyter server beside ours: the tools that the conformance suite asks for by name.
+
+They are declared as all tools are, and are called the way that all are; only their names and
+texts are the suite's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from cowork_jupyter.domain.errors import CoworkError
+from cowork_jupyter.domain.messages import ImagePart
+from cowork_jupyter.tools import registry
+from cowork_jupyter.tools.base import Parameters, ToolContext, ToolResult, tool
+
+RED_PIXEL = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8"
+    "z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
+)
+
+
+class Nothing(Parameters):
+    """These take none."""
+
+
+class address(BaseModel):  # noqa: N801 (the suite looks for this name)
+    street: str = ""
+    city: str = ""
+
+
+class Person(Parameters):
+    model_config = ConfigDict(
+        json_schema_extra={"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    )
+
+    name: str = ""
+    lives_at: address = Field(default_factory=address)
+
+
+@tool(category="files", permissions=[], idempotent=True)
+async def test_simple_text(parameters: Nothing, context: ToolContext) -> ToolResult:
+    """Gives a text."""
+    return ToolResult("This is a simple text response for testing.", "gave a text")
+
+
+@tool(category="files", permissions=[], idempotent=True)
+async def test_image_content(parameters: Nothing, context: ToolContext) -> ToolResult:
+    """Gives a picture."""
+    return ToolResult("a picture", "gave a picture", images=(ImagePart(data=RED_PIXEL),))
+
+
+@tool(category="files", permissions=[], idempotent=True)
+async def test_error_handling(parameters: Nothing, context: ToolContext) -> ToolResult:
+    """Fails."""
+    raise CoworkError("This tool intentionally returns an error for testing")
+
+
+@tool(category="files", permissions=[], idempotent=True)
+async def json_schema_2020_12_tool(parameters: Person, context: ToolContext) -> ToolResult:
+    """Has a schema with all that schemas can have."""
+    return ToolResult("", "did nothing")
+
+
+TOOLS = (test_simple_text, test_image_content, test_error_handling, json_schema_2020_12_tool)
+
+
+def _load_jupyter_server_extension(_app: Any) -> None:
+    ours = registry.tools_with_kernels
+    registry.tools_with_kernels = lambda: registry.ToolRegistry([*ours().values(), *TOOLS])
+
+
+def _jupyter_server_extension_points() -> list[dict[str, str]]:
+    return [{"module": __name__}]

@@ -1,0 +1,157 @@
+"""Calls of agents of others: each recorded in a job, side by side, and never more than ours."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from cowork_jupyter.agents.approvals import Ruling
+from cowork_jupyter.agents.guests import LARGEST_RESULT, GuestDesk
+from cowork_jupyter.domain.contexts import Context, JobStatus
+from cowork_jupyter.domain.errors import CoworkError
+from cowork_jupyter.domain.messages import MessageType
+from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.llm.tokens import estimate_tokens
+from cowork_jupyter.policy.rules import Effect, Scope
+from cowork_jupyter.service import CoworkService
+from cowork_jupyter.store import Inquiry
+from cowork_jupyter.tools.base import ToolResult
+
+pytestmark = pytest.mark.asyncio
+
+CHANGE = {"path": "a.txt", "old_text": "one", "new_text": "two"}
+
+
+async def nobody(_text: str) -> None:
+    """Does not want to know."""
+
+
+@pytest_asyncio.fixture
+async def service(tmp_path: Path) -> AsyncIterator[CoworkService]:
+    """A service whose user is asked."""
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    (workspace / "a.txt").write_text("one\n")
+    made = CoworkService(Settings(workspace=workspace, data_dir=tmp_path / "data"))
+    yield made
+    await made.close()
+
+
+def call(desk: GuestDesk, tool: str, guest: str = "visitor", **given: Any) -> Any:
+    return desk.call(guest, tool, given, nobody)
+
+
+def conversations(service: CoworkService) -> list[Context]:
+    return service.contexts().items
+
+
+async def waiting(service: CoworkService) -> Inquiry:
+    """The call that waits for the user, once it does."""
+    async with asyncio.timeout(60):
+        while not service.waiting():
+            await asyncio.sleep(0.01)
+    ((_, found, _),) = service.waiting()
+    return found
+
+
+async def statuses(service: CoworkService) -> list[JobStatus]:
+    """Of all jobs, once they have ended."""
+    (context,) = conversations(service)
+    jobs = service.list_jobs(context.id)
+    return [(await service.jobs.wait(job.id)).status for job in jobs]
+
+
+async def test_calls_one_after_the_other_are_recorded_in_one_conversation(
+    service: CoworkService,
+) -> None:
+    desk = service.guest_desk(AgentRole.PLANNER, owner="ada")
+    for _ in range(2):
+        assert (await call(desk, "read_file", path="a.txt")).text.startswith("one")
+    (context,) = conversations(service)
+    assert (context.title, context.role) == ("MCP: visitor", AgentRole.PLANNER)
+    assert service.owner(context.id) == "ada"
+    assert set(await statuses(service)) == {JobStatus.COMPLETED}
+    kinds = [one.message_type for one in service.messages(context.id).items]
+    assert kinds.count(MessageType.TOOL_CALL) == kinds.count(MessageType.TOOL_RESULT) == 2
+
+
+async def test_a_call_that_waits_holds_up_no_other(service: CoworkService) -> None:
+    desk = service.guest_desk(AgentRole.ACTOR)
+    change = asyncio.create_task(call(desk, "update_file", **CHANGE))
+    request = await waiting(service)
+    assert (await call(desk, "read_file", path="a.txt")).text.startswith("one")
+    service.resolve_permissions([request.id], Ruling(decision="allow"))
+    assert isinstance(await change, ToolResult)
+    assert await statuses(service) == [JobStatus.COMPLETED]
+
+
+async def test_stopping_the_job_stops_its_calls_and_the_next_one_begins_another(
+    service: CoworkService,
+) -> None:
+    desk = service.guest_desk(AgentRole.ACTOR)
+    change = asyncio.create_task(call(desk, "update_file", **CHANGE))
+    request = await waiting(service)
+    await service.cancel(str(request.job_id))
+    with pytest.raises(CoworkError, match="stopped by the user"):
+        await change
+    assert service.waiting() == []
+    assert (await call(desk, "read_file", path="a.txt")).text.startswith("one")
+    assert await statuses(service) == [JobStatus.CANCELLED, JobStatus.COMPLETED]
+
+
+async def test_who_gives_up_on_a_call_ends_it(service: CoworkService) -> None:
+    desk = service.guest_desk(AgentRole.ACTOR)
+    change = asyncio.create_task(call(desk, "update_file", **CHANGE))
+    await waiting(service)
+    change.cancel()
+    await asyncio.wait([change])
+    assert await statuses(service) == [JobStatus.COMPLETED]
+    assert service.waiting() == []
+    assert (service.settings.workspace / "a.txt").read_text() == "one\n"
+
+
+async def test_the_role_is_the_most_whatever_the_user_allows(service: CoworkService) -> None:
+    service.rules.add(Effect.ALLOW, "update_file", Scope.GLOBAL)
+    desk = service.guest_desk(AgentRole.PLANNER)
+    with pytest.raises(CoworkError, match="planner may not use update_file"):
+        await call(desk, "update_file", **CHANGE)
+    assert (service.settings.workspace / "a.txt").read_text() == "one\n"
+
+
+async def test_a_removed_conversation_is_begun_anew(service: CoworkService) -> None:
+    desk = service.guest_desk(AgentRole.PLANNER)
+    await call(desk, "read_file", path="a.txt")
+    (first,) = conversations(service)
+    await service.delete_context(first.id)
+    await call(desk, "read_file", path="a.txt")
+    (second,) = conversations(service)
+    assert second.id != first.id
+
+
+async def test_only_what_is_ours_and_not_denied_is_offered(service: CoworkService) -> None:
+    service.rules.add(Effect.DENY, "grep", Scope.GLOBAL)
+    offered = {tool.name for tool in service.guest_desk(AgentRole.TESTER).tools()}
+    assert {"read_file", "execute_command"} <= offered
+    assert not offered & {"grep", "update_file", "create_file"}
+
+
+async def test_a_long_result_is_cut_and_says_so(service: CoworkService) -> None:
+    lines = "".join(f"line {number} of many\n" for number in range(20_000))
+    (service.settings.workspace / "a.txt").write_text(lines)
+    desk = service.guest_desk(AgentRole.PLANNER)
+    result = await call(desk, "grep", pattern="many", path="a.txt")
+    assert estimate_tokens(result.text) <= LARGEST_RESULT
+
+
+async def test_a_name_is_only_a_name(service: CoworkService) -> None:
+    desk = service.guest_desk(AgentRole.PLANNER)
+    await call(desk, "read_file", guest="\x1b[2J" + "x" * 500, path="a.txt")
+    (context,) = conversations(service)
+    assert "\x1b" not in context.title
+    assert len(context.title) < 80
