@@ -30,4 +30,5 @@ def environment(folder: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_OF_OTHERS)}
     own = {f"JUPYTER_{one}_DIR": str(folder / one.lower()) for one in ("CONFIG", "DATA", "RUNTIME")}
     programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    return {**kept, **own, "IPYTHONDIR": str(folder / "ipython"), "PATH": programs}
+    person = {"LOGNAME": "ada"}  # whom cards name as the one who asked
+    return {**kept, **own, **person, "IPYTHONDIR": str(folder / "ipython"), "PATH": programs}

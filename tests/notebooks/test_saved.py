@@ -67,6 +67,7 @@ def test_cards_are_records_that_no_kernel_and_no_server_stands_behind(page: Path
             assert said["started_at"]
             assert said["ended_at"]
             assert said["model"]
+            assert said["asked_by"] == "ada"
             assert said["permissions"] == said["questions"] == []
     assert "widgets" not in json.loads(page.read_text("utf-8"))["metadata"]
 
