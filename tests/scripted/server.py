@@ -95,13 +95,13 @@ class ScriptedServer:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        if not self._ready.wait(5):
+        if not self._ready.wait(60):
             raise RuntimeError(f"the scripted model could not listen on port {self.port}")
         return self
 
     def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(5)
+        self._thread.join(60)
 
     def _run(self) -> None:
         asyncio.run(self._serve())
@@ -114,9 +114,11 @@ class ScriptedServer:
         self._ready.set()
         await self._stop.wait()
         server.close()
-        for task in self._connections:
+        await asyncio.sleep(0.02)  # who was just let in is known by then
+        for task in list(self._connections):
             task.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
+        await asyncio.sleep(0)  # and what was aborted is closed
 
     async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()

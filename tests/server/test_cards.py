@@ -59,7 +59,8 @@ async def test_an_unknown_job_has_no_card(api: Api) -> None:
 
 async def test_models_are_listed_by_name(api: Api) -> None:
     found = await api.get("models")
-    assert found["items"] == [{"name": "scripted", "configured": True}]
+    (model,) = found["items"]
+    assert model == {"name": "scripted", "configured": True, "context_size": None}
 
 
 async def test_a_message_can_choose_the_model_to_go_on_with(
