@@ -56,6 +56,8 @@ class McpHandler(ApiHandler):
             (whose, role), lambda: service.guest_desk(role, caller.name)
         )
         await door.handle(self._scope(), self._receive, self._send)
+        if not self._headers_written and not self._gone.is_set():
+            raise web.HTTPError(503, "This server is being stopped.")
 
     get = post = put = delete = patch = head = dispatch
 

@@ -24,7 +24,6 @@ HELLO = {
         "clientInfo": {"name": "visitor", "version": "1"},
     },
 }
-ACCEPT = {"Accept": "application/json, text/event-stream"}
 
 
 async def test_kernels_are_refused(jp_serverapp: Any, http_server_client: Any) -> None:
@@ -48,16 +47,17 @@ async def test_without_the_package_it_says_which_is_needed(
 
 async def test_a_browser_needs_the_xsrf_token(jp_serverapp: Any, http_server_client: Any) -> None:
     visitor, xsrf = await as_visitor(http_server_client, jp_serverapp)
-    visitor._headers |= ACCEPT
     await visitor.refused("POST", "mcp", HELLO, status=403)
-    visitor._headers["X-XSRFToken"] = xsrf
     answer = await http_server_client.fetch(
         f"{jp_serverapp.base_url}cowork/mcp",
         method="POST",
-        headers={**visitor._headers, "Content-Type": "application/json"},
+        headers={**visitor._headers, "X-XSRFToken": xsrf, "Content-Type": "application/json"},
         body=json.dumps(HELLO),
+        raise_error=False,
     )
-    assert answer.headers["mcp-session-id"]
+    # It comes as far as the protocol, which misses a header of its own.
+    assert answer.code == 406
+    assert "must accept" in json.loads(answer.body)["error"]["message"]
 
 
 class TestWithAnAuthorizer:

@@ -27,17 +27,30 @@ class Door:
         self._manager = StreamableHTTPSessionManager(server_for(desk), max_sessions=MOST_SESSIONS)
         self._open = asyncio.Event()
         self._closing = asyncio.Event()
+        self._answering: set[asyncio.Future[None]] = set()
         self._life = asyncio.create_task(self._live())
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         await self._open.wait()
-        await self._manager.handle_request(scope, receive, send)
+        answering = asyncio.ensure_future(self._manager.handle_request(scope, receive, send))
+        self._answering.add(answering)
+        answering.add_done_callback(self._answering.discard)
+        try:
+            await asyncio.wait([answering])
+        finally:
+            answering.cancel()
+        if not answering.cancelled():
+            answering.result()
 
     async def close(self) -> None:
-        """End all sessions."""
+        """End all sessions, and the streams that clients still listen to."""
         self._closing.set()
         await asyncio.wait([self._life])
+        for stream in self._answering:
+            stream.cancel()
+        if self._answering:
+            await asyncio.wait(self._answering)
 
     async def _live(self) -> None:
         async with self._manager.run():
