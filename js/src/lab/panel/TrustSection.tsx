@@ -50,7 +50,7 @@ export function TrustSection(): VNode | null {
                 {value.items.map(item => (
                   <li key={`${item.kind} ${item.name}`}>
                     <span class="cw-dim">{kindWord(item.kind)}</span> <span class="cw-chip">{oneLine(item.name, 200)}</span>
-                    {!item.name.includes(item.detail) && <p class="cw-dim">{oneLine(item.detail, 500)}</p>}
+                    {!item.name.includes(item.detail) && <p class="cw-dim">{oneLine(item.detail, 10_000)}</p>}
                   </li>
                 ))}
               </ul>
