@@ -102,6 +102,8 @@ class Plans:
         if job.status not in (JobStatus.INTERRUPTED, JobStatus.FAILED, JobStatus.CANCELLED):
             raise Conflict(f"The job is {job.status}; only a stopped one can be resumed.")
         context, goal = store.context(job.context_id), store.goal(job.context_id, job_id)
+        if goal and "guest" in goal.data:
+            raise Conflict("These were calls of another agent, which alone can make them again.")
         approved = self._approved(job)
 
         async def work(resumed: Job) -> Outcome:

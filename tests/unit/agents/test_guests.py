@@ -13,7 +13,7 @@ import pytest_asyncio
 from cowork_jupyter.agents.approvals import Ruling
 from cowork_jupyter.agents.guests import LARGEST_RESULT, GuestDesk
 from cowork_jupyter.domain.contexts import Context, JobStatus
-from cowork_jupyter.domain.errors import CoworkError
+from cowork_jupyter.domain.errors import Conflict, CoworkError
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
@@ -103,6 +103,17 @@ async def test_stopping_the_job_stops_its_calls_and_the_next_one_begins_another(
     assert service.waiting() == []
     assert (await call(desk, "read_file", path="a.txt")).text.startswith("one")
     assert await statuses(service) == [JobStatus.CANCELLED, JobStatus.COMPLETED]
+
+
+async def test_calls_of_a_guest_are_not_taken_up_by_our_own_agent(service: CoworkService) -> None:
+    asking = asyncio.create_task(call(service.guest_desk(AgentRole.ACTOR), "update_file", **CHANGE))
+    job_id = (await waiting(service)).job_id
+    assert job_id
+    await service.jobs.cancel(job_id)
+    with pytest.raises(CoworkError):
+        await asking
+    with pytest.raises(Conflict, match="another agent"):
+        service.plans.resume(job_id)
 
 
 async def test_who_gives_up_on_a_call_ends_it(service: CoworkService) -> None:
