@@ -16,6 +16,8 @@ _OUTPUT = "\n[output]\n"
 _READS = re.compile(r"\bread_\w+\(\s*['\"]([^'\"]+)|\bopen\(\s*['\"]([^'\"]+)")
 _DRAWS = re.compile(r"\.(?:plot|hist|scatter|bar|show|imshow|boxplot)\(")
 _BUILT_IN = frozenset(dir(builtins)) | {"display", "get_ipython", "_", "__", "In", "Out"}
+_MAGIC = re.compile(r"\s*[%!?]")
+_FROM_MAGIC = re.compile(r"^(\s*[\w, ]+=\s*)[%!].*$")
 
 
 @dataclass
@@ -50,7 +52,7 @@ def cells_in(shown: str) -> list[Cell]:
 
 
 def _analyse(cell: Cell) -> None:
-    code = "\n".join("" if re.match(r"\s*[%!?]", line) else line for line in _lines(cell.source))
+    code = "\n".join(map(_as_python, _lines(cell.source)))
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError):  # not Python, or not yet: nothing is known
@@ -75,6 +77,11 @@ def _analyse(cell: Cell) -> None:
 def _lines(source: str) -> list[str]:
     """The lines of a cell; one that is given to a cell magic whole is no Python."""
     return [] if source.lstrip().startswith("%%") else source.splitlines()
+
+
+def _as_python(line: str) -> str:
+    """A line without what only IPython understands; `names = %who_ls` still makes `names`."""
+    return "" if _MAGIC.match(line) else _FROM_MAGIC.sub(r"\1None", line)
 
 
 def _stores(statement: ast.stmt) -> set[str]:

@@ -50,6 +50,12 @@ def test_what_is_no_python_stays_where_it_is() -> None:
     assert order(*cells) == "a b c"
 
 
+def test_what_a_magic_gives_is_a_name_like_any_other() -> None:
+    cells = (("a", "code", "print(files, who)"), ("b", "code", "files = !ls\nwho = %who_ls"))
+    assert order(*cells) == "b a"
+    assert "no cell makes" not in explained("nb.ipynb", cells_in(shown(*cells)))
+
+
 def test_names_inside_functions_and_comprehensions_are_their_own() -> None:
     cells = (("a", "code", "f = lambda v: v\n[w for w in range(3)]"), ("b", "code", "v = w = 1"))
     assert order(*cells) == "a b"
