@@ -134,7 +134,10 @@ class Recorder:
     async def close(self) -> None:
         """Finish what must be, and let go of the store, whereby what need not be ends."""
         await self.settled()
-        await asyncio.to_thread(self._shelf.close)
+        try:
+            await asyncio.to_thread(self._shelf.close)
+        except RuntimeError:  # the interpreter is ending, and starts no more threads
+            self._shelf.close()
         await self._recovery.close()
         await self._marks.close()
 

@@ -14,8 +14,19 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 if TYPE_CHECKING:
     from .output import Note
 
-_context_option = argument("-c", "--context", metavar="NAME", help="conversation to go on with")
-_model_option = argument("-m", "--model", metavar="MODEL", help="model to use for this cell")
+
+def _unquoted(text: str) -> str:
+    """IPython leaves the quotes around words that belong together."""
+    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+    return text[1:-1] if quoted else text
+
+
+_context_option = argument(
+    "-c", "--context", metavar="NAME", type=_unquoted, help="conversation to go on with"
+)
+_model_option = argument(
+    "-m", "--model", metavar="MODEL", type=_unquoted, help="model to use for this cell"
+)
 _wait_option = argument("--wait", action="store_true", help="keep the cell running until done")
 
 
@@ -41,7 +52,12 @@ class CoworkMagics(Magics):
     @_context_option
     @_model_option
     @_wait_option
-    @argument("--policy", metavar="FILE", help="rules that decide where nobody can be asked")
+    @argument(
+        "--policy",
+        metavar="FILE",
+        type=_unquoted,
+        help="rules that decide where nobody can be asked",
+    )
     @cell_magic
     def act(self, line: str, cell: str) -> None:
         """Do what the cell's text asks for; with an empty cell, execute the current plan."""

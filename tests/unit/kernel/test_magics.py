@@ -148,3 +148,10 @@ def test_the_package_offers_its_class_without_loading_it_at_once() -> None:
         "assert Cowork.__module__ == 'cowork_jupyter.kernel.cowork'\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_name_in_quotes_is_the_name_without_them(
+    desk: Desk, shell: InteractiveShell, bundles: list[dict[str, Any]]
+) -> None:
+    shell.run_cell_magic("plan", '-c "Two words"', "Say hello")
+    assert desk.find("Two words") is not None
