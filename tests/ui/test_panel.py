@@ -70,4 +70,5 @@ def test_the_pill_shows_the_role_and_switches_it_by_keyboard(page: Page, lab: La
 def test_the_palette_checks_the_connection(page: Page, lab: LabServer) -> None:
     open_notebook(page, lab)
     choose_in_palette(page, "Check Model Connection")
-    expect(page.locator(".Toastify__toast")).to_contain_text("No language model is connected")
+    toast = page.locator(".Toastify__toast")
+    expect(toast).to_contain_text("built-in guide · no language model answers")
