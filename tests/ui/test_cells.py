@@ -323,7 +323,7 @@ def test_long_notebook_stays_where_the_user_looks(
     open_it(page, lab, name, agent)
     shown = agent.said(agent.use("read_notebook", path=name, offset=400, limit=5))
     assert "x404 = 404" in shown
-    here = _scroll_far_down(page)
+    here = _scroll_half_way_down(page)
     target = page.locator(".jp-Notebook .jp-Cell", has_text=f"x{here} = {here}").first
     target.scroll_into_view_if_needed()
     target.locator(".cm-content").click()
@@ -339,27 +339,22 @@ def test_long_notebook_stays_where_the_user_looks(
     assert "x490 = 'changed'" in agent.said(agent.use("read_notebook", path=name, cell_id="c490"))
 
 
-_IN_THE_MIDDLE = """() => {
-  const cell = document.elementFromPoint(640, 400)?.closest('.jp-Cell');
-  return Number(/x(\\d+) = /.exec(cell?.textContent ?? '')?.[1] ?? 0);
-}"""
+def _scroll_half_way_down(page: Page) -> int:
+    """The number in the cell that is then in the middle of the screen.
 
-
-def _scroll_far_down(page: Page) -> int:
-    """The cell that is in the middle of the screen after turning the wheel until it is far down.
-
-    Once is not enough: while Lab still fills a long notebook it is shorter than it will be, and
-    Lab may bring the first cell back into sight.
+    Lab fills a long notebook while it is idle: half of what is there is not half of the notebook.
     """
-    page.mouse.move(640, 400)
-    number = 0
-    for _ in range(400):
-        page.mouse.wheel(0, 1500 if number <= 100 else -1500)
-        page.wait_for_timeout(100)
-        number = int(page.evaluate(_IN_THE_MIDDLE))
-        if 100 < number < 400:
-            return number
-    raise AssertionError("the notebook cannot be scrolled")
+    expect(page.locator(".jp-Notebook .jp-Cell")).to_have_count(500, timeout=120_000)
+    scroller = page.locator(".jp-Notebook .jp-WindowedPanel-outer")
+    scroller.evaluate("node => { node.scrollTop = node.scrollHeight / 2 }")
+    found = page.wait_for_function(
+        """() => {
+          const cell = document.elementFromPoint(640, 400)?.closest('.jp-Cell');
+          const number = Number(/x(\\d+) = /.exec(cell?.textContent ?? '')?.[1]);
+          return number > 50 ? number : null;
+        }"""
+    )
+    return int(found.json_value())
 
 
 def _settled(one: Locator) -> float:
