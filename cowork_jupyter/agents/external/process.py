@@ -4,33 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import shutil
-import sys
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from ...domain.errors import Unavailable
-from ...mcp.client import leash
+from ...mcp.client import leashed
+from ...mcp.client.leashed import Leashed
 from ...mcp.client.secrets import Resolved
 from ...tools.environment import scrubbed
 
-LONGEST_LINE = 16 * 2**20
 MOST_GARBAGE = 20
 """Lines that are no frames: some programs greet, none goes on like that."""
-LAST_WORDS = 2.0
-"""Seconds that it has to end by itself once its input is closed."""
 _TAIL = 20
 
 
 class Lines:
     """The SDK's transport, with limits."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        assert process.stdin
-        assert process.stdout
+    def __init__(self, process: Leashed) -> None:
         self._reader, self._writer = process.stdout, process.stdin
         self._garbage = 0
         self._writing = asyncio.Lock()
@@ -71,47 +65,17 @@ async def started(
     program = shutil.which(agent.command, path=variables.get("PATH"))
     if program is None:
         raise Unavailable(f"There is no program '{agent.command}' here.", code="no_agent")
-    end, lifeline = os.pipe()
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-S", "-X", "utf8", leash.__file__, str(end)),
-            *(program, *agent.args),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            limit=LONGEST_LINE,
-            pass_fds=[end],
-            env=variables,
-            cwd=folder,
-            start_new_session=True,
-        )
-    except BaseException:
-        os.close(lifeline)
-        raise
-    finally:
-        os.close(end)
+    process = await leashed.start(program, agent.args, variables, folder)
     last: deque[str] = deque(maxlen=_TAIL)
     overhearing = asyncio.create_task(_overhear(process, last))
     try:
         yield Lines(process), last
     finally:
-        await asyncio.shield(_end(process, lifeline))
+        await asyncio.shield(process.end())
         overhearing.cancel()
         await asyncio.gather(overhearing, return_exceptions=True)
 
 
-async def _end(process: asyncio.subprocess.Process, lifeline: int) -> None:
-    """Let it end by itself for a moment; then the leash ends it, with all that it has started."""
-    assert process.stdin
-    process.stdin.close()
-    with suppress(TimeoutError):
-        async with asyncio.timeout(LAST_WORDS):
-            await process.wait()
-    os.close(lifeline)
-    await process.wait()
-
-
-async def _overhear(process: asyncio.subprocess.Process, last: deque[str]) -> None:
-    assert process.stderr
+async def _overhear(process: Leashed, last: deque[str]) -> None:
     while piece := await process.stderr.read(65_536):
         last.extend(piece.decode(errors="replace").splitlines())

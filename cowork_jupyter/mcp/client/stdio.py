@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import anyio
 import mcp_types
@@ -22,10 +19,11 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 
+from . import leashed
+from .leashed import LONGEST_LINE, Leashed
 from .secrets import Resolved
 from .tail import Tail
 
-LONGEST_LINE = 16 * 2**20
 MOST_GARBAGE = 20
 """Lines that are no messages: some servers greet, none goes on like that."""
 FLOOD_SECONDS, FLOOD_MESSAGES = 5.0, 5_000
@@ -33,27 +31,11 @@ FLOOD_SECONDS, FLOOD_MESSAGES = 5.0, 5_000
 MOST_HEARD = 100
 """Of what a server tells along the way, no more is listened to in that time."""
 _ALONG_THE_WAY = frozenset({"notifications/progress", "notifications/message"})
-LAST_WORDS = 2.0
-"""Seconds that a server has to end by itself once its input is closed."""
 _PIECE, _STDERR_PAUSE = 65_536, 0.05
-_LEASH = str(Path(__file__).parent / "leash.py")
 
 Streams = tuple[
     MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]
 ]
-
-
-class _Lifeline:
-    """As long as it is held, the leash lets the server live."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor: int | None = descriptor
-
-    def cut(self) -> None:
-        """End the server and all that it has started."""
-        held, self._descriptor = self._descriptor, None
-        if held is not None:
-            os.close(held)
 
 
 class Misbehaved(Exception):
@@ -82,11 +64,11 @@ async def started(
     server: Resolved, tail: Tail, on_end: Callable[[str], None]
 ) -> AsyncIterator[Streams]:
     """A running server; `on_end` is told why it is none any more. At the end nothing is left."""
-    process, lifeline = await _start(server)
+    process = await _start(server)
     send, read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write_stream, receive = anyio.create_memory_object_stream[SessionMessage](0)
     tasks = [
-        asyncio.create_task(_listen(process, lifeline, send, tail, on_end)),
+        asyncio.create_task(_listen(process, send, tail, on_end)),
         asyncio.create_task(_speak(process, receive)),
         asyncio.create_task(_overhear(process, tail)),
     ]
@@ -96,7 +78,7 @@ async def started(
         for stream in (read_stream, write_stream):
             stream.close()
         try:
-            await _end(process, lifeline)
+            await process.end()
         finally:
             for task in tasks:
                 task.cancel()
@@ -105,54 +87,19 @@ async def started(
             receive.close()
 
 
-async def _start(server: Resolved) -> tuple[asyncio.subprocess.Process, _Lifeline]:
-    environment = get_default_environment() | server.env
+async def _start(server: Resolved) -> Leashed:
     program = server.program()
     if program is None:
         raise Misbehaved(f"there is no program '{server.command}' here")
-    end, held = os.pipe()
-    lifeline = _Lifeline(held)
+    environment = get_default_environment() | server.env
     try:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-S", "-X", "utf8", _LEASH, str(end), program, *server.args),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            limit=LONGEST_LINE,
-            pass_fds=[end],
-            env=environment,
-            cwd=server.cwd,
-            start_new_session=True,
-        )
+        return await leashed.start(program, server.args, environment, server.cwd)
     except (FileNotFoundError, NotADirectoryError):
-        lifeline.cut()
         raise Misbehaved(f"its folder {server.cwd} is not there") from None
-    except BaseException:
-        lifeline.cut()
-        raise
-    finally:
-        os.close(end)
-    return process, lifeline
-
-
-async def _end(process: asyncio.subprocess.Process, lifeline: _Lifeline) -> None:
-    """As the protocol wants it: close the input, wait a moment, then end it and all below it."""
-    assert process.stdin
-    try:
-        process.stdin.close()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LAST_WORDS):
-                await process.wait()
-    finally:
-        lifeline.cut()  # also if we are stopped while we wait
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(LAST_WORDS):
-            await process.wait()
 
 
 async def _listen(
-    process: asyncio.subprocess.Process,
-    lifeline: _Lifeline,
+    process: Leashed,
     send: MemoryObjectSendStream[SessionMessage | Exception],
     tail: Tail,
     on_end: Callable[[str], None],
@@ -165,22 +112,20 @@ async def _listen(
         why = f"it ended with exit code {code}" if code >= 0 else f"it was ended by signal {-code}"
     except Misbehaved as error:
         why = str(error)
-        lifeline.cut()
+        process.cut()
     except (anyio.ClosedResourceError, anyio.BrokenResourceError):
         why = ""  # nobody listens any more
     finally:
         on_end(why)
-    assert process.stdout
     while await process.stdout.read(_PIECE):
         pass  # or its end would never be seen behind all that it has written
 
 
 async def _messages(
-    process: asyncio.subprocess.Process,
+    process: Leashed,
     send: MemoryObjectSendStream[SessionMessage | Exception],
     tail: Tail,
 ) -> None:
-    assert process.stdout
     flood, garbage = _Flood(), 0
     while True:
         try:
@@ -206,10 +151,7 @@ async def _messages(
             await send.send(SessionMessage(message))
 
 
-async def _speak(
-    process: asyncio.subprocess.Process, receive: MemoryObjectReceiveStream[SessionMessage]
-) -> None:
-    assert process.stdin
+async def _speak(process: Leashed, receive: MemoryObjectReceiveStream[SessionMessage]) -> None:
     with contextlib.suppress(OSError, anyio.ClosedResourceError):
         async with receive:
             async for message in receive:
@@ -218,9 +160,8 @@ async def _speak(
                 await process.stdin.drain()
 
 
-async def _overhear(process: asyncio.subprocess.Process, tail: Tail) -> None:
+async def _overhear(process: Leashed, tail: Tail) -> None:
     """Keep what it writes about itself. One that writes without end is made to wait."""
-    assert process.stderr
     while piece := await process.stderr.read(_PIECE):
         tail.add(piece.decode(errors="replace"))
         if len(piece) == _PIECE:

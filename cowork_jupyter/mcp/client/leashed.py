@@ -1,0 +1,78 @@
+"""Our side of the leash: foreign programs that speak lines of JSON, none of which outlives us."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+from . import leash
+
+LONGEST_LINE = 16 * 2**20
+LAST_WORDS = 2.0
+"""Seconds that a program has to end by itself once its input is closed."""
+_PATIENCE = 30.0
+"""Seconds for the leash to do its work: a moment, unless the machine is very busy."""
+
+
+class Leashed:
+    """A running program, with its pipes."""
+
+    def __init__(self, process: asyncio.subprocess.Process, lifeline: int) -> None:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        self.stdin, self.stdout, self.stderr = process.stdin, process.stdout, process.stderr
+        self._process = process
+        self._lifeline: int | None = lifeline
+
+    async def wait(self) -> int:
+        """How it ended: its exit code, negative for a signal."""
+        return await self._process.wait()
+
+    def cut(self) -> None:
+        """End it now, with all that it has started."""
+        held, self._lifeline = self._lifeline, None
+        if held is not None:
+            os.close(held)
+
+    async def end(self) -> None:
+        """Close its input and wait a moment; then end what is left."""
+        try:
+            self.stdin.close()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LAST_WORDS):
+                    await self.wait()
+        finally:
+            self.cut()  # also if we are stopped while we wait
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_PATIENCE):
+                await self.wait()
+
+
+async def start(
+    program: str, arguments: Sequence[str], environment: Mapping[str, str], folder: str | None
+) -> Leashed:
+    """Start a program on a leash, in this folder and with these variables alone."""
+    end, lifeline = os.pipe()
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-I", "-S", "-X", "utf8", leash.__file__, str(end)),
+            *(program, *arguments),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            limit=LONGEST_LINE,
+            pass_fds=[end],
+            env=environment,
+            cwd=folder,
+            start_new_session=True,
+        )
+    except BaseException:
+        os.close(lifeline)
+        raise
+    finally:
+        os.close(end)
+    return Leashed(process, lifeline)
