@@ -13,17 +13,20 @@ from ._version import __version__
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
+    from .domain.roles import AgentRole
     from .kernel.cowork import Cowork
 
-__all__ = ["Cowork", "__version__", "load_ipython_extension"]
+__all__ = ["AgentRole", "Cowork", "__version__", "load_ipython_extension"]
+
+_ON_USE = {"AgentRole": ".domain.roles", "Cowork": ".kernel.cowork"}
 
 
 def __getattr__(name: str) -> Any:
-    if name != "Cowork":
+    if name not in _ON_USE:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    from .kernel.cowork import Cowork
+    from importlib import import_module
 
-    return Cowork
+    return getattr(import_module(_ON_USE[name], __name__), name)
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:

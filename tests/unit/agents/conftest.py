@@ -103,6 +103,6 @@ async def make_bench(settings: Settings, **changes: Any) -> AsyncIterator[Bench]
     service = CoworkService(replace(settings, **changes))
     service.kit.gate.approver = Agreeable()
     bench = Bench(service, service.create_context(), settings.workspace)
-    bench.connect(pace=Pace(backoff=0.01, idle=2.0))
+    bench.connect(pace=Pace(backoff=0.01))
     yield bench
     await service.close()

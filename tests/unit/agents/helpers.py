@@ -10,7 +10,6 @@ from cowork_jupyter.domain.contexts import Job, JobStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.llm.pace import Pace
 from cowork_jupyter.tools.base import Tool
 from cowork_jupyter.tools.registry import ToolRegistry
 
@@ -39,11 +38,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
-
-
-def pace(bench: Bench, **limits: float) -> None:
-    """Give the bench's model another patience."""
-    bench.connect(pace=Pace(**{"backoff": 0.01, "idle": 2.0, **limits}))  # type: ignore[arg-type]
 
 
 def add_tools(bench: Bench, *tools: Tool) -> None:

@@ -1,14 +1,12 @@
 """Cancel: at once, anywhere, and everything is in order afterwards.
 
-The promise is 200 ms. Tests allow a second, because machines that run tests are busy.
+The promise is 200 ms. What is cancelled here would take minutes, and a test waits for none of
+them, because machines that run tests are busy.
 """
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import psutil
 import pytest
@@ -20,25 +18,14 @@ from cowork_jupyter.service import CoworkService
 from tests.scripted import ScriptedServer, call, calls, rate_limited, stall, text
 
 from .conftest import Bench
-from .helpers import check_ended_well, ended, eventually
+from .helpers import PATIENCE, check_ended_well, ended, eventually
 from .test_loop import QUESTION
 
 pytestmark = pytest.mark.asyncio
 
-AT_ONCE = 3.0
-"""Far less than any of the waits that are cut short, and enough for a busy machine."""
-
-
-@asynccontextmanager
-async def at_once() -> AsyncIterator[None]:
-    began = time.monotonic()
-    yield
-    assert time.monotonic() - began < AT_ONCE
-
-
 async def cancel(bench: Bench, job_id: str) -> None:
     """Cancel, and check all that holds after it in every case."""
-    async with at_once():
+    async with asyncio.timeout(PATIENCE):
         job = await bench.service.jobs.cancel(job_id)
     assert job.status is JobStatus.CANCELLED
     assert job.error is None
@@ -58,11 +45,11 @@ async def asked(scripted: ScriptedServer) -> None:
 
 
 async def test_while_the_answer_streams(bench: Bench, scripted: ScriptedServer) -> None:
-    scripted.add(text("word " * 500, delay=0.01))
+    scripted.add(text("word " * 30_000, delay=0.01))
     job_id = bench.start("go")
     await bench.until(EventType.TEXT_DELTA)
     await cancel(bench, job_id)
-    assert scripted.requests[0].disconnected.wait(AT_ONCE)
+    await eventually(scripted.requests[0].disconnected.is_set)
     await check_goes_on(bench, scripted)
 
 
@@ -71,7 +58,7 @@ async def test_while_the_stream_is_silent(bench: Bench, scripted: ScriptedServer
     job_id = bench.start("go")
     await bench.until(EventType.TEXT_DELTA)
     await cancel(bench, job_id)
-    assert scripted.requests[0].disconnected.wait(AT_ONCE)
+    await eventually(scripted.requests[0].disconnected.is_set)
     await check_goes_on(bench, scripted)
 
 
@@ -80,7 +67,7 @@ async def test_before_the_first_byte(bench: Bench, scripted: ScriptedServer) -> 
     job_id = bench.start("go")
     await asked(scripted)
     await cancel(bench, job_id)
-    assert scripted.requests[0].disconnected.wait(AT_ONCE)
+    await eventually(scripted.requests[0].disconnected.is_set)
     await check_goes_on(bench, scripted)
 
 
@@ -91,28 +78,35 @@ async def test_before_the_job_has_done_anything(bench: Bench, scripted: Scripted
 
 
 async def test_in_a_delay_before_the_next_try(bench: Bench, scripted: ScriptedServer) -> None:
-    scripted.add(rate_limited("30"))
+    scripted.add(rate_limited("3600"))
     job_id = bench.start("go")
     waits = await bench.until(EventType.NOTICE)
-    assert waits.data["delay"] == 30
+    assert waits.data["delay"] == 60, "the longest that is waited"
     await cancel(bench, job_id)
     assert len(scripted.requests) == 1
     await check_goes_on(bench, scripted)
 
 
 def sleepers() -> list[psutil.Process]:
-    return [one for one in psutil.Process().children(recursive=True) if one.name() == "sleep"]
+    return [one for one in psutil.Process().children(recursive=True) if sleeps(one)]
+
+
+def sleeps(process: psutil.Process) -> bool:
+    try:
+        return bool(process.name() == "sleep") and lives(process)
+    except psutil.NoSuchProcess:
+        return False
 
 
 async def test_in_a_command_no_process_is_left(bench: Bench, scripted: ScriptedServer) -> None:
-    command = "sleep 61.5 & (sleep 62.5 & echo started; wait); wait"
+    command = "sleep 361 & (sleep 362 & echo started; wait); wait"
     scripted.add(call("execute_command", command=command))
     job_id = bench.start("go")
     await bench.until(EventType.NOTICE)  # its output
     await eventually(lambda: len(sleepers()) == 2)
     begun = sleepers()
     await cancel(bench, job_id)
-    assert not any(lives(one) for one in begun)
+    await eventually(lambda: not any(map(lives, begun)))
     (result,) = bench.results()
     assert result["error"]["code"] == "cancelled"
     await check_goes_on(bench, scripted)
@@ -131,7 +125,7 @@ async def test_calls_that_had_no_turn_yet_get_a_result_too(
     scripted.add(
         calls(
             ("create_file", {"path": "first.txt", "content": "1"}),
-            ("execute_command", {"command": "echo started; sleep 63"}),
+            ("execute_command", {"command": "echo started; sleep 363"}),
             ("create_file", {"path": "last.txt", "content": "2"}),
         )
     )
@@ -167,10 +161,10 @@ async def test_an_answer_given_just_before_is_kept(bench: Bench, scripted: Scrip
 
 
 async def test_twice_is_as_good_as_once(bench: Bench, scripted: ScriptedServer) -> None:
-    scripted.add(call("execute_command", command="echo started; sleep 64"))
+    scripted.add(call("execute_command", command="echo started; sleep 364"))
     job_id = bench.start("go")
     await bench.until(EventType.NOTICE)
-    async with at_once():
+    async with asyncio.timeout(PATIENCE):
         first, second = await asyncio.gather(
             bench.service.jobs.cancel(job_id), bench.service.jobs.cancel(job_id)
         )
@@ -206,14 +200,14 @@ async def test_closing_the_service_interrupts_what_runs(
 ) -> None:
     waiting = Bench(bench.service, bench.service.create_context(), bench.workspace)
     starting = Bench(bench.service, bench.service.create_context(), bench.workspace)
-    scripted.add(call("execute_command", command="echo started; sleep 65"))
+    scripted.add(call("execute_command", command="echo started; sleep 365"))
     bench.start("go")
     await bench.until(EventType.NOTICE)
     scripted.add(QUESTION)
     waiting.start("go")
     await waiting.until(EventType.QUESTION_ASKED)
     starting.start("go")
-    async with at_once():
+    async with asyncio.timeout(PATIENCE):
         await bench.service.close()
     again = CoworkService(bench.service.settings)
     for one in (bench, waiting, starting):
@@ -228,7 +222,7 @@ async def test_closing_the_service_interrupts_what_runs(
 async def test_what_was_shown_before_is_not_taken_for_a_message(
     bench: Bench, scripted: ScriptedServer
 ) -> None:
-    scripted.add(call("create_file", path="b.txt", content="hi"), text("half a " * 99, delay=0.01))
+    scripted.add(call("create_file", path="b.txt", content="hi"), text("half a " * 15_000, delay=0.01))
     job_id = bench.start("go")
     await bench.until(EventType.TEXT_DELTA)
     await cancel(bench, job_id)

@@ -16,9 +16,11 @@ from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.store import PlanRevision
+from cowork_jupyter.tools.base import Parameters, Tool, ToolContext, ToolResult
 from tests.scripted import Scripted, ScriptedServer, call, plan, text
 
 from .conftest import Bench
+from .helpers import add_tools, ended, eventually
 
 pytestmark = pytest.mark.asyncio
 
@@ -98,10 +100,19 @@ async def test_a_task_starts_only_after_what_it_depends_on_has_completed(bench: 
 
 async def test_independent_steps_run_side_by_side_up_to_the_limit(bench: Bench) -> None:
     make_plan(bench, {name: [] for name in "abcd"})
-    slow = text("Done.", first_delay=0.3)
-    with ScriptedServer(lambda _: slow) as model:
+    together, seen = asyncio.Barrier(3), 0
+
+    async def meet(_parameters: Parameters, _context: ToolContext) -> ToolResult:
+        nonlocal seen
+        seen += 1
+        if seen <= together.parties:
+            await together.wait()  # for ever, unless three of them run at once
+        return ToolResult("met", "met")
+
+    add_tools(bench, Tool("meet", "test", "For tests.", frozenset(), Parameters, meet))
+    with ScriptedServer(lambda _: call("meet", terminate=True)) as model:
         bench.connect(model.base_url)
-        await run(bench, max_parallel=3)
+        await ended(bench, await execute(bench, max_parallel=3))
     kinds = [event.type for event in bench.events(EventType.TASK_STARTED, EventType.TASK_COMPLETED)]
     assert kinds[:3] == [EventType.TASK_STARTED] * 3
     assert kinds[3] is EventType.TASK_COMPLETED
@@ -159,9 +170,11 @@ async def fail_and_answer(bench: Bench, *answers: str, graph: Graph | None = Non
         bench.connect(model.base_url)
         job_id = await execute(bench)
         for number, answer in enumerate(answers):
-            async with asyncio.timeout(60):
-                while len(bench.events(EventType.QUESTION_ASKED)) <= number:
-                    await asyncio.sleep(0.01)
+            await eventually(
+                lambda number=number: len(bench.events(EventType.QUESTION_ASKED)) > number
+            )
+            # What does not depend on the step goes on meanwhile, and would be cut off by a stop.
+            await eventually(lambda: statuses(bench).get("d") in (None, StepStatus.COMPLETED))
             asked = bench.events(EventType.QUESTION_ASKED)[number]
             bench.service.answer(asked.data["id"], answer)
         job = await bench.service.jobs.wait(job_id)
@@ -175,9 +188,7 @@ async def test_a_failure_asks_while_the_independent_rest_goes_on(bench: Bench) -
         bench.connect(model.base_url)
         job_id = await execute(bench)
         asked = await bench.until(EventType.QUESTION_ASKED)
-        async with asyncio.timeout(5):
-            while statuses(bench)["d"] is not StepStatus.COMPLETED:
-                await asyncio.sleep(0.01)
+        await eventually(lambda: statuses(bench)["d"] is StepStatus.COMPLETED)
         assert asked.data["context"] == "the file is locked"
         offered = [option["value"] for option in asked.data["options"]]
         assert offered == ["retry", "hint", "skip", "replan", "stop"]

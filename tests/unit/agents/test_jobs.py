@@ -16,7 +16,7 @@ from cowork_jupyter.store import Inquiry, Store
 from tests.scripted import Scripted, ScriptedServer, call, stall, text
 
 from .conftest import Bench
-from .helpers import bench_with, check_ended_well, ended
+from .helpers import bench_with, check_ended_well, ended, eventually
 from .test_loop import QUESTION
 
 pytestmark = pytest.mark.asyncio
@@ -156,7 +156,7 @@ async def test_a_job_whose_conversation_is_deleted_ends_quietly(
 ) -> None:
     complaints: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, what: complaints.append(what))
-    scripted.add(text("word " * 200, delay=0.01))
+    scripted.add(text("word " * 10_000, delay=0.01))
     job_id = bench.start("go")
     await bench.until(EventType.TEXT_DELTA)
     bench.service.journal.store.delete_context(bench.context.id)
@@ -164,7 +164,7 @@ async def test_a_job_whose_conversation_is_deleted_ends_quietly(
         await ended(bench, job_id)
     gc.collect()
     assert complaints == []
-    assert scripted.requests[0].disconnected.wait(1)
+    await eventually(scripted.requests[0].disconnected.is_set)
 
 
 async def test_what_a_crash_left_behind_is_closed_when_the_service_opens(

@@ -21,7 +21,15 @@ from cowork_jupyter.tools.base import Parameters, ToolContext, ToolResult, tool
 from tests.scripted import Scripted, ScriptedServer, call, text
 
 from .conftest import Bench
-from .helpers import Clock, add_tools, bench_with, check_ended_well, ended
+from .helpers import (
+    PATIENCE,
+    Clock,
+    add_tools,
+    bench_with,
+    check_ended_well,
+    ended,
+    eventually,
+)
 from .test_loop import QUESTION
 
 SPENT = {"prompt_tokens": 50, "completion_tokens": 10, "total_tokens": 60}
@@ -268,7 +276,7 @@ async def test_a_model_that_writes_for_ever_meets_the_time_limit_and_its_words_a
         assert "max_seconds" in (job.error or "")
         (kept,) = (one for one in bench.messages() if "problem" in one.data)
         assert kept.text.startswith("and")
-        assert scripted.requests[0].disconnected.wait(1)
+        await eventually(scripted.requests[0].disconnected.is_set)
         check_ended_well(bench, JobStatus.FAILED)
 
 
@@ -303,7 +311,7 @@ def pending(bench: Bench) -> str:
 
 
 async def next_question(bench: Bench, after: int) -> str:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         async for event in bench.service.events(bench.context.id, after):
             if event.type is EventType.QUESTION_ASKED:
                 return str(event.data["question"])

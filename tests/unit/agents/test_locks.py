@@ -9,6 +9,8 @@ import pytest
 
 from cowork_jupyter.agents.locks import FileLocks
 
+from .helpers import PATIENCE
+
 pytestmark = pytest.mark.asyncio
 
 
@@ -25,7 +27,7 @@ async def test_two_never_hold_one_file_and_nobody_waits_for_ever() -> None:
             await asyncio.sleep(0)
             holding.difference_update(mine)
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await asyncio.gather(*(work() for _ in range(200)))
     assert locks._locks == {}
 
@@ -42,6 +44,6 @@ async def test_who_is_cancelled_while_waiting_leaves_nothing_locked() -> None:
         await asyncio.sleep(0)
         waiting.cancel()
         await asyncio.wait([waiting])
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(PATIENCE):
         await want()
     assert locks._locks == {}

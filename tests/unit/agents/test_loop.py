@@ -21,7 +21,7 @@ pytestmark = pytest.mark.asyncio
 async def test_plain_text_ends_the_job_and_is_stored_and_streamed(
     bench: Bench, scripted: ScriptedServer
 ) -> None:
-    scripted.add(text("There are three files.", delay=0.02))
+    scripted.add(text("There are three files.", delay=0.25))
     job = await bench.tell("How many files?")
     assert job.status is JobStatus.COMPLETED
     assert bench.messages()[-1].text == "There are three files."

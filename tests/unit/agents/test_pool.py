@@ -24,7 +24,7 @@ from cowork_jupyter.workspace import Workspace
 from tests.scripted import Scripted, ScriptedServer, call, calls, text
 
 from .conftest import Bench
-from .helpers import add_tools, bench_with, check_ended_well, ended
+from .helpers import PATIENCE, add_tools, bench_with, check_ended_well, ended
 from .test_coordinator import execute, make_plan, statuses
 
 CUT_OFF = "The worker was lost during change."
@@ -152,7 +152,7 @@ async def test_an_attempt_is_granted_once_and_a_second_claim_tells_of_the_loss(
     assert not attempt.claim("tcp://two")
     assert attempt.worker == "tcp://one"
     with pytest.raises(Lost):
-        await asyncio.wait_for(attempt.outcome, 5)
+        await asyncio.wait_for(attempt.outcome, PATIENCE)
     assert not attempt.claim("tcp://three")
 
 

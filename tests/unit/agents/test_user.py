@@ -17,7 +17,7 @@ from cowork_jupyter.domain.roles import AgentRole
 from tests.scripted import ScriptedServer, stall, text
 
 from .conftest import Bench
-from .helpers import check_ended_well, ended
+from .helpers import PATIENCE, check_ended_well, ended
 from .test_loop import QUESTION
 
 pytestmark = pytest.mark.asyncio
@@ -157,7 +157,7 @@ async def test_several_questions_in_one_job_each_wait_for_their_own_answer(
     scripted.add(QUESTION, text(OPEN), text("Thanks."))
     job_id, first = await waiting(bench)
     bench.service.answer(first, "a")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         async for event in bench.service.events(bench.context.id):
             if event.type is EventType.QUESTION_ASKED and event.data["id"] != first:
                 bench.service.answer(event.data["id"], "Ada")
