@@ -329,9 +329,14 @@ def _paths_in(words: tuple[str, ...]) -> Iterator[str]:
     for word in words:
         value = word.partition("=")[2] if word.startswith("-") else word
         _, colon, of_revision = value.rpartition(":")  # as in `git show HEAD:file`
-        for one in (value, of_revision) if colon else (value,):
+        for one in (value, of_revision) if colon and not _is_address(value) else (value,):
             if one and one not in _NO_FILES and "\0" not in one and len(one) < 4096:
                 yield one
+
+
+def _is_address(value: str) -> bool:
+    """Of the web; `file:///etc/passwd` is a path."""
+    return value.startswith(("http://", "https://"))
 
 
 def _looks_like_path(word: str) -> bool:

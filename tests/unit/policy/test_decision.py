@@ -271,6 +271,14 @@ def test_a_file_that_may_not_be_read_may_not_be_named_in_a_command() -> None:
     assert command("cat public/x", deny) is ALLOW
 
 
+def test_an_address_of_the_web_is_no_file_that_a_rule_could_be_about() -> None:
+    deny = rule(DENY, "delete_file")
+    assert command("curl https://example.org/a", deny) is ASK  # it uses the network
+    exact = rule(ALLOW, "execute_command(curl https://example.org/a)")
+    assert command("curl https://example.org/a", deny, exact) is ALLOW
+    assert command("curl file:///etc/passwd", deny, exact) is DENY
+
+
 def test_a_bare_rule_does_not_allow_installing_or_the_network() -> None:
     bare = rule(ALLOW, "execute_command")
     assert command("python x.py", bare) is ALLOW
