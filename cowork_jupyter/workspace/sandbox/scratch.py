@@ -1,15 +1,28 @@
-"""Folders for what commands need and nobody keeps: gone when the sandbox is."""
+"""Folders for what commands need and nobody keeps: gone when the sandbox is.
+
+A process that is killed cannot clean up. So each folder is locked as long as its process lives,
+and whoever makes one removes those that nobody holds any more.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import secrets
 import shutil
 import tempfile
+import threading
+import time
 import weakref
+from contextlib import suppress
 from pathlib import Path
 
+from ..place import OPEN_FOLDER
+
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a private folder is made in it
+_PREFIX = "cowork-scratch-"
+_NEW = 60.0
+"""Seconds in which a folder may not be locked yet."""
 
 
 class Scratch:
@@ -20,7 +33,7 @@ class Scratch:
     """
 
     def __init__(self) -> None:
-        self._base = Path(os.path.realpath(tempfile.mkdtemp(prefix="cowork-")))
+        self._base = _made_in(Path(os.path.realpath(tempfile.gettempdir())))
         self.work = self._folder("work")
         """Temporary files of commands that may write; one finds what another has left."""
         self.tests = self._folder("tests")
@@ -30,8 +43,11 @@ class Scratch:
         """An empty folder and an empty file, to be seen where the real ones must not be."""
         self.nothing.touch(mode=0o444)
         memory = _SHARED_MEMORY if os.access(_SHARED_MEMORY, os.W_OK) else self._base
-        self.memory = Path(tempfile.mkdtemp(prefix="cowork-", dir=memory))
-        self.close = weakref.finalize(self, _remove, self._base, self.memory)
+        self.memory = _made_in(memory)
+        held = {folder: _lock(folder) for folder in (self._base, self.memory)}
+        self.close = weakref.finalize(self, _let_go, held, os.getpid())
+        places = {self._base.parent, self.memory.parent} - {self._base}
+        threading.Thread(target=sweep, args=(places,), name="cowork-sweep", daemon=True).start()
 
     def for_one_command(self) -> Path:
         """A new folder for a command that may write nowhere else."""
@@ -67,6 +83,40 @@ def environment(folder: str, *, may_write: bool) -> dict[str, str]:
     }
 
 
-def _remove(*folders: Path) -> None:
-    for folder in folders:
+def sweep(places: set[Path], new: float = _NEW) -> None:
+    """Remove the folders that processes have left behind which are no more."""
+    for place in places:
+        with suppress(OSError):
+            for folder in place.glob(f"{_PREFIX}*"):
+                with suppress(OSError):
+                    _remove_if_left_behind(folder, new)
+
+
+def _remove_if_left_behind(folder: Path, new: float) -> None:
+    lock = os.open(folder, OPEN_FOLDER)
+    try:
+        found = os.fstat(lock)
+        if found.st_uid == os.getuid() and time.time() - found.st_ctime > new:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails if somebody has it
+            shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        os.close(lock)
+
+
+def _made_in(place: Path) -> Path:
+    return Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
+
+
+def _lock(folder: Path) -> int:
+    lock = os.open(folder, OPEN_FOLDER)
+    with suppress(OSError):  # a file system without locks: then nobody else can lock it either
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return lock
+
+
+def _let_go(held: dict[Path, int], made_by: int) -> None:
+    if os.getpid() != made_by:
+        return  # a fork that ends; the folders are its parent's
+    for folder, lock in held.items():
         shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
