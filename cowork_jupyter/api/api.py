@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
 from pydantic import BaseModel
 
 from ..domain.contexts import Context, Job
-from ..domain.events import Event
 from ..domain.health import Health
 from ..domain.roles import DEFAULT_ROLE, AgentRole
 from ..store import PlanRevision
@@ -135,17 +134,22 @@ async def list_messages(call: Call) -> BaseModel:
     kernel=True,
 )
 async def poll_events(call: Call) -> BaseModel:
-    """Events after a place; waits for the first one, at most `timeout` seconds."""
-    call.service.context(call.path["id"])
-    found: list[Event] = []
-    async with aclosing(call.service.events(call.path["id"], call.query.after)) as events:
-        try:
+    """Events after a place; with none stored, waits for the first, at most `timeout` seconds."""
+    context_id, after = call.path["id"], call.query.after
+    call.service.context(context_id)
+    found = call.service.stored_events(context_id, after)
+    if not found:
+        await _first_event(call, context_id, after)
+        found = call.service.stored_events(context_id, after)
+    return models.EventList(events=found)
+
+
+async def _first_event(call: Call, context_id: str, after: int) -> None:
+    """Wait until there is one, or the time is up."""
+    async with aclosing(call.service.events(context_id, after)) as events:
+        with suppress(TimeoutError, StopAsyncIteration):
             async with asyncio.timeout(call.query.timeout):
-                found.append(await anext(events))
-        except (TimeoutError, StopAsyncIteration):
-            return models.EventList(events=[])
-    rest = call.service.stored_events(call.path["id"], found[-1].seq)
-    return models.EventList(events=[*found, *rest])
+                await anext(events)
 
 
 @table.route(

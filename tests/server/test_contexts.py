@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.scripted import ScriptedServer, call, plan, text
+from tests.scripted import ScriptedServer, call, plan, stall, text
 
 from .api import Api
 
@@ -71,7 +71,7 @@ async def test_a_context_without_a_title_is_named_after_what_was_asked_first(
 
 
 async def test_only_one_job_runs_at_a_time(api: Api, scripted: ScriptedServer) -> None:
-    scripted.add(text("slow", first_delay=5))
+    scripted.add(stall())
     context = await api.new_context()
     running = await api.post(f"context/{context}/messages", {"content": "Hi"}, status=202)
     refusal = await api.refused(
@@ -87,19 +87,28 @@ async def test_the_long_poll_waits_and_gives_every_event_once(
 ) -> None:
     scripted.add(call("list_directory", path="."), text("one two three", delay=0.02))
     context = await api.new_context()
-    waiting = asyncio.ensure_future(api.get(f"context/{context}/events", after=0, timeout=10))
-    await asyncio.sleep(0.05)
+    waiting = asyncio.ensure_future(api.get(f"context/{context}/events", after=0, timeout=60))
+    await asyncio.sleep(0.05)  # else it may have nothing to wait for, which is right as well
     await api.post(f"context/{context}/messages", {"content": "Hi"}, status=202)
     seen = (await waiting)["events"]
     while seen[-1]["type"] != "job-completed":
         after = seen[-1]["seq"]
-        seen += (await api.get(f"context/{context}/events", after=after, timeout=10))["events"]
+        seen += (await api.get(f"context/{context}/events", after=after, timeout=60))["events"]
     assert [event["seq"] for event in seen] == list(range(1, len(seen) + 1))
 
 
 async def test_a_poll_with_nothing_new_ends_empty(api: Api) -> None:
     context = await api.new_context()
     assert await api.get(f"context/{context}/events", timeout=0.05) == {"events": []}
+
+
+async def test_a_poll_that_waits_for_nothing_gives_what_is_stored(api: Api) -> None:
+    context = await api.new_context()
+    await api.post(f"context/{context}/role", {"role": "planner"})
+    assert [
+        event["seq"] for event in (await api.get(f"context/{context}/events", timeout=0))["events"]
+    ] == [1, 2]
+    assert await api.get(f"context/{context}/events", after=2, timeout=0) == {"events": []}
 
 
 async def test_switching_roles_is_logged_and_lasts(api: Api) -> None:
@@ -120,7 +129,7 @@ async def test_mode_is_the_older_name_of_a_role(api: Api, mode: str, role: str) 
 async def test_switching_while_a_job_runs_needs_to_be_confirmed(
     api: Api, scripted: ScriptedServer
 ) -> None:
-    scripted.add(text("slow", first_delay=5))
+    scripted.add(stall())
     context = await api.new_context()
     running = await api.post(f"context/{context}/messages", {"content": "Hi"}, status=202)
     change = {"role": "planner"}
