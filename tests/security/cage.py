@@ -115,7 +115,7 @@ def is_alive(pid: int) -> bool:
 
 async def becomes(so: Callable[[], bool]) -> bool:
     """Whether it comes to be so within a generous time."""
-    patience = time.monotonic() + 20
+    patience = time.monotonic() + 60
     while not so():
         if time.monotonic() > patience:
             return False

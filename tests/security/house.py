@@ -83,8 +83,8 @@ class House:
     # The service
 
     def connect(self, base_url: str) -> None:
-        """Let agents ask this server, which is on this machine and need not be waited for long."""
-        pace = Pace(backoff=0.01, idle=5.0)
+        """Let agents ask this server, which need not be given time to recover."""
+        pace = Pace(backoff=0.01)
         name, key = self.settings.model, self.settings.api_key
         self.service.kit.model = Model(base_url=base_url, model=name, api_key=key, pace=pace)
 

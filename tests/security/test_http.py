@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -28,6 +29,8 @@ from .cage import picture, running_with
 
 assert endpoints  # importing it fills the table
 
+PRECIOUS = f"precious-{secrets.token_hex(6)}.txt"
+"""A name that is in the command line of nobody else's processes."""
 EVIL = "<img src=x onerror=alert(1)><script>alert(2)</script>"
 
 
@@ -72,14 +75,14 @@ def answer(body: dict[str, Any]) -> Scripted:
         return text("Then not.")
     if "COMMANDER role" in system:
         return call("delegate", role="actor", task="Delete it.")
-    return call("delete_file", path="precious.txt")
+    return call("delete_file", path=PRECIOUS)
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("site")
     (folder / "root").mkdir()
-    (folder / "root" / "precious.txt").write_text("precious\n")
+    (folder / "root" / PRECIOUS).write_text("precious\n")
     with ScriptedServer(answer) as model:
         environment = {"COWORK_BASE_URL": model.base_url, "COWORK_MODEL": "scripted"}
         with live_server(folder, environment=environment) as server:
@@ -116,7 +119,7 @@ def untouched(site: Site) -> Iterator[None]:
     before = picture(site.root)
     yield
     assert picture(site.root) == before
-    assert running_with("precious.txt") == []
+    assert running_with(PRECIOUS) == []
 
 
 # A kernel that decides for its user

@@ -108,11 +108,12 @@ async def test_write_into_the_system(cage: Cage) -> None:
 async def test_write_where_other_programs_have_temporary_files(cage: Cage) -> None:
     victim = cage.base / "of-another-program"
     victim.write_text("plan")
-    await cage.run(f"echo x > {victim}; echo x > /dev/shm/cowork-was-here")
+    shared = Path(f"/dev/shm/cowork-was-here-{os.getpid()}")
+    await cage.run(f"echo x > {victim}; echo x > {shared}")
     assert victim.read_text() == "plan"
     if cage.own_mounts:
-        assert not Path("/dev/shm/cowork-was-here").exists()
-    Path("/dev/shm/cowork-was-here").unlink(missing_ok=True)
+        assert not shared.exists()
+    shared.unlink(missing_ok=True)
 
 
 async def test_kernel_settings(cage: Cage) -> None:

@@ -80,9 +80,9 @@ async def test_signals_to_other_programs(cage: Cage, victim: subprocess.Popen[by
     await cage.run(
         f"kill -9 {victim.pid}; kill -STOP {victim.pid}; kill -0 {me}; kill -9 $PPID; true"
     )
-    held = "S" in Path(f"/proc/{victim.pid}/stat").read_text().rpartition(")")[2].split()[0]
+    state = Path(f"/proc/{victim.pid}/stat").read_text().rpartition(")")[2].split()[0]
     assert victim.poll() is None
-    assert held or cage.admits("sent signals")
+    assert state != "T" or cage.admits("sent signals")
 
 
 async def test_more_rights_by_a_program_that_has_them(cage: Cage) -> None:
@@ -138,7 +138,7 @@ async def test_daemon_that_ignores_signals(cage: Cage) -> None:
 
 async def test_time_limit_ends_what_left_the_group(cage: Cage) -> None:
     mark = f"300.{os.getpid()}4"
-    text = await cage.run(f"setsid sleep {mark} & sleep {mark}", seconds=1)
+    text = await cage.run(f"setsid sleep {mark} & sleep {mark}", seconds=4)
     assert "time limit" in text
     assert running_with(mark) == []
 

@@ -45,7 +45,7 @@ def tell(journal: Journal, number: int = 1, context: str = "c") -> None:
 
 
 async def take(events: AsyncIterator[Event], number: int) -> list[int]:
-    return [(await asyncio.wait_for(anext(events), 5)).seq for _ in range(number)]
+    return [(await asyncio.wait_for(anext(events), 60)).seq for _ in range(number)]
 
 
 def listeners(bus: EventBus) -> int:

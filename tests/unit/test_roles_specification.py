@@ -239,7 +239,7 @@ def run_with(package: Path, script: str, settings: Settings, context_id: str) ->
         env={**os.environ, "PYTHONPATH": str(package.parent)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
     )
     assert ended.returncode == 0, ended.stderr
     printed: dict[str, Any] = json.loads(ended.stdout)

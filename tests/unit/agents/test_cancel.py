@@ -23,6 +23,7 @@ from .test_loop import QUESTION
 
 pytestmark = pytest.mark.asyncio
 
+
 async def cancel(bench: Bench, job_id: str) -> None:
     """Cancel, and check all that holds after it in every case."""
     async with asyncio.timeout(PATIENCE):
@@ -222,7 +223,9 @@ async def test_closing_the_service_interrupts_what_runs(
 async def test_what_was_shown_before_is_not_taken_for_a_message(
     bench: Bench, scripted: ScriptedServer
 ) -> None:
-    scripted.add(call("create_file", path="b.txt", content="hi"), text("half a " * 15_000, delay=0.01))
+    scripted.add(
+        call("create_file", path="b.txt", content="hi"), text("half a " * 15_000, delay=0.01)
+    )
     job_id = bench.start("go")
     await bench.until(EventType.TEXT_DELTA)
     await cancel(bench, job_id)

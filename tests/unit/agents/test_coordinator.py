@@ -161,6 +161,10 @@ async def test_executing_is_an_approval_that_makes_the_role_actor(bench: Bench) 
 FAILED = text("FAILED: the file is locked")
 
 
+async def asked_more_than(bench: Bench, number: int) -> None:
+    await eventually(lambda: len(bench.events(EventType.QUESTION_ASKED)) > number)
+
+
 async def fail_and_answer(bench: Bench, *answers: str, graph: Graph | None = None) -> JobStatus:
     """Run a plan whose step b fails once, and answer what is asked then."""
     make_plan(bench, graph or {"a": [], "b": ["a"], "c": ["b"], "d": []})
@@ -170,9 +174,7 @@ async def fail_and_answer(bench: Bench, *answers: str, graph: Graph | None = Non
         bench.connect(model.base_url)
         job_id = await execute(bench)
         for number, answer in enumerate(answers):
-            await eventually(
-                lambda number=number: len(bench.events(EventType.QUESTION_ASKED)) > number
-            )
+            await asked_more_than(bench, number)
             # What does not depend on the step goes on meanwhile, and would be cut off by a stop.
             await eventually(lambda: statuses(bench).get("d") in (None, StepStatus.COMPLETED))
             asked = bench.events(EventType.QUESTION_ASKED)[number]

@@ -14,7 +14,7 @@ from typing import Any
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import KernelManager
 
-SECONDS = 60
+SECONDS = 120
 CARD, RECORD = "application/vnd.cowork.card+json", "application/vnd.cowork.record+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
 

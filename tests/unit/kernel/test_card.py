@@ -13,7 +13,7 @@ from cowork_jupyter.domain.errors import Conflict, CoworkError
 from cowork_jupyter.kernel.card import STATIC, Card
 from cowork_jupyter.kernel.link import Deliver, Policy
 
-SECONDS = 20
+SECONDS = 60
 
 
 class FakeLink:

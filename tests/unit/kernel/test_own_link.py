@@ -15,7 +15,7 @@ from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.kernel.own_link import OwnLink
 from tests.scripted import ScriptedServer, call, stall, text
 
-SECONDS = 30
+SECONDS = 60
 
 
 @pytest.fixture

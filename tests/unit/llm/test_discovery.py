@@ -9,10 +9,18 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import pytest
+
 from cowork_jupyter.llm.discovery import Usual, find_servers
 from cowork_jupyter.llm.reachable import ServedModel
 
 Answers = dict[str, Any]
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """These servers are there, however busy the machine is."""
+    monkeypatch.setattr("cowork_jupyter.llm.discovery._PATIENCE", 60.0)
 
 
 @contextmanager

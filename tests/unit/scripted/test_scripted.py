@@ -18,12 +18,15 @@ from tests import scripted as play
 from tests.scripted import Rule, Scripted, ScriptedServer
 from tests.scripted.__main__ import load
 
+PATIENCE = 60.0
+"""Seconds after which a test calls it hanging."""
+
 
 def ask(server: ScriptedServer, content: str = "Hi", **more: Any) -> tuple[int, bytes, Any]:
     """Status, body and headers of one request."""
     messages = [{"role": "system", "content": "Be kind."}, {"role": "user", "content": content}]
     body = json.dumps({"model": "m", "messages": messages, **more})
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=5)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
     try:
         connection.request("POST", "/v1/chat/completions", body)
         response = connection.getresponse()
@@ -178,7 +181,7 @@ def test_ends_that_are_no_ends(scripted: ScriptedServer) -> None:
 def test_a_stall_lasts_until_the_client_goes(scripted: ScriptedServer) -> None:
     scripted.add(play.stall())
     body = json.dumps({"messages": [], "stream": True}).encode()
-    with socket.create_connection(("127.0.0.1", scripted.port), timeout=5) as connection:
+    with socket.create_connection(("127.0.0.1", scripted.port), timeout=PATIENCE) as connection:
         head = f"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: {len(body)}\r\n\r\n"
         connection.sendall(head.encode() + body)
         received = b""
@@ -188,7 +191,7 @@ def test_a_stall_lasts_until_the_client_goes(scripted: ScriptedServer) -> None:
         with pytest.raises(TimeoutError):
             connection.recv(1)
         assert not scripted.requests[0].disconnected.is_set()
-    assert scripted.requests[0].disconnected.wait(2)
+    assert scripted.requests[0].disconnected.wait(PATIENCE)
 
 
 def test_many_clients_at_once(scripted: ScriptedServer) -> None:
@@ -201,7 +204,7 @@ def test_many_clients_at_once(scripted: ScriptedServer) -> None:
 
 def test_models_and_other_paths() -> None:
     with ScriptedServer(models="big small") as server:
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=5)
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
         connection.request("GET", "/v1/models")
         listed = json.loads(connection.getresponse().read())
         assert [model["id"] for model in listed["data"]] == ["big", "small"]

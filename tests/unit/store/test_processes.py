@@ -56,7 +56,7 @@ def test_processes_append_to_one_context_without_gap_or_repetition(
         for _ in range(100):
             append_event(store, context.id, EventType.NOTICE, {})
         for process in (one, two):
-            process.join(timeout=20)
+            process.join(timeout=60)
             assert process.exitcode == 0
     assert [event.seq for event in store.events(context.id)] == list(range(1, 701))
     assert store.message_count(context.id) == 120
@@ -137,7 +137,7 @@ def test_processes_that_open_an_old_file_at_once_migrate_it_once(
         to_one.send("go")
         to_two.send("go")
         for process in (one, two):
-            process.join(timeout=20)
+            process.join(timeout=60)
             assert process.exitcode == 0
     with Store(path) as store:
         assert store.message_count("s") == 500

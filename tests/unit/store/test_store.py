@@ -129,7 +129,9 @@ def test_a_ten_megabyte_message_is_stored_whole(store: Store, context: Context) 
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(text=ANY_TEXT, data=st.dictionaries(ANY_TEXT, JSON, max_size=4))
 def test_any_text_and_data_come_back_unchanged(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import time
-from collections.abc import Iterator
+import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,9 @@ from .conftest import Call, names_in
 
 pytestmark = pytest.mark.asyncio
 
+
+PATIENCE = 60.0
+"""Seconds after which a test calls it hanging."""
 
 in_use: list[Sandbox] = []
 """The sandbox that commands of this test run in, if any: it must make no difference to them."""
@@ -69,21 +72,35 @@ def number_in(file: Path) -> int | None:
     return None
 
 
+async def eventually(condition: Callable[[], bool]) -> None:
+    """Wait until something is so; what is waited for here would take minutes by itself."""
+    async with asyncio.timeout(PATIENCE):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
 async def wait_for(file: Path) -> int:
-    for _ in range(500):
-        number = number_in(file)
-        if number is not None:
-            return number
-        await asyncio.sleep(0.01)
-    raise AssertionError(f"{file} was not written")
+    await eventually(lambda: number_in(file) is not None)
+    return number_in(file) or 0
 
 
 async def is_gone(pid: int) -> bool:
-    for _ in range(100):
-        if not is_alive(pid):
-            return True
-        await asyncio.sleep(0.01)
-    return False
+    await eventually(lambda: not is_alive(pid))
+    return True
+
+
+async def run_out_of_time(root: Path, command: str) -> tuple[ToolResult, float]:
+    """A command that says something and writes its number before its time is up.
+
+    How much time that takes is the machine's business: gives what it got, too.
+    """
+    limit = 0.5
+    while True:
+        (root / "pid").unlink(missing_ok=True)
+        result = await run(root, command, timeout_seconds=limit)
+        if limit > PATIENCE or (number_in(root / "pid") and result.text.startswith("before")):
+            return result, limit
+        limit *= 4
 
 
 async def test_output_and_exit_code_come_back(root: Path) -> None:
@@ -115,16 +132,13 @@ async def test_command_runs_in_the_folder_asked_for(root: Path) -> None:
 
 
 async def test_there_is_no_input(root: Path) -> None:
-    assert (await run(root, "cat; echo done", timeout_seconds=5)).text == "done\n[exit code 0]"
+    assert (await run(root, "cat; echo done")).text == "done\n[exit code 0]"
 
 
 async def test_output_is_passed_on_as_it_comes(root: Path) -> None:
     pieces: list[str] = []
-    task = asyncio.create_task(run(root, "echo one; sleep 5", pieces))
-    for _ in range(300):
-        if pieces:
-            break
-        await asyncio.sleep(0.01)
+    task = asyncio.create_task(run(root, "echo one; sleep 600", pieces))
+    await eventually(lambda: bool(pieces))
     assert pieces == ["one\n"]
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -140,19 +154,17 @@ async def test_characters_are_never_split(root: Path) -> None:
 
 
 async def test_time_limit_ends_the_whole_group(root: Path) -> None:
-    started = time.monotonic()
-    command = "echo before; sh -c 'echo $$ > pid; sleep 60' & wait"
-    result = await run(root, command, timeout_seconds=0.5)
-    assert time.monotonic() - started < 4
+    command = "echo before; sh -c 'echo $$ > pid; sleep 600' & wait"
+    result, limit = await run_out_of_time(root, command)
     assert result.data["timed_out"]
     assert result.data["exit_code"] is None
-    assert result.text == "before\n[stopped after 0.5 seconds, its time limit]"
+    assert result.text == f"before\n[stopped after {limit:g} seconds, its time limit]"
     assert await is_gone(await wait_for(root / "pid"))
 
 
 async def test_process_that_ignores_the_polite_signal_ends_too(root: Path) -> None:
-    command = "trap '' TERM; echo $$ > pid; while :; do sleep 1; done"
-    result = await run(root, command, timeout_seconds=0.4)
+    command = "trap '' TERM; echo before; echo $$ > pid; while :; do sleep 1; done"
+    result, _ = await run_out_of_time(root, command)
     assert result.data["timed_out"]
     assert await is_gone(await wait_for(root / "pid"))
 
@@ -168,19 +180,21 @@ async def test_cancelling_ends_the_whole_group(root: Path) -> None:
 
 
 async def test_background_process_holding_the_pipe_does_not_hang_it(root: Path) -> None:
-    started = time.monotonic()
-    result = await run(root, "sleep 60 & echo $! > pid; echo done")
-    assert time.monotonic() - started < 4
+    result = await run(root, "sleep 600 & echo $! > pid; echo done")
     assert result.text == "done\n[exit code 0]"
     assert await is_gone(await wait_for(root / "pid"))
 
 
 async def test_daemon_that_left_the_group_does_not_hang_it(root: Path) -> None:
-    started = time.monotonic()
-    program = "import os,time; os.setsid(); open('pid','w').write(str(os.getpid())); time.sleep(6)"
-    result = await run(root, f'python3 -c "{program}" & sleep 0.3; echo done', timeout_seconds=20)
-    assert time.monotonic() - started < 5
+    program = (
+        "import os,time; os.setsid(); open('new','w').write(str(os.getpid()));"
+        "os.rename('new', 'pid'); time.sleep(600)"
+    )
+    command = f'python3 -c "{program}" & until test -e pid; do sleep 0.05; done; echo done'
+    result = await run(root, command)
     assert result.text == "done\n[exit code 0]"
+    if not in_use:  # then nobody ends it
+        os.kill(await wait_for(root / "pid"), signal.SIGKILL)
 
 
 async def test_flood_of_output_keeps_head_and_tail() -> None:
@@ -265,5 +279,4 @@ async def test_descriptors_are_not_leaked(root: Path) -> None:
     before = open_descriptors()
     for _ in range(10):
         await run(root, "echo x")
-    await asyncio.sleep(0.1)
-    assert open_descriptors() <= before
+    await eventually(lambda: open_descriptors() <= before)

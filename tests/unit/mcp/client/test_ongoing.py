@@ -45,7 +45,7 @@ async def test_a_call_without_a_sign_of_life_ends(tmp_path: Path) -> None:
 
 
 async def test_the_clock_stands_still_while_the_user_thinks(tmp_path: Path) -> None:
-    call = Call(tmp_path, 0.05, thinks=0.2)
+    call = Call(tmp_path, 0.5, thinks=1.0)
     async with call.ongoing.bounded():
         assert current.get() is call.ongoing
         assert await call.ongoing.ask(WHO) == "Ada"
