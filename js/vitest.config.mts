@@ -5,6 +5,9 @@ export default defineConfig({
   test: {
     environment: 'happy-dom',
     include: ['tests/**/*.test.{ts,tsx}'],
-    restoreMocks: true
+    restoreMocks: true,
+    // A hanging test is noticed all the same, and a busy machine is not taken for one.
+    testTimeout: 60_000,
+    hookTimeout: 60_000
   }
 });

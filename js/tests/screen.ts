@@ -39,6 +39,9 @@ export function button(place: ParentNode, text: string): HTMLButtonElement {
   return found;
 }
 
+/** Milliseconds after which a test calls it hanging; half of what Vitest gives it. */
+export const PATIENCE = 30_000;
+
 /** Clicks, and waits until everything that follows from it is on the screen. */
 export async function click(element: HTMLElement): Promise<void> {
   await act(async () => {

@@ -7,6 +7,7 @@ import { CoworkModel } from '../../src/lab/coworkModel';
 import { Inbox } from '../../src/lab/inbox';
 import { notifyOfInbox } from '../../src/lab/inboxNotification';
 import { FakeServer, PERMISSION, QUESTION } from '../runs';
+import { PATIENCE } from '../screen';
 import { FakeNews } from './fakeNews';
 
 const PLACE = { context_id: 'c1', title: 'Sales', notebook: 'a.ipynb', created_at: '2026-11-14T14:02:00Z' };
@@ -46,7 +47,7 @@ describe('the inbox', () => {
     news.tell({ c1: ['message'] });
     expect(server.asked).toHaveLength(0);
     news.tell({ c1: ['question-asked'] });
-    await vi.waitFor(() => expect(inbox.items).toHaveLength(2));
+    await vi.waitFor(() => expect(inbox.items).toHaveLength(2), PATIENCE);
   });
 
   it('asks once more for news that come while it asks, however many', async () => {
@@ -56,7 +57,7 @@ describe('the inbox', () => {
     for (let count = 0; count < 5; count += 1) {
       news.tell({ c1: ['question-asked'] });
     }
-    await vi.waitFor(() => expect(server.asked).toHaveLength(2));
+    await vi.waitFor(() => expect(server.asked).toHaveLength(2), PATIENCE);
   });
 
   it('keeps what it knew when the server does not answer', async () => {

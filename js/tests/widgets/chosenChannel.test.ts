@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 
 import { CoworkError, type Channel } from '../../src/shared/channel';
 import { ChosenChannel } from '../../src/widgets/chosenChannel';
+import { PATIENCE } from '../screen';
 
 function channel(answer: () => Promise<unknown>): Channel & { request: ReturnType<typeof vi.fn> } {
   return { request: vi.fn(answer), subscribe: vi.fn(() => () => undefined) } as unknown as Channel & { request: ReturnType<typeof vi.fn> };
@@ -53,7 +54,7 @@ describe('ChosenChannel', () => {
     const [far, near] = [server(), kernel()];
     const listener = { event: () => undefined, state: () => undefined };
     new ChosenChannel(far, near).subscribe('c1', 3, listener);
-    await vi.waitFor(() => expect(far.subscribe).toHaveBeenCalledWith('c1', 3, listener));
+    await vi.waitFor(() => expect(far.subscribe).toHaveBeenCalledWith('c1', 3, listener), PATIENCE);
     expect(near.subscribe).not.toHaveBeenCalled();
   });
 

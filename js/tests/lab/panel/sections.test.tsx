@@ -11,7 +11,7 @@ import { WorkflowsSection } from '../../../src/lab/panel/WorkflowsSection';
 import { CoworkError } from '../../../src/shared/channel';
 import { AT, later, PERMISSION, plan, QUESTION, step } from '../../runs';
 import { NOT_READY, READY } from '../../samples';
-import { button, one } from '../../screen';
+import { button, one, PATIENCE } from '../../screen';
 import { calm, drawIn, list, press, unfold, write, type Drawn } from './drawing';
 
 const PLACE = { context: 'c1', title: 'Sales', notebook: 'a.ipynb' };
@@ -64,7 +64,7 @@ describe('the plan', () => {
     await vi.waitFor(async () => {
       await calm();
       expect(one(screen, '.cw-heading-count').textContent).toBe('2 / 2');
-    }, 5000);
+    }, PATIENCE);
     expect(server.asked).toHaveLength(2);
     await press(button(screen, 'Open the plan'));
     expect(hands.open).toHaveBeenCalledWith('c1');

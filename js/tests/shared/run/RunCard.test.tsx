@@ -5,7 +5,7 @@ import { CoworkError } from '../../../src/shared/channel';
 import type { RunCardData } from '../../../src/shared/protocol';
 import { RunCard } from '../../../src/shared/run/RunCard';
 import { event, FakeServer, later, message, PERMISSION, plan, planned, QUESTION, runCard, settled, step } from '../../runs';
-import { button, click, draw, one } from '../../screen';
+import { button, click, draw, one, PATIENCE } from '../../screen';
 
 async function show(card: RunCardData, server = new FakeServer(card)): Promise<{ screen: HTMLElement; server: FakeServer }> {
   const screen = draw(<RunCard card={card} channel={server} />);
@@ -139,7 +139,7 @@ describe('what waits for the user', () => {
     stop.focus();
     await server.send(event(11, 'question-asked', { ...QUESTION }));
     expect(document.activeElement).toBe(stop);
-    await vi.waitFor(() => expect(one(screen, '[aria-live="polite"].cw-sr').textContent).toBe('Waits for you: What about rows without region?'));
+    await vi.waitFor(() => expect(one(screen, '[aria-live="polite"].cw-sr').textContent).toBe('Waits for you: What about rows without region?'), PATIENCE);
   });
 
   it('leaves the focus in the card when it is decided', async () => {

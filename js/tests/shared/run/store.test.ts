@@ -5,6 +5,7 @@ import type { Job, RunCardData } from '../../../src/shared/protocol';
 import { RunStore } from '../../../src/shared/run/store';
 import type { TextEntry } from '../../../src/shared/run/state';
 import { event, FakeServer, message, PERMISSION, plan, planned, runCard, settled, step } from '../../runs';
+import { PATIENCE } from '../../screen';
 
 async function opened(server: FakeServer, card: RunCardData = server.card!): Promise<RunStore> {
   const store = new RunStore(server, card);
@@ -134,7 +135,7 @@ describe('events', () => {
     const server = new FakeServer(running());
     const store = await opened(server);
     server.listener?.event(event(11, 'text-delta', { text: 'x' }));
-    await vi.waitFor(() => expect(store.state.seq).toBe(11));
+    await vi.waitFor(() => expect(store.state.seq).toBe(11), PATIENCE);
     vi.unstubAllGlobals();
   });
 
