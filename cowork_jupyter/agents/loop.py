@@ -126,7 +126,7 @@ class AgentLoop:
     async def _strike(self, reply: Reply, problem: str) -> Outcome | None:
         """Keep what the model wrote, and tell it what was wrong with it."""
         self._strikes += 1
-        self.log.say("assistant", reply.raw, data={"problem": problem})
+        self.log.say("assistant", reply.raw, data={"problem": problem, **reply.thoughts})
         if self._strikes >= MOST_STRIKES:
             return self._give_up(problem)
         self.log.say("system", _REPAIR.format(problem=problem))
@@ -156,5 +156,4 @@ class AgentLoop:
     def _say(self, reply: Reply) -> None:
         """Store the words around what the model does, and its thoughts with them."""
         if reply.text or reply.reasoning:
-            thoughts = {"reasoning": reply.reasoning} if reply.reasoning else {}
-            self.log.say("assistant", reply.text, data=thoughts)
+            self.log.say("assistant", reply.text, data=reply.thoughts)

@@ -106,7 +106,9 @@ class Talk:
             self._show(reader.finish())
         except LimitReached as limit:
             self._flush()
-            self.log.say("assistant", reader.reply.raw, data={"problem": f"cut off at {limit}"})
+            cut = reader.reply
+            data = {"problem": f"cut off at {limit}", **cut.thoughts}
+            self.log.say("assistant", cut.raw, data=data)
             raise
         finally:
             self._flush()

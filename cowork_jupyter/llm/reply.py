@@ -53,12 +53,17 @@ class Reply:
     problem: str | None = None
     """What was wrong with JSON that looked meant for us, in words for the model."""
     raw: str = ""
-    """All the model wrote, reasoning fields of the API excepted."""
+    """All the model wrote, its reasoning excepted: what is kept of a reply that has a problem."""
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to show and nothing to do (reasoning alone is nothing)."""
         return not self.text and self.structured is None and self.problem is None
+
+    @property
+    def thoughts(self) -> dict[str, str]:
+        """The reasoning as a message's data holds it: it is never content."""
+        return {"reasoning": self.reasoning} if self.reasoning else {}
 
 
 _OPEN, _CLOSE = "<think>", "</think>"
@@ -123,6 +128,7 @@ class ReplyParser:
         else:
             self._release()
             self._show(self._carry)
+            self._raw.append(self._carry)
         self._carry = ""
         return self._take_deltas()
 
@@ -144,11 +150,13 @@ class ReplyParser:
         )
 
     def _read(self, text: str) -> None:
-        self._raw.append(text)
         text, self._carry = self._carry + text, ""
         position = 0
         while position < len(text):
-            position = self._state(text, position)
+            state, start = self._state, position
+            position = state(text, start)
+            if self._in_thought not in (state, self._state):
+                self._raw.append(text[start : position - len(self._carry)])
 
     def _show(self, piece: str) -> None:
         self._last = piece[-1:] or self._last

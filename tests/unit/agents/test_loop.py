@@ -126,6 +126,16 @@ async def test_three_unusable_replies_in_a_row_end_the_job_and_keep_the_text(
     assert bench.messages()[-1].message_type is MessageType.ERROR
 
 
+async def test_thoughts_of_an_unusable_reply_are_kept_apart_from_its_text(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    scripted.add(text('<think>Hm.</think>{"tool": 1}'), text("Sorry."))
+    await bench.tell("go")
+    kept = next(one for one in bench.messages() if "problem" in one.data)
+    assert kept.text == '{"tool": 1}'
+    assert kept.data["reasoning"] == "Hm."
+
+
 async def test_a_good_reply_in_between_forgives_the_bad_ones(
     bench: Bench, scripted: ScriptedServer
 ) -> None:

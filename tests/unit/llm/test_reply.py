@@ -163,6 +163,15 @@ def test_a_call_is_found_bare_and_in_fences(language: str, before: str, after: s
         assert reply.raw == before + source + after
 
 
+@pytest.mark.parametrize("thought", ["<think>hm</think>", "<think>a < b </thin </think>"])
+def test_reasoning_is_not_kept_as_text_of_a_reply_with_a_problem(thought: str) -> None:
+    broken = '{"tool": "read_file", "parameters": "<think>no tag here</think>"}'
+    reply = parse(f"Well. {thought}{broken} <")
+    assert reply.problem
+    assert reply.raw == f"Well. {broken} <"
+    assert parse("<think>never closed").raw == ""
+
+
 def test_no_line_break_is_needed_in_a_fence() -> None:
     assert calls(parse(f"```json {json.dumps(CALL)}```")) == ["read_file"]
     assert calls(parse(f"```{json.dumps(CALL)}```")) == ["read_file"]
