@@ -24,17 +24,15 @@ from ..policy.visible import visible
 from ..tools.base import Tool, ToolResult
 from ..tools.registry import ToolRegistry
 from .agent import AgentKit
-from .approvals import Approver, PermissionRequest, Ruling
 from .hands import Handled, Hands
 from .jobs import Jobs
 from .log import RunLog
 from .loop import Outcome
+from .telling import Say, TellingApprover, telling
 
 LARGEST_RESULT = 20_000
 """Tokens of a result that are handed over; some clients take no more than a bit above."""
 _LONGEST_NAME = 60
-_AGAIN = 5.0
-"""Seconds between two words to a guest whose call waits for the user."""
 
 
 class GuestDesk:
@@ -159,10 +157,14 @@ class _Stay:
 
     def begin(self, call: ToolCall, tell: Tell) -> asyncio.Task[list[Handled]]:
         """Let a call run beside the others."""
-        running = asyncio.create_task(self._hands(tell).run([call]))
+        running = asyncio.create_task(self._run(call, tell))
         self._calls.add(running)
         running.add_done_callback(self._calls.discard)
         return running
+
+    async def _run(self, call: ToolCall, tell: Tell) -> list[Handled]:
+        async with telling(call.tool, tell) as say:
+            return await self._hands(say).run([call])
 
     async def work(self, job: Job) -> Outcome:
         """The job: it ends with the last call, or ends them all when it is stopped."""
@@ -186,36 +188,14 @@ class _Stay:
         if self._calls:
             await asyncio.wait(self._calls)
 
-    def _hands(self, tell: Tell) -> Hands:
+    def _hands(self, say: Say) -> Hands:
         kit = self._desk.kit
-        gate = replace(kit.gate, approver=_Telling(kit.gate.approver, tell))
+        gate = replace(kit.gate, approver=TellingApprover(kit.gate.approver, say))
         return Hands(
             *(self._desk.registry, kit.workspace, self.log, gate),
             sandbox=kit.sandbox,
             recorder=kit.recorder,
             kernels=kit.kernels,
             user=kit.user,
+            listener=say,
         )
-
-
-@dataclass(frozen=True)
-class _Telling:
-    """Lets the guest know that its call waits for the user."""
-
-    approver: Approver
-    tell: Tell
-
-    async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling:
-        """The user's decision, however long it takes."""
-        telling = asyncio.create_task(self._go_on(request))
-        try:
-            return await self.approver.decide(request, log)
-        finally:
-            telling.cancel()
-
-    async def _go_on(self, request: PermissionRequest) -> None:
-        """Again and again: a client may give up on a server from which it hears nothing."""
-        with suppress(Exception):  # it may have gone, which is noticed elsewhere
-            while True:
-                await self.tell(f"Waits for the user: {request.tool} {request.resource}")
-                await asyncio.sleep(_AGAIN)

@@ -77,6 +77,8 @@ class Hands:
     """Where code of notebooks runs."""
     user: User | None = None
     """Whom a tool may ask in the middle of a call."""
+    listener: Callable[[str], None] = lambda _text: None
+    """Hears what tools say while they run, beside those who follow the events."""
     files_read: dict[str, str] = field(default_factory=dict)
     """Fingerprints of the files that were looked at, as they were then."""
 
@@ -161,6 +163,7 @@ class Hands:
             if text:
                 data = {"code": "tool-output", "call_id": one.id, "text": text}
                 self.log.event(EventType.NOTICE, data)
+                self.listener(text)
 
         return ToolContext(
             workspace=clearance.guard(self.workspace),

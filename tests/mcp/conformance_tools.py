@@ -58,12 +58,26 @@ async def test_error_handling(parameters: Nothing, context: ToolContext) -> Tool
 
 
 @tool(category="files", permissions=[], idempotent=True)
+async def test_tool_with_progress(parameters: Nothing, context: ToolContext) -> ToolResult:
+    """Says how it is getting on."""
+    for done in (0, 50, 100):
+        context.output(f"{done} of 100 done")
+    return ToolResult("all done", "did it in three pieces")
+
+
+@tool(category="files", permissions=[], idempotent=True)
 async def json_schema_2020_12_tool(parameters: Person, context: ToolContext) -> ToolResult:
     """Has a schema with all that schemas can have."""
     return ToolResult("", "did nothing")
 
 
-TOOLS = (test_simple_text, test_image_content, test_error_handling, json_schema_2020_12_tool)
+TOOLS = (
+    test_simple_text,
+    test_image_content,
+    test_error_handling,
+    test_tool_with_progress,
+    json_schema_2020_12_tool,
+)
 
 
 def _load_jupyter_server_extension(_app: Any) -> None:

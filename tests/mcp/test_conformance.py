@@ -54,9 +54,6 @@ NOT_OURS = {
         "elicitation-sep1330-enums",
     ),
     "a stream that has broken off is not taken up again": ("server-sse-polling",),
-    "progress tells that a call waits for the user; tools have none of their own": (
-        "tools-call-with-progress",
-    ),
 }
 OURS = {
     "server-initialize",
@@ -65,6 +62,7 @@ OURS = {
     "tools-call-simple-text",
     "tools-call-image",
     "tools-call-error",
+    "tools-call-with-progress",
     "json-schema-2020-12",
     "server-sse-multiple-streams",
     "dns-rebinding-protection",
