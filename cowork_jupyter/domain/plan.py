@@ -9,6 +9,9 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
 from .contexts import StepStatus
+from .roles import Permission
+
+_PERMISSIONS = {one.partition("_")[0]: str(one) for one in Permission}
 
 
 def _as_text(value: Any) -> Any:
@@ -23,6 +26,17 @@ def _as_list(value: Any) -> Any:
     return [value] if isinstance(value, (str, int)) else value
 
 
+def _as_tools(value: Any) -> Any:
+    """Who does not know a tool says what it is to do: write, create, delete, execute.
+
+    The planner's prompt must not name tools it lacks, and `create_files` holds `create_file`.
+    """
+    names = _as_list(value)
+    if not isinstance(names, list):
+        return names
+    return [_PERMISSIONS.get(name, name) if isinstance(name, str) else name for name in names]
+
+
 StepId = Annotated[str, BeforeValidator(_as_text)]
 Texts = Annotated[list[StepId], BeforeValidator(_as_list)]
 
@@ -34,7 +48,7 @@ class PlanStep(BaseModel):
     step_number: int
     action: Annotated[str, Field(min_length=1)]
     reason: str = ""
-    tools_needed: Texts = []
+    tools_needed: Annotated[Texts, BeforeValidator(_as_tools)] = []
     files: Texts = []
     depends_on: Texts = []
     estimated_time: Annotated[str, BeforeValidator(_as_text)] = ""

@@ -23,6 +23,14 @@ def test_ids_are_made_from_the_numbers() -> None:
     assert [step.id for step in made.steps] == ["1", "2"]
 
 
+def test_what_a_step_is_to_do_stands_for_the_permission() -> None:
+    made = plan({"action": "a", "tools_needed": ["read_file", "write", "execute"]})
+    assert made.steps[0].tools_needed == ["read_file", "write_files", "execute_commands"]
+    assert plan({"action": "a", "tools_needed": "create"}).steps[0].tools_needed == ["create_files"]
+    with pytest.raises(ValidationError):
+        plan({"action": "a", "tools_needed": {"write": True}})
+
+
 def test_with_no_dependency_anywhere_steps_run_in_order() -> None:
     made = plan({"action": "a"}, {"action": "b"}, {"action": "c"})
     assert [step.depends_on for step in made.steps] == [[], ["1"], ["2"]]

@@ -231,6 +231,7 @@ def test_a_tool_is_in_the_prompt_just_if_the_role_may_use_it(
     for name in WHOLE_CONTRACT:
         permitted = name in registry and role.permits(registry[name].permissions)
         assert names(name, prompt) == permitted, name
+        assert (name in prompt) == permitted, f"{name}, as part of another word"
 
 
 @pytest.mark.parametrize("role", [role for role in AgentRole if not role.spec.delegates_to])
