@@ -139,9 +139,10 @@ def _verdict(role: AgentRole, part: Part, around: Surroundings) -> Verdict:
     if part.only_if_denied:
         candidates = [rule for rule in candidates if rule.counts_as is not Effect.ALLOW]
     if part.command:
-        # Of hundreds of rules about commands, most are about other programs.
-        programs = {words[0] for words in (part.command.words, *part.command.hidden) if words}
-        candidates = [one for one in candidates if one.is_bare or one.words[0] in programs]
+        # Of hundreds of rules about commands, most begin with other words.
+        spoken = (part.command.words, *part.command.hidden)
+        heads = {tuple(words[:length]) for words in spoken for length in (1, 2)}
+        candidates = [one for one in candidates if one.is_bare or one.head in heads]
     matching = [rule for rule in candidates if _is_about(rule, part, around.grounds)]
     for rule in _with(Effect.DENY, matching):
         why = f" It cannot be read: {rule.problem}." if rule.problem else ""

@@ -97,6 +97,11 @@ class Rule:
         """For a rule about commands: the words it is about."""
         return command_words(self.pattern or "")
 
+    @cached_property
+    def head(self) -> tuple[str, ...]:
+        """The first of them: no command that begins otherwise is meant."""
+        return self.words[:2]
+
     def __str__(self) -> str:
         return f"{self.effect} {self.text} ({self.scope})"
 
