@@ -10,6 +10,7 @@ from tests.scripted import ScriptedServer
 from tests.ui.agent import Agent
 from tests.ui.conftest import browser as browser
 from tests.ui.conftest import page as page
+from tests.ui.conftest import pytest_collection_modifyitems as pytest_collection_modifyitems
 from tests.ui.conftest import screenshot as screenshot
 from tests.ui.lab import LabServer
 from tests.ui.test_cells import TOOLS

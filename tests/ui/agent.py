@@ -11,7 +11,7 @@ from tests.scripted import ScriptedServer, call, text
 
 from .lab import TOKEN, LabServer
 
-LIMIT = 60.0
+LIMIT = 120.0
 
 
 class Agent:
@@ -74,5 +74,5 @@ class Agent:
             data=json.dumps(body).encode() if body is not None else None,
             headers={"Authorization": f"token {TOKEN}", "Content-Type": "application/json"},
         )
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=LIMIT) as answer:
             return json.loads(answer.read() or b"null")

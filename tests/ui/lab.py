@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -17,7 +19,7 @@ from typing import Self
 
 NOTEBOOKS = Path(__file__).parent.parent.parent / "notebooks"
 TOKEN = "test-token"
-START_LIMIT = 60.0
+START_LIMIT = 180.0
 
 
 class LabServer:
@@ -56,7 +58,7 @@ class LabServer:
         if self._process:
             self._process.terminate()
             try:
-                self._process.wait(20)
+                self._process.wait(60)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
@@ -75,6 +77,11 @@ class LabServer:
     def log(self) -> str:
         """What the server has written so far."""
         return (self._folder / "lab.log").read_text()
+
+    def setting(self, extension: str, plugin: str) -> str:
+        """What Lab has kept of a user's choices: a page that shows them may be ahead of that."""
+        file = self._folder / "settings" / extension / f"{plugin}.jupyterlab-settings"
+        return file.read_text() if file.exists() else ""
 
     def _start(self) -> None:
         with (self._folder / "lab.log").open("ab") as log:
@@ -128,18 +135,23 @@ class LabServer:
             file.write_text(json.dumps({"Cowork": {"notebook_tokens": 0}}))
 
     def _wait_until_it_answers(self) -> None:
+        assert self._process
         give_up = time.monotonic() + START_LIMIT
-        while time.monotonic() < give_up:
+        while time.monotonic() < give_up and self._process.poll() is None:
             try:
-                with urllib.request.urlopen(self.url("api/status"), timeout=2):
+                with urllib.request.urlopen(self.url("api/status"), timeout=10):
                     return
             except (urllib.error.URLError, OSError):
                 time.sleep(0.1)
+        self.stop()
         raise TimeoutError(f"JupyterLab did not start:\n{self.log}")
 
 
 def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """Below those that systems give to whoever does not care: kernels and connections take many,
+    and would come in between while Lab starts, or is started again."""
+    for port in random.SystemRandom().sample(range(20_000, 32_000), 100):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise OSError("no port is free")

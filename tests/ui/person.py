@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Error, Locator, Page, expect
+from collections.abc import Callable
+from uuid import uuid4
+
+from playwright.sync_api import Locator, Page, expect
 
 from .lab import LabServer
+from .patience import MOMENT, until, worked
+from .visit import until_lab_has_started
 
 
 def open_notebook(page: Page, lab: LabServer, name: str = "quickstart.ipynb") -> None:
-    """Open a notebook and wait until its kernel is ready."""
-    page.goto(lab.url(f"lab/tree/{name}"))
-    expect(page.locator("#jp-main-statusbar")).to_contain_text("| Idle", timeout=60_000)
+    """Open a notebook and nothing else, and wait until its kernel is ready.
+
+    In a workspace of its own: Lab would open again what other visits have left open.
+    """
+    page.goto(lab.url(f"lab/workspaces/{uuid4().hex}/tree/{name}"))
+    until_ready(page)
+
+
+def until_ready(page: Page) -> None:
+    """A notebook is there to work in, and has its kernel."""
+    expect(page.locator(".jp-Notebook .jp-Cell").first).to_be_visible()
+    expect(page.locator("#jp-main-statusbar")).to_contain_text("| Idle")
+    until_lab_has_started(page)
 
 
 def run_cells(page: Page, count: int) -> None:
@@ -19,6 +34,20 @@ def run_cells(page: Page, count: int) -> None:
     page.keyboard.press("Escape")
     for _ in range(count):
         page.keyboard.press("Shift+Enter")
+
+
+def save(page: Page) -> None:
+    """Save the notebook, and again if something has changed it meanwhile: cards write down what
+    became of their run, some time after it was shown."""
+    page.locator(".jp-Notebook .cm-content").first.click()
+
+    unsaved = page.locator(".jp-mod-dirty")
+
+    def is_saved() -> bool:
+        page.keyboard.press("Control+s")
+        return worked(lambda: expect(unsaved).to_have_count(0, timeout=MOMENT))
+
+    until(page, is_saved, "the notebook is not saved")
 
 
 def card(page: Page, containing: str) -> Locator:
@@ -32,6 +61,15 @@ def use_dark_theme(page: Page) -> None:
     expect(page.locator("body")).to_have_attribute("data-jp-theme-light", "false")
 
 
+def choose_in_menu(page: Page, menu: str, item: str) -> None:
+    """Open a menu of Lab and choose. It closes when something else takes the focus; a person
+    would open it again, and so do we."""
+
+    heading = page.locator(".lm-MenuBar-item", has_text=menu)
+    offered = page.locator(".lm-Menu-item", has_text=item).first
+    _try_again(page, lambda: heading.click(timeout=MOMENT), lambda: offered.click(timeout=MOMENT))
+
+
 def choose_in_palette(page: Page, command: str) -> None:
     """Open the command palette and run a command by its name.
 
@@ -39,13 +77,22 @@ def choose_in_palette(page: Page, command: str) -> None:
     would open it again, and so do we.
     """
     palette = page.locator("#modal-command-palette")
-    for _ in range(5):
-        page.locator(".lm-MenuBar-item", has_text="View").click()
-        page.locator(".lm-Menu-item", has_text="Activate Command Palette").click()
-        try:
-            palette.locator("input").fill(command, timeout=2_000)
-            palette.locator(".lm-CommandPalette-item", has_text=command).first.click(timeout=2_000)
-            return
-        except Error:
+    offered = palette.locator(".lm-CommandPalette-item", has_text=command).first
+    _try_again(
+        page,
+        lambda: choose_in_menu(page, "View", "Activate Command Palette"),
+        lambda: palette.locator("input").fill(command, timeout=MOMENT),
+        lambda: offered.click(timeout=MOMENT),
+    )
+
+
+def _try_again(page: Page, *steps: Callable[[], object]) -> None:
+    """Do this, until it works; before another try, what is still open is closed."""
+
+    def is_done() -> bool:
+        done = worked(*steps)
+        if not done:
             page.keyboard.press("Escape")
-    raise AssertionError(f"the palette does not offer {command}")
+        return done
+
+    until(page, is_done, "menus do not stay open, or do not offer it")

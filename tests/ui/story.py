@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.scripted import Scripted, call, plan, text
+from tests.scripted import Scripted, call, plan, stall, text
 from tests.scripted.server import last_words
 
-CLEAN, ASK, STREAM, HOSTILE, LONG = (
+CLEAN, ASK, STREAM, HOSTILE, LONG, ENDLESS = (
     "Clean sales.csv",
     "Which rows?",
     "Tell me all",
     "Say something evil",
     "Plan the whole year",
+    "Plan what never ends",
 )
 
 QUESTION = {
@@ -70,6 +71,8 @@ def tell(body: dict[str, Any]) -> Scripted:
     if beginning is not None:
         number = said[beginning][1].split("Your task is step ")[1].split(" ")[0]
         turns = sum(role == "assistant" for role, _ in said[beginning:])
+        if ENDLESS in said[beginning][1] and number != "1":
+            return stall("Still at it", 2)
         return TASKS[number][turns] if CLEAN in said[beginning][1] else text(f"Did step {number}.")
     return _reply_to(last_words(body, "user"))
 
@@ -77,13 +80,14 @@ def tell(body: dict[str, Any]) -> Scripted:
 def _reply_to(words: str) -> Scripted:
     if CLEAN in words:
         return plan("Clean sales.csv and write a report", *STEPS)
-    if LONG in words:
-        months = [f"Look at day {day} of the year, and say what was sold" for day in range(1, 61)]
-        return plan("Plan the whole year", *months)
+    if LONG in words or ENDLESS in words:
+        days = [f"Look at day {day} of the year, and say what was sold" for day in range(1, 61)]
+        return plan(LONG if LONG in words else ENDLESS, *days)
     if ASK in words:
         return text(json.dumps(QUESTION))
     if STREAM in words:
-        return text(" ".join(f"word{number}" for number in range(2000)), delay=0.05)
+        # For eight minutes: whoever stops it comes before it has ended, however slow they are.
+        return text(" ".join(f"word{number}" for number in range(10_000)), delay=0.05)
     return text(EVIL if HOSTILE in words else "Well, **that** is settled.")
 
 

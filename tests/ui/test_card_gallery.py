@@ -50,9 +50,7 @@ def test_what_models_write_is_text_and_nothing_runs(page: Page) -> None:
 
 def test_a_plan_is_edited_by_keyboard_alone(page: Page) -> None:
     open_gallery(page, "light", "plan being edited")
-    handle = page.get_by_label("Step 1 of 3")
-    handle.focus()
-    page.keyboard.press("Alt+ArrowDown")
+    page.get_by_label("Step 1 of 3").press("Alt+ArrowDown")
     expect(page.get_by_label("Step 2 of 3")).to_be_focused()
     expect(page.locator("textarea").nth(1)).to_have_value("Drop 214 duplicate rows, parse `date`")
     expect(page.locator(".cw-editor [role=status]")).to_have_text("Step 1 is now number 2.")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,11 @@ from playwright.sync_api import Page, expect
 from tests.scripted import ScriptedServer, plan, text
 
 from .lab import LabServer
-from .person import card, open_notebook, run_cells
+from .patience import until
+from .person import card, choose_in_menu, open_notebook, run_cells, until_ready
 
 Screenshot = Callable[[Page, str], Path]
 
-PATIENCE = 60_000
 STEPS = ["Load sales.csv", "Group by month", "Draw the chart"]
 CELLS = ["%load_ext cowork_jupyter", "%%plan\nShow revenue by month"]
 
@@ -61,16 +61,17 @@ def chats(model: ScriptedServer) -> int:
 
 def save_until_it_reads(page: Page, path: Path, *words: str) -> None:
     """Save the notebook until the text of its second cell's output has these words."""
-    give_up = time.monotonic() + PATIENCE / 1000
-    while True:
-        page.locator(".lm-MenuBar-item", has_text="File").click()
-        page.locator(".lm-Menu-item", has_text="Save Notebook").first.click()
+
+    def is_there() -> bool:
+        choose_in_menu(page, "File", "Save Notebook")
         page.wait_for_timeout(500)
-        outputs = json.loads(path.read_text())["cells"][1]["outputs"]
+        outputs: list[dict[str, Any]] = []
+        with contextlib.suppress(ValueError):  # it is being written just now
+            outputs = json.loads(path.read_text())["cells"][1]["outputs"]
         text = "".join("".join(one["data"]["text/markdown"]) for one in outputs)
-        if all(word in text for word in words):
-            return
-        assert time.monotonic() < give_up, text
+        return all(word in text for word in words)
+
+    until(page, is_there, f"{words} are not saved")
 
 
 def test_a_plan_card_is_saved_as_text_and_survives_a_reload_and_a_second_run(
@@ -80,7 +81,7 @@ def test_a_plan_card_is_saved_as_text_and_survives_a_reload_and_a_second_run(
     open_notebook(page, lab, "sales.ipynb")
     run_cells(page, 2)
     shown = card(page, STEPS[0])
-    expect(shown).to_have_count(1, timeout=PATIENCE)
+    expect(shown).to_have_count(1)
     for step in STEPS:
         expect(shown).to_contain_text(step)
     expect(shown).to_contain_text("Planner")
@@ -88,12 +89,12 @@ def test_a_plan_card_is_saved_as_text_and_survives_a_reload_and_a_second_run(
 
     save_until_it_reads(page, lab.root / "sales.ipynb", "*completed", "3. Draw the chart")
     page.reload()
-    expect(page.locator("#jp-main-statusbar")).to_contain_text("| Idle", timeout=PATIENCE)
-    expect(card(page, STEPS[2])).to_have_count(1, timeout=PATIENCE)
+    until_ready(page)
+    expect(card(page, STEPS[2])).to_have_count(1)
 
     run_cells(page, 2)
     again = card(page, STEPS[0]).get_by_role("button", name="Run again")
-    expect(again).to_be_visible(timeout=PATIENCE)
+    expect(again).to_be_visible()
     expect(card(page, STEPS[0]).get_by_role("button", name="Start anew")).to_be_visible()
     screenshot(page, "run-before")
     assert chats(model) == 1, "looking at a card again asks no model"
@@ -101,5 +102,5 @@ def test_a_plan_card_is_saved_as_text_and_survives_a_reload_and_a_second_run(
     model.add(text("As before, there is no sales.csv here."))
     again.click()
     outputs = page.locator(".jp-OutputArea .cw-card").first
-    expect(outputs).to_contain_text("As before, there is no", timeout=PATIENCE)
+    expect(outputs).to_contain_text("As before, there is no")
     assert chats(model) == 2

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from .lab import LabServer
-from .person import choose_in_palette, open_notebook
+from .patience import MOMENT, until, worked
+from .person import choose_in_palette, open_notebook, until_ready
 
 Screenshot = Callable[[Page, str], Path]
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
+    """A Lab that nobody has used before, whatever other tests have done in theirs."""
+    with LabServer(tmp_path_factory.mktemp("panel")) as server:
+        yield server
 
 
 def test_the_panel_says_what_to_do_and_inserts_the_cell(
@@ -24,12 +34,16 @@ def test_the_panel_says_what_to_do_and_inserts_the_cell(
     expect(panel).to_contain_text("No language model is connected")
     screenshot(page, "panel")
 
-    before = page.locator(".jp-Notebook .jp-Cell").count()
+    before = len(json.loads((lab.root / "quickstart.ipynb").read_text())["cells"])
+    cells = page.locator(".jp-Notebook .jp-Cell")
+    expect(cells).to_have_count(before)  # Lab fills a notebook bit by bit
     panel.get_by_role("button", name="Insert a %%plan cell").click()
-    expect(page.locator(".jp-Notebook .jp-Cell")).to_have_count(before + 1)
-    expect(page.locator(".jp-Notebook .jp-mod-active .cm-content")).to_contain_text("%%plan")
+    expect(cells).to_have_count(before + 1)
+    made = page.locator(".jp-Notebook .jp-mod-active .cm-content")
+    expect(made).to_contain_text("%%plan")
+    expect(made).to_be_focused()
     page.keyboard.type("tidy up")  # the cursor is where one goes on writing
-    expect(page.locator(".jp-Notebook .jp-mod-active .cm-content")).to_contain_text("tidy up")
+    expect(made).to_contain_text("tidy up")
 
 
 def switch_to_actor(page: Page, pill: Locator) -> None:
@@ -37,20 +51,26 @@ def switch_to_actor(page: Page, pill: Locator) -> None:
     a person would begin again, and so do we.
     """
     active = page.locator(".lm-Menu .lm-mod-active")
-    for _ in range(5):
+    items = page.locator(".lm-Menu .lm-Menu-item")
+
+    def is_switched() -> bool:
+        if "Actor" in pill.inner_text():
+            return True
         pill.focus()
         page.keyboard.press("Enter")
-        try:
-            expect(page.locator(".lm-Menu .lm-Menu-item")).to_have_count(6, timeout=3_000)
-            expect(active).to_contain_text("Planner", timeout=3_000)
-            page.keyboard.press("ArrowDown")
-            expect(active).to_contain_text("Actor", timeout=3_000)
-            page.keyboard.press("Enter")
-            expect(pill).to_contain_text("Actor", timeout=3_000)
-            return
-        except AssertionError:
+        done = worked(
+            lambda: expect(items).to_have_count(6, timeout=MOMENT),
+            lambda: expect(active).to_contain_text("Planner", timeout=MOMENT),
+            lambda: page.keyboard.press("ArrowDown"),
+            lambda: expect(active).to_contain_text("Actor", timeout=MOMENT),
+            lambda: page.keyboard.press("Enter"),
+            lambda: expect(pill).to_contain_text("Actor", timeout=MOMENT),
+        )
+        if not done:
             page.locator("#jp-MainLogo").click()  # closes the menu, wherever the keyboard is
-    raise AssertionError("the keyboard does not switch the role")
+        return done
+
+    until(page, is_switched, "the keyboard does not switch the role")
 
 
 def test_the_pill_shows_the_role_and_switches_it_by_keyboard(page: Page, lab: LabServer) -> None:
@@ -58,17 +78,24 @@ def test_the_pill_shows_the_role_and_switches_it_by_keyboard(page: Page, lab: La
     pill = page.locator("#jp-main-statusbar .cw-status-pill button")
     expect(pill).to_contain_text("Planner")
     switch_to_actor(page, pill)
+    until(page, lambda: '"actor"' in lab.setting("cowork-jupyter", "plugin"), "it is not kept")
 
     page.reload()
-    expect(page.locator("#jp-main-statusbar")).to_contain_text("| Idle", timeout=60_000)
+    until_ready(page)
     expect(pill).to_contain_text("Actor")
-    choose_in_palette(page, "Choose Role…")
-    page.locator(".lm-Menu-item", has_text="Planner").click()
+    planner = page.locator(".lm-Menu-item", has_text="Planner")
+
+    def is_chosen() -> bool:
+        choose_in_palette(page, "Choose Role…")
+        return worked(lambda: planner.click(timeout=MOMENT))
+
+    until(page, is_chosen, "the palette does not lead to the roles")
     expect(pill).to_contain_text("Planner")
 
 
 def test_the_palette_checks_the_connection(page: Page, lab: LabServer) -> None:
     open_notebook(page, lab)
     choose_in_palette(page, "Check Model Connection")
-    toast = page.locator(".Toastify__toast")
-    expect(toast).to_contain_text("built-in guide · no language model answers")
+    # Seen in the page itself: it goes away after a while.
+    answer = page.locator(".Toastify__toast", has_text="built-in guide · no language model answers")
+    answer.first.wait_for()

@@ -14,11 +14,10 @@ from playwright.sync_api import Locator, Page, expect
 from tests.scripted import Scripted, ScriptedServer, call, stall, text
 
 from .lab import LabServer
+from .person import choose_in_menu, open_notebook, save
 from .told import write_notebook
 
 Screenshot = Callable[[Page, str], Path]
-PATIENCE = 60_000
-"""Milliseconds after which something must be wrong; the machine may be busy with other tests."""
 
 
 def question(words: str, *options: str) -> Scripted:
@@ -46,15 +45,17 @@ class Script:
 
     def __init__(self) -> None:
         self.asked = Counter[str]()
+        self.thinks = True
 
     def __call__(self, body: dict[str, Any]) -> Scripted:
         said = [(str(one["role"]), str(one["content"])) for one in body["messages"]]
         goal = next(one for one in (*REPLIES, THINK) if any(one in words for _, words in said))
+        if goal == THINK and self.thinks:  # also when it is asked again, because nothing comes
+            return stall("Let me think about", 4)
         self.asked[goal] += 1
         if goal == THINK:
             delete = call("delete_file", path="kept.md")
-            turns = [stall("Let me think about", 4), delete, delete, text("Thought.")]
-            return turns[self.asked[goal] - 1]
+            return [delete, delete, text("Thought.")][self.asked[goal] - 1]
         begun = max(at for at, (_, words) in enumerate(said) if goal in words)
         return REPLIES[goal][sum(role == "assistant" for role, _ in said[begun:])]
 
@@ -75,12 +76,6 @@ def steady_lab(tmp_path_factory: pytest.TempPathFactory, script: Script) -> Iter
             yield lab
 
 
-def open_notebook(page: Page, lab: LabServer, name: str) -> None:
-    # Without what was open before, which would take the focus when it has loaded.
-    page.goto(f"{lab.url(f'lab/tree/{name}')}&reset")
-    expect(page.locator("#jp-main-statusbar")).to_contain_text("| Idle", timeout=PATIENCE)
-
-
 def run(page: Page, lab: LabServer, name: str, *sources: str) -> Locator:
     """A notebook with these cells, each of them started; gives the card that it shows."""
     write_notebook(lab.root / name, "%load_ext cowork_jupyter", *sources)
@@ -89,8 +84,8 @@ def run(page: Page, lab: LabServer, name: str, *sources: str) -> Locator:
         cell = page.locator(".jp-Notebook .jp-CodeCell").nth(number)
         cell.locator(".cm-content").click()
         page.keyboard.press("Shift+Enter")
-        expect(cell.locator(".jp-InputPrompt")).not_to_have_text("[ ]:", timeout=PATIENCE)
-    expect(card(page)).to_be_visible(timeout=PATIENCE)
+        expect(cell.locator(".jp-InputPrompt")).not_to_have_text("[ ]:")
+    expect(card(page)).to_be_visible()
     return card(page)
 
 
@@ -99,13 +94,7 @@ def card(page: Page) -> Locator:
 
 
 def press(place: Locator, name: str) -> None:
-    place.get_by_role("button", name=name).first.click(timeout=PATIENCE)
-
-
-def save(page: Page) -> None:
-    page.locator(".jp-Notebook .jp-InputPrompt").first.click()
-    page.keyboard.press("Control+s")
-    expect(page.locator(".jp-mod-dirty")).to_have_count(0)
+    place.get_by_role("button", name=name).first.click()
 
 
 def confirm_restart(page: Page) -> None:
@@ -121,38 +110,37 @@ def test_buttons_work_while_the_kernel_is_busy_and_after_it_was_restarted(
     # Not the status bar: Lab calls a kernel idle as soon as one of its subshells is.
     prompt = page.locator(".jp-Notebook .jp-CodeCell").nth(2).locator(".jp-InputPrompt")
     press(shown, "Drop them")
-    expect(shown).to_contain_text("decided.md", timeout=PATIENCE)
+    expect(shown).to_contain_text("decided.md")
     press(shown, "Allow once")
-    expect(shown).to_contain_text("One more thing?", timeout=PATIENCE)
+    expect(shown).to_contain_text("One more thing?")
     assert not (steady_lab.root / "decided.md").exists()
     expect(prompt).to_have_text("[*]:")
 
-    page.locator(".lm-MenuBar-item", has_text="Kernel").click()
-    page.locator(".lm-Menu-item", has_text="Restart Kernel…").first.click()
+    choose_in_menu(page, "Kernel", "Restart Kernel…")
     confirm_restart(page)
-    expect(prompt).to_have_text("[ ]:", timeout=PATIENCE)
+    expect(prompt).to_have_text("[ ]:")
     expect(shown).to_contain_text("Waits for you")
     press(shown, "Yes")
-    expect(shown).to_contain_text("All is decided.", timeout=PATIENCE)
-    expect(shown).to_contain_text("Completed", timeout=PATIENCE)
+    expect(shown).to_contain_text("All is decided.")
+    expect(shown).to_contain_text("Completed")
 
 
 def test_two_tabs_show_the_same_and_opening_it_again_asks_no_model(
     page: Page, steady_lab: LabServer, script: Script
 ) -> None:
     shown = run(page, steady_lab, "tabs.ipynb", f"%%act\n{SHARE}")
-    expect(shown).to_contain_text("shared.md", timeout=PATIENCE)
+    expect(shown).to_contain_text("shared.md")
     save(page)
     other = page.context.new_page()
     open_notebook(other, steady_lab, "tabs.ipynb")
-    expect(card(other)).to_contain_text("Waits for you", timeout=PATIENCE)
+    expect(card(other)).to_contain_text("Waits for you")
     press(card(other), "Deny")
-    expect(shown).to_contain_text("Keep the blank rows?", timeout=PATIENCE)
+    expect(shown).to_contain_text("Keep the blank rows?")
     assert (steady_lab.root / "shared.md").exists()
     press(shown, "Keep them")
     for tab in (shown, card(other)):
-        expect(tab).to_contain_text("All is shared.", timeout=PATIENCE)
-        expect(tab).to_contain_text("Completed", timeout=PATIENCE)
+        expect(tab).to_contain_text("All is shared.")
+        expect(tab).to_contain_text("Completed")
         expect(tab.get_by_role("button", name="Keep them")).to_have_count(0)
     other.close()
 
@@ -169,7 +157,7 @@ def test_after_a_roll_back_the_kernel_can_be_brought_back_too(
     tell = "import os; print('process', os.getpid())"
     shown = run(page, steady_lab, "back.ipynb", tell, f"%%act\n{WRITE}")
     press(shown, "Allow once")
-    expect(shown).to_contain_text("Completed", timeout=PATIENCE)
+    expect(shown).to_contain_text("Completed")
     process = page.locator(".jp-OutputArea-output", has_text="process")
     before = process.inner_text()
     press(shown, "Roll back…")
@@ -179,35 +167,36 @@ def test_after_a_roll_back_the_kernel_can_be_brought_back_too(
     screenshot(page, "run-restart-offered")
     press(shown, "Restart the kernel and run up to here")
     confirm_restart(page)
-    expect(process).not_to_have_text(before, timeout=PATIENCE)
+    expect(process).not_to_have_text(before)
     expect(process).to_contain_text("process")
     expect(shown).to_contain_text("Rolled back.")
 
 
 def test_a_run_goes_on_after_the_server_was_restarted(
-    page: Page, steady_lab: LabServer, screenshot: Screenshot
+    page: Page, steady_lab: LabServer, script: Script, screenshot: Screenshot
 ) -> None:
     shown = run(page, steady_lab, "restart.ipynb", f"%%act\n{THINK}")
-    expect(shown).to_contain_text("Let me think", timeout=PATIENCE)
+    expect(shown).to_contain_text("Let me think")
     # Lab may say so too, in a dialog over everything.
     lost = page.locator(".jp-Dialog", has_text="Server Connection Error")
     page.add_locator_handler(lost, lambda dialog: dialog.locator("button").last.click())
     steady_lab.stop()
-    expect(shown).to_contain_text("Reconnecting…", timeout=PATIENCE)
+    expect(shown).to_contain_text("Reconnecting…")
     screenshot(page, "run-reconnecting")
+    script.thinks = False
     steady_lab.restart()
-    expect(shown).to_contain_text("Interrupted", timeout=PATIENCE)
+    expect(shown).to_contain_text("Interrupted")
     screenshot(page, "run-interrupted")
     press(shown, "Go on")
-    expect(shown).to_contain_text("kept.md", timeout=PATIENCE)
+    expect(shown).to_contain_text("kept.md")
 
     # What waits for the user waits on, and is decided before the run goes on.
     steady_lab.restart()
-    expect(shown).to_contain_text("Interrupted", timeout=PATIENCE)
+    expect(shown).to_contain_text("Interrupted")
     press(shown, "Allow once")
-    expect(shown).to_contain_text("You allowed", timeout=PATIENCE)
+    expect(shown).to_contain_text("You allowed")
     screenshot(page, "run-decided")
     press(shown, "Go on")
-    expect(shown).to_contain_text("Thought.", timeout=PATIENCE)
+    expect(shown).to_contain_text("Thought.")
     assert not (steady_lab.root / "kept.md").exists()
-    expect(shown).to_contain_text("Completed", timeout=PATIENCE)
+    expect(shown).to_contain_text("Completed")

@@ -14,10 +14,9 @@ from playwright.sync_api import Locator, Page, expect
 from tests.scripted import Scripted, ScriptedServer, call, plan, stall, text
 
 from .lab import LabServer
+from .person import open_notebook, save
 
 Screenshot = Callable[[Page, str], Path]
-LONG = 60_000
-"""Milliseconds for what a model does; the machine may be busy with other tests."""
 
 STEPS = [
     {"id": "1", "action": "Write a", "files": ["a.txt"], "tools_needed": ["create_file"]},
@@ -85,16 +84,14 @@ def run_cell(page: Page, lab: LabServer, name: str, source: str) -> Locator:
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     notebook = {"nbformat": 4, "nbformat_minor": 5, "cells": cells}
     (lab.root / name).write_text(json.dumps({**notebook, "metadata": {"kernelspec": kernel}}))
-    # Without what was open before, which would take the focus when it has loaded.
-    page.goto(f"{lab.url(f'lab/tree/{name}')}&reset")
-    expect(page.locator("#jp-main-statusbar")).to_contain_text("| Idle", timeout=LONG)
+    open_notebook(page, lab, name)
     for number in (0, 1):
         cell = page.locator(".jp-Notebook .jp-CodeCell").nth(number)
         cell.locator(".cm-content").click()
         page.keyboard.press("Shift+Enter")
-        expect(cell.locator(".jp-InputPrompt")).to_contain_text(str(number + 1), timeout=LONG)
+        expect(cell.locator(".jp-InputPrompt")).to_contain_text(str(number + 1))
     run = page.locator(".jp-OutputArea .cw-run")
-    expect(run).to_be_visible(timeout=LONG)
+    expect(run).to_be_visible()
     return run
 
 
@@ -112,31 +109,28 @@ def test_from_plan_to_roll_back(
 ) -> None:
     lab = lab_with_model
     run = run_cell(page, lab, "plan.ipynb", "%%plan\nClean sales.csv")
-    expect(run).to_contain_text("Plan ready", timeout=LONG)
+    expect(run).to_contain_text("Plan ready")
     press(run, "Edit steps")
     run.locator("textarea").first.fill("Write a carefully")
     press(run, "Save")
     expect(run).to_contain_text("Write a carefully")
     expect(run).to_contain_text("revision 2")
     press(run, "Execute plan")
-    expect(run).to_contain_text("pip download pyarrow", timeout=LONG)
+    expect(run).to_contain_text("pip download pyarrow")
     screenshot(page, "run-permission")
 
-    page.locator(".jp-Notebook .jp-Cell").first.click()
-    page.keyboard.press("Control+s")
-    expect(page.locator(".jp-mod-dirty")).to_have_count(0)
+    save(page)
     page.reload()
-    expect(run).to_contain_text("Waits for you", timeout=LONG)
+    expect(run).to_contain_text("Waits for you")
     press(run, "Deny")
-    expect(run).to_contain_text("Completed", timeout=LONG)
+    expect(run).to_contain_text("Completed")
     assert written(lab) == {"a.txt", "b.txt"}
 
     (lab.root / "a.txt").write_text("by the user")
     press(run, "Roll back…")
     expect(run).to_contain_text("Would be removed · 1 file")
     anyway = run.get_by_role("checkbox", name="Roll back anyway: a.txt")
-    anyway.focus()
-    page.keyboard.press("Space")
+    anyway.press("Space")
     expect(run).to_contain_text("Would be removed · 2 files")
     expect(anyway).to_be_focused()
     assert written(lab) == {"a.txt", "b.txt"}, "looking must not change anything"
@@ -152,9 +146,9 @@ def test_from_plan_to_roll_back(
 
 def test_a_reply_can_be_stopped_while_it_streams(page: Page, lab_with_model: LabServer) -> None:
     run = run_cell(page, lab_with_model, "stop.ipynb", "%%act\nThink long")
-    expect(run).to_contain_text("Let me think", timeout=LONG)
+    expect(run).to_contain_text("Let me think")
     press(run, "Stop")
-    expect(run).to_contain_text("Stopped", timeout=LONG)
+    expect(run).to_contain_text("Stopped")
     expect(run).to_contain_text("The reply was cut off here.")
 
 
@@ -164,8 +158,8 @@ def test_lab_draws_the_reply_and_none_of_it_runs(
     outside: list[str] = []
     page.on("request", lambda one: outside.append(one.url) if "evil" in one.url else None)
     run = run_cell(page, lab_with_model, "reply.ipynb", "%%act\nExplain it")
-    expect(run).to_contain_text("Completed", timeout=LONG)
-    expect(run.locator(".jp-RenderedMermaid img")).to_be_visible(timeout=LONG)
+    expect(run).to_contain_text("Completed")
+    expect(run.locator(".jp-RenderedMermaid img")).to_be_visible()
     expect(run.locator("pre span").first).to_be_visible()
     expect(run).to_contain_text("<script>window.hacked=1</script>")
     screenshot(page, "run-reply")

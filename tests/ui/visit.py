@@ -10,15 +10,19 @@ from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-unt
 from playwright.sync_api import Locator, Page, expect
 
 from .lab import LabServer
-
-PATIENCE = 60_000
-"""Milliseconds after which something must be wrong, also on a slow machine."""
+from .patience import MOMENT, until, worked
 
 
 def open_lab(page: Page, lab: LabServer) -> None:
     """Lab as it opens in a workspace of its own, with no notebook and no kernel."""
     page.goto(lab.url(f"lab/workspaces/{uuid4().hex}"))
-    expect(page.locator(".jp-Launcher")).to_be_visible(timeout=60_000)
+    expect(page.locator(".jp-Launcher")).to_be_visible()
+    until_lab_has_started(page)
+
+
+def until_lab_has_started(page: Page) -> None:
+    """While Lab restores what was open, it covers itself, and takes the focus back and forth."""
+    expect(page.locator("#jupyterlab-splash")).to_have_count(0)
 
 
 def open_panel(page: Page) -> Locator:
@@ -27,14 +31,14 @@ def open_panel(page: Page) -> Locator:
     While Lab starts it may take the focus back; a person would press the keys again, and so do we.
     """
     panel = page.locator(".cw-panel")
-    for _ in range(10):
+    field = panel.locator(".cw-composer textarea")
+
+    def is_ready() -> bool:
         page.keyboard.press("Control+;")
-        try:
-            expect(panel.locator(".cw-composer textarea")).to_be_focused(timeout=3_000)
-            return panel
-        except AssertionError:
-            continue
-    raise AssertionError("Ctrl+; does not lead to the panel")
+        return worked(lambda: expect(field).to_be_focused(timeout=MOMENT))
+
+    until(page, is_ready, "Ctrl+; does not lead to the panel")
+    return panel
 
 
 def say(panel: Locator, words: str) -> None:
@@ -54,6 +58,7 @@ def unfold(panel: Locator, *titles: str) -> None:
         part = panel.locator("details.cw-part", has=panel.page.locator("h2", has_text=title))
         if part.get_attribute("open") is None:
             part.locator("summary").first.click()
+            expect(part).to_have_attribute("open", "")
 
 
 def rows(panel: Locator) -> Locator:
@@ -74,10 +79,11 @@ def complaints(page: Page, selector: str) -> list[str]:
 
 
 def assert_nothing_sticks_out(panel: Locator) -> None:
-    """However narrow it gets, nobody has to scroll sideways."""
-    wide = panel.evaluate(
-        """panel => [panel, ...panel.querySelectorAll('.cw-panel-scroll, .cw-card, .cw-row')]
-            .filter(node => node.scrollWidth > node.clientWidth + 1)
-            .map(node => node.className)"""
+    """However narrow it gets, nobody has to scroll sideways, once Lab has laid it out."""
+    panel.evaluate(
+        "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
     )
-    assert wide == []
+    wide = """panel => [panel, ...panel.querySelectorAll('.cw-panel-scroll, .cw-card, .cw-row')]
+        .filter(node => node.scrollWidth > node.clientWidth + 1)
+        .map(node => node.className)"""
+    until(panel.page, lambda: panel.evaluate(wide) == [], "something sticks out of the panel")

@@ -34,7 +34,23 @@ class Kernel {
   }
 }
 
-const frames = () => new Promise(resolve => setTimeout(resolve, 400));
+const frame = () => new Promise(requestAnimationFrame);
+
+/** Until all is drawn: a while on a fast machine, and on a slow one until it has nothing else to do. */
+const drawn = async () => {
+  await new Promise(resolve => setTimeout(resolve, 400));
+  for (let painted = 0; painted < 5; painted += 1) await frame();
+  await new Promise(resolve => requestIdleCallback(resolve, { timeout: 10_000 }));
+};
+
+/** The button with these words, once it is there. */
+async function button(el, words) {
+  for (;;) {
+    const found = [...el.querySelectorAll('button')].find(one => one.textContent.includes(words));
+    if (found) return found;
+    await frame();
+  }
+}
 
 async function show(name, example) {
   const place = document.createElement('article');
@@ -71,7 +87,7 @@ window.stream = async (count, atOnce = 2) => {
     }
     await new Promise(resolve => setTimeout(resolve, 10));
   }
-  await frames();
+  await drawn();
   going = false;
   return slow;
 };
@@ -82,10 +98,10 @@ for (const [name, example] of Object.entries(CARDS)) {
     window.last = { kernel: await show(name, example), seq: (example.events ?? []).length };
   }
 }
-await frames();
+await drawn();
 for (const [name, { click = [] }] of Object.entries(CARDS)) {
   const el = document.querySelector(`[data-card="${name}"]`);
-  click.forEach(words => [...(el?.querySelectorAll('button') ?? [])].find(button => button.textContent.includes(words))?.click());
+  for (const words of el ? click : []) (await button(el, words)).click();
 }
-await frames();
+await drawn();
 document.body.dataset.ready = 'true';
