@@ -14,6 +14,7 @@ import pytest
 import pytest_asyncio
 from distributed import Client, LocalCluster
 
+from cowork_jupyter.agents import pool_cluster
 from cowork_jupyter.domain.settings import Settings
 from tests.scripted.fixtures import scripted as scripted
 from tests.unit.agents.conftest import Bench, make_bench
@@ -45,7 +46,7 @@ class Cluster:
     async def who_runs(self, words: str) -> str | None:
         """The worker below whose process a command runs that has these words in it."""
         for worker, pid in (await self.pids()).items():
-            if any(words in line_of(one) for one in psutil.Process(pid).children(recursive=True)):
+            if any(words in line_of(one) for one in children_of(pid)):
                 return worker
         return None
 
@@ -60,6 +61,13 @@ class Cluster:
         (worker,) = await self.at_work()
         psutil.Process(pids[worker]).kill()
         return worker
+
+
+def children_of(pid: int) -> list[psutil.Process]:
+    """All processes below one; none if it has ended."""
+    with suppress(psutil.NoSuchProcess):
+        return list(psutil.Process(pid).children(recursive=True))
+    return []
 
 
 def line_of(process: psutil.Process) -> str:
@@ -78,6 +86,13 @@ def cluster() -> Iterator[Cluster]:
         Client(started) as client,  # type: ignore[no-untyped-call]
     ):
         yield Cluster(started.scheduler_address, client)
+
+
+@pytest.fixture(autouse=True)
+def a_slow_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that has just been started imports all of ours before it answers."""
+    monkeypatch.setattr(pool_cluster, "CONNECT", PATIENCE)
+    monkeypatch.setattr(pool_cluster, "STOP", PATIENCE)
 
 
 @pytest_asyncio.fixture

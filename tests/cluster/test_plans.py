@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -163,7 +164,8 @@ def nothing_left_behind() -> Iterator[None]:
     yield
     for process in psutil.process_iter(["cmdline"]):
         if process.info["cmdline"] == SLEEP.split():
-            process.kill()
+            with suppress(psutil.NoSuchProcess):  # it was about to end
+                process.kill()
 
 
 async def command_at_work(bench: Bench, cluster: Cluster, scripted: ScriptedServer) -> str:

@@ -96,7 +96,7 @@ async def test_who_stops_listening_stops_the_writing(model: LocalModel) -> None:
     while busy := [slot for slot in await slots(endpoint) if slot["is_processing"]]:
         written += [slot["next_token"][0]["n_decoded"] for slot in busy]
         await asyncio.sleep(0.05)
-    assert max(written) < 500
+    assert max(written) < 1_000
 
 
 @pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer guessed"}])

@@ -60,7 +60,9 @@ def http_server(kind: str, port: int = 0) -> Iterator[tuple[str, subprocess.Pope
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         try:
             assert process.stdout
-            yield process.stdout.readline().decode().strip(), process
+            address = process.stdout.readline().decode().strip()
+            assert address, "it did not start"
+            yield address, process
         finally:
             process.kill()
 

@@ -17,6 +17,7 @@ from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import ImagePart, MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.mcp.client.connection import Patience
 from cowork_jupyter.mcp.client.tools import ToolChanged
 from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.record import ExportFormat
@@ -25,7 +26,7 @@ from cowork_jupyter.store import Inquiry
 from tests.scripted import ScriptedServer, call, text
 from tests.unit.agents.conftest import Bench, make_bench
 
-from .conftest import eventually, http_server, npm, odd
+from .conftest import PATIENCE, eventually, http_server, npm, odd
 
 pytestmark = pytest.mark.asyncio
 
@@ -50,6 +51,8 @@ async def bench(settings: Settings) -> AsyncIterator[Bench]:
     """A service whose user is asked."""
     async for made in make_bench(settings):
         made.service.kit.gate.approver = made.service.approvals
+        servers = made.service.mcp  # which may take their time to start
+        servers._around = replace(servers._around, patience=Patience(first_look=PATIENCE))
         yield made
 
 

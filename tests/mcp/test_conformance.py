@@ -69,6 +69,7 @@ OURS = {
 }
 
 
+@pytest.mark.timeout(600)  # more than thirty scenarios, one after the other
 async def test_what_applies_to_a_server_of_tools_passes(tmp_path: Path) -> None:
     baseline = tmp_path / "not_ours.yml"  # JSON is YAML
     baseline.write_text(json.dumps({"server": [one for few in NOT_OURS.values() for one in few]}))

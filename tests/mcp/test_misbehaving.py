@@ -18,6 +18,7 @@ from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.replies import Question
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.mcp import client
+from cowork_jupyter.mcp.client import stdio
 from cowork_jupyter.mcp.client.connection import Connection
 from cowork_jupyter.mcp.client.servers import McpServers
 from cowork_jupyter.tools.registry import default_tools
@@ -140,8 +141,9 @@ async def test_one_that_greets_without_end_is_no_server(house: House) -> None:
     ],
 )
 async def test_nonsense_and_floods_end_the_call_and_hurt_nobody_else(
-    house: House, tool: str, why: str
+    house: House, tool: str, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(stdio, "FLOOD_SECONDS", PATIENCE)  # a slow machine floods slowly
     servers = await house.ready(odd=odd(timeout=PATIENCE), other=odd())
     failing = asyncio.create_task(failure(house, servers, f"mcp__odd__{tool}"))
     while not failing.done():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Iterator
 
 import httpx
@@ -158,7 +159,7 @@ async def test_what_is_not_there_is_said(server: LiveServer) -> None:
         result = await client.call_tool("read_file", {"file": "a.txt"})
         assert result.is_error
         assert "'path' is missing" in said(result)
-    async with httpx.AsyncClient(headers=LOGIN) as http:
+    async with httpx.AsyncClient(headers=LOGIN, timeout=PATIENCE) as http:
         answer = await http.post(f"{server.api}mcp?role=emperor", json=HELLO)
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "unknown_role")
 
@@ -174,7 +175,7 @@ async def test_nobody_comes_in_without_login_or_from_elsewhere(
         {**LOGIN, "Origin": "http://evil.example"},
         {**LOGIN, "Host": "evil.example"},
     ]
-    async with httpx.AsyncClient() as http:
+    async with httpx.AsyncClient(timeout=PATIENCE) as http:
         for headers in strangers:
             answer = await http.request(
                 method, f"{server.api}mcp", headers={**accept, **headers}, json=HELLO
@@ -188,10 +189,13 @@ async def test_no_second_port_is_opened(server: LiveServer) -> None:
         await client.list_tools()
         process = psutil.Process(server.process_id)
         family = [process, *process.children(recursive=True)]
-        ports = {
-            one.laddr.port
-            for member in family
-            for one in member.net_connections("inet")
-            if one.status == psutil.CONN_LISTEN
-        }
+        ports = {port for member in family for port in listening(member)}
     assert ports == {httpx.URL(server.url).port}
+
+
+def listening(process: psutil.Process) -> list[int]:
+    """The ports at which a process listens; none if it has ended meanwhile."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        found = process.net_connections("inet")
+        return [one.laddr.port for one in found if one.status == psutil.CONN_LISTEN]
+    return []

@@ -10,6 +10,7 @@ import pytest
 from cowork_jupyter.domain.errors import CoworkError, InvalidInput
 from cowork_jupyter.domain.replies import Question
 from cowork_jupyter.mcp.client import offers
+from tests.server.live import held_port
 
 from .conftest import PATIENCE, House, call, eventually, http_server, npm
 
@@ -57,7 +58,7 @@ async def test_everything(house: House, monkeypatch: pytest.MonkeyPatch) -> None
     assert "declined" in answer.text
 
     connection = servers.connection("every")
-    assert "Starting default" in connection.tail.text()
+    await eventually(lambda: "Starting default" in connection.tail.text())
     listed = await offers.resources_of(connection)
     assert await offers.read_resource(connection, listed[0].uri)
     prompts = {one.name: one for one in await offers.prompts_of(connection)}
@@ -130,16 +131,17 @@ async def test_over_http(house: House, kind: str, monkeypatch: pytest.MonkeyPatc
 
 
 async def test_an_http_server_that_was_restarted_is_found_again(house: House) -> None:
-    with http_server("http") as (url, _):
-        servers = await house.ready(weather={"url": url})
-    with pytest.raises(CoworkError, match="Whether it was done is not known"):
-        await call(house, servers, "mcp__weather__add", a=2, b=3)
-    with http_server("http", int(url.split(":")[2].split("/")[0])):
-        async with asyncio.timeout(PATIENCE):
-            while servers.connection("weather").state != "ready":
-                with contextlib.suppress(CoworkError):
-                    await servers.connection("weather").client()
-        assert (await call(house, servers, "mcp__weather__add", a=2, b=3)).text == "5"
+    with held_port() as port:  # or somebody else could have it in between
+        with http_server("http", port) as (url, _):
+            servers = await house.ready(weather={"url": url})
+        with pytest.raises(CoworkError, match="Whether it was done is not known"):
+            await call(house, servers, "mcp__weather__add", a=2, b=3)
+        with http_server("http", port):
+            async with asyncio.timeout(PATIENCE):
+                while servers.connection("weather").state != "ready":
+                    with contextlib.suppress(CoworkError):
+                        await servers.connection("weather").client()
+            assert (await call(house, servers, "mcp__weather__add", a=2, b=3)).text == "5"
 
 
 async def test_two_calls_at_once_do_not_wait_for_each_other(house: House) -> None:

@@ -24,7 +24,8 @@ def check(arguments: list[str]) -> int:
     """What `make test` does; gives the exit code of pytest."""
     with copied() as folder:
         command = [sys.executable, "-m", "pytest", "-c", "pyproject.toml", "--rootdir", str(ROOT)]
-        command += ["--nbval-lax", f"--nbval-cell-timeout={LIMIT}", str(folder), "tests/notebooks"]
+        command += ["--nbval-lax", f"--nbval-cell-timeout={LIMIT}", f"--timeout={2 * LIMIT}"]
+        command += [f"--nbval-kernel-startup-timeout={LIMIT}", str(folder), "tests/notebooks"]
         env = environment(folder.parent)
         return subprocess.run([*command, *arguments], cwd=ROOT, env=env, check=False).returncode
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import tarfile
@@ -18,12 +17,17 @@ from typing import Any
 
 import pytest
 
+from tests.server.live import held_port
+
 from .resolver import packages_for
 
 ROOT = Path(__file__).parent.parent.parent
 MOST_ADDED_PACKAGES = 20
 LARGEST_CARD_SCRIPT = 60_000
 LARGEST_LAB_CHUNK = 200_000
+PATIENCE = 180
+
+pytestmark = pytest.mark.timeout(1_800)  # to build and to install takes minutes
 
 
 @pytest.fixture(scope="session")
@@ -121,31 +125,29 @@ def empty_environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 @pytest.fixture
 def server(empty_environment: Path, tmp_path: Path) -> Iterator[str]:
     """The address of a Jupyter server from that environment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     folders = {
         f"JUPYTER_{what}_DIR": str(tmp_path / what) for what in ("CONFIG", "DATA", "RUNTIME")
     }
     root = ["--allow-root"] if os.geteuid() == 0 else []
-    process = subprocess.Popen(
-        [
-            *(str(empty_environment / "bin" / "jupyter"), "server", "--no-browser", *root),
-            *(f"--port={port}", "--IdentityProvider.token=t", f"--ServerApp.root_dir={tmp_path}"),
-        ],
-        env={**os.environ, **folders},
-    )
-    yield f"http://127.0.0.1:{port}"
-    process.terminate()
-    process.wait(20)
+    command = [
+        *(str(empty_environment / "bin" / "jupyter"), "server", "--no-browser", *root),
+        *("--ServerApp.ip=127.0.0.1", "--ServerApp.port_retries=0"),
+        *("--IdentityProvider.token=t", f"--ServerApp.root_dir={tmp_path}"),
+    ]
+    with (
+        held_port() as port,
+        subprocess.Popen([*command, f"--port={port}"], env={**os.environ, **folders}) as process,
+    ):
+        yield f"http://127.0.0.1:{port}"
+        process.terminate()
 
 
 def _get(url: str) -> Any:
-    give_up = time.monotonic() + 60
+    give_up = time.monotonic() + PATIENCE
     while True:
         try:
             request = urllib.request.Request(url, headers={"Authorization": "token t"})
-            with urllib.request.urlopen(request, timeout=10) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError:
             raise

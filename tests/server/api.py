@@ -8,6 +8,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 JobRecord = dict[str, Any]
+PATIENCE = 120
+"""Seconds after which a test calls it hanging."""
 
 
 class Api:
@@ -29,7 +31,6 @@ class Api:
             body=payload,
             headers=self._headers,
             raise_error=False,
-            request_timeout=30,
             allow_nonstandard_methods=True,
         )
 
@@ -66,7 +67,7 @@ class Api:
 
     async def ended(self, job_id: str) -> JobRecord:
         """The job once it is over."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             while True:
                 job: JobRecord = await self.get(f"jobs/{job_id}")
                 if job["status"] not in ("running", "waiting"):
@@ -75,7 +76,7 @@ class Api:
 
     async def first_request(self, context_id: str) -> dict[str, Any]:
         """The first request for permission that comes up."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             while True:
                 items = (await self.get(f"context/{context_id}/permissions"))["items"]
                 if items:
@@ -85,7 +86,7 @@ class Api:
 
     async def first_question(self, context_id: str) -> dict[str, Any]:
         """The first question that comes up."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             while True:
                 items = (await self.get(f"context/{context_id}/questions"))["items"]
                 if items:

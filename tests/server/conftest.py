@@ -6,11 +6,12 @@ import os
 from typing import Any
 
 import pytest
+from tornado.httpclient import HTTPRequest
 
 from tests.scripted import ScriptedServer
 from tests.scripted.fixtures import scripted as scripted
 
-from .api import Api
+from .api import PATIENCE, Api
 
 pytest_plugins = ["pytest_jupyter.jupyter_server"]
 
@@ -20,6 +21,13 @@ def no_model_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith(("COWORK_", "OPENAI_")):
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def a_slow_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first request imports the whole service, which may take a while."""
+    for name in ("connect_timeout", "request_timeout"):
+        monkeypatch.setitem(HTTPRequest._DEFAULTS, name, PATIENCE)
 
 
 @pytest.fixture

@@ -15,7 +15,8 @@ from pathlib import Path
 import httpx
 
 TOKEN = "test-token"
-START_LIMIT = 60.0
+START_LIMIT = 120.0
+END_LIMIT = 60.0
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,12 @@ def live_server(
     environment: dict[str, str] | None = None,
 ) -> Iterator[LiveServer]:
     """`with live_server(tmp_path) as server:` runs one with folders of its own."""
-    port, root, log_file = _free_port(), folder / "root", folder / "server.log"
+    root, log_file = folder / "root", folder / "server.log"
     root.mkdir(exist_ok=True)  # a server that was killed may be started again
     command = [
         *(sys.executable, "-m", "jupyter_server", "--no-browser"),
         *(["--allow-root"] if os.geteuid() == 0 else []),
-        f"--port={port}",
+        "--ServerApp.ip=127.0.0.1",
         "--ServerApp.port_retries=0",
         f"--ServerApp.base_url={base_url}",
         f"--ServerApp.root_dir={root}",
@@ -60,9 +61,10 @@ def live_server(
         *arguments,
     ]
     with (
+        held_port() as port,
         log_file.open("wb") as log,
         subprocess.Popen(
-            command,
+            [*command, f"--port={port}"],
             cwd=root,
             env=_environment(folder, environment or {}),
             stdout=log,
@@ -91,7 +93,7 @@ def _wait_until_it_answers(server: LiveServer, process: subprocess.Popen[bytes])
     give_up = time.monotonic() + START_LIMIT
     while process.poll() is None and time.monotonic() < give_up:
         try:
-            httpx.get(f"{server.url}api", timeout=2)
+            httpx.get(f"{server.url}api", timeout=10)
             return
         except httpx.TransportError:
             time.sleep(0.05)
@@ -101,13 +103,18 @@ def _wait_until_it_answers(server: LiveServer, process: subprocess.Popen[bytes])
 def _end(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
     try:
-        process.wait(20)
+        process.wait(END_LIMIT)
     except subprocess.TimeoutExpired:
         process.kill()
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+@contextmanager
+def held_port() -> Iterator[int]:
+    """A port that nobody else is given meanwhile: it is bound here, but nobody listens to it.
+
+    Servers bind with SO_REUSEADDR as well, so one that asks for just this port gets it.
+    """
+    with socket.socket() as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.bind(("127.0.0.1", 0))
+        yield holder.getsockname()[1]

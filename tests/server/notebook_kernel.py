@@ -10,13 +10,15 @@ from typing import Any
 
 import pytest
 
+from cowork_jupyter.server import kernel_looking
 from cowork_jupyter.server.kernels import ServerKernels
 from cowork_jupyter.tools.kernel.state import Code, Ran, Run
 from cowork_jupyter.workspace import Workspace
 
+from .api import PATIENCE as PATIENCE
+
 NOTEBOOK = "sales.ipynb"
 CELLS = ("a = 1", "print('from a cell')\na + 1")
-PATIENCE = 60
 
 
 def write_notebook(path: Path, *sources: str) -> None:
@@ -76,6 +78,13 @@ async def until(so: Callable[[], bool]) -> None:
     async with asyncio.timeout(PATIENCE):
         while not so():
             await asyncio.sleep(0.02)
+
+
+@pytest.fixture
+def a_patient_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests say by themselves when they want the kernel to be too busy."""
+    for name in ("BUSY_AFTER", "IDLE_PATIENCE", "LOOKING", "LEAVING"):
+        monkeypatch.setattr(kernel_looking, name, PATIENCE)
 
 
 @pytest.fixture

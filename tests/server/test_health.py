@@ -12,11 +12,13 @@ from tornado.httpclient import HTTPClientError
 from cowork_jupyter.domain.connection import BUILT_IN
 from cowork_jupyter.workspace.sandbox.sandbox import available_sandbox
 
+from .api import PATIENCE
+
 pytestmark = pytest.mark.usefixtures("jp_serverapp")
 
 
 async def health(fetch: Any, **parameters: str) -> Any:
-    answer = await fetch("cowork", "health", params=parameters)
+    answer = await fetch("cowork", "health", params=parameters, request_timeout=PATIENCE)
     assert answer.headers["Content-Type"].startswith("application/json")
     return json.loads(answer.body)
 

@@ -12,7 +12,7 @@ from tornado.httpclient import HTTPClientError
 from cowork_jupyter.server.handler import KERNEL_TOKEN_HEADER
 from tests.scripted import ScriptedServer, call, text
 
-from .api import Api
+from .api import PATIENCE, Api
 
 pytestmark = pytest.mark.usefixtures("connected")
 
@@ -64,7 +64,7 @@ async def test_the_socket_says_where_something_happened_but_not_what(
     context = await asked(api)
     kinds: set[str] = set()
     numbers: list[int] = []
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while "question-asked" not in kinds:
             frame = json.loads(await socket.read_message())
             assert set(frame) == {"seq", "happened"}

@@ -14,7 +14,10 @@ from cowork_jupyter.server import kernel_looking
 from cowork_jupyter.tools.kernel.state import Variable
 
 from .notebook_kernel import NOTEBOOK, PATIENCE, Place
+from .notebook_kernel import a_patient_look as a_patient_look
 from .notebook_kernel import place as place
+
+pytestmark = pytest.mark.usefixtures("a_patient_look")
 
 NASTY = """
 import time
@@ -64,14 +67,6 @@ async def look(place: Place, name: str) -> str:
     async with asyncio.timeout(PATIENCE):
         found = await place.kernels.inspect(place.workspace, NOTEBOOK, name)
     return "\n".join([f"{found.type} · {found.about}", *found.lines])
-
-
-@pytest.fixture(autouse=True)
-def a_slow_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests say by themselves when they want the kernel to be too busy."""
-    monkeypatch.setattr(kernel_looking, "BUSY_AFTER", PATIENCE)
-    monkeypatch.setattr(kernel_looking, "IDLE_PATIENCE", PATIENCE)
-    monkeypatch.setattr(kernel_looking, "LOOKING", PATIENCE)
 
 
 async def test_the_names_that_the_user_made_are_listed(place: Place) -> None:

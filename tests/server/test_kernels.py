@@ -125,23 +125,26 @@ async def test_a_kernel_that_dies_while_it_is_waited_for_is_told(place: Place) -
 
 @pytest.mark.usefixtures("connected")
 async def test_code_in_which_nothing_moves_is_asked_about_and_interrupted_if_the_user_says_so(
-    place: Place, api: Api, scripted: ScriptedServer, monkeypatch: Any
+    place: Place, api: Api, scripted: ScriptedServer, monkeypatch: Any, tmp_path: Path
 ) -> None:
+    begun = tmp_path / "begun"
+    sleeps = f"import time; open({str(begun)!r}, 'w').close(); time.sleep(1000)"
     monkeypatch.setattr(place.kernels, "_patience", 2.0)
     monkeypatch.setattr(vigil, "IDLE", 0.5)  # of so short a time, a tick of the clock is much
     await api.post("rules", {"effect": "allow", "rule": "run_code", "scope": "global"}, status=201)
     context = await api.new_context(notebook=NOTEBOOK, role="actor")
-    scripted.add(call("run_code", code="x = 1\nimport time; time.sleep(1000)"), text("Given up."))
+    scripted.add(call("run_code", code=f"x = 1\n{sleeps}"), text("Given up."))
     sent = await api.post(f"context/{context}/messages", {"content": "Run."}, status=202)
     question = await api.first_question(context)
     assert "used no processor" in question["question"]
     assert (await api.get(f"jobs/{sent['job_id']}"))["status"] == "waiting"
+    await until(begun.exists)
     await api.post(f"questions/{question['id']}/answer", {"value": "interrupt"})
     assert (await api.ended(sent["job_id"]))["status"] == "completed"
     messages = (await api.get(f"context/{context}/messages"))["items"]
     (result,) = [one for one in messages if one["message_type"] == "tool_result"]
     assert result["data"]["error"]["code"] == "stalled"
-    assert "in line 2: import time; time.sleep(1000)" in result["content"][0]["text"]
+    assert f"in line 2: {sleeps}" in result["content"][0]["text"]
     assert await place.value("x") == "1"
 
 

@@ -139,5 +139,5 @@ def open_socket(
         cookie="; ".join(f"{name}={value}" for name, value in user.cookies.items()),
         origin=origin,
         host=host,
-        timeout=10,
+        timeout=60,
     )

@@ -14,7 +14,7 @@ from cowork_jupyter.domain.connection import BUILT_IN
 from cowork_jupyter.llm import discovery
 from tests.scripted import ScriptedServer, text
 
-from .api import Api
+from .api import PATIENCE, Api
 
 KEY = "sk-typed-in-by-hand"
 
@@ -31,6 +31,7 @@ def running(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
         port = urlsplit(server.base_url).port
         assert port
         monkeypatch.setattr(discovery, "USUAL", (discovery.Usual("ollama", "Ollama", port),))
+        monkeypatch.setattr(discovery, "_PATIENCE", PATIENCE)
         yield server
 
 

@@ -22,7 +22,7 @@ from cowork_jupyter.tools.registry import default_tools
 from cowork_jupyter.workspace import Workspace
 from tests.scripted import ScriptedServer, call, text
 
-from .api import Api
+from .api import PATIENCE, Api
 from .browser import FakeTab
 
 nbformat: Any = importlib.import_module("nbformat")  # it has no types
@@ -75,7 +75,7 @@ def new_tab(jp_ws_fetch: Any, jp_asyncio_loop: asyncio.AbstractEventLoop) -> Ite
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while not condition():
             await asyncio.sleep(0.01)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cowork_jupyter.domain.health import Problem
-from tests.scripted import ScriptedServer, text
+from tests.scripted import ScriptedServer, stall, text
 
 from .api import Api
 
@@ -81,7 +81,7 @@ async def test_in_a_given_context_it_runs_in_its_own_role(
 async def test_while_a_job_runs_in_the_context_it_is_refused(
     api: Api, scripted: ScriptedServer
 ) -> None:
-    scripted.add(text("slow", first_delay=5))
+    scripted.add(stall())
     context = await api.new_context()
     running = await run(api, "review_changes", context)
     body = {"parameters": {}, "context_id": context}
