@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Sequence
 
@@ -48,7 +49,7 @@ def all_files(script: Script) -> list[str]:
 
 def tables_for(script: Script, text: str, files: Sequence[str], count: int = 1) -> list[Table]:
     """The tables that a text means; asks which if it could be several."""
-    paths = _meant(text, files)[:MOST_TABLES]
+    paths = _meant(script, text, files)[:MOST_TABLES]
     if not paths:
         paths = _usual(script, files, count)
     tables = []
@@ -70,17 +71,27 @@ def head_of(script: Script, path: str) -> Table | None:
     return table_of(path, result.text) if result.text.strip() != "[the file is empty]" else None
 
 
-def _meant(text: str, files: Sequence[str]) -> list[str]:
+def _meant(script: Script, text: str, files: Sequence[str]) -> list[str]:
     """The tables that are named; also such as are not in the listing, being too deep in it."""
-    known = named_in(text, [path for path in files if is_table(path)])
+    known = named_in(text, [path for path in files if is_table(path)], _folder(script))
     written = [one for one in (*quoted(text), *_PATH_IN_TEXT.findall(text)) if is_table(one)]
     outputs = {one for one in written if one not in files and _is_output(text, one)}
     missing = [
         one
         for one in dict.fromkeys(written)
-        if one not in outputs and not any(path.endswith(one) for path in files)
+        if one not in outputs and not any(path.endswith(_plain(one)) for path in files)
     ]
     return [*known, *missing]
+
+
+def _folder(script: Script) -> str:
+    """Where names are looked up first: users go by their notebook's folder, plans by the top."""
+    return "" if script.run.is_task else posixpath.dirname(script.here.notebook or "")
+
+
+def _plain(path: str) -> str:
+    """Without the `./` and `../` that a folder's view of it begins with."""
+    return re.sub(r"^(?:\.{1,2}/)+", "", path)
 
 
 def _is_output(text: str, path: str) -> bool:
@@ -115,7 +126,7 @@ def _usual(script: Script, files: Sequence[str], count: int) -> list[str]:
 def notebook_for(script: Script, text: str, files: Sequence[str]) -> str:
     """The notebook that a text means: one that it names, this one, or the only one."""
     notebooks = [path for path in files if path.lower().endswith(".ipynb")]
-    named = named_in(text, notebooks)
+    named = named_in(text, notebooks, _folder(script))
     if named:
         return named[0]
     if script.here.notebook:

@@ -6,6 +6,7 @@ means what the user has read, also after they have edited it.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Sequence
 from typing import Literal
@@ -56,23 +57,52 @@ def quoted(text: str) -> list[str]:
     return [one.strip("`") for one in _QUOTED.findall(text)]
 
 
-def named_in(text: str, paths: Sequence[str]) -> list[str]:
-    """The paths that a text names, whole, by file name or without the ending; in its order."""
-    lower = text.lower()
-    found: dict[str, int] = {}
-    for path in paths:
-        base = path.rsplit("/", 1)[-1]
-        for name in (path, base):
-            at = _place(lower, name.lower())
-            if at >= 0:
-                found.setdefault(path, at)
-    if not found:
+def named_in(text: str, paths: Sequence[str], folder: str = "") -> list[str]:
+    """The paths that a text names, whole, by their end or without the suffix; in its order.
+
+    Of several with the same name, the one is meant that a text in `folder` would mean.
+    """
+    lower = re.sub(r"(?<![\w./])\./", "", text.lower())
+    for before, spellings in ((r"\w./", _ends), (r"\w.", _base), (r"\w.", _stem)):
+        found: dict[int, dict[str, str]] = {}
         for path in paths:
-            stem = path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
-            at = _place(lower, stem.lower())
-            if len(stem) > 2 and at >= 0:
-                found.setdefault(path, at)
-    return sorted(found, key=lambda path: found[path])
+            for name in spellings(path.lower(), folder.lower()):
+                at = _place(lower, name, before)
+                if at >= 0:
+                    found.setdefault(at, {})[path] = name
+                    break
+        if found:
+            return [path for at in sorted(found) for path in _nearest(found[at], folder)]
+    return []
+
+
+def _ends(path: str, folder: str) -> list[str]:
+    """As the folder sees it, and `a/b/c.csv`, `b/c.csv`, `c.csv`."""
+    parts = path.split("/")
+    return [_seen_from(folder, path), *("/".join(parts[at:]) for at in range(len(parts)))]
+
+
+def _base(path: str, _folder: str) -> list[str]:
+    return [path.rsplit("/", 1)[-1]]
+
+
+def _stem(path: str, _folder: str) -> list[str]:
+    stem = path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+    return [stem] if len(stem) > 2 else []
+
+
+def _nearest(named: dict[str, str], folder: str) -> list[str]:
+    """Of paths that the same words name: the one that lies just there, from the folder or from the
+    top; else those in the folder; else all.
+    """
+    from_here = [one for one in named if named[one] == _seen_from(folder, one).lower()]
+    from_top = [one for one in named if named[one] == one.lower()]
+    beside = [one for one in named if posixpath.dirname(one) == folder]
+    return from_here or from_top or beside or list(named)
+
+
+def _seen_from(folder: str, path: str) -> str:
+    return posixpath.relpath(path, folder or ".")
 
 
 def columns_in(text: str, names: Sequence[str]) -> list[str]:
@@ -101,8 +131,9 @@ def is_table(path: str) -> bool:
     return path.lower().endswith(SUFFIXES)
 
 
-def _place(text: str, name: str) -> int:
-    found = re.search(rf"(?<![\w.]){re.escape(name)}(?!\w|\.\w)", text) if name else None
+def _place(text: str, name: str, before: str = r"\w.") -> int:
+    """Where a name stands by itself: none of the signs `before` in front, no word going on."""
+    found = re.search(rf"(?<![{before}]){re.escape(name)}(?!\w|\.\w)", text) if name else None
     return found.start() if found else -1
 
 

@@ -77,6 +77,22 @@ def test_each_step_of_a_plan_can_be_carried_out(desk: Desk) -> None:
         assert not said.startswith("FAILED:")
 
 
+def test_a_step_is_about_its_own_table_and_not_about_one_of_the_same_name(tmp_path: Path) -> None:
+    for folder, rows in (("mine", "x,y\n1,2\n"), ("other", "x,y\n3,4\n")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "sales.csv").write_text(rows)
+    desk = Desk(tmp_path)
+    plan = desk.plan("Clean sales.csv", notebook="mine/work.ipynb")
+    assert [step["files"][1] for step in plan["steps"]] == ["mine/sales.csv"]
+    desk.ask(
+        "Your task is step 1 of an approved plan.\n"
+        f"The plan's goal: Clean sales.csv\nThe step: {plan['steps'][0]['action']}\n\n"
+        "Do just this step."
+    )
+    assert (tmp_path / "mine" / "sales_clean.csv").exists()
+    assert not (tmp_path / "other" / "sales_clean.csv").exists()
+
+
 def test_numbers_in_the_report_are_those_of_the_table(desk: Desk) -> None:
     rows = list(csv.DictReader(SALES.splitlines()))
     sums: dict[str, float] = {}

@@ -41,6 +41,18 @@ def test_files_are_found_by_path_name_or_stem() -> None:
     assert named_in("join customers with sales", paths) == ["customers.csv", "data/sales.csv"]
 
 
+def test_of_files_with_one_name_the_one_that_the_text_means_is_found() -> None:
+    paths = ["a/data/sales.csv", "b/data/sales.csv", "b/sales.csv", "data/sales.csv"]
+    assert named_in("clean sales.csv", paths, "b") == ["b/sales.csv"]
+    assert named_in("clean ./sales.csv", paths, "b") == ["b/sales.csv"]
+    assert named_in("clean sales", paths, "b") == ["b/sales.csv"]
+    assert named_in("clean data/sales.csv", paths, "b") == ["b/data/sales.csv"]
+    assert named_in("clean ../data/sales.csv", paths, "b") == ["data/sales.csv"]
+    assert named_in("clean `data/sales.csv`", paths) == ["data/sales.csv"]
+    assert named_in("clean a/data/sales.csv", paths, "b") == ["a/data/sales.csv"]
+    assert named_in("clean /home/ada/x/sales.csv", ["b/sales.csv"]) == ["b/sales.csv"]
+
+
 def test_columns_are_found_between_backticks_or_as_words() -> None:
     names = ["unit_price", "price", "Town"]
     assert columns_in("the mean of `price` by `Town`", names) == ["price", "Town"]
