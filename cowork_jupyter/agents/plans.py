@@ -48,16 +48,20 @@ class Plans:
         ]
 
     def edit(self, context_id: str, raw: dict[str, Any], revision: int) -> PlanRevision:
-        """Store an edited plan as a new revision, unless somebody else was quicker."""
-        newest = self._newest(context_id, revision)
+        """Store an edited plan as a new revision, unless somebody else was quicker.
+
+        Where there is none yet, which is revision 0, this is the first: one made by hand.
+        """
+        newest = self.kit.journal.store.plan(context_id)
+        _refuse_stale(newest.revision if newest else 0, revision)
         if self.kit.journal.store.active_job(context_id):
             raise Conflict("The plan is being carried out. Stop that first.", code="job_running")
         plan = self.checked(raw)
         edited = PlanRevision(
             context_id=context_id,
-            revision=newest.revision + 1,
+            revision=revision + 1,
             plan=plan,
-            files_read=newest.files_read,
+            files_read=newest.files_read if newest else {},
         )
         with self.kit.journal.transaction() as tx:
             tx.save_plan(edited)
@@ -168,13 +172,7 @@ class Plans:
         newest = self.kit.journal.store.plan(context_id)
         if newest is None:
             raise NotFound("This conversation has no plan yet.", code="no_plan")
-        if newest.revision != revision:
-            raise Conflict(
-                f"The plan has changed: it is at revision {newest.revision}, not {revision}. "
-                "Look at it again.",
-                code="stale_revision",
-                details={"revision": newest.revision},
-            )
+        _refuse_stale(newest.revision, revision)
         return newest
 
     def checked(self, raw: dict[str, Any]) -> Plan:
@@ -200,3 +198,12 @@ class Plans:
             for name in step.tools_needed:
                 if name not in known:
                     yield f"steps[{index}].tools_needed: the actor has no tool '{name}'"
+
+
+def _refuse_stale(newest: int, revision: int) -> None:
+    if newest != revision:
+        raise Conflict(
+            f"The plan has changed: it is at revision {newest}, not {revision}. Look at it again.",
+            code="stale_revision",
+            details={"revision": newest},
+        )

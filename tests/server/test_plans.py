@@ -52,6 +52,22 @@ async def test_an_edit_is_a_new_revision_and_guards_against_two_editors(
         await api.refused(method, address, body, status=409, code="stale_revision")
 
 
+async def test_a_plan_made_by_hand_is_the_first_revision(
+    api: Api, scripted: ScriptedServer
+) -> None:
+    context = await api.new_context()
+    address = f"context/{context}/plan"
+    made = {"goal": "Look", "steps": [{"id": "look", "action": "look"}]}
+    first = {"plan": made, "revision": (await api.get(address))["revision"]}
+    too_new = {"plan": made, "revision": 1}
+    await api.refused("PUT", address, too_new, status=409, code="stale_revision")
+    assert (await api.call("PUT", address, first))["revision"] == 1
+    await api.refused("PUT", address, first, status=409, code="stale_revision")
+    scripted.add(text("Looked."))
+    started = await api.post(f"{address}/execute", {"revision": 1}, status=202)
+    assert (await api.ended(started["job_id"]))["status"] == "completed"
+
+
 @pytest.mark.parametrize("needed", [["1"], ["nope"]], ids=["cycle", "unknown step"])
 async def test_a_plan_that_cannot_run_is_refused(
     api: Api, scripted: ScriptedServer, needed: list[str]
