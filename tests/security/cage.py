@@ -74,7 +74,7 @@ class Cage:
         command: str,
         *,
         role: AgentRole = AgentRole.ACTOR,
-        seconds: float = 60,
+        seconds: float = 150,
         output: Callable[[str], None] = lambda _text: None,
     ) -> str:
         """What the command printed, and how it ended."""

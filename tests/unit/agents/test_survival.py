@@ -20,6 +20,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from cowork_jupyter.domain.contexts import Context, Job, JobStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
@@ -32,6 +34,9 @@ from . import survivor
 KILLS = 50
 LANES = 2
 """Conversations, each in a store of its own, that are killed side by side."""
+
+PATIENCE = 120.0
+"""Seconds after which a process that says nothing is called hanging."""
 
 MOST_LATER = 0.02
 """Seconds between an event and the kill, at most: longer than most that happens in between."""
@@ -128,10 +133,11 @@ class Lane:
 def received(pipe: Connection) -> Iterator[Any]:
     """What comes out of the pipe, until the other end is gone."""
     with suppress(EOFError, ConnectionResetError):
-        while pipe.poll(30):
+        while pipe.poll(PATIENCE):
             yield pipe.recv()
 
 
+@pytest.mark.timeout(900)  # so many processes take their time where several share a processor
 def test_kill_9_loses_nothing_that_was_seen_and_the_conversation_goes_on(tmp_path: Path) -> None:
     seed = random.randrange(2**32)
     print(f"seed {seed}")  # shown when the test fails

@@ -348,7 +348,7 @@ def test_half_of_a_large_workspace_is_looked_at_by_a_second_process(
     assert 3 <= len(asked) <= 6
     assert again.folders == before.folders
     changed = asked[0]
-    site.write(f"{changed}/b.txt", "2 2")
+    site.write(f"{changed}/b.txt", "2 2 2")
     site.write(f"{asked[1]}/c.txt", "new")
     other = asked[1]
     asked.clear()
@@ -377,7 +377,7 @@ def test_the_second_process_is_told_only_what_is_new(
     assert first in told[-1]
     site.scan()
     assert told[-1] == set()
-    site.write(f"{first}/a.txt", "two")
+    site.write(f"{first}/a.txt", "two!")
     before = site.scan()
     asked.clear()
     again = site.scan()
@@ -395,6 +395,6 @@ def test_without_it_the_scan_does_it_all(
         site.write(f"{number}/a.txt", "one")
     before = site.scan()
     monkeypatch.setattr(sys, "executable", program)
-    site.write("7/a.txt", "1 1")
+    site.write("7/a.txt", "1 1 1")
     assert site.changes(before) == {"7/a.txt": "changed"}
     assert asked == []

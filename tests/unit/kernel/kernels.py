@@ -54,6 +54,7 @@ class Cells:
         self.client = client
         self.attended = attended
         self.manager = manager
+        self._others: list[dict[str, Any]] = []
 
     def run(self, code: str, cell_id: str = "", on_output: Any = None) -> Shown:
         """Run one cell to its end."""
@@ -96,13 +97,19 @@ class Cells:
         self.client.shell_channel.send(message)
 
     def published(self, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """The next message of the kernel that is the wanted one."""
+        """The first message of the kernel that is the wanted one. The others are kept, because
+        of two things that both happen, either may be told first."""
+        found = next(filter(wanted, self._others), None)
+        if found is not None:
+            self._others.remove(found)
+            return found
         give_up = time.monotonic() + SECONDS
         while time.monotonic() < give_up:
             with suppress(queue.Empty):
                 message: dict[str, Any] = self.client.get_iopub_msg(timeout=1)
                 if wanted(message):
                     return message
+                self._others.append(message)
         raise TimeoutError("It was not published.")
 
     def completions(self, code: str) -> list[str]:
