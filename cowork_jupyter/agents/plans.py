@@ -70,8 +70,14 @@ class Plans:
         return edited
 
     def execute(self, context: Context, revision: int, max_parallel: int | None = None) -> Job:
-        """The user's approval of this very revision: carry it out."""
+        """The user's approval of this very revision: carry it out.
+
+        Where a run stopped half way the next one goes on; a plan that is done begins anew.
+        """
         approved = self._newest(context.id, revision)
+        if all(step.status in DONE for step in approved.plan.steps):
+            for step in approved.plan.steps:
+                step.status = StepStatus.PENDING
         message = Message(
             context_id=context.id,
             role="user",

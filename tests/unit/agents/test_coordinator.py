@@ -283,6 +283,32 @@ async def test_a_resumed_job_repeats_no_completed_task(bench: Bench) -> None:
     assert again == ["b", "c"]
 
 
+async def test_a_plan_that_is_done_is_carried_out_anew_when_it_is_approved_again(
+    bench: Bench,
+) -> None:
+    make_plan(bench, DIAMOND)
+    with ScriptedServer(by_step()) as model:
+        bench.connect(model.base_url)
+        assert await run(bench) is JobStatus.COMPLETED
+        before = len(bench.events(EventType.TASK_STARTED))
+        assert await run(bench) is JobStatus.COMPLETED
+    again = [event.data["step_id"] for event in bench.events(EventType.TASK_STARTED)[before:]]
+    assert sorted(again) == ["a", "b", "c", "d"]
+
+
+async def test_a_plan_that_stopped_half_way_goes_on_when_it_is_approved_again(
+    bench: Bench,
+) -> None:
+    assert await fail_and_answer(bench, "stop") is JobStatus.FAILED
+    before = len(bench.events(EventType.TASK_STARTED))
+    await bench.service.kit.model.aclose()  # it was talking to another server
+    with ScriptedServer(by_step()) as model:
+        bench.connect(model.base_url)
+        assert await run(bench) is JobStatus.COMPLETED
+    again = [event.data["step_id"] for event in bench.events(EventType.TASK_STARTED)[before:]]
+    assert again == ["b", "c"]
+
+
 async def test_an_old_revision_cannot_be_approved_or_edited(bench: Bench) -> None:
     make_plan(bench, {"a": []})
     with pytest.raises(Conflict) as refusal:
