@@ -112,6 +112,8 @@ elif gaps == "fill":
             is_number = pd.api.types.is_numeric_dtype(table[name])
             value = table[name].median() if is_number else table[name].mode().iloc[0]
             table[name] = table[name].fillna(value)
+for name in table.columns.intersection(numbers):
+    table[name] = table[name].convert_dtypes()  # whole numbers stay whole beside missing ones
 table.to_csv(output, index=False, mode=mode)
 print(f"→ {rows:,} rows read, {blank:,} empty and {doubles:,} duplicate rows removed")
 print(f"→ empty columns removed: {', '.join(empty) or 'none'}")

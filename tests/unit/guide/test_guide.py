@@ -203,6 +203,15 @@ def test_missing_values_are_filled_and_dropped(tmp_path: Path) -> None:
     assert "2 rows, 2 columns written" in desk.ask("clean t.csv and drop missing values")
 
 
+@pytest.mark.parametrize("packages", ["", "pandas"])
+def test_whole_numbers_stay_whole_beside_missing_ones(tmp_path: Path, packages: str) -> None:
+    (tmp_path / "t.csv").write_text("n,x\n1,0.5\n,1\n3,\n")
+    desk = Desk(tmp_path, packages)
+    assert "2 missing values, kept" in desk.ask("clean t.csv")
+    cleaned = (tmp_path / "t_clean.csv").read_text().split()
+    assert [row.split(",")[0] for row in cleaned] == ["n", "1", "", "3"]
+
+
 def test_two_tables_are_joined_and_those_without_a_partner_counted(tmp_path: Path) -> None:
     (tmp_path / "orders.csv").write_text("nr,customer_id\n7,1\n8,2\n9,5\n")
     (tmp_path / "customers.csv").write_text("id,name\n1,Ann\n2,Bob\n")
