@@ -143,10 +143,15 @@ class ApiHandler(CallerMixin, APIHandler):
             super().log_exception(typ, value, tb)
 
 
+def words_of(error: web.HTTPError) -> str:
+    """What it says. Tornado keeps that as a template, with every percent sign doubled."""
+    return (error.log_message or "") % error.args
+
+
 def _error_object(status: int, error: BaseException | None) -> dict[str, Any]:
     message = "Something went wrong here; the log of the Jupyter server says more."
     if isinstance(error, web.HTTPError) and status < 500:
-        message = error.log_message or error.reason or HTTPStatus(status).phrase
+        message = words_of(error) or error.reason or HTTPStatus(status).phrase
     return {
         "code": _CODES.get(status, "bad_request" if status < 500 else "internal"),
         "message": message,

@@ -32,6 +32,7 @@ from ..tools.notebook.state import (
 from ..tools.notebook.stored import NotebookFiles, locate_notebook
 from ..tools.notebooks import is_notebook
 from ..workspace import Workspace
+from .handler import words_of
 from .tabs import TabGone, TabRefused, Tabs, TabSilent
 
 
@@ -294,5 +295,5 @@ def _refused(path: str, refusal: TabRefused) -> CoworkError:
 
 
 def _by_jupyter(path: str, error: web.HTTPError) -> CoworkError:
-    said = error.log_message or error.reason or str(error)
+    said = words_of(error) or error.reason or str(error)
     return InvalidInput(f"Jupyter says about '{path}': {said}", code="contents")

@@ -371,7 +371,8 @@ async def test_kernels_are_refused(
     assert extension.kernel_tokens.kernel_of(token)
     for headers in ({KERNEL_TOKEN_HEADER: token}, {"Authorization": f"Bearer {token}"}):
         kernel = Api(http_server_client, jp_serverapp.base_url, headers)
-        await kernel.refused(method, address, status=403)
+        refusal = await kernel.refused(method, address, status=403)
+        assert "%%%" not in refusal["message"]
 
 
 async def test_a_browser_needs_the_xsrf_token(
