@@ -160,6 +160,9 @@ def _approved_before(desk: Desk, context: Context, revision: int) -> str | None:
 
 
 def _is_this_cell(desk: Desk, job_id: str) -> bool:
-    """Another cell may well say the same. What an earlier kernel has sent is nobody's."""
+    """Another cell may well say the same. What an earlier kernel has sent is nobody's.
+
+    Where cells have no ids, as in a console, there is no card to choose on either: it is sent.
+    """
     started, here = desk.cells.get(job_id), desk.place.cell_id
-    return started is None or here is None or started == here
+    return here is not None and started in (None, here)

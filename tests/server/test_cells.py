@@ -137,6 +137,15 @@ def test_another_cell_with_the_same_text_is_another_request(
     assert chats(scripted) == 2
 
 
+def test_where_cells_have_no_ids_the_same_text_is_sent_again(
+    open_notebook: Open, scripted: ScriptedServer
+) -> None:
+    scripted.add(text("One."), text("Two."))
+    cells = open_notebook()
+    jobs = {cells.run("%%plan --wait\nLook").card["job_id"] for _ in range(2)}
+    assert len(jobs) == 2
+
+
 def test_an_empty_cell_executes_the_plan_once(
     server: LiveServer, open_notebook: Open, scripted: ScriptedServer, tmp_path: Path
 ) -> None:
