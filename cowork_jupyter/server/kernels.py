@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os.path
 import time
 from collections import defaultdict
@@ -21,6 +20,7 @@ from ..tools.kernel.vigil import PATIENCE, Vigil
 from ..tools.notebook.state import Edit
 from ..tools.notebook.stored import locate_notebook
 from ..workspace import Workspace
+from .kernel_choice import kernel_for
 from .kernel_line import KernelDied, Line
 from .kernel_looking import report_on
 from .notebooks import ServerNotebooks
@@ -103,7 +103,7 @@ class ServerKernels:
         manager = self._sessions.kernel_manager
         starting = asyncio.ensure_future(
             manager.start_kernel(
-                kernel_name=await asyncio.to_thread(_kernel_name, notebook),
+                kernel_name=await kernel_for(notebook, manager),
                 path=notebook.relative_to(self._root).as_posix(),
             )
         )
@@ -178,7 +178,7 @@ class ServerKernels:
             path=notebook.relative_to(self._root).as_posix(),
             name=notebook.name,
             type="notebook",
-            kernel_name=await asyncio.to_thread(_kernel_name, notebook),
+            kernel_name=await kernel_for(notebook, self._sessions.kernel_manager),
         )
 
     def _among_files(self, place: str, file: str) -> Path:
@@ -301,15 +301,6 @@ def _pid(manager: Any) -> int | None:
 def _located(workspace: Workspace, path: str) -> tuple[str, str]:
     with locate_notebook(workspace, path) as place:
         return place.path, os.path.realpath(workspace.root / place.path)
-
-
-def _kernel_name(file: Path) -> str | None:
-    """The kernel that a notebook names; None leaves it to the server."""
-    try:
-        name = json.loads(file.read_text("utf-8"))["metadata"]["kernelspec"]["name"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return str(name)
 
 
 def _take_note(task: asyncio.Task[Ran]) -> None:

@@ -213,6 +213,18 @@ async def test_a_kernel_is_started_only_if_that_was_asked_for(
     assert ran.outputs[0]["data"]["text/plain"] == "42"
 
 
+async def test_a_kernel_that_is_not_installed_is_named_and_not_tried(
+    place: Place, jp_root_dir: Path
+) -> None:
+    """Jupyter keeps what it could not start, and then cannot stop: see the fixture's end."""
+    document = json.loads((jp_root_dir / NOTEBOOK).read_text())
+    document["metadata"]["kernelspec"] = {"name": "missing", "display_name": "M", "language": "R"}
+    (jp_root_dir / "other.ipynb").write_text(json.dumps(document))
+    with pytest.raises(CoworkError, match="missing") as raised:
+        await place.kernels.run(place.workspace, Run("other.ipynb", Code("1"), start=True))
+    assert raised.value.code == "no_such_kernel"
+
+
 async def test_a_program_started_by_the_code_does_not_hold_it(place: Place) -> None:
     ran = await place.run(
         "import os\npid = os.fork()\nif not pid: os._exit(0)\nos.wait()[0] == pid"

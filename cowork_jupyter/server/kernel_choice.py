@@ -1,0 +1,41 @@
+"""Which kernel a notebook wants, and whether this server has it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+from jupyter_client.kernelspec import NoSuchKernel
+from jupyter_core.utils import ensure_async
+
+from ..domain.errors import InvalidInput
+
+
+async def kernel_for(notebook: Path, kernels: Any) -> str | None:
+    """The kernel to start for a notebook; None leaves it to the server.
+
+    One that is not installed is refused before Jupyter tries: it would wait at its end for a
+    kernel that never was.
+    """
+    name = await asyncio.to_thread(_named_in, notebook)
+    if name is None:
+        return None
+    try:
+        await ensure_async(kernels.kernel_spec_manager.get_kernel_spec(name))
+    except NoSuchKernel:
+        raise InvalidInput(
+            f"'{notebook.name}' wants the kernel '{name}', which is not installed here. "
+            "The user can install it, or choose another for this notebook.",
+            code="no_such_kernel",
+        ) from None
+    return name
+
+
+def _named_in(file: Path) -> str | None:
+    try:
+        name = json.loads(file.read_text("utf-8"))["metadata"]["kernelspec"]["name"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return str(name)
