@@ -401,8 +401,12 @@ class CoworkService(Parts):
         context_id: str | None = None,
     ) -> Decision:
         """What would happen if this role called this tool; nothing is run."""
+        from .agents.delegation import DELEGATE, check_delegation
         from .agents.log import RunLog
 
+        if tool == DELEGATE:
+            denied = self.kit.gate.denied_tools(context_id or "", [DELEGATE])
+            return check_delegation(role, parameters, denied=bool(denied))
         found = self.kit.registry.named(tool, role)
         log = RunLog(self.journal, context_id or "", "", role)
         return self.kit.gate.check(log, found, parameters).decision()

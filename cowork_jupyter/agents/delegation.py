@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
@@ -14,6 +15,7 @@ from ..domain.identity import now
 from ..domain.messages import MessageType
 from ..domain.replies import Option, Question
 from ..domain.roles import AgentRole, Permission
+from ..policy.decision import Decision
 from ..tools.base import Parameters, Tool, ToolContext, ToolResult, tool
 from .budget import Budget
 from .external.run import Errand
@@ -23,6 +25,7 @@ from .log import RunLog
 if TYPE_CHECKING:
     from .agent import AgentKit
 
+DELEGATE = "delegate"
 _ALLOW, _DENY = "allow", "deny"
 
 
@@ -78,7 +81,7 @@ class Delegation:
             names = ", ".join(known) or "none"
             why = f"There is no external agent '{agent}'. There are: {names}."
             raise InvalidInput(why, code="unknown_agent")
-        if agent or role.spec.permissions != {Permission.READ_FILES}:
+        if agent or _can_change(role):
             await self._ask(role, text, agent)
         task = Task(
             job_id=self.log.job_id,
@@ -148,3 +151,25 @@ class Delegation:
         with log.journal.transaction() as tx:
             tx.save_task(task)
             log.append(tx, kind, data)
+
+
+def check_delegation(role: AgentRole, parameters: Mapping[str, Any], *, denied: bool) -> Decision:
+    """What would happen if this role delegated; nothing is handed over and nobody asked."""
+    wanted = parameters.get("role")
+    other = next((one for one in AgentRole if one.value == wanted), None)
+    if not role.spec.delegates_to:
+        return Decision(decision="deny", because=[f"The role {role} may not use {DELEGATE}."])
+    if denied:
+        return Decision(decision="deny", because=[f"A rule denies {DELEGATE}."])
+    if other is None or not role.may_delegate_to(other):
+        return Decision(
+            decision="deny", because=[f"The {role} may not delegate to the {other or wanted}."]
+        )
+    if parameters.get("agent") or _can_change(other):
+        why = f"Handing a task to the {other}, who may do more than read, asks first."
+        return Decision(decision="ask", because=[why], risk="medium")
+    return Decision(decision="allow", because=[f"The {other} only reads."])
+
+
+def _can_change(role: AgentRole) -> bool:
+    return role.spec.permissions != {Permission.READ_FILES}

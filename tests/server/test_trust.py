@@ -34,6 +34,28 @@ async def test_a_check_explains_its_decision_and_runs_nothing(api: Api, jp_root_
     await api.refused("POST", "rules/check", unknown, status=404, code="unknown_tool")
 
 
+@pytest.mark.parametrize(
+    ("role", "to", "decision"),
+    [
+        ("commander", "reviewer", "allow"),
+        ("commander", "actor", "ask"),
+        ("commander", "tester", "ask"),
+        ("commander", "commander", "deny"),
+        ("commander", ["king"], "deny"),
+        ("actor", "planner", "deny"),
+    ],
+)
+async def test_a_check_knows_who_may_delegate_to_whom(
+    api: Api, role: str, to: Any, decision: str
+) -> None:
+    call_ = {"tool": "delegate", "parameters": {"role": to, "task": "Look."}}
+    made = await check(api, role, **call_)
+    assert made["decision"] == decision
+    assert made["because"]
+    await api.post("rules", {"effect": "deny", "rule": "delegate", "scope": "session"}, status=201)
+    assert (await check(api, role, **call_))["decision"] == "deny"
+
+
 async def test_a_check_survives_parameters_that_make_no_sense(api: Api) -> None:
     for parameters in ({"path": 7}, {"path": "\0"}, {"command": ["x"]}, {"path": "a" * 9999}):
         for tool in ("read_file", "delete_file", "execute_command"):
