@@ -18,6 +18,7 @@ import { RecordRenderer } from './cardRendererRecord';
 import { restartAt, type RestartAt } from './cardRendererRestart';
 import { SavedCard } from './cardRendererSaving';
 import { ICoworkModel } from './coworkModel';
+import { passOnGlobalKeys } from './globalKeys';
 
 /** A run that the server hosts: any page can ask about it. */
 export const CARD_MIME = 'application/vnd.cowork.card+json';
@@ -39,6 +40,7 @@ export class CardRenderer extends Widget implements IRenderMime.IRenderer {
   ) {
     super();
     this.addClass('cowork-root');
+    passOnGlobalKeys(this.node);
     this.saving = new SavedCard(channel, mimeType, () => this.model);
   }
 

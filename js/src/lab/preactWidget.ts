@@ -2,11 +2,14 @@ import type { Message } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 import { render, type VNode } from 'preact';
 
+import { passOnGlobalKeys } from './globalKeys';
+
 /** A Lumino widget whose inside is drawn by Preact. */
 export abstract class PreactWidget extends Widget {
   constructor() {
     super();
     this.addClass('cowork-root');
+    passOnGlobalKeys(this.node);
   }
 
   protected abstract view(): VNode;

@@ -3,6 +3,7 @@ import type { VNode } from 'preact';
 import { messageOf } from './channel';
 import type { Check } from './connectionCheck';
 import { Icon } from './icons';
+import { answererOf } from './ModelName';
 import type { Health } from './protocol';
 import { t } from './translate';
 
@@ -11,7 +12,7 @@ export function modelSentence({ model }: Health): string {
   if (!model.ready) {
     return t('Not ready: %1', model.why_not ?? t('the model does not answer.'));
   }
-  const name = model.name ?? model.provider;
+  const name = answererOf(model);
   return model.base_url ? t('%1 answers at %2', name, model.base_url) : t('%1 answers', name);
 }
 

@@ -94,6 +94,7 @@ function OtherServer({ channel, onChange }: OffersProps): VNode {
     <label class="cw-field">
       <span>{label}</span>
       <input
+        class="cw-input"
         type={name === 'api_key' ? 'password' : 'text'}
         autocomplete="off"
         spellcheck={false}
@@ -108,7 +109,7 @@ function OtherServer({ channel, onChange }: OffersProps): VNode {
     <details class="cw-setup">
       <summary>{t('Connect a model server')}</summary>
       <form
-        class="cw-setup-body"
+        class="cw-setup-body cw-connect"
         onSubmit={event => {
           event.preventDefault();
           void connecting.run(connect);

@@ -6,7 +6,7 @@ import { CheckButton } from './CheckButton';
 import { useConnectionCheck, type Check } from './connectionCheck';
 import { HealthAnswer } from './HealthAnswer';
 import { ModelHelp } from './ModelHelp';
-import { ModelName } from './ModelName';
+import { answererOf, ModelName } from './ModelName';
 import type { Health, StatusCardData } from './protocol';
 import { RolePill } from './RolePill';
 import { roleLook } from './roles';
@@ -56,6 +56,6 @@ function stateSentence({ model }: Health, hasStarted: boolean): string {
     return model.name === null ? t('No model is connected yet.') : t('%1 is set up but cannot be used yet.', model.name);
   }
   return hasStarted
-    ? t('%1 is ready.', model.name ?? model.provider)
+    ? t('%1 is ready.', answererOf(model))
     : t('Ready. Write %1 in a cell and say what you want; nothing changes until you approve the plan.', '%%plan');
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { CoworkError } from '../../src/shared/channel';
+import { modelSentence } from '../../src/shared/HealthAnswer';
 import type { StatusCardData } from '../../src/shared/protocol';
 import { StatusCard } from '../../src/shared/StatusCard';
 import { NOT_READY, READY, statusCard, WITH_PROBLEM } from '../samples';
@@ -23,6 +24,13 @@ describe('StatusCard', () => {
 
   it('calls only the planner read-only', () => {
     expect(show(statusCard(READY, { role: 'actor' })).screen.textContent).not.toContain('read-only');
+  });
+
+  it('calls the guide what it is, and does not say that no language model answers', () => {
+    const guide = { ...READY, model: { ...READY.model, provider: 'built-in', name: 'built-in guide · no language model', base_url: null } };
+    const { screen } = show(statusCard(guide));
+    expect(one(screen, '.cw-text').textContent).toBe('The built-in guide is ready.');
+    expect(modelSentence(guide)).toBe('The built-in guide answers');
   });
 
   it('needs no role', () => {

@@ -6,6 +6,7 @@ import { CheckButton } from '../../shared/CheckButton';
 import type { Check } from '../../shared/connectionCheck';
 import { HealthAnswer } from '../../shared/HealthAnswer';
 import { ModelHelp } from '../../shared/ModelHelp';
+import { answererOf } from '../../shared/ModelName';
 import type { Health } from '../../shared/protocol';
 import { RolePill } from '../../shared/RolePill';
 import type { RoleLook } from '../../shared/roles';
@@ -116,7 +117,7 @@ function ModelSection({ health, check, onCheck }: { health: Health | null; check
     <Section title={t('Model')}>
       {() => (
         <div class="cw-section">
-          {health?.model.ready && <p class="cw-text">{t('%1 is ready.', health.model.name ?? health.model.provider)}</p>}
+          {health?.model.ready && <p class="cw-text">{t('%1 is ready.', answererOf(health.model))}</p>}
           {health && <ModelHelp health={health} sayWhyNot={check.state !== 'answered'} channel={channel} onChange={onCheck} />}
           <CheckButton check={check} onCheck={onCheck} plain />
           <HealthAnswer check={check} />

@@ -24,10 +24,10 @@ export function PlanSection({ context }: { context: string }): VNode | null {
     return null;
   }
   const { steps } = planOf({ ...value.plan });
-  const ended = steps.filter(step => isFinal(step.status)).length;
+  const done = steps.filter(step => step.status === 'completed').length;
   const shown = around(steps);
   return (
-    <Section title={t('Plan')} count={t('%1 / %2', String(ended), String(steps.length))}>
+    <Section title={t('Plan')} count={t('%1 / %2', String(done), String(steps.length))}>
       {() => (
         <>
           <ol class="cw-list">

@@ -25,7 +25,7 @@ export function PlanEditor({ plan, revision, onDone }: PlanEditorProps): VNode {
   const [said, setSaid] = useState('');
   const saving = useAction();
   const rows = useRef<HTMLOListElement>(null);
-  const wanted = useRef<{ at: number; selector: string } | null>(null);
+  const wanted = useRef<{ at: number; selector: string } | null>({ at: 0, selector: 'textarea' });
 
   const move = (from: number, to: number): void => {
     const moved = moveStep(draft, from, to);

@@ -98,6 +98,6 @@ function afterWords(plan: Plan, step: PlanStep): string {
 function about(state: RunState, plan: Plan): string {
   const made = state.madeAt ? t('Made %1', moment(state.madeAt)) : '';
   const edited = state.revision > 1 ? t('revision %1', String(state.revision)) : '';
-  const time = plan.estimated_total_time ? t('about %1 in all', oneLine(plan.estimated_total_time, 60)) : '';
+  const time = plan.estimated_total_time ? t('estimate: %1', oneLine(plan.estimated_total_time, 60)) : '';
   return [made, edited, time].filter(Boolean).join(' · ');
 }

@@ -22,6 +22,7 @@ export function RollBack({ onClose }: { onClose: () => void }): VNode {
   const [checkpoints, setCheckpoints] = useState<Checkpoint[] | null>(null);
   const [chosen, setChosen] = useState<string | null>(null);
   const [done, setDone] = useState<Rollback | null>(null);
+  const [undone, setUndone] = useState(false);
   useEffect(() => {
     void loading.run(async () => {
       const found = await actions.checkpoints();
@@ -30,11 +31,14 @@ export function RollBack({ onClose }: { onClose: () => void }): VNode {
     });
   }, []);
   const undo = (id: string): void => {
-    void undoing.run(async () => setDone(await actions.rollback(id, false)));
+    void undoing.run(async () => {
+      setDone(await actions.rollback(id, false));
+      setUndone(!undone);
+    });
   };
 
   if (done) {
-    return <Done result={done} busy={undoing.busy} error={undoing.error} onUndo={undo} onClose={onClose} />;
+    return <Done result={done} undone={undone} busy={undoing.busy} error={undoing.error} onUndo={undo} onClose={onClose} />;
   }
   return (
     <section class="cw-sub" aria-label={t('Roll back')}>
@@ -66,13 +70,15 @@ export function RollBack({ onClose }: { onClose: () => void }): VNode {
 
 interface DoneProps {
   result: Rollback;
+  /** Whether this was the way back from a rollback. */
+  undone: boolean;
   busy: boolean;
   error: unknown;
   onUndo: (id: string) => void;
   onClose: () => void;
 }
 
-function Done({ result, busy, error, onUndo, onClose }: DoneProps): VNode {
+function Done({ result, undone, busy, error, onUndo, onClose }: DoneProps): VNode {
   const { checkpoint_id: before } = result;
   const { restartAndRunToHere } = useHost();
   const restarting = useAction();
@@ -80,7 +86,7 @@ function Done({ result, busy, error, onUndo, onClose }: DoneProps): VNode {
     <section class="cw-sub" aria-label={t('Roll back')}>
       <p class="cw-result cw-colour-ok" role="status">
         <Icon name="check" />
-        <span>{t('Rolled back.')}</span>
+        <span>{undone ? t('The rollback is undone.') : t('Rolled back.')}</span>
       </p>
       <WhatHappens result={result} />
       <Failure error={error ?? restarting.error} />
@@ -92,7 +98,7 @@ function Done({ result, busy, error, onUndo, onClose }: DoneProps): VNode {
         )}
         {before && (
           <Button icon="undo" busy={busy} onClick={() => onUndo(before)}>
-            {t('Undo the rollback')}
+            {undone ? t('Roll back again') : t('Undo the rollback')}
           </Button>
         )}
         <Button onClick={onClose}>{t('Close')}</Button>

@@ -123,16 +123,16 @@ function TimeLeft({ state }: { state: RunState }): VNode | null {
   return <> · {t('about %1 left', clock(each * left))}</>;
 }
 
-/** How many of the steps are over. */
+/** How many of the steps are done; a step that was stopped is not. */
 export function Progress({ state }: { state: RunState }): VNode | null {
   const steps = state.plan?.steps ?? [];
   if (steps.length === 0 || !hasBegun(state)) {
     return null;
   }
-  const ended = steps.filter(step => isFinal(stepStatus(state, step))).length;
+  const done = steps.filter(step => stepStatus(state, step) === 'completed').length;
   return (
-    <div class="cw-progress" role="progressbar" aria-label={t('Steps')} aria-valuemin={0} aria-valuemax={steps.length} aria-valuenow={ended}>
-      <span style={{ width: `${(100 * ended) / steps.length}%` }} />
+    <div class="cw-progress" role="progressbar" aria-label={t('Steps')} aria-valuemin={0} aria-valuemax={steps.length} aria-valuenow={done}>
+      <span style={{ width: `${(100 * done) / steps.length}%` }} />
     </div>
   );
 }

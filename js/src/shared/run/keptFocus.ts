@@ -1,36 +1,42 @@
 import type { RefObject } from 'preact';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 
 /**
  * A button that is clicked away takes the focus with it, and the keyboard would be back at the top of the page.
  * Then the card itself gets the focus; nothing else ever does.
  */
 export function useKeptFocus(root: RefObject<HTMLElement>): void {
-  const focused = useRef<Element | null>(null);
   useEffect(() => {
     const node = root.current;
+    if (node === null) {
+      return;
+    }
+    let focused: Element | null = null;
     const take = (event: FocusEvent): void => {
-      focused.current = event.target as Element;
+      focused = event.target as Element;
     };
     const lose = (event: FocusEvent): void => {
       const lost = event.target as Element;
       queueMicrotask(() => {
-        if (lost.isConnected && focused.current === lost) {
-          focused.current = null;
+        if (lost.isConnected && focused === lost) {
+          focused = null;
         }
       });
     };
-    node?.addEventListener('focusin', take);
-    node?.addEventListener('focusout', lose);
+    // Any part of the card may draw itself anew, without the others knowing.
+    const drawn = new MutationObserver(() => {
+      if (focused !== null && !focused.isConnected && document.activeElement === document.body) {
+        focused = null;
+        node.querySelector<HTMLElement>('.cw-card')?.focus({ preventScroll: true });
+      }
+    });
+    node.addEventListener('focusin', take);
+    node.addEventListener('focusout', lose);
+    drawn.observe(node, { childList: true, subtree: true });
     return () => {
-      node?.removeEventListener('focusin', take);
-      node?.removeEventListener('focusout', lose);
+      node.removeEventListener('focusin', take);
+      node.removeEventListener('focusout', lose);
+      drawn.disconnect();
     };
   }, []);
-  useLayoutEffect(() => {
-    if (focused.current !== null && !focused.current.isConnected && document.activeElement === document.body) {
-      focused.current = null;
-      root.current?.querySelector<HTMLElement>('.cw-card')?.focus({ preventScroll: true });
-    }
-  });
 }

@@ -70,6 +70,13 @@ describe('the plan', () => {
     expect(hands.open).toHaveBeenCalledWith('c1');
   });
 
+  it('does not count a step that was stopped as done', async () => {
+    const { screen } = await drawIn(<PlanSection context="c1" />, {
+      'GET context/c1/plan': answer([step(1, { status: 'completed' }), step(2, { status: 'cancelled' })])
+    });
+    expect(one(screen, '.cw-heading-count').textContent).toBe('1 / 2');
+  });
+
   it('shows of a long plan where it stands', async () => {
     const steps = Array.from({ length: 60 }, (_, at) => step(at + 1, { status: at < 30 ? 'completed' : 'pending' }));
     const { screen } = await drawIn(<PlanSection context="c1" />, { 'GET context/c1/plan': answer(steps) });

@@ -156,6 +156,11 @@ describe('editing a plan', () => {
     expect(sent(server).plan.steps[2]?.depends_on).toEqual(['2', '1']);
   });
 
+  it('begins where one writes', async () => {
+    const { screen } = await edit();
+    expect(document.activeElement).toBe(screen.querySelector('textarea'));
+  });
+
   it('says kindly that somebody was quicker, and loses nothing', async () => {
     const { screen, server } = await edit();
     server.answers.set('PUT context/c1/plan', new CoworkError({ code: 'stale_revision', message: 'Changed.', status: 409 }));
@@ -203,6 +208,11 @@ describe('a plan that is carried out', () => {
     await server.send(event(11, 'permission-request', { ...PERMISSION, task_id: 't2' }, { task_id: 't2' }));
     expect(marks(screen)).toEqual(['completed', 'waiting', 'pending']);
     expect(screen.textContent).toContain('step 2 · medium risk');
+  });
+
+  it('does not look done when it was stopped on the way', async () => {
+    const { screen } = await show(planned({ status: 'cancelled', role: 'actor', tasks: tasks('completed', 'cancelled', 'cancelled') }));
+    expect(one(screen, '[role=progressbar]').getAttribute('aria-valuenow')).toBe('1');
   });
 
   it('keeps the log of a step with the step, one click away', async () => {
@@ -274,12 +284,17 @@ describe('a plan that was carried out', () => {
     expect(screen.textContent).toContain('Would be brought back · 1 filea.py');
     expect(screen.textContent).toContain('Would be removed · 1 fileb.parquet');
     expect(screen.textContent).toContain('c.md: you changed it');
-    await click(button(screen, 'Roll back now'));
+    const now = button(screen, 'Roll back now');
+    now.focus();
+    await click(now);
     expect(server.changes.at(-1)?.body).toEqual({ dry_run: false });
     expect(screen.textContent).toContain('Rolled back.');
-    server.answers.set('POST checkpoints/k9/rollback', { restored: [], removed: [], skipped: [], checkpoint_id: null });
+    expect(screen.contains(document.activeElement), 'the focus stays in the card').toBe(true);
+    server.answers.set('POST checkpoints/k9/rollback', { restored: ['b.parquet'], removed: [], skipped: [], checkpoint_id: 'k10' });
     await click(button(screen, 'Undo the rollback'));
     expect(server.changes.at(-1)?.path).toBe('checkpoints/k9/rollback');
+    expect(screen.textContent).toContain('The rollback is undone.');
+    expect(button(screen, 'Roll back again').disabled).toBe(false);
   });
 
   it('says that kernels are not rolled back, and offers to restart this one where the page can', async () => {
