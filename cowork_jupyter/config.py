@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from jupyter_core.paths import jupyter_config_dir, jupyter_data_dir
 from traitlets import Dict, Enum, Float, Integer, List, TraitError, Unicode, default, validate
-from traitlets.config import Configurable
+from traitlets.config import Config, Configurable
 
 from .domain.settings import (
     CHECKPOINT_EXCLUDE,
@@ -262,6 +262,15 @@ class Cowork(Configurable):
             checkpoint_file_limit=self.checkpoint_file_limit,
             checkpoint_total_limit=self.checkpoint_total_limit,
         )
+
+
+def jupyter_config() -> Config:
+    """What Jupyter's config files say, for hosts that are no application of Jupyter's."""
+    from jupyter_core.application import JupyterApp
+
+    app = JupyterApp(config_file_name="jupyter_server_config")  # `jupyter_config` is read as well
+    app.load_config_file()
+    return app.config
 
 
 def _cowork_names_a_server() -> bool:

@@ -31,7 +31,7 @@ def command(text: str) -> Note | None:
     if words[:1] == ["-c"] and len(words) > 1:
         name, words = words[1], words[2:]
     verb, arguments = (words[0], words[1:]) if words else ("status", [])
-    do = _DO.get(verb)
+    do = _help if verb in ("-h", "--help") else _DO.get(verb)
     if do is None:
         raise CellProblem(f"There is no '%cowork {verb}'. See: %cowork help")
     least, most = _COUNTS.get(verb, (0, 0))
@@ -180,7 +180,7 @@ def _parameters(schema: dict[str, Any], given: list[str]) -> dict[str, Any]:
     parameters: dict[str, Any] = {}
     for pair in given:
         key, equals, value = pair.partition("=")
-        if not equals:
+        if not key or not equals:
             raise CellProblem(f"Write parameters as name=value, not '{pair}'.")
         parameters[key] = value if "string" in _types(fields.get(key, {})) else _value(value)
     return parameters
@@ -227,6 +227,7 @@ def _help(_: Command) -> Note:
         f"%cowork {name if name != 'status' else ''} {one.arguments}".strip().ljust(28) + one.help
         for name, one in COMMANDS.items()
     ]
+    rows.append("%cowork -c NAME …".ljust(28) + "any of these, in the conversation of that name")
     cells = [
         "%%plan [-c NAME] [-m MODEL] [--wait]".ljust(44) + "plan what the cell says; read-only",
         "%%act  [-c NAME] [-m MODEL] [--wait] [--policy FILE]",

@@ -10,6 +10,7 @@ from .place import Place, place_of
 from .server_link import server_link
 
 if TYPE_CHECKING:
+    from ..domain.settings import Settings
     from .own_link import OwnLink
 
 _PAGE = 200
@@ -27,6 +28,7 @@ class Desk:
         self._own: OwnLink | None = None
         self._contexts: dict[tuple[str | None, str], str] = {}
         self._workspace: str | None = None
+        self._files: dict[str, Any] | None = None
         self.cells: dict[str, str | None] = {}
         """Which cell has started which job."""
 
@@ -130,15 +132,26 @@ class Desk:
         return found
 
     def _own_link(self) -> Link:
-        from ..config import Cowork
         from .own_link import OwnLink
 
-        settings = Cowork(parent=self._shell).settings(workspace=Path.cwd())
+        settings = self._settings()
         if self._own is not None and self._own.settings != settings:
             self.close()
         if self._own is None:
             self._own = OwnLink(settings, self._shell)
         return self._own
+
+    def _settings(self) -> Settings:
+        """Jupyter's config files, and above them IPython's own and `%config`."""
+        from traitlets.config import Config
+
+        from ..config import Cowork, jupyter_config
+
+        if self._files is None:
+            self._files = dict(jupyter_config().get("Cowork", {}))
+        nearer = self._shell.config.get("Cowork", {}) if self._shell else {}
+        config = Config({"Cowork": {**self._files, **nearer}})
+        return Cowork(config=config).settings(workspace=Path.cwd())
 
 
 def _text(message: dict[str, Any]) -> str:

@@ -43,7 +43,7 @@ class CoworkMagics(Magics):
         """Plan what the cell's text asks for, with read-only rights, and show the plan."""
         from .problem import CellProblem
 
-        arguments = parse_argstring(self.plan, line)
+        arguments = _options(self.plan, line)
         if not cell.strip():
             raise CellProblem("Write below %%plan what you want to reach.")
         _ask("planner", cell, arguments)
@@ -61,7 +61,7 @@ class CoworkMagics(Magics):
     @cell_magic
     def act(self, line: str, cell: str) -> None:
         """Do what the cell's text asks for; with an empty cell, execute the current plan."""
-        _ask("actor", cell, parse_argstring(self.act, line))
+        _ask("actor", cell, _options(self.act, line))
 
     @line_magic
     def cowork(self, line: str) -> Note | None:
@@ -69,6 +69,16 @@ class CoworkMagics(Magics):
         from .commands import command
 
         return command(line)
+
+
+def _options(magic: Any, line: str) -> Namespace:
+    from .problem import CellProblem
+
+    try:
+        options: Namespace = parse_argstring(magic, line)
+    except ValueError as error:
+        raise CellProblem(f"This line cannot be read: {error}.") from None
+    return options
 
 
 def _ask(role: str, text: str, arguments: Namespace) -> None:

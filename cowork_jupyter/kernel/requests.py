@@ -7,6 +7,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
+from traitlets import TraitError
+
 from ..domain.errors import CoworkError
 from .desk import Context, Desk
 from .link import Policy
@@ -31,6 +33,8 @@ def plain_words() -> Iterator[None]:
         yield
     except CoworkError as error:
         raise CellProblem(_WORDS.get(error.code, error.message)) from None
+    except TraitError as error:  # a setting that cannot be
+        raise CellProblem(str(error)) from None
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
+from cowork_jupyter.kernel import desk as desks
 from cowork_jupyter.kernel.desk import Desk
+from cowork_jupyter.kernel.own_link import OwnLink
 from cowork_jupyter.kernel.problem import CellProblem
 
 pytestmark = pytest.mark.usefixtures("desk")
@@ -77,6 +81,27 @@ def test_settings_count_from_the_next_cell_on(
     assert desk.link is not first
 
 
+def test_jupyters_config_files_count_and_the_shells_own_settings_above_them(
+    shell: InteractiveShell,
+) -> None:
+    folder = Path(os.environ["JUPYTER_CONFIG_DIR"])
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "jupyter_config.py").write_text("c.Cowork.model = 'filed'")
+    (folder / "jupyter_server_config.py").write_text("c.Cowork.max_iterations = 7")
+    shell.config.Cowork.model = "nearer"
+    link = desks.desk().link
+    assert isinstance(link, OwnLink)
+    assert (link.settings.model, link.settings.max_iterations) == ("nearer", 7)
+    desks.desk().close()
+
+
+def test_a_setting_that_cannot_be_is_named_in_one_line(shell: InteractiveShell) -> None:
+    shell.config.Cowork.max_iterations = 0
+    problem = shell.run_cell("%%plan\nx").error_in_exec
+    assert isinstance(problem, CellProblem)
+    assert "max_iterations" in str(problem)
+
+
 def test_help_explains_the_options(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -104,6 +129,9 @@ def test_an_unknown_option_is_one_line_not_a_traceback(shell: InteractiveShell) 
         ("%cowork export x.pdf", "The file's name should end in .jsonl, .md, .ipynb."),
         ("%cowork run nothing", "There is no workflow 'nothing'. See: %cowork workflows"),
         ("%cowork run 'x", "This line cannot be read"),
+        ("%%plan -c 'x\ngoal", "This line cannot be read"),
+        ("%%act -m 'x\ngoal", "This line cannot be read"),
+        ("%cowork run explain_notebook =x", "Write parameters as name=value, not '=x'."),
         ("%%act --policy no.json\nx", "The policy file no.json cannot be read"),
     ],
 )
@@ -121,6 +149,11 @@ def test_an_empty_act_cell_means_the_plan(
 ) -> None:
     problem = shell.run_cell("%%act").error_in_exec
     assert "There is no plan in this conversation yet" in str(problem)
+
+
+@pytest.mark.parametrize("words", ["-h", "--help"])
+def test_help_is_found_as_in_a_terminal(shell: InteractiveShell, words: str) -> None:
+    assert str(shell.run_line_magic("cowork", words)) == str(shell.run_line_magic("cowork", "help"))
 
 
 def test_help_lists_every_command(shell: InteractiveShell) -> None:
