@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import stat
+import sys
 from datetime import UTC, datetime
 from typing import Annotated, Any, BinaryIO, Self
 
@@ -19,8 +20,8 @@ from .encoding import HEAD, Encoding, bom_of, decode, is_binary, kind_of_binary
 from .lines import Lines, read_lines
 from .notebooks import cells_of, is_notebook, rendered
 
-DEFAULT_LINES = 2000
-MOST_BYTES = 256 * 1024
+MOST_BYTES = 1024 * 1024
+"""What one call gives, and the store keeps whole; what the model gets of it is cut elsewhere."""
 LARGEST_WHOLE = 64 * 1024 * 1024
 """Largest file we take into memory at once."""
 
@@ -83,7 +84,7 @@ def _read_open(parameters: ReadFile, path: str, file: BinaryIO) -> ToolResult:
     notes: list[str] = []
     encoding, source = _as_lines(path, head, file, notes)
     start = parameters.start_line or 1
-    end = parameters.end_line or start + DEFAULT_LINES - 1
+    end = parameters.end_line or sys.maxsize
     lines = read_lines(source, start, end, MOST_BYTES)
     if start > max(lines.total, 1):
         raise InvalidInput(f"'{path}' has only {lines.total} lines.", code="no_such_line")

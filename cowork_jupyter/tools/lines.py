@@ -43,11 +43,11 @@ def read_lines(file: BinaryIO, start: int, end: int, limit: int) -> Lines:
 
 def _after(chunk: bytes, breaks: int) -> int:
     """The position after that many line breaks, or the end if there are fewer."""
+    if breaks > chunk.count(b"\n"):
+        return len(chunk)
     position = 0
     for _ in range(breaks):
         position = chunk.find(b"\n", position) + 1
-        if position == 0:
-            return len(chunk)
     return position
 
 
