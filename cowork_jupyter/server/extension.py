@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from jupyter_server.extension.application import ExtensionApp
+from traitlets import TraitError
 
 from .._version import __version__
 from ..config import Cowork
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..domain.health import Problem
+    from ..domain.settings import Settings
     from ..mcp.server.http import Doors
     from ..service import CoworkService
     from .kernels import ServerKernels
@@ -75,7 +77,7 @@ class CoworkExtension(ExtensionApp):
 
             assert self.serverapp is not None
             app = self.serverapp
-            settings = Cowork(parent=self).settings(workspace=app.root_dir)
+            settings = self._settings(app.root_dir)
             notebooks = ServerNotebooks(
                 self.tabs, app.contents_manager, app.root_dir, settings.workspace
             )
@@ -86,6 +88,18 @@ class CoworkExtension(ExtensionApp):
             self._service.observe(Telemetry(self.serverapp.event_logger))
             self._service.observe(self.news)
         return self._service
+
+    def _settings(self, workspace: str) -> Settings:
+        from ..domain.errors import Unavailable
+
+        try:
+            return Cowork(parent=self).settings(workspace=workspace)
+        except TraitError as error:
+            raise Unavailable(
+                f"Cowork's settings cannot be used: {error} Correct them and start Jupyter again.",
+                code="bad_settings",
+                retryable=False,
+            ) from None
 
     @property
     def doors(self) -> Doors:

@@ -53,6 +53,18 @@ async def test_a_wrong_base_url_is_told(jp_fetch: Any, monkeypatch: pytest.Monke
     assert "Nothing answers at http://127.0.0.1:9/v1" in model["why_not"]
 
 
+async def test_a_setting_that_cannot_be_is_named(jp_fetch: Any, jp_serverapp: Any) -> None:
+    (extension,) = jp_serverapp.extension_manager.extension_apps["cowork_jupyter"]
+    extension.config.Cowork.tool_protocol = "xml"
+    with pytest.raises(HTTPClientError) as refusal:
+        await jp_fetch("cowork", "health")
+    response = refusal.value.response
+    assert response is not None
+    error = json.loads(response.body)["error"]
+    assert (response.code, error["code"], error["retryable"]) == (503, "bad_settings", False)
+    assert "'tool_protocol'" in error["message"]
+
+
 async def test_a_port_that_was_taken_is_told(
     jp_fetch: Any, jp_serverapp: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
