@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def add_to(commands: Commands) -> None:
     """Declare the command."""
     what = "let an editor drive the agent: speak the Agent Client Protocol on the standard streams"
-    parser = commands.add_parser("acp", help=what, description=f"{what.capitalize()}.")
+    parser = commands.add_parser("acp", help=what, description=f"{what[:1].upper()}{what[1:]}.")
     parser.set_defaults(run=run)
 
 

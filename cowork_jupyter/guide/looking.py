@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from . import words
 from .script import Reply, Script
 from .tables import LINES_READ, Table, table_of
-from .wishes import is_table, named_in, quoted
+from .wishes import is_table, named_in, quoted, unquoted
 
 MOST_TABLES = 2
 _MOST_OFFERED = 8
@@ -74,7 +74,8 @@ def head_of(script: Script, path: str) -> Table | None:
 def _meant(script: Script, text: str, files: Sequence[str]) -> list[str]:
     """The tables that are named; also such as are not in the listing, being too deep in it."""
     known = named_in(text, [path for path in files if is_table(path)], _folder(script))
-    written = [one for one in (*quoted(text), *_PATH_IN_TEXT.findall(text)) if is_table(one)]
+    bare = _PATH_IN_TEXT.findall(unquoted(text))
+    written = [one for one in (*quoted(text), *bare) if is_table(one)]
     outputs = {one for one in written if one not in files and _is_output(text, one)}
     missing = [
         one

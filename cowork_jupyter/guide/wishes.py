@@ -57,6 +57,11 @@ def quoted(text: str) -> list[str]:
     return [one.strip("`") for one in _QUOTED.findall(text)]
 
 
+def unquoted(text: str) -> str:
+    """All the rest of it."""
+    return _QUOTED.sub(" ", text)
+
+
 def named_in(text: str, paths: Sequence[str], folder: str = "") -> list[str]:
     """The paths that a text names, whole, by their end or without the suffix; in its order.
 
@@ -123,7 +128,7 @@ def columns_in(text: str, names: Sequence[str]) -> list[str]:
 
 def without_names(text: str) -> str:
     """The text in lower case, without files and whatever stands between backticks."""
-    return _PATH.sub(" ", _QUOTED.sub(" ", text)).lower()
+    return _PATH.sub(" ", unquoted(text)).lower()
 
 
 def is_table(path: str) -> bool:

@@ -93,6 +93,13 @@ def test_a_step_is_about_its_own_table_and_not_about_one_of_the_same_name(tmp_pa
     assert not (tmp_path / "other" / "sales_clean.csv").exists()
 
 
+def test_a_name_may_have_spaces_in_it(tmp_path: Path) -> None:
+    (tmp_path / "my table.csv").write_text("x,y\n1,2\n")
+    desk = Desk(tmp_path)
+    action = desk.plan("Clean my table.csv")["steps"][0]["action"]
+    assert "written to my table_clean.csv" in desk.ask(action)
+
+
 def test_numbers_in_the_report_are_those_of_the_table(desk: Desk) -> None:
     rows = list(csv.DictReader(SALES.splitlines()))
     sums: dict[str, float] = {}
