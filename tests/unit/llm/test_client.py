@@ -37,7 +37,8 @@ from cowork_jupyter.llm.failures import ModelError, Refused, UnknownModel, Unrea
 from cowork_jupyter.llm.pace import Pace
 from cowork_jupyter.llm.reader import ReplyReader
 from tests import scripted as play
-from tests.scripted import Scripted, ScriptedServer
+from tests.scripted import Rule, Scripted, ScriptedServer
+from tests.unit.stalling import Stalling
 
 KEY = "sk-very-secret-1234"
 ASK = Request([{"role": "user", "content": "Hello"}])
@@ -58,11 +59,14 @@ class Bench:
         pace = Pace(**{"sleep": self._sleep, "random": lambda: 1.0, **more})
         return Model(base_url=self.server.base_url, model="scripted", api_key=KEY, pace=pace)
 
-    def expect_stalls(self, fault: Scripted, times: int) -> None:
-        """Stalls are noticed soon, that many times; what is good has all the time it needs."""
-        if fault.stall_after is not None:
+    def add_faults(self, fault: Scripted, times: int) -> None:
+        """As the next answers. Stalls are noticed soon; what is good has all the time it needs."""
+        if fault.stall_after is None:
+            self.server.add(*[fault] * times)
+        else:
             self.stalls = times
             self.model = self.make(idle=0.1, first=0.1)
+            self.server.add(Stalling(fault, lambda: len(self.waits) < times))
 
     async def _sleep(self, seconds: float) -> None:
         self.waits.append(seconds)
@@ -232,8 +236,8 @@ async def test_many_at_once(bench: Bench) -> None:
     ],
 )
 async def test_what_may_pass_is_tried_again(bench: Bench, fault: Scripted) -> None:
-    bench.expect_stalls(fault, 1)
-    bench.server.add(fault, play.text("All good."))
+    bench.add_faults(fault, 1)
+    bench.server.add(Rule(play.text("All good.")))
     chunks = await bench.chunks()
     restarts = [place for place, chunk in enumerate(chunks) if isinstance(chunk, Restarted)]
     assert len(restarts) == 1
@@ -387,8 +391,8 @@ async def test_a_long_conversation_is_recognised(bench: Bench, status: int) -> N
 async def test_what_does_not_pass_is_told_in_the_end(
     bench: Bench, fault: Scripted, code: str
 ) -> None:
-    bench.expect_stalls(fault, 4)
-    error = await bench.fail(*[fault] * 4)
+    bench.add_faults(fault, 4)
+    error = await bench.fail()
     assert error.code == code
     assert bench.server.base_url in error.message
 
