@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from cowork_jupyter.tools.kernel.inside import report
+from cowork_jupyter.tools.kernel.inside.plain import type_name
 
 SPACE = {f"v{number}": number for number in range(20)}
 
@@ -26,8 +27,6 @@ def test_what_takes_too_much_work_is_told_by_its_type_alone(
 def test_time_in_which_the_machine_does_something_else_takes_nothing_away(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    type_name = report.type_name
-
     def interrupted(value: Any) -> str:
         if value == 3:
             time.sleep(2 * report.SECONDS)
