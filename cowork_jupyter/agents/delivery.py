@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..domain.contexts import StepStatus
 from ..domain.events import EventType
 from ..domain.messages import MessageType
 from ..domain.plan import Plan
@@ -22,7 +23,13 @@ def deliver_plan(log: RunLog, plan: Plan, tools: ToolRegistry, files: Mapping[st
     This is the only place where an order is improved: before the user has seen the plan.
     """
     looking = {tool.name for tool in tools.values() if tool.permissions == _LOOKING}
-    propose_plan(log, *improve(plan, looking | _LOOKING), files)
+    propose_plan(log, *improve(_untouched(plan), looking | _LOOKING), files)
+
+
+def _untouched(plan: Plan) -> Plan:
+    """The plan with nothing done yet: what is done only the log knows, never the model."""
+    steps = [step.model_copy(update={"status": StepStatus.PENDING}) for step in plan.steps]
+    return plan.model_copy(update={"steps": steps})
 
 
 def propose_plan(

@@ -41,6 +41,17 @@ async def test_a_planners_plan_comes_in_a_better_order(
     assert [step["id"] for step in message.data["steps"]] == ["a", "c", "b"]
 
 
+async def test_a_step_is_not_done_because_the_model_says_so(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    claimed = {"id": "a", "action": "one", "status": "completed"}
+    scripted.add(plan("g", claimed, {"id": "b", "action": "two", "status": "running"}))
+    await bench.tell("plan it", AgentRole.PLANNER)
+    revision = bench.service.plan(bench.context.id)
+    assert revision
+    assert [step.status for step in revision.plan.steps] == ["pending", "pending"]
+
+
 async def test_what_was_changed_is_said_with_the_plan(
     bench: Bench, scripted: ScriptedServer
 ) -> None:
