@@ -17,6 +17,11 @@ def open_notebook(page: Page, lab: LabServer, name: str = "quickstart.ipynb") ->
 
     In a workspace of its own: Lab would open again what other visits have left open.
     """
+    # On a slow machine, real-time collaboration asks whether to go on waiting for a document.
+    slow = page.locator(".jp-Dialog", has_text="taking some time to load")
+    page.add_locator_handler(
+        slow, lambda asking: asking.get_by_role("button", name="Continue waiting").click()
+    )
     page.goto(lab.url(f"lab/workspaces/{uuid4().hex}/tree/{name}"))
     until_ready(page)
 
