@@ -39,6 +39,38 @@ _PASSED_THROUGH: dict[str, Any] = {
 }
 """Handled apart from the table: bytes go through as they are."""
 
+_SOCKET: dict[str, Any] = {
+    "/context/{id}/events/ws": {
+        "get": {
+            "operationId": "events_socket",
+            "summary": "A WebSocket: events after a place, one a message, then each as it comes.",
+            "parameters": [
+                {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}},
+                {
+                    "name": "after",
+                    "in": "query",
+                    "schema": {"type": "integer", "minimum": 0, "default": 0},
+                },
+            ],
+            "responses": {
+                "101": {
+                    "description": "Each message is one event.",
+                    "content": {
+                        "application/json": {"schema": {"$ref": "#/components/schemas/Event"}}
+                    },
+                },
+                "4XX": {
+                    "description": "What is wrong with the request.",
+                    "content": {
+                        "application/json": {"schema": {"$ref": "#/components/schemas/ErrorAnswer"}}
+                    },
+                },
+            },
+        }
+    }
+}
+"""Handled apart as well: OpenAPI knows no sockets, only how one is asked for."""
+
 REFERENCE = "#/components/schemas/{model}"
 
 
@@ -56,7 +88,7 @@ def describe_api(table: RouteTable) -> OpenApi:
     """The whole API."""
     paths: dict[str, dict[str, Any]] = {}
     schemas = _schemas(table)
-    paths.update(_PASSED_THROUGH)
+    paths.update(_PASSED_THROUGH | _SOCKET)
     for route in table.routes:
         paths.setdefault(f"/{route.path}", {})[route.method.lower()] = _operation(route, schemas)
     document = {

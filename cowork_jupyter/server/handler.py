@@ -62,6 +62,20 @@ class CallerMixin(ExtensionHandlerMixin):
             raise web.HTTPError(403, f"You are not authorized to {action} on cowork.")
         return Caller(user.username)
 
+    def write_error(self, status_code: int, **kwargs: Any) -> None:
+        """Every failure becomes the contract's error object; a traceback never leaves."""
+        handler: Any = self
+        error = kwargs.get("exc_info", (None, None))[1]
+        known = getattr(error, "as_dict", None)
+        if known and error:
+            status_code = status_of(error)
+            handler.set_status(status_code)
+        body = known() if known else _error_object(status_code, error)
+        if known and status_code == 405:
+            handler.set_header("Allow", ", ".join(body["details"]["allow"]))
+        handler.set_header("Content-Type", "application/json")
+        handler.finish(json.dumps({"error": body}))
+
 
 KERNEL_TOKEN_HEADER = "X-Cowork-Kernel-Token"  # noqa: S105 (the name of a header)
 
@@ -123,19 +137,6 @@ class ApiHandler(CallerMixin, APIHandler):
         # Not pydantic's own JSON: what models write may hold halves of characters.
         self.set_header("Content-Type", "application/json")
         self.finish(json.dumps(model.model_dump(mode="python")))
-
-    def write_error(self, status_code: int, **kwargs: Any) -> None:
-        """Every failure becomes the contract's error object; a traceback never leaves."""
-        error = kwargs.get("exc_info", (None, None))[1]
-        known = getattr(error, "as_dict", None)
-        if known and error:
-            status_code = status_of(error)
-            self.set_status(status_code)
-        body = known() if known else _error_object(status_code, error)
-        if known and status_code == 405:
-            self.set_header("Allow", ", ".join(body["details"]["allow"]))
-        self.set_header("Content-Type", "application/json")
-        self.finish(json.dumps({"error": body}))
 
     def log_exception(self, typ: Any, value: Any, tb: Any) -> None:
         """What we can explain to the caller is no news for the log."""

@@ -32,6 +32,8 @@ class EventsSocket(CallerMixin, WebSocketMixin, WebSocketHandler, JupyterHandler
     @allow_unauthenticated  # `prepare` has asked
     async def get(self, *args: Any, **kwargs: Any) -> None:
         """Open the socket."""
+        if self.request.headers.get("Upgrade", "").lower() != "websocket":
+            raise web.HTTPError(400, "This address is for WebSockets only.")
         await super().get(*args, **kwargs)
 
     async def open(self, context_id: str) -> None:

@@ -116,6 +116,21 @@ async def test_a_page_from_elsewhere_gets_no_socket(
     assert refusal.value.code == 403
 
 
+async def test_a_request_that_wants_no_socket_gets_an_error_like_everywhere(api: Api) -> None:
+    context = await api.new_context()
+    address = f"context/{context}/events/ws"
+    await api.refused("GET", address, status=400, code="bad_request")
+    api._headers.pop("Authorization")
+    await api.refused("GET", address, status=403, code="forbidden")
+
+
+async def test_the_socket_is_described_with_everything_else(api: Api) -> None:
+    document = await api.get("openapi.json")
+    described = document["paths"]["/context/{id}/events/ws"]["get"]["responses"]
+    content = described["101"]["content"]["application/json"]
+    assert content["schema"]["$ref"].rpartition("/")[2] in document["components"]["schemas"]
+
+
 async def test_an_unknown_context_closes_the_socket_with_a_reason(
     api: Api, jp_ws_fetch: Any
 ) -> None:
