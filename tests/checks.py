@@ -20,6 +20,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
+HANGS = 600
+"""Seconds after which a test must be stuck. On a machine that has much else to do, one that starts
+two Jupyter servers takes more than the limit of `pyproject.toml`, which suits who waits for it."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Outcome:
 
 
 def pytest_check(name: str, *arguments: str, alone: bool = False) -> Check:
-    command = (sys.executable, "-m", "pytest", "-q", *arguments)
+    command = (sys.executable, "-m", "pytest", "-q", f"--timeout={HANGS}", *arguments)
     return Check(name, command, report="junit", alone=alone)
 
 

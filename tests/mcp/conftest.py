@@ -31,7 +31,7 @@ from tests.unit.conftest import clean_environment as clean_environment
 
 HERE = Path(__file__).parent
 NPM = HERE / "node_modules" / "@modelcontextprotocol"
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds after which a test calls it hanging."""
 
 

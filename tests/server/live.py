@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx
 
 TOKEN = "test-token"
-START_LIMIT = 120.0
+START_LIMIT = 180.0
 END_LIMIT = 60.0
 
 

@@ -42,7 +42,7 @@ def client_of(server: LiveServer) -> httpx.Client:
 
 
 def wait_for(ask: Callable[[], Any], good: Callable[[Any], bool]) -> Any:
-    give_up = time.monotonic() + 90
+    give_up = time.monotonic() + 180
     while not good(found := ask()):
         assert time.monotonic() < give_up, found
         time.sleep(0.02)
