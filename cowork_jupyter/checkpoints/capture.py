@@ -47,8 +47,9 @@ class Capture:
         """What is at these paths, and at the folders above them; None where nothing is."""
         wanted = {path for path in paths if not inside_git(path)}
         folders = {folder for path in wanted for folder in _above(path)}
+        seen = _Scanned(scanned)
         with self.objects.batch() as batch:
-            found = {path: self._entry(path, batch, scanned) for path in sorted(wanted)}
+            found = {path: self._entry(path, batch, seen) for path in sorted(wanted)}
         return {folder: self._folder(folder) for folder in folders - wanted} | found
 
     def _folder(self, path: str) -> Entry | None:
@@ -57,7 +58,7 @@ class Capture:
             return None
         return Entry("folder", stat.S_IMODE(facts.st_mode))
 
-    def _entry(self, path: str, batch: Batch, scanned: Snapshot | None) -> Entry | None:
+    def _entry(self, path: str, batch: Batch, scanned: _Scanned) -> Entry | None:
         facts = self.ground.stat(path)
         if facts is None:
             return None
@@ -77,14 +78,9 @@ class Capture:
         except OSError as error:
             return _not_kept(entry, f"cannot be kept: {error.strerror}")
 
-    def _known(self, path: str, row: bytes, scanned: Snapshot | None) -> Known | None:
+    def _known(self, path: str, row: bytes, scanned: _Scanned) -> Known | None:
         """A file that was read before and has not changed."""
-        candidates = [self._read.get(path)]
-        place, _, name = path.rpartition("/")
-        folder = scanned.folders.get(place) if scanned else None
-        if folder and name in folder.names:
-            candidates.append(Known(*folder.known()[name], folder.attributes.get(name, ())))
-        for candidate in candidates:
+        for candidate in (self._read.get(path), scanned.file(path)):
             if candidate and candidate.row == row and candidate.digest != NOTHING:
                 return candidate if self.objects.touch(candidate.digest) else None
         return None
@@ -116,6 +112,25 @@ class Capture:
             if len(self._read) >= _MOST_REMEMBERED:
                 self._read.clear()
             self._read[path] = known
+
+
+class _Scanned:
+    """What the last scan knew of single files. Each folder's names are gone through once."""
+
+    def __init__(self, snapshot: Snapshot | None) -> None:
+        self._folders = snapshot.folders if snapshot else {}
+        self._places: dict[str, dict[str, int]] = {}
+
+    def file(self, path: str) -> Known | None:
+        """The file at a path; None if the scan did not see it."""
+        above, _, name = path.rpartition("/")
+        folder = self._folders.get(above)
+        if folder is None:
+            return None
+        if above not in self._places:
+            self._places[above] = {one: at for at, one in enumerate(folder.names)}
+        at = self._places[above].get(name)
+        return None if at is None else Known(*folder.known_at(at), folder.attributes.get(name, ()))
 
 
 def _above(path: str) -> list[str]:

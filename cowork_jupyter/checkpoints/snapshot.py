@@ -57,13 +57,14 @@ class Folder:
 
     def known(self) -> dict[str, tuple[bytes, bytes]]:
         """Numbers and digest by name."""
-        return {
-            name: (
-                self.rows[at * ROW : (at + 1) * ROW],
-                self.digests[at * DIGEST : (at + 1) * DIGEST],
-            )
-            for at, name in enumerate(self.names)
-        }
+        return {name: self.known_at(at) for at, name in enumerate(self.names)}
+
+    def known_at(self, at: int) -> tuple[bytes, bytes]:
+        """Numbers and digest of one of its names."""
+        return (
+            self.rows[at * ROW : (at + 1) * ROW],
+            self.digests[at * DIGEST : (at + 1) * DIGEST],
+        )
 
     def entries(self) -> dict[str, Entry]:
         """What is in it, subfolders apart."""
