@@ -9,10 +9,10 @@ from pydantic import BaseModel, Field
 from ..checkpoints import CheckpointDiff, CheckpointUse, RollbackResult, Scope
 from ..store import CheckpointRecord
 from .calls import Call, check_owner
-from .models import Name, Request
+from .models import ListedPath, Name, Request
 from .routes import table
 
-Paths = Annotated[list[Name], Field(max_length=10_000)]
+Paths = Annotated[list[ListedPath], Field(max_length=10_000)]
 
 
 class ChangedFile(BaseModel):

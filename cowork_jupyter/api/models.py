@@ -34,6 +34,12 @@ Text = Annotated[
     Field(max_length=4_000_000, json_schema_extra={"pattern": r"^[^\u0000]*$"}),
     AfterValidator(_storable),
 ]
+# A path that we have listed is taken back as it is: files can have names of several lines.
+ListedPath = Annotated[
+    str,
+    Field(max_length=1_000, json_schema_extra={"pattern": r"^[^\u0000]*$"}),
+    AfterValidator(_storable),
+]
 # A name goes into prompts and lists, where a line break would let it pose as more.
 Name = Annotated[
     str,

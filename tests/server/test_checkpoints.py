@@ -147,6 +147,27 @@ async def test_what_the_user_changed_stays_unless_they_say_so(
     assert (jp_root_dir / "old.txt").read_text() == "mine"
 
 
+async def test_what_is_listed_can_be_asked_for_whatever_its_name(
+    api: Api, scripted: ScriptedServer, jp_root_dir: Path
+) -> None:
+    names = ["two\nlines.txt", "plain.txt"]
+    context = await api.new_context(role="actor")
+    command = "touch plain.txt $'two\\nlines.txt' $'half\\xff.txt'"
+    await job(api, scripted, context, call("execute_command", command=command))
+    (made,) = [one for one in await checkpoints(api, context) if one["files"]]
+    odd = [name for name in made["files"] if name not in names]
+    assert len(odd) == 1
+    assert set(names) < set(made["files"])
+    back = {"paths": [*odd, names[0]]}
+    result = await api.post(f"checkpoints/{made['id']}/rollback", back)
+    assert set(result["removed"]) == set(back["paths"])
+    assert _texts_in(jp_root_dir) == ["plain.txt"]
+
+
+def _texts_in(folder: Path) -> list[str]:
+    return [one.name for one in folder.glob("*.txt")]
+
+
 async def test_the_size_of_the_store_is_shown(api: Api, work: Work) -> None:
     empty = (await api.get(f"context/{await api.new_context()}/checkpoints"))["store"]
     assert (empty["bytes"], empty["oldest"]) == (0, None)
