@@ -73,7 +73,8 @@ def head_of(script: Script, path: str) -> Table | None:
 
 def _meant(script: Script, text: str, files: Sequence[str]) -> list[str]:
     """The tables that are named; also such as are not in the listing, being too deep in it."""
-    known = named_in(text, [path for path in files if is_table(path)], _folder(script))
+    tables = [path for path in files if is_table(path) and f"into `{path}`" not in text]
+    known = named_in(text, tables, _folder(script))
     bare = _PATH_IN_TEXT.findall(unquoted(text))
     written = [one for one in (*quoted(text), *bare) if is_table(one)]
     outputs = {one for one in written if one not in files and _is_output(text, one)}

@@ -162,6 +162,14 @@ def test_a_file_that_is_there_is_not_overwritten_unasked(desk: Desk) -> None:
     assert (desk.folder / "sales_clean_2.csv").exists()
 
 
+def test_what_a_step_writes_is_not_read_although_it_is_there(desk: Desk) -> None:
+    (desk.folder / "sales_clean.csv").write_text(SALES)
+    action = desk.plan("clean sales.csv")["steps"][0]["action"]
+    assert "`sales_clean.csv`" in action
+    desk.ask(action, answers=["overwrite"])
+    assert not (desk.folder / "sales_clean_clean.csv").exists()
+
+
 def test_a_missing_package_is_a_question_and_without_it_no_model_is_claimed(desk: Desk) -> None:
     said = desk.ask("predict price from sales.csv", answers=["without"])
     assert "numpy" in desk.questions[0]["question"]
