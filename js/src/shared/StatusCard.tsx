@@ -37,6 +37,7 @@ export function StatusCard({ card, channel }: { card: StatusCardData; channel: C
     >
       {role && <div class="cw-title">{card.title}</div>}
       <p class="cw-text">{stateSentence(health, role !== null)}</p>
+      {check.state !== 'answered' && <p class="cw-dim">{t('Workspace: %1', health.workspace)}</p>}
       {card.note && <p class="cw-dim">{card.note}</p>}
       <ModelHelp health={health} sayWhyNot={check.state !== 'answered'} channel={channel} onChange={() => void runCheck()} />
     </Card>

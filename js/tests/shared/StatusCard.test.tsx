@@ -37,6 +37,7 @@ describe('StatusCard', () => {
     const { screen } = show(statusCard(READY, { role: null, title: 'Cowork' }));
     expect(screen.querySelector('.cw-pill')).toBeNull();
     expect(one(screen, '.cw-head').textContent).toContain('Cowork');
+    expect(screen.textContent).toContain(`Workspace: ${READY.workspace}`);
     expect(screen.textContent).toContain('Write %%plan in a cell');
   });
 

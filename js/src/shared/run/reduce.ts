@@ -48,7 +48,7 @@ const OF_THE_CONTEXT: Record<string, Reducer> = {
   'job-completed': (state, event) => endJob(state, event),
   message: (state, event) => {
     const message = event.data as unknown as Message;
-    const follower = executesOurPlan(state, message) ? follow(state, message.job_id ?? '') : state;
+    const follower = executesOurPlan(state, message) ? carriedOut(state, message.job_id ?? '') : state;
     const isFollowed = !message.job_id || follower.follows.includes(message.job_id);
     return isFollowed ? withMessage(settleDraft(follower, message), withThoughts(follower, message)) : state;
   }
@@ -99,6 +99,11 @@ function isOurPlan(state: RunState, jobId: string | null, revision: number): boo
 function executesOurPlan(state: RunState, message: Message): boolean {
   const made = state.plan !== null && state.entries.some(entry => entry.kind === 'plan');
   return made && isRecord(message.data) && message.data['approved_revision'] === state.revision;
+}
+
+/** The conversation may have been the actor's before this plan was made: then no change of role is told. */
+function carriedOut(state: RunState, jobId: string): RunState {
+  return { ...follow(state, jobId), role: 'actor' };
 }
 
 export function follow(state: RunState, jobId: string): RunState {

@@ -167,6 +167,7 @@ describe('a plan', () => {
     );
     expect(presentJob(state)).toMatchObject({ id: 'j2', status: 'running' });
     expect(state.tasks['1']).toMatchObject({ id: 't1', status: 'running', startedAt: later(13) });
+    expect(state.role, 'although no change of role was told').toBe('actor');
   });
 
   it('is not followed when another revision is carried out', () => {
