@@ -9,6 +9,8 @@ from ..domain.roles import AgentRole
 from .desk import Context, Desk
 from .output import Output, shareable
 
+_MOST_TITLE = 200
+"""Characters of a goal that the card repeats; it is saved with the notebook."""
 NOT_SENT = "Nothing was sent to a model, nothing was changed."
 
 
@@ -25,7 +27,7 @@ def show_status(
     link = desk.link
     health = health or link.request("GET", "health?fresh=true")
     acting = role or (context["role"] if context else None)
-    title = goal.strip().partition("\n")[0] or "Cowork"
+    title = _title(goal)
     card = {
         "kind": "status",
         "host": link.kind,
@@ -37,6 +39,11 @@ def show_status(
     }
     output = Output(link, desk.place.attended)
     output.show(card, status_markdown(title, acting, health, note))
+
+
+def _title(goal: str) -> str:
+    line = goal.strip().partition("\n")[0] or "Cowork"
+    return line if len(line) <= _MOST_TITLE else f"{line[: _MOST_TITLE - 1]}…"
 
 
 def status_markdown(

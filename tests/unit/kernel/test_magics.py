@@ -72,6 +72,14 @@ def test_the_card_names_the_model_that_was_asked_for(
     assert "Nothing answers at http://127.0.0.1:9/v1" in bundles[0]["text/markdown"]
 
 
+def test_a_card_does_not_repeat_the_whole_of_a_long_goal(
+    shell: InteractiveShell, bundles: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COWORK_MODEL", "m")
+    shell.run_cell_magic("plan", "", "long " * 10_000)
+    assert len(str(bundles[0])) < 20_000
+
+
 def test_settings_count_from_the_next_cell_on(
     desk: Desk, bundles: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,6 +170,11 @@ def test_help_lists_every_command(shell: InteractiveShell) -> None:
         assert f"%cowork {name}" in text
     for name in ("checkpoints", "rules", "models", "workflows", "run", "doctor", "help"):
         assert f"%cowork {name}" in text
+
+
+def test_help_fits_into_a_cell(shell: InteractiveShell) -> None:
+    text = str(shell.run_line_magic("cowork", "help"))
+    assert max(map(len, text.splitlines())) <= 78
 
 
 def test_workflows_are_listed_with_their_parameters(shell: InteractiveShell) -> None:
