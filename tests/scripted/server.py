@@ -114,7 +114,8 @@ class ScriptedServer:
         self._ready.set()
         await self._stop.wait()
         server.close()
-        await asyncio.sleep(0.02)  # who was just let in is known by then
+        for _ in range(10):  # who was just let in is known by then
+            await asyncio.sleep(0)
         for task in list(self._connections):
             task.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
