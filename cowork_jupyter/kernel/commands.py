@@ -229,9 +229,10 @@ def _help(_: Command) -> Note:
     ]
     rows.append("%cowork -c NAME …".ljust(28) + "any of these, in the conversation of that name")
     cells = [
-        "%%plan [-c NAME] [-m MODEL] [--wait]".ljust(44) + "plan what the cell says; read-only",
-        "%%act  [-c NAME] [-m MODEL] [--wait] [--policy FILE]",
-        "".ljust(44) + "do what the cell says; empty: execute the plan",
+        "%%plan [-c NAME] [-m MODEL] [--wait]",
+        "".ljust(28) + "plan what the cell says; read-only",
+        "%%act [-c NAME] [-m MODEL] [--wait] [--policy FILE]",
+        "".ljust(28) + "do what the cell says; empty: execute the plan",
     ]
     return Note("```text\n" + "\n".join([*cells, "", *rows]) + "\n```")
 

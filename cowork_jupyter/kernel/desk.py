@@ -29,8 +29,6 @@ class Desk:
         self._contexts: dict[tuple[str | None, str], str] = {}
         self._workspace: str | None = None
         self._files: dict[str, Any] | None = None
-        self.cells: dict[str, str | None] = {}
-        """Which cell has started which job."""
 
     @property
     def link(self) -> Link:

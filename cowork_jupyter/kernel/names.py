@@ -23,7 +23,7 @@ COMMANDS = {
     "audit": Usage("", "the plan beside what happened"),
     "checkpoints": Usage("", "states to go back to"),
     "rules": Usage("", "what is allowed, asked about, denied"),
-    "models": Usage("", "models of the connected server, and of others that run here"),
+    "models": Usage("", "models of the connected server and of this machine"),
     "workflows": Usage("", "ready-made actions"),
     "run": Usage("NAME k=v …", "run one of them"),
     "export": Usage("FILE", "the full record, as .md, .ipynb or .jsonl"),

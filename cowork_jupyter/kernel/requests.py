@@ -114,7 +114,6 @@ def _execute(desk: Desk, request: Request) -> Run:
 
 
 def _begun(desk: Desk, request: Request, job_id: str) -> Run:
-    desk.cells[job_id] = desk.place.cell_id
     run = _watched(desk, job_id, display=request.display)
     return run.wait() if request.wait or desk.link.kind == "kernel" else run.show()
 
@@ -146,7 +145,7 @@ def _said_before(desk: Desk, context: Context, request: Request) -> str | None:
         job = message["job_id"]
         if message["role"] != "user" or message["task_id"] or not job:
             continue
-        if text_of(message) == request.text.strip() and _is_this_cell(desk, job):
+        if text_of(message) == request.text.strip() and _is_this_cell(desk, message):
             roles = [one["agent_role"] for one in messages if one["job_id"] == job]
             acting = next((one for one in roles if one), None)
             return job if acting == request.role else None
@@ -163,10 +162,11 @@ def _approved_before(desk: Desk, context: Context, revision: int) -> str | None:
     return None
 
 
-def _is_this_cell(desk: Desk, job_id: str) -> bool:
-    """Another cell may well say the same. What an earlier kernel has sent is nobody's.
+def _is_this_cell(desk: Desk, message: dict[str, Any]) -> bool:
+    """Another cell may well say the same, also in an earlier notebook that had this name.
 
-    Where cells have no ids, as in a console, there is no card to choose on either: it is sent.
+    What a button has sent is nobody's. Where cells have no ids, as in a console, there is no card
+    to choose on either: it is sent.
     """
-    started, here = desk.cells.get(job_id), desk.place.cell_id
+    started, here = message["data"].get("cell_id"), desk.place.cell_id
     return here is not None and started in (None, here)

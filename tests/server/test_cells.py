@@ -128,13 +128,15 @@ def test_the_same_cell_run_again_offers_and_sends_nothing(
 
 
 def test_another_cell_with_the_same_text_is_another_request(
-    open_notebook: Open, scripted: ScriptedServer
+    server: LiveServer, open_notebook: Open, scripted: ScriptedServer
 ) -> None:
-    scripted.add(text("One."), text("Two."))
+    scripted.add(text("One."), text("Two."), text("Three."))
     cells = open_notebook()
     jobs = {cells.run("%%plan --wait\nLook", cell).card["job_id"] for cell in ("c1", "c2")}
-    assert len(jobs) == 2
-    assert chats(scripted) == 2
+    restart(server, cells)
+    jobs.add(cells.run("%%plan --wait\nLook", "c3").card["job_id"])
+    assert len(jobs) == 3
+    assert chats(scripted) == 3
 
 
 def test_where_cells_have_no_ids_the_same_text_is_sent_again(
