@@ -87,7 +87,7 @@ class Ground:
     def names_in(self, path: str, *, leftovers: bool = False) -> list[str]:
         """What is in a folder, or else only what a process of ours that died left there."""
         try:
-            with self.parent(f"{path}/x") as (folder, _), os.scandir(folder) as listing:
+            with self.parent(_inside(path, "x")) as (folder, _), os.scandir(folder) as listing:
                 names = [entry.name for entry in listing]
         except OSError:
             return []
@@ -147,18 +147,28 @@ class Ground:
         with self.parent(path) as (folder, name):
             found = os.stat(name, dir_fd=folder, follow_symlinks=False)
             if stat.S_ISDIR(found.st_mode):
-                self._remove_leftovers(path)
+                self.remove_leftovers(path)
                 os.rmdir(name, dir_fd=folder)
             else:
                 os.unlink(name, dir_fd=folder)
 
-    def _remove_leftovers(self, path: str) -> None:
+    def remove_leftovers(self, path: str, before: int | None = None) -> None:
+        """Take away what a process of ours that died left in a folder.
+
+        Where others may be at work, only what is from before that time: the rest may be theirs.
+        """
         for name in self.names_in(path, leftovers=True):
             with (
                 contextlib.suppress(OSError),
-                self.parent(f"{path}/{name}") as (folder, _),
+                self.parent(_inside(path, name)) as (folder, _),
             ):
-                os.unlink(name, dir_fd=folder)
+                found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                if before is None or found.st_ctime_ns < before:
+                    os.unlink(name, dir_fd=folder)
+
+
+def _inside(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name
 
 
 def _has_exact_name(folder: int, name: str) -> bool:

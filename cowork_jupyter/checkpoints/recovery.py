@@ -12,6 +12,7 @@ import asyncio
 import logging
 import os
 import sqlite3
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 
@@ -46,6 +47,7 @@ class Recovery:
         self._ledger = ledger
         self._shelf = ledger.shelf
         self._documents = documents
+        self._since = time.time_ns()
         self._work: asyncio.Task[None] | None = None
 
     def begin(self) -> asyncio.Task[None] | None:
@@ -90,6 +92,8 @@ class Recovery:
 
     async def _finish(self, left: Left) -> None:
         origin = Origin.of(left)
+        before = self._since - TICK
+        await self._shelf.ask(lambda state: _clear_away(state.ground, left.changes, before))
         if left.phase == "untold":
             missing = [Uncovered(path, why) for path, why in left.facts["uncovered"]]
             await self._tell(left, origin, missing)
@@ -134,6 +138,13 @@ class Recovery:
 
 def _claimed(state: WorkspaceState) -> list[Left]:
     return state.store.unfinished.claimed(os.fsencode(state.root))
+
+
+def _clear_away(ground: Ground, changes: Iterable[Change], before: int) -> None:
+    """Files that were being written when the process ended, and have no name of their own yet."""
+    if not on_network(ground.root):  # whose clock is another one
+        for folder in {change.path.rpartition("/")[0] for change in changes}:
+            ground.remove_leftovers(folder, before)
 
 
 def in_doubt(ground: Ground, changes: Iterable[Change], alive: int) -> list[str]:

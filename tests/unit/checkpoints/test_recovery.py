@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,30 @@ async def test_what_somebody_changed_since_is_theirs_to_decide_about(office: Off
     result = await desk.parts.undo.rollback(made["id"], overwrite=["made.txt"])
     assert (result.removed, [one.path for one in result.skipped]) == (["made.txt"], ["users.txt"])
     assert desk.text("users.txt") == "typed after the crash"
+
+
+async def test_files_that_were_being_written_are_cleared_away(office: Office) -> None:
+    half_written = [
+        office.root / place / f".cowork-{number:016x}.tmp"
+        for number, place in enumerate((".", "sub"))
+    ]
+    others = office.root / "elsewhere.tmp"
+
+    def work() -> None:
+        (office.root / "sub").mkdir()
+        for file in (*half_written, others):
+            file.write_text("half")
+
+    await office.killed_during(work, path="sub/a.txt")
+    while time.time_ns() < half_written[-1].stat().st_ctime_ns + 2 * TICK:
+        await asyncio.sleep(0.01)
+    desk = office.desk()
+    beside = office.root / f".cowork-{9:016x}.tmp"
+    beside.write_text("somebody who lives writes this")
+    await desk.parts.recorder.finish_interrupted()
+    assert not any(file.exists() for file in half_written)
+    assert others.exists()
+    assert beside.exists()
 
 
 def last_sign_of_life(desk: Desk) -> int:
