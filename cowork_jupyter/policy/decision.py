@@ -43,6 +43,7 @@ from .rules import (
 )
 from .shell import analyse
 
+_VERBS = {"create_file": "creates", "create_notebook": "creates", "delete_file": "deletes"}
 _STRICTNESS = {Effect.ALLOW: 0, Effect.ASK: 1, Effect.DENY: 2}
 
 
@@ -187,7 +188,7 @@ def _without_rules(role: AgentRole, part: Part, around: Surroundings) -> Verdict
 def _what(part: Part) -> str:
     if part.command:
         return f"It runs {part.shown}"
-    verb = {"create_file": "creates", "delete_file": "deletes"}.get(part.rules[0], "changes")
+    verb = _VERBS.get(part.rules[0], "changes")
     return f"It {verb} {part.shown}" if part.target else f"It uses {part.shown}"
 
 

@@ -95,6 +95,11 @@ def test_the_reason_names_the_rule() -> None:
     assert made.because == ["The rule 'deny update_file(*.py) (session)' denies a.py."]
 
 
+def test_a_new_notebook_is_said_to_be_created() -> None:
+    (why,) = decided("create_notebook", {"path": "n.ipynb"}).because
+    assert why == "It creates n.ipynb; nothing allows that yet."
+
+
 def test_what_is_not_trusted_does_not_count() -> None:
     untrusted = read_rule(ALLOW, "update_file", Scope.WORKSPACE, active=False)
     assert decided("update_file", {"path": "a"}, untrusted).effect is ASK
