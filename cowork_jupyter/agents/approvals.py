@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
@@ -72,6 +72,17 @@ class Approver(Protocol):
         """The decision, however long it takes."""
 
 
+@runtime_checkable
+class AsksAhead(Protocol):
+    """Who can be shown calls before it is their turn, to decide about several at once."""
+
+    def announce(self, request: PermissionRequest, log: RunLog) -> None:
+        """Show it; `decide` for the same call takes the answer up."""
+
+    def forget(self, call_id: str) -> None:
+        """Its turn has come and gone: nobody waits for an answer any more."""
+
+
 class NobodyApproves:
     """A headless run: what would ask is denied, with what would have allowed it."""
 
@@ -92,6 +103,8 @@ class Approvals:
         self._journal = journal
         self._rules = rules
         self._waiting: dict[str, asyncio.Future[Ruling]] = {}
+        self._announced: dict[str, str] = {}
+        """Requests by the calls that will ask them when it is their turn."""
         self.keep_pending = False
         """Whether what is cancelled now waits on: the service stops, and will be back."""
 
@@ -115,6 +128,24 @@ class Approvals:
         finally:
             del self._waiting[inquiry.id]
 
+    def announce(self, request: PermissionRequest, log: RunLog) -> None:
+        """Show a call before its turn, unless an earlier run of the job has asked the same."""
+        if self._earlier(request, log) is None:
+            self._announced[request.call_id] = self._record(request, log).id
+
+    def forget(self, call_id: str) -> None:
+        """Withdraw what was announced and not asked: the call is another by now, or was allowed."""
+        request_id = self._announced.pop(call_id, None)
+        if request_id is None or self.keep_pending:
+            return
+        inquiry = self._journal.store.permission(request_id)
+        if inquiry.status == "pending":
+            with self._journal.transaction() as tx:
+                withdraw_in(tx, inquiry)
+                _set_status(tx, inquiry)
+        elif inquiry.answer is not None and not inquiry.answer.get("used", True):
+            self._use(inquiry)
+
     def resolve(self, request_id: str, ruling: Ruling) -> Inquiry:
         """The user's decision; also for a job that was interrupted while it waited."""
         inquiry = self._journal.store.permission(request_id)
@@ -124,7 +155,8 @@ class Approvals:
                 code="not_waiting",
             )
         waiting = self._waiting.get(request_id)
-        if waiting is None and not self._can_be_resumed(inquiry):
+        is_ahead = request_id in self._announced.values()
+        if waiting is None and not is_ahead and not self._can_be_resumed(inquiry):
             raise Conflict("The job that asked this has ended.", code="not_waiting")
         self._keep(inquiry, ruling)
         status = ALLOWED if ruling.decision == "allow" else DENIED
@@ -136,7 +168,7 @@ class Approvals:
             tx.save_permission(decided)
             data = {"id": request_id, "status": status, **ruling.model_dump()}
             _tell(tx, inquiry, EventType.PERMISSION_RESOLVED, data)
-            if waiting is not None:
+            if waiting is not None or is_ahead:
                 _set_status(tx, inquiry)
         if waiting is not None and not waiting.done():
             waiting.set_result(ruling)

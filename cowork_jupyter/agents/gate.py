@@ -33,6 +33,7 @@ from ..workspace import GuardedWorkspace, Pin, Workspace, mark_of
 from .approvals import (
     ONCE,
     Approver,
+    AsksAhead,
     ChosenScope,
     PermissionRequest,
     Shown,
@@ -92,6 +93,12 @@ class _Resolved:
         return self.preview.text if self.preview and self.preview.kind == "code" else ""
 
     @property
+    def targets(self) -> set[str]:
+        """All spellings of the files that it is about."""
+        targets = (part.target for part in self.call.parts)
+        return {spelling for one in targets if one for spelling in one.spellings}
+
+    @property
     def digest(self) -> str:
         shown = self.preview.text if self.preview else ""
         tool = [self.call.tool, self.pinned.fingerprint if self.pinned else ""]
@@ -134,6 +141,35 @@ class Gate:
         resolved = self._resolve(tool, parameters)
         return judge(role_log.role, resolved.call, self._surroundings(role_log, step))
 
+    async def announce(
+        self, calls: Sequence[tuple[str, Tool, Parameters]], log: RunLog, step: PlanStep | None
+    ) -> None:
+        """Show together what the calls of one turn will ask, so that it is answered together.
+
+        What one of them may change for a later one is left until that one's turn.
+        """
+        if not isinstance(self.approver, AsksAhead):
+            return
+        asking: list[PermissionRequest] = []
+        touched: set[str] = set()
+        for call_id, tool, parameters in calls:
+            preview = await self._preview(tool, parameters, log)
+            given = parameters.model_dump(mode="json", exclude_none=True)
+            resolved = self._resolve(tool, given, preview)
+            judgement = judge(log.role, resolved.call, self._surroundings(log, step))
+            targets = resolved.targets
+            is_known = targets.isdisjoint(touched) and (preview or tool.preview is None)
+            if judgement.effect is Effect.ASK and is_known:
+                asking.append(await self._request(call_id, tool, judgement, resolved, log))
+            touched |= targets
+        for request in asking:
+            self.approver.announce(request, log)
+
+    def forget(self, call_id: str) -> None:
+        """A call was decided about, or will not be made."""
+        if isinstance(self.approver, AsksAhead):
+            self.approver.forget(call_id)
+
     async def admit(
         self,
         call_id: str,
@@ -160,9 +196,7 @@ class Gate:
                 return self._clearance(resolved, log, network=judgement.allowed_by_user)
             if judgement.effect is Effect.DENY:
                 raise _denied(tool, " ".join(judgement.because))
-            request = self._request(call_id, judgement, resolved, log)
-            if self.at_risk and Permission.EXECUTE_COMMANDS in tool.permissions:
-                request = request.model_copy(update={"uncovered": await self.at_risk()})
+            request = await self._request(call_id, tool, judgement, resolved, log)
             ruling = await self.approver.decide(request, log)
             if isinstance(ruling, Unasked):
                 raise _denied(tool, ruling.feedback, code="denied_headless")
@@ -269,11 +303,12 @@ class Gate:
         places = {place for each in target.spellings if (place := below(each, root)) is not None}
         return {path: Pin(frozenset(places), resolved.marks.get(target.spelled))}
 
-    def _request(
-        self, call_id: str, judgement: Judgement, resolved: _Resolved, log: RunLog
+    async def _request(
+        self, call_id: str, tool: Tool, judgement: Judgement, resolved: _Resolved, log: RunLog
     ) -> PermissionRequest:
         call = resolved.call
         shown = _shown(resolved)
+        runs = Permission.EXECUTE_COMMANDS in tool.permissions
         rules = judgement.lasting_rules(self._grounds) if shown.complete else []
         return PermissionRequest(
             call_id=call_id,
@@ -286,6 +321,7 @@ class Gate:
             scopes=[ONCE, *_LASTING] if rules else [ONCE],
             rules=rules,
             shown=shown,
+            uncovered=await self.at_risk() if self.at_risk and runs else [],
             digest=resolved.digest,
         )
 

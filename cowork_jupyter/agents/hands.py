@@ -5,7 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
+from contextlib import (
+    AbstractContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    nullcontext,
+    suppress,
+)
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -16,7 +22,7 @@ from ..domain.identity import new_id
 from ..domain.messages import ImagePart, MessageType
 from ..domain.plan import PlanStep
 from ..domain.replies import Question, ToolCall
-from ..tools.base import ToolContext, ToolResult
+from ..tools.base import Parameters, Tool, ToolContext, ToolResult
 from ..tools.kernel.state import Kernels, NoKernels
 from ..tools.registry import ToolRegistry, validated
 from ..workspace import Workspace, fingerprint
@@ -91,12 +97,24 @@ class Hands:
             if len(numbered) > 1 and all(self._only_looks(one.call) for one in numbered):
                 running = [self._run_one(one, unanswered) for one in numbered]
                 return list(await asyncio.gather(*running))
+            if len(numbered) > 1:
+                await self._announce(numbered)
             return [await self._run_one(one, unanswered) for one in numbered]
         except (asyncio.CancelledError, Interrupted):
             stopped = CoworkError("It was cancelled.", code="cancelled")
             for one in unanswered.values():
+                self.gate.forget(one.id)
                 self._record_failure(one, stopped)
             raise
+
+    async def _announce(self, calls: Sequence[_Numbered]) -> None:
+        """Let the user see all that this turn will ask. What cannot be called asks nothing."""
+        asking: list[tuple[str, Tool, Parameters]] = []
+        for one in calls:
+            with suppress(CoworkError):
+                tool = self.registry.permitted_tool(one.call.tool, self.log.role)
+                asking.append((one.id, tool, validated(tool, one.call.parameters)))
+        await self.gate.announce(asking, self.log, self.step)
 
     def _only_looks(self, call: ToolCall) -> bool:
         tool = self.registry.get(call.tool)
@@ -131,7 +149,10 @@ class Hands:
         tool = self.registry.permitted_tool(one.call.tool, self.log.role)
         parameters = validated(tool, one.call.parameters)
         with self.waiting():
-            return await self.gate.admit(one.id, tool, parameters, self.log, self.step)
+            try:
+                return await self.gate.admit(one.id, tool, parameters, self.log, self.step)
+            finally:
+                self.gate.forget(one.id)
 
     @asynccontextmanager
     async def _recorded(self, call: ToolCall) -> AsyncIterator[None]:

@@ -58,13 +58,14 @@ async def test_thousands_of_calls_in_one_reply(house: House) -> None:
 
 
 async def test_many_questions_in_one_reply(house: House) -> None:
-    """One call at a time waits for the user: nobody is buried under cards."""
+    """All are shown at once, to be answered at once, and none runs before."""
     house.asks_for_real()
     several = [("create_file", {"path": f"{n}.txt"}) for n in range(16)]
     job_id = house.begin(calls(*several))
     await house.pending()
-    assert len(house.service.pending_permissions(house.context)) == 1
+    assert len(house.service.pending_permissions(house.context)) == 16
     await house.service.cancel(job_id)
+    assert house.service.pending_permissions(house.context) == []
 
 
 ODD: dict[str, Any] = {

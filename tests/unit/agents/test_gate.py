@@ -136,21 +136,58 @@ async def test_several_are_decided_at_once_or_not_at_all(
     both = calls(*(("create_file", {"path": f"{name}.txt"}) for name in "ab"))
     scripted.add(both, text("Done."))
     job_id = asking.start("make both")
-    (first,) = await pending(asking)
+    first, second = await pending(asking, 2)
     with pytest.raises(Exception, match="no permission request"):
         asking.service.resolve_permissions([first.id, "perm_unknown"], ALLOW)
-    assert (await pending(asking))[0].status == "pending"
+    assert len(await pending(asking, 2)) == 2
+    asking.service.resolve_permissions([first.id, second.id], ALLOW)
+    assert (await ended(asking, job_id)).status is JobStatus.COMPLETED
+    assert all((asking.workspace / f"{name}.txt").exists() for name in "ab")
+
+
+async def test_what_is_answered_before_its_turn_holds_when_it_comes(
+    asking: Bench, scripted: ScriptedServer
+) -> None:
+    both = calls(*(("create_file", {"path": f"{name}.txt"}) for name in "ab"))
+    scripted.add(both, text("Done."))
+    job_id = asking.start("make both")
+    first, second = await pending(asking, 2)
+    asking.service.resolve_permissions([second.id], DENY)
+    assert asking.service.job(job_id).status is JobStatus.WAITING
     asking.service.resolve_permissions([first.id], ALLOW)
-    await eventually(
-        lambda: (
-            [one.id for one in asking.service.pending_permissions(asking.context.id)]
-            not in ([], [first.id])
-        )
+    assert (await ended(asking, job_id)).status is JobStatus.COMPLETED
+    assert (asking.workspace / "a.txt").exists()
+    assert not (asking.workspace / "b.txt").exists()
+
+
+async def test_what_a_call_changes_for_the_next_is_asked_when_that_has_its_turn(
+    asking: Bench, scripted: ScriptedServer
+) -> None:
+    edits = [("42", "43"), ("43", "44")]
+    twice = calls(
+        *(("update_file", {"path": "a.py", "old_text": old, "new_text": new}) for old, new in edits)
     )
-    (second,) = asking.service.pending_permissions(asking.context.id)
-    asking.service.resolve_permissions([second.id], ALLOW)
-    await ended(asking, job_id)
+    scripted.add(twice, text("Done."))
+    job_id = asking.start("change it twice")
+    (first,) = await pending(asking)
+    asking.service.resolve_permissions([first.id], Ruling(decision="allow", scope="session"))
+    assert (await ended(asking, job_id)).status is JobStatus.COMPLETED
+    assert (asking.workspace / "a.py").read_text() == "answer = 44\n"
+
+
+async def test_an_answer_that_lasts_withdraws_what_it_covers(
+    asking: Bench, scripted: ScriptedServer
+) -> None:
+    both = calls(*(("create_file", {"path": f"{name}.txt"}) for name in "ab"))
+    scripted.add(both, text("Done."))
+    job_id = asking.start("make both")
+    first, second = await pending(asking, 2)
+    asking.service.rules.add(Effect.ALLOW, "create_file", Scope.SESSION, asking.context.id)
+    asking.service.resolve_permissions([first.id], ALLOW)
+    assert (await ended(asking, job_id)).status is JobStatus.COMPLETED
     assert (asking.workspace / "b.txt").exists()
+    resolved = [one.data for one in asking.events(EventType.PERMISSION_RESOLVED)]
+    assert [one["status"] for one in resolved if one["id"] == second.id] == ["withdrawn"]
 
 
 async def test_a_decision_is_taken_once(asking: Bench, scripted: ScriptedServer) -> None:
