@@ -15,6 +15,8 @@ from ..domain.settings import Settings
 from ..health import folder_problems
 from ..llm.discovery import find_servers
 from ..llm.reachable import HOW_TO_CONNECT
+from ..policy.rulebook import RuleBook
+from ..policy.trust import Trust
 from ..workspace.sandbox.sandbox import Sandbox
 from .examination_mcp import examine_servers
 from .finding import Finding, judged
@@ -29,6 +31,7 @@ def examine(config: Cowork, jupyter: Config) -> list[Finding]:
         _model(settings),
         _sandbox(settings),
         judged("folders", folder_problems(settings), _folders(settings)),
+        _rules(settings),
         _database(settings),
         _checkpoints(settings),
         examine_servers(settings),
@@ -37,6 +40,13 @@ def examine(config: Cowork, jupyter: Config) -> list[Finding]:
 
 def _folders(settings: Settings) -> str:
     return f"workspace {settings.workspace}, conversations in {settings.database.parent}"
+
+
+def _rules(settings: Settings) -> Finding:
+    """Whether the rules of this folder and of the user can be read."""
+    trust = Trust(settings.data_dir / "trust.json", settings.workspace)
+    book = RuleBook(settings.workspace, settings.user_settings, trust)
+    return judged("rules", book.problems(), f"{len(book.all())}, all readable")
 
 
 def _database(settings: Settings) -> Finding:

@@ -25,7 +25,7 @@ _context_option = argument(
     "-c", "--context", metavar="NAME", type=_unquoted, help="conversation to go on with"
 )
 _model_option = argument(
-    "-m", "--model", metavar="MODEL", type=_unquoted, help="model to use for this cell"
+    "-m", "--model", metavar="MODEL", type=_unquoted, help="model to go on with"
 )
 _wait_option = argument("--wait", action="store_true", help="keep the cell running until done")
 

@@ -26,6 +26,8 @@ def show_status(
     """Show how things are; with a goal, why it cannot be worked on."""
     link = desk.link
     health = health or link.request("GET", "health?fresh=true")
+    if context and context["model"]:  # `-m` has chosen one for this conversation
+        health = {**health, "model": {**health["model"], "name": context["model"]}}
     acting = role or (context["role"] if context else None)
     title = _title(goal)
     card = {

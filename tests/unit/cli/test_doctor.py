@@ -39,7 +39,7 @@ def findings(tmp_path: Path, port: int = 0, **settings: str) -> dict[str, tuple[
 def test_it_looks_at_every_part(tmp_path: Path) -> None:
     assert list(findings(tmp_path)) == [
         *("version", "packages", "jupyterlab", "lab extension", "server extension", "port"),
-        *("model", "sandbox", "folders", "database", "checkpoints", "mcp servers"),
+        *("model", "sandbox", "folders", "rules", "database", "checkpoints", "mcp servers"),
     ]
 
 
@@ -84,6 +84,20 @@ def test_a_workspace_that_is_gone(tmp_path: Path) -> None:
     ok, message = findings(tmp_path / "gone")["folders"]
     assert not ok
     assert "is not a folder" in message
+
+
+def test_rules_that_cannot_be_read_are_told(tmp_path: Path) -> None:
+    assert findings(tmp_path)["rules"] == (True, "0, all readable")
+    settings = tmp_path / ".cowork" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"permissions": {"deny": ["read_file(/x"]}}')
+    ok, message = findings(tmp_path)["rules"]
+    assert not ok
+    assert "'read_file(/x'" in message
+    settings.write_text("{")
+    ok, message = findings(tmp_path)["rules"]
+    assert not ok
+    assert str(settings) in message
 
 
 def test_a_package_that_is_missing_or_too_old_is_named(

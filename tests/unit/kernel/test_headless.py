@@ -212,3 +212,11 @@ def test_a_run_can_be_taken_back(cells: Cells, connected: ScriptedServer, tmp_pa
     )
     assert "Removed: `a.txt`" in back.markdown
     assert not (tmp_path / "a.txt").exists()
+
+
+def test_the_status_names_the_model_that_the_conversation_goes_on_with(
+    cells: Cells, connected: ScriptedServer
+) -> None:
+    connected.add(text("Hello."))
+    cells.run("%%act -m large\nhello")
+    assert "- Model: `large` at" in cells.run("%cowork").markdown
