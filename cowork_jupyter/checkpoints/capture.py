@@ -46,7 +46,7 @@ class Capture:
     ) -> dict[str, Entry | None]:
         """What is at these paths, and at the folders above them; None where nothing is."""
         wanted = {path for path in paths if not inside_git(path)}
-        folders = {folder for path in wanted for folder in _above(path)}
+        folders = _above(wanted)
         seen = _Scanned(scanned)
         with self.objects.batch() as batch:
             found = {path: self._entry(path, batch, seen) for path in sorted(wanted)}
@@ -133,9 +133,15 @@ class _Scanned:
         return None if at is None else Known(*folder.known_at(at), folder.attributes.get(name, ()))
 
 
-def _above(path: str) -> list[str]:
-    parts = path.split("/")
-    return ["/".join(parts[:depth]) for depth in range(1, len(parts))]
+def _above(paths: Iterable[str]) -> set[str]:
+    """All folders that these are in; each way up ends where another one has been."""
+    found = set[str]()
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return found
 
 
 def _with_content(entry: Entry, digest: bytes, size: int) -> Entry:

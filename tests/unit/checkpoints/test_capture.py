@@ -30,3 +30,17 @@ def test_many_files_of_one_folder_cost_one_look_at_what_the_scan_knew(site: Site
     kept = site.state.capture(paths)
     assert [entry.size for path in paths if (entry := kept[path])] == [len(path) for path in paths]
     assert names.times == 1
+
+
+def test_the_folders_above_are_kept_too_each_once(site: Site) -> None:
+    site.write("a/b/c.txt", "c")
+    kept = site.state.capture(["a/b/c.txt", "a/b/gone.txt", "a/new/d.txt", "top.txt"])
+    assert {path: entry and entry.kind for path, entry in kept.items()} == {
+        "a": "folder",
+        "a/b": "folder",
+        "a/b/c.txt": "file",
+        "a/b/gone.txt": None,
+        "a/new": None,
+        "a/new/d.txt": None,
+        "top.txt": None,
+    }
