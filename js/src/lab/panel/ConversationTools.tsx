@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 import { useAction } from '../../shared/action';
 import { Button, Failure } from '../../shared/Button';
@@ -84,6 +84,8 @@ function ExportMenu({ busy, onChoose }: { busy: boolean; onChoose: (format: Expo
 
 function Rename({ title, busy, onSave }: { title: string; busy: boolean; onSave: (title: string) => void }): VNode {
   const [text, setText] = useState(title);
+  const field = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => field.current?.focus(), []);
   const save = (): void => {
     if (text.trim()) {
       onSave(text.trim());
@@ -104,7 +106,7 @@ function Rename({ title, busy, onSave }: { title: string; busy: boolean; onSave:
         maxLength={200}
         aria-label={t('Name of the conversation')}
         onInput={event => setText(event.currentTarget.value)}
-        autoFocus
+        ref={field}
       />
       <Button look="primary" busy={busy} disabled={!text.trim()} onClick={save}>
         {t('Save')}

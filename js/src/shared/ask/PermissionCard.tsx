@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 import { useAction } from '../action';
 import { Button, Failure } from '../Button';
@@ -108,6 +108,12 @@ function DecisionBar({ requests }: { requests: readonly PermissionRequest[] }): 
   const deciding = useAction();
   const [saying, setSaying] = useState(false);
   const [why, setWhy] = useState('');
+  const field = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => {
+    if (saying) {
+      field.current?.focus();
+    }
+  }, [saying]);
   const lasting = scopesOf(requests).filter(scope => scope !== 'once');
   const rules = [...new Set(requests.flatMap(request => request.rules ?? []))];
   const off = requests.length === 0;
@@ -150,7 +156,7 @@ function DecisionBar({ requests }: { requests: readonly PermissionRequest[] }): 
             aria-label={t('Why not, and what to do instead')}
             placeholder={t('Why not, and what to do instead')}
             onInput={event => setWhy(event.currentTarget.value)}
-            autoFocus
+            ref={field}
           />
           <Button look="danger" busy={deciding.busy} disabled={!why.trim()} onClick={() => decide('deny', 'once', why.trim())}>
             {t('Deny')}

@@ -194,6 +194,7 @@ describe('what waits for the user', () => {
     const { screen, server } = await show(runCard({ ...RUNNING, permissions: [PERMISSION] }));
     server.answers.set('POST permissions/p1', {});
     await click(button(screen, 'Deny, and say why'));
+    expect(document.activeElement, 'one can write at once').toBe(one(screen, '.cw-write input'));
     await write(one<HTMLInputElement>(screen, '.cw-write input'), 'use conda');
     await click([...screen.querySelectorAll('button')].filter(({ textContent }) => textContent === 'Deny').at(-1)!);
     expect(server.changes).toEqual([{ method: 'POST', path: 'permissions/p1', body: { decision: 'deny', scope: 'once', feedback: 'use conda' } }]);
