@@ -60,6 +60,8 @@ class Command:
     def context(self) -> Context:
         """The conversation that it is about."""
         found = self.desk.find(self.name)
+        if found is None and self.name:
+            raise CellProblem(f"There is no conversation '{self.name}' in this notebook yet.")
         if found is None:
             raise CellProblem(_NO_CONVERSATION)
         return found

@@ -52,7 +52,7 @@ def _offers(magic: str, before: list[str]) -> Iterable[str]:
         return _names("models")
     if magic in _OPTIONS:
         return [] if last == "--policy" else _OPTIONS[magic]
-    words = before[2:] if before[:1] == ["-c"] else before
+    name, words = (before[1], before[2:]) if before[:1] == ["-c"] else (None, before)
     match words:
         case []:
             return COMMANDS
@@ -63,7 +63,7 @@ def _offers(magic: str, before: list[str]) -> Iterable[str]:
         case ["run", name, *_]:
             return _parameters(name)
         case ["rollback"]:
-            return _checkpoints()
+            return _checkpoints(name)
     return []
 
 
@@ -95,10 +95,10 @@ def _contexts() -> Iterable[str]:
     return [title for title in titles if title and not set(title) & set(" \t'\"")]
 
 
-def _checkpoints() -> Iterable[str]:
+def _checkpoints(name: str | None) -> Iterable[str]:
     from .desk import desk
 
-    context = desk().find(None)
+    context = desk().find(name)
     if context is None:
         return []
     found = desk().link.request("GET", f"context/{context['id']}/checkpoints")

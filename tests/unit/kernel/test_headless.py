@@ -127,6 +127,16 @@ def test_tab_completes_commands_roles_models_and_workflows(
     assert cells.completions("%%act -c cl") == ["cleaning"]
 
 
+def test_tab_completes_the_checkpoints_of_the_conversation_that_is_named(
+    cells: Cells, connected: ScriptedServer, tmp_path: Path
+) -> None:
+    (tmp_path / "rules.json").write_text('{"permissions": {"allow": ["create_file"]}}')
+    connected.add(call("create_file", path="a.txt", content="a\n"), text("Written."))
+    cells.run("%%act -c cleaning --policy rules.json\nWrite a.txt")
+    assert cells.completions("%cowork -c cleaning rollback cp_")
+    assert cells.completions("%cowork rollback cp_") == []
+
+
 def test_the_role_can_be_switched(cells: Cells) -> None:
     assert "**Reviewer**" in cells.run("%cowork role reviewer").markdown
     assert cells.run("%cowork").markdown.startswith("**Reviewer**")

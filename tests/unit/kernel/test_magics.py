@@ -134,6 +134,7 @@ def test_an_unknown_option_is_one_line_not_a_traceback(shell: InteractiveShell) 
         ("%cowork role", "Usage: %cowork role ROLE"),
         ("%cowork role king", "There is no role 'king'. Roles: planner, actor"),
         ("%cowork audit", "There is no conversation in this notebook yet."),
+        ("%cowork -c sales audit", "There is no conversation 'sales' in this notebook yet."),
         ("%cowork export x.pdf", "The file's name should end in .jsonl, .md, .ipynb."),
         ("%cowork run nothing", "There is no workflow 'nothing'. See: %cowork workflows"),
         ("%cowork run 'x", "This line cannot be read"),
