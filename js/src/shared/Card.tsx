@@ -13,19 +13,11 @@ interface CardProps {
   children: ComponentChildren;
 }
 
-/**
- * Lab would take keys for its own: a focused button and the letter D twice, and the cell is gone. Its shortcuts are bound to whatever has the
- * focus, and it looks there first, so that what stands around does not keep them off.
- */
-function keepKeys({ target }: FocusEvent): void {
-  (target as Element).setAttribute('data-lm-suppress-shortcuts', 'true');
-}
-
 /** The frame that all cards share, so that the eye finds the same thing in the same place. */
 export function Card({ edge, label, header, aside, progress, footer, children }: CardProps): VNode {
   return (
-    // A group, not a landmark: a notebook may hold dozens.
-    <div role="group" class={`cw-card cw-colour-${edge}`} aria-label={label} tabIndex={-1} onFocusIn={keepKeys} data-lm-suppress-shortcuts="true">
+    // A group, not a landmark: a notebook may hold dozens. And Lab would take keys for its own: a focused button and the letter D twice, and the cell is gone.
+    <div role="group" class={`cw-card cw-colour-${edge}`} aria-label={label} tabIndex={-1} data-lm-suppress-shortcuts="true">
       <header class="cw-head">
         {header}
         <span class="cw-grow" />
