@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from .contexts import StepStatus
 from .roles import Permission
+from .written import Written
 
 _PERMISSIONS = {one.partition("_")[0]: str(one) for one in Permission}
 
@@ -41,7 +42,7 @@ StepId = Annotated[str, BeforeValidator(_as_text)]
 Texts = Annotated[list[StepId], BeforeValidator(_as_list)]
 
 
-class PlanStep(BaseModel):
+class PlanStep(Written):
     """One step: what, why, with which tools, on which files, after which steps."""
 
     id: Annotated[StepId, Field(min_length=1)]
@@ -55,7 +56,7 @@ class PlanStep(BaseModel):
     status: StepStatus = StepStatus.PENDING
 
 
-class Plan(BaseModel):
+class Plan(Written):
     """A plan whose graph is known to be sound: unique ids, known dependencies, no cycle."""
 
     type: Literal["plan"] = "plan"

@@ -4,32 +4,28 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import Field
 
 from .plan import Plan
+from .written import Written
 
 
-def _flag(value: Any) -> Any:
-    """`terminate: null` means what leaving it out means."""
-    return False if value is None else value
-
-
-class ToolCall(BaseModel):
+class ToolCall(Written):
     """The model wants one tool to run."""
 
     tool: Annotated[str, Field(min_length=1)]
     parameters: dict[str, Any] = {}
-    terminate: Annotated[bool, BeforeValidator(_flag)] = False
+    terminate: bool = False
 
 
-class ToolCalls(BaseModel):
+class ToolCalls(Written):
     """The model wants several tools to run; they answer together."""
 
     tools: Annotated[list[ToolCall], Field(min_length=1, max_length=16)]
-    terminate: Annotated[bool, BeforeValidator(_flag)] = False
+    terminate: bool = False
 
 
-class Option(BaseModel):
+class Option(Written):
     """One answer that a question offers."""
 
     label: str
@@ -37,7 +33,7 @@ class Option(BaseModel):
     description: str = ""
 
 
-class Question(BaseModel):
+class Question(Written):
     """The model wants the user to decide."""
 
     type: Literal["question"] = "question"
@@ -55,7 +51,7 @@ class Question(BaseModel):
         return value in offered or self.allow_custom or not offered
 
 
-class Finding(BaseModel):
+class Finding(Written):
     """One remark of a review."""
 
     file: str = ""
@@ -65,7 +61,7 @@ class Finding(BaseModel):
     suggestion: str = ""
 
 
-class Review(BaseModel):
+class Review(Written):
     """What the reviewer delivers."""
 
     type: Literal["review"] = "review"
