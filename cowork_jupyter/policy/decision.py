@@ -156,7 +156,8 @@ def _verdict(role: AgentRole, part: Part, around: Surroundings) -> Verdict:
             return Verdict(part, Effect.ASK, f"The rule '{rule}' asks about {part.shown}.")
         return Verdict(part, Effect.ALLOW, f"Nothing speaks against {part.shown}.")
     for doubt in part.doubts:
-        return Verdict(part, Effect.ASK, f"It cannot be proved harmless: {doubt}.")
+        why = doubt.rstrip(".")
+        return Verdict(part, Effect.ASK, f"It cannot be proved harmless: {why}.")
     for rule in _with(Effect.ASK, matching):
         return Verdict(part, Effect.ASK, f"The rule '{rule}' asks about {part.shown}.")
     for rule in _with(Effect.ALLOW, matching):

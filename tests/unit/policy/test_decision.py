@@ -95,6 +95,13 @@ def test_the_reason_names_the_rule() -> None:
     assert made.because == ["The rule 'deny update_file(*.py) (session)' denies a.py."]
 
 
+@pytest.mark.parametrize("text", ["git -c a=b status", "echo $(id)", "  "])
+def test_a_reason_is_one_sentence(text: str) -> None:
+    for why in decided("execute_command", {"command": text}).because:
+        assert why.endswith(".")
+        assert not why.endswith("..")
+
+
 def test_a_new_notebook_is_said_to_be_created() -> None:
     (why,) = decided("create_notebook", {"path": "n.ipynb"}).because
     assert why == "It creates n.ipynb; nothing allows that yet."
