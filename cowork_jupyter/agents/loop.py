@@ -12,7 +12,7 @@ from ..llm.reply import Reply
 from .budget import Budget
 from .delivery import deliver_plan
 from .guard import CircleGuard
-from .hands import Hands
+from .hands import Handled, Hands
 from .limits import GO_ON, LimitReached, Limits, about_going_on
 from .log import RunLog
 from .talk import Talk
@@ -93,9 +93,16 @@ class AgentLoop:
         if self._strikes >= MOST_STRIKES:
             return self._give_up(str(misused[-1].error))
         if calls.terminate or any(call.terminate for call in calls.tools):
-            return Outcome(text=reply.text)
+            return self._terminated(reply, handled)
         circle = self._guard.observe(calls.tools)
         return await self._leave_circle(circle) if circle else None
+
+    def _terminated(self, reply: Reply, handled: list[Handled]) -> Outcome:
+        """The model's last act. A task in which nothing came of that has not succeeded."""
+        errors = [one.error for one in handled if one.error]
+        if self.log.task_id and len(errors) == len(handled):
+            return Outcome(JobStatus.FAILED, str(errors[-1]), reply.text)
+        return Outcome(text=reply.text)
 
     async def _ask(self, reply: Reply, question: Question) -> Outcome | None:
         self._say(reply)

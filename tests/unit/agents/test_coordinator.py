@@ -184,6 +184,17 @@ async def fail_and_answer(bench: Bench, *answers: str, graph: Graph | None = Non
     return job.status
 
 
+async def test_a_step_whose_last_act_came_to_nothing_has_failed(bench: Bench) -> None:
+    make_plan(bench, {"a": []})
+    with ScriptedServer(by_step(a=call("read_file", terminate=True, path="nowhere"))) as model:
+        bench.connect(model.base_url)
+        job_id = await execute(bench)
+        asked = await bench.until(EventType.QUESTION_ASKED)
+        assert "nowhere" in asked.data["context"]
+        bench.service.answer(asked.data["id"], "stop")
+        assert (await bench.service.jobs.wait(job_id)).status is JobStatus.FAILED
+
+
 async def test_a_failure_asks_while_the_independent_rest_goes_on(bench: Bench) -> None:
     make_plan(bench, {"a": [], "b": ["a"], "c": ["b"], "d": []})
     with ScriptedServer(by_step(b=FAILED)) as model:
