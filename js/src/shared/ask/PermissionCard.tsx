@@ -146,7 +146,9 @@ function DecisionBar({ requests }: { requests: readonly PermissionRequest[] }): 
           class="cw-write"
           onSubmit={event => {
             event.preventDefault();
-            decide('deny', 'once', why.trim());
+            if (why.trim() && !deciding.busy) {
+              decide('deny', 'once', why.trim());
+            }
           }}
         >
           <input
@@ -156,6 +158,13 @@ function DecisionBar({ requests }: { requests: readonly PermissionRequest[] }): 
             aria-label={t('Why not, and what to do instead')}
             placeholder={t('Why not, and what to do instead')}
             onInput={event => setWhy(event.currentTarget.value)}
+            // In a notebook the browser does not send the form by itself.
+            onKeyDown={event => {
+              if (event.key === 'Enter' && !event.isComposing) {
+                event.preventDefault();
+                event.currentTarget.form?.requestSubmit();
+              }
+            }}
             ref={field}
           />
           <Button look="danger" busy={deciding.busy} disabled={!why.trim()} onClick={() => decide('deny', 'once', why.trim())}>

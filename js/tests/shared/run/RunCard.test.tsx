@@ -195,8 +195,9 @@ describe('what waits for the user', () => {
     server.answers.set('POST permissions/p1', {});
     await click(button(screen, 'Deny, and say why'));
     expect(document.activeElement, 'one can write at once').toBe(one(screen, '.cw-write input'));
-    await write(one<HTMLInputElement>(screen, '.cw-write input'), 'use conda');
-    await click([...screen.querySelectorAll('button')].filter(({ textContent }) => textContent === 'Deny').at(-1)!);
+    const field = one<HTMLInputElement>(screen, '.cw-write input');
+    await write(field, 'use conda');
+    await act(async () => void field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true })));
     expect(server.changes).toEqual([{ method: 'POST', path: 'permissions/p1', body: { decision: 'deny', scope: 'once', feedback: 'use conda' } }]);
   });
 
