@@ -19,6 +19,7 @@ from .workshop import CannotRun, Workshop, find_workshop
 _MOST_TRIES = 5
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 _EXISTS = re.compile(r"FileExistsError.*?: '([^'\n]+)'")
+_NOT_THERE = "There is no '"
 _BAD_LINES = re.compile(r"ParserError|Error tokenizing|EOF inside string")
 _ERROR = re.compile(r"^\s*(\w+(?:\.\w+)*(?:Error|Exception|Interrupt|Exit)\b.*)$", re.MULTILINE)
 _INSTALLED_AS = {"sklearn": "scikit-learn"}
@@ -61,7 +62,7 @@ def _carry_out(job: Job, workshop: Workshop) -> str:
     choices = Choices()
     for _try in range(_MOST_TRIES):
         paths = {path: workshop.path_of(path) for path in _paths(job)}
-        choices = _before(job, workshop, choices)
+        choices = _before(job, workshop, _checked(job, workshop, choices))
         code = code_for(job, workshop.means, choices, paths)
         result = workshop.run(code, name_of(job))
         if result.ok:
@@ -81,6 +82,15 @@ def error_in(output: str) -> str:
     """The exception that code ended with, in one line."""
     found = _ERROR.findall(output)
     return found[-1].strip() if found else words.first_line(output)
+
+
+def _checked(job: Job, workshop: Workshop, choices: Choices) -> Choices:
+    """Where nothing is written over, the code may do so: it should also run a second time."""
+    decided = choices.overwrite or choices.output
+    if decided or not job.output or not workshop.script.may("get_file_info"):
+        return choices
+    found = workshop.script.call("get_file_info", path=job.output)
+    return choices if found.ok or _NOT_THERE not in found.text else replace(choices, overwrite=True)
 
 
 def _before(job: Job, workshop: Workshop, choices: Choices) -> Choices:

@@ -36,6 +36,7 @@ class Choices:
 
     skip_bad_lines: bool = False
     overwrite: bool = False
+    """Whether the file that is written may be there, as it is when the code is run again."""
     output: str = ""
     """Another name for the file that is written."""
     without: frozenset[str] = frozenset()

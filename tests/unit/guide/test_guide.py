@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -160,6 +161,14 @@ def test_a_file_that_is_there_is_not_overwritten_unasked(desk: Desk) -> None:
     assert (desk.folder / "sales_clean.csv").read_text() == "mine"
     assert "written to sales_clean_2.csv" in said
     assert (desk.folder / "sales_clean_2.csv").exists()
+
+
+def test_code_that_wrote_a_new_file_can_be_run_again(desk: Desk) -> None:
+    desk.ask("clean sales.csv")
+    (code,) = desk.folder.glob("guide_clean_*.py")
+    written = (desk.folder / "sales_clean.csv").read_text()
+    subprocess.run([sys.executable, code.name], cwd=desk.folder, check=True, capture_output=True)
+    assert (desk.folder / "sales_clean.csv").read_text() == written
 
 
 def test_what_a_step_writes_is_not_read_although_it_is_there(desk: Desk) -> None:
