@@ -115,7 +115,8 @@ class Session:
             )
             return str(sent.job_id)
         if stale := service.plans.stale_files(plan):
-            self._say(f"Changed since the plan was made: {', '.join(stale)}", "ask")
+            names = ("the list of files" if name == "." else name for name in stale)
+            self._say(f"Changed since the plan was made: {', '.join(names)}", "ask")
         job = await service.execute_plan(
             context.id, plan.revision, policy=order.policy, model=order.model
         )
