@@ -10,6 +10,7 @@ import type { PermissionRequest, Scope } from '../protocol';
 import { useRun } from '../run/context';
 import { t } from '../translate';
 import { oneLine, visible } from '../visible';
+import { sendOnEnter } from './sendOnEnter';
 import { riskWord, scopeHelp, scopeWord, toolWords } from './words';
 
 /** One thing the agent may do only if the user says so: what, where, why it asks, and all of it. */
@@ -158,13 +159,7 @@ function DecisionBar({ requests }: { requests: readonly PermissionRequest[] }): 
             aria-label={t('Why not, and what to do instead')}
             placeholder={t('Why not, and what to do instead')}
             onInput={event => setWhy(event.currentTarget.value)}
-            // In a notebook the browser does not send the form by itself.
-            onKeyDown={event => {
-              if (event.key === 'Enter' && !event.isComposing) {
-                event.preventDefault();
-                event.currentTarget.form?.requestSubmit();
-              }
-            }}
+            onKeyDown={sendOnEnter}
             ref={field}
           />
           <Button look="danger" busy={deciding.busy} disabled={!why.trim()} onClick={() => decide('deny', 'once', why.trim())}>

@@ -10,6 +10,7 @@ import { RichText } from '../RichText';
 import { useRun } from '../run/context';
 import { t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';
+import { sendOnEnter } from './sendOnEnter';
 
 const MOST = 4000;
 
@@ -64,7 +65,7 @@ function OwnAnswer({ busy, onSend, hasOptions }: { busy: boolean; onSend: (value
       class="cw-write"
       onSubmit={event => {
         event.preventDefault();
-        if (text.trim()) {
+        if (text.trim() && !busy) {
           onSend(text.trim());
         }
       }}
@@ -76,6 +77,7 @@ function OwnAnswer({ busy, onSend, hasOptions }: { busy: boolean; onSend: (value
         aria-label={t('Your own answer')}
         placeholder={hasOptions ? t('Or answer in your own words') : t('Your answer')}
         onInput={event => setText(event.currentTarget.value)}
+        onKeyDown={sendOnEnter}
       />
       <Button look="primary" busy={busy} disabled={!text.trim()} onClick={() => onSend(text.trim())}>
         {t('Answer')}

@@ -163,6 +163,15 @@ describe('what waits for the user', () => {
     expect(server.changes.at(-1)).toEqual({ method: 'POST', path: 'questions/q1/answer', body: { value: 'as NA' } });
   });
 
+  it('own words are sent by Enter too', async () => {
+    const { screen, server } = await show(runCard({ ...RUNNING, questions: [QUESTION] }));
+    server.answers.set('POST questions/q1/answer', {});
+    const field = one<HTMLInputElement>(screen, '.cw-write input');
+    await write(field, 'as NA');
+    await act(async () => void field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true })));
+    expect(server.changes.at(-1)).toEqual({ method: 'POST', path: 'questions/q1/answer', body: { value: 'as NA' } });
+  });
+
   it('a question without own words has no place for them', async () => {
     const { screen } = await show(runCard({ ...RUNNING, questions: [{ ...QUESTION, allow_custom: false }] }));
     expect(screen.querySelector('.cw-write')).toBeNull();
