@@ -149,7 +149,7 @@ def _step_audit(trace: Trace, place: int, order: int | None, judge: Judge) -> St
         status=step.status,
         planned=_planned(step, place),
         actual=Actual(
-            **_work(trace.uses, judge.tools).model_dump(),
+            **_work(trace.uses, judge.tools, judge.changed(trace)).model_dump(),
             order=order,
             started_at=trace.started.created_at if trace.started else None,
             ended_at=trace.ended.created_at if trace.ended else None,
@@ -192,13 +192,14 @@ def _outside(uses: Iterable[Use], tools: Mapping[str, Tool]) -> list[Outside]:
     ]
 
 
-def _work(uses: list[Use], tools: Mapping[str, Tool]) -> Work:
+def _work(uses: list[Use], tools: Mapping[str, Tool], found: Iterable[str] = ()) -> Work:
+    """What was done; `found` are changed files that no tool may have named."""
     calls = Counter(use.tool for use in uses)
     failed = Counter(use.tool for use in uses if not use.ok)
     changed = [path for use in uses if not only_looks(use, tools) for path in use.paths]
     seen = [path for use in uses if only_looks(use, tools) for path in use.paths]
     return Work(
         tools=[ToolCount(tool=name, calls=n, failed=failed[name]) for name, n in calls.items()],
-        files=list(dict.fromkeys(changed)),
+        files=list(dict.fromkeys([*changed, *found])),
         files_read=[path for path in dict.fromkeys(seen) if path not in set(changed)],
     )

@@ -130,13 +130,42 @@ class Judge:
             taken = [one.id for one in self.checkpoints(trace) if one.data.get("tool") == name]
             yield _shown_by(uses, DeviationKind.EXTRA_TOOL, _extra_tool_text(name, uses), taken)
 
+    def changed(self, trace: Trace) -> dict[str, list[Use]]:
+        """The files that a step has changed, each with the calls that can have done it.
+
+        File tools say so themselves; what commands and code did, their checkpoints have found.
+        """
+        changes = [use for use in trace.uses if not only_looks(use, self.tools)]
+        said = [(_plain(path), use) for use in changes for path in use.paths]
+        found = [
+            (path, use)
+            for one in self.checkpoints(trace)
+            for path in map(_plain, _files_of(one))
+            for use in changes
+            if use.tool == one.data.get("tool")
+        ]
+        elsewhere = self._done_beside(trace) if found else set[str]()
+        return _grouped([*said, *(pair for pair in found if pair[0] not in elsewhere)])
+
+    def _done_beside(self, trace: Trace) -> set[str]:
+        """What steps that ran at the same time changed, or were to change.
+
+        A look at the workspace cannot tell whose it was.
+        """
+        beside = [
+            one for one in self.course.traces.values() if one is not trace and _meet(one, trace)
+        ]
+        planned = {path for one in beside for path in _plain_paths(one.step)}
+        return planned | {_plain(path) for one in beside for use in one.uses for path in use.paths}
+
     def _extra_files(self, trace: Trace) -> Iterator[Deviation]:
         planned = _plain_paths(trace.step)
-        changes = [use for use in trace.uses if not only_looks(use, self.tools)]
-        for path, uses in _grouped((path, use) for use in changes for path in use.paths).items():
-            if not planned or _plain(path) in planned:
+        for path, uses in self.changed(trace).items():
+            if not planned or path in planned:
                 continue
-            taken = [one.id for one in self.checkpoints(trace) if path in _files_of(one)]
+            taken = [
+                one.id for one in self.checkpoints(trace) if path in map(_plain, _files_of(one))
+            ]
             what = f"also changed {path}"
             yield _shown_by(uses, DeviationKind.EXTRA_FILE, what, taken)
 
@@ -222,6 +251,11 @@ def _files_of(checkpoint: CheckpointRecord) -> list[str]:
     files = checkpoint.data.get("files")
     listed = files if isinstance(files, list) else []
     return texts([one.get("path") if isinstance(one, dict) else one for one in listed])
+
+
+def _meet(one: Trace, other: Trace) -> bool:
+    """Whether both were worked on at some time."""
+    return any(a[0] < b[1] and b[0] < a[1] for a in one.spans for b in other.spans)
 
 
 def _plain_paths(step: PlanStep) -> set[str]:

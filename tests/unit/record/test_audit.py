@@ -152,6 +152,42 @@ def test_a_changed_file_that_the_step_does_not_name_is_an_extra_file() -> None:
     )
 
 
+def changed_by(log: Log, key: str, tool: str, *paths: str) -> CheckpointRecord:
+    task = log.task(key)
+    assert task
+    data = {"tool": tool, "files": [{"path": path, "change": "added"} for path in paths]}
+    return CheckpointRecord(id=f"cp_{key}", context_id="c", task_id=task.id, data=data)
+
+
+def test_what_a_command_changed_is_known_from_its_checkpoint() -> None:
+    log = Log(step("a", "execute_command", files=["a.csv"]))
+    shown = log.use("execute_command", step="a")
+    log.checkpoints = [changed_by(log, "a", "execute_command", "a.csv", "secret.csv")]
+    found = log.audited("a")
+    assert found.actual.files == ["a.csv", "secret.csv"]
+    (extra,) = found.deviations
+    assert (extra.kind, extra.what) == ("extra_file", "also changed secret.csv")
+    assert (extra.message_ids, extra.checkpoint_ids) == (shown, ["cp_a"])
+
+
+@pytest.mark.parametrize("side_by_side", [True, False])
+def test_a_file_of_a_step_that_ran_beside_is_not_held_against_this_one(side_by_side: bool) -> None:
+    log = Log(
+        step("a", "execute_command", files=["a.csv"]), step("b", "execute_command", files=["b.csv"])
+    )
+    log.begin("a")
+    log.use("execute_command", step="a")
+    if side_by_side:
+        log.begin("b")
+    log.end("a")
+    if not side_by_side:
+        log.begin("b")
+    log.end("b")
+    log.checkpoints = [changed_by(log, "a", "execute_command", "a.csv", "b.csv")]
+    kinds = [one.kind for one in log.audited("a").deviations]
+    assert kinds == ([] if side_by_side else ["extra_file"])
+
+
 def test_a_step_that_names_no_files_may_change_any() -> None:
     log = Log(step("a", "update_file"))
     log.use("update_file", "b.py", step="a")
