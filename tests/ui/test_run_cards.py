@@ -165,3 +165,24 @@ def test_lab_draws_the_reply_and_none_of_it_runs(
     screenshot(page, "run-reply")
     assert page.evaluate("window.hacked") is None
     assert outside == []
+
+
+def test_keys_pressed_on_a_card_are_the_cards_and_escape_leaves_it(
+    page: Page, lab_with_model: LabServer
+) -> None:
+    run = run_cell(page, lab_with_model, "keys.ipynb", "%%plan\nClean sales.csv")
+    expect(run).to_contain_text("Plan ready")
+    cells = page.locator(".jp-Notebook .jp-Cell")
+    expect(cells).to_have_count(3)  # with the one that Lab adds below the last
+    run.get_by_role("button", name="Execute plan", exact=True).press("Tab")
+    edit = run.get_by_role("button", name="Edit steps", exact=True)
+    expect(edit).to_be_focused()
+    for key in "aadd":  # above, above, delete
+        page.keyboard.press(key)
+    page.keyboard.press("Enter")
+    expect(run.locator("textarea").first).to_be_visible()
+    expect(cells).to_have_count(3)
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    page.keyboard.press("b")
+    expect(cells).to_have_count(4)

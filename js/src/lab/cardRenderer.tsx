@@ -19,6 +19,7 @@ import { restartAt, type RestartAt } from './cardRendererRestart';
 import { SavedCard } from './cardRendererSaving';
 import { ICoworkModel } from './coworkModel';
 import { passOnGlobalKeys } from './globalKeys';
+import { keepKeys } from './keptKeys';
 
 /** A run that the server hosts: any page can ask about it. */
 export const CARD_MIME = 'application/vnd.cowork.card+json';
@@ -41,6 +42,7 @@ export class CardRenderer extends Widget implements IRenderMime.IRenderer {
     super();
     this.addClass('cowork-root');
     passOnGlobalKeys(this.node);
+    keepKeys(this.node);
     this.saving = new SavedCard(channel, mimeType, () => this.model);
   }
 
