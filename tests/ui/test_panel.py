@@ -97,5 +97,5 @@ def test_the_palette_checks_the_connection(page: Page, lab: LabServer) -> None:
     open_notebook(page, lab)
     choose_in_palette(page, "Check Model Connection")
     # Seen in the page itself: it goes away after a while.
-    answer = page.locator(".Toastify__toast", has_text="built-in guide · no language model answers")
+    answer = page.locator(".Toastify__toast", has_text="The built-in guide answers")
     answer.first.wait_for()

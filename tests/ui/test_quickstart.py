@@ -27,7 +27,7 @@ def test_with_no_model_the_quickstart_goes_from_a_plan_to_a_chart_and_back(
     status = page.locator(".jp-OutputArea .cw-card").first
     expect(status).to_contain_text("built-in guide · no language model")
     status.get_by_role("button", name="Check connection").click()
-    expect(status.locator("[aria-live]")).to_contain_text("guide · no language model answers")
+    expect(status.locator("[aria-live]")).to_contain_text("The built-in guide answers")
 
     asking = page.locator(".jp-InputArea", has_text="%%plan")
     plan = page.locator(".jp-CodeCell").filter(has=asking).locator(".cw-card")
