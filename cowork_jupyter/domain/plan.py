@@ -21,9 +21,7 @@ def _as_text(value: Any) -> Any:
 
 
 def _as_list(value: Any) -> Any:
-    """Models like to write one item without its list, or null for none."""
-    if value is None:
-        return []
+    """Models like to write one item without its list."""
     return [value] if isinstance(value, (str, int)) else value
 
 

@@ -141,7 +141,7 @@ def audit(facts: Facts, tools: Mapping[str, Tool]) -> Audit:
 
 
 def _step_audit(trace: Trace, place: int, order: int | None, judge: Judge) -> StepAudit:
-    step = trace.step
+    step, changed = trace.step, judge.changed(trace)
     return StepAudit(
         id=step.id,
         number=step.step_number,
@@ -149,14 +149,14 @@ def _step_audit(trace: Trace, place: int, order: int | None, judge: Judge) -> St
         status=step.status,
         planned=_planned(step, place),
         actual=Actual(
-            **_work(trace.uses, judge.tools, judge.changed(trace)).model_dump(),
+            **_work(trace.uses, judge.tools, changed).model_dump(),
             order=order,
             started_at=trace.started.created_at if trace.started else None,
             ended_at=trace.ended.created_at if trace.ended else None,
             seconds=seconds_in(trace.spans),
             attempts=trace.attempts,
         ),
-        deviations=list(judge.deviations(trace)),
+        deviations=list(judge.deviations(trace, changed)),
         checkpoint_ids=[one.id for one in judge.checkpoints(trace)],
     )
 

@@ -25,6 +25,9 @@ from .facts import Facts
 from .steps import Trace
 from .trail import Use, texts
 
+Changed = dict[str, list[Use]]
+"""Files, each with the calls that can have changed it."""
+
 _MADE_FOR_EACH_RUN = "find_tools"
 """The one tool that no shared registry holds."""
 
@@ -103,10 +106,10 @@ class Judge:
         ended = [job.status.is_final for job in self.facts.jobs if job.id in jobs]
         self._is_over = bool(ended) and all(ended)
 
-    def deviations(self, trace: Trace) -> Iterator[Deviation]:
-        """All deviations of one step."""
+    def deviations(self, trace: Trace, changed: Changed) -> Iterator[Deviation]:
+        """All deviations of one step that has changed these files."""
         yield from self._extra_tools(trace)
-        yield from self._extra_files(trace)
+        yield from self._extra_files(trace, changed)
         yield from self._out_of_order(trace)
         yield from _failed(trace)
         yield from _skipped(trace)
@@ -130,7 +133,7 @@ class Judge:
             taken = [one.id for one in self.checkpoints(trace) if one.data.get("tool") == name]
             yield _shown_by(uses, DeviationKind.EXTRA_TOOL, _extra_tool_text(name, uses), taken)
 
-    def changed(self, trace: Trace) -> dict[str, list[Use]]:
+    def changed(self, trace: Trace) -> Changed:
         """The files that a step has changed, each with the calls that can have done it.
 
         File tools say so themselves; what commands and code did, their checkpoints have found.
@@ -158,9 +161,9 @@ class Judge:
         planned = {path for one in beside for path in _plain_paths(one.step)}
         return planned | {_plain(path) for one in beside for use in one.uses for path in use.paths}
 
-    def _extra_files(self, trace: Trace) -> Iterator[Deviation]:
+    def _extra_files(self, trace: Trace, changed: Changed) -> Iterator[Deviation]:
         planned = _plain_paths(trace.step)
-        for path, uses in self.changed(trace).items():
+        for path, uses in changed.items():
             if not planned or path in planned:
                 continue
             taken = [

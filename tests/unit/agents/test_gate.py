@@ -130,13 +130,19 @@ async def test_a_scope_that_is_not_offered_is_refused(
     await ended(asking, job_id)
 
 
-async def test_several_are_decided_at_once_or_not_at_all(
-    asking: Bench, scripted: ScriptedServer
-) -> None:
+async def two_files(asking: Bench, scripted: ScriptedServer) -> tuple[str, Inquiry, Inquiry]:
+    """A job that asks for both in one reply, and what it asks."""
     both = calls(*(("create_file", {"path": f"{name}.txt"}) for name in "ab"))
     scripted.add(both, text("Done."))
     job_id = asking.start("make both")
     first, second = await pending(asking, 2)
+    return job_id, first, second
+
+
+async def test_several_are_decided_at_once_or_not_at_all(
+    asking: Bench, scripted: ScriptedServer
+) -> None:
+    job_id, first, second = await two_files(asking, scripted)
     with pytest.raises(Exception, match="no permission request"):
         asking.service.resolve_permissions([first.id, "perm_unknown"], ALLOW)
     assert len(await pending(asking, 2)) == 2
@@ -148,10 +154,7 @@ async def test_several_are_decided_at_once_or_not_at_all(
 async def test_what_is_answered_before_its_turn_holds_when_it_comes(
     asking: Bench, scripted: ScriptedServer
 ) -> None:
-    both = calls(*(("create_file", {"path": f"{name}.txt"}) for name in "ab"))
-    scripted.add(both, text("Done."))
-    job_id = asking.start("make both")
-    first, second = await pending(asking, 2)
+    job_id, first, second = await two_files(asking, scripted)
     asking.service.resolve_permissions([second.id], DENY)
     assert asking.service.job(job_id).status is JobStatus.WAITING
     asking.service.resolve_permissions([first.id], ALLOW)
@@ -178,10 +181,7 @@ async def test_what_a_call_changes_for_the_next_is_asked_when_that_has_its_turn(
 async def test_an_answer_that_lasts_withdraws_what_it_covers(
     asking: Bench, scripted: ScriptedServer
 ) -> None:
-    both = calls(*(("create_file", {"path": f"{name}.txt"}) for name in "ab"))
-    scripted.add(both, text("Done."))
-    job_id = asking.start("make both")
-    first, second = await pending(asking, 2)
+    job_id, first, second = await two_files(asking, scripted)
     asking.service.rules.add(Effect.ALLOW, "create_file", Scope.SESSION, asking.context.id)
     asking.service.resolve_permissions([first.id], ALLOW)
     assert (await ended(asking, job_id)).status is JobStatus.COMPLETED
