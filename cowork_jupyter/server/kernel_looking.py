@@ -13,8 +13,8 @@ from .kernel_line import Line, within
 
 BUSY_AFTER = 0.2
 """Seconds in which a busy kernel must let us in; else it is said that it is busy."""
-IDLE_PATIENCE = 5.0
-"""The same for a kernel that has nothing to do, on a machine that may have."""
+PATIENCE = 5.0
+"""The same for a kernel that is not known to be busy, on a machine that may be."""
 LOOKING = 10.0
 """Seconds that looking at variables may take once it has begun."""
 LEAVING = 1.0
@@ -23,10 +23,11 @@ _SUBSHELLS = "kernel subshells"
 
 async def report_on(manager: Any, name: str | None) -> dict[str, Any]:
     """What our own code says about one variable of a kernel, or about all."""
-    idle = getattr(manager, "execution_state", "") == "idle"
+    # A kernel that was quicker than the server's ear counts as starting until it runs again.
+    busy = getattr(manager, "execution_state", "") == "busy"
     async with Line.open(manager) as line:
         try:
-            subshell = await within(IDLE_PATIENCE if idle else BUSY_AFTER, _enter(line))
+            subshell = await within(BUSY_AFTER if busy else PATIENCE, _enter(line))
             try:
                 reply = await within(LOOKING, _evaluate(line, subshell, name))
             finally:

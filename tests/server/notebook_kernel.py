@@ -83,7 +83,7 @@ async def until(so: Callable[[], bool]) -> None:
 @pytest.fixture
 def a_patient_look(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests say by themselves when they want the kernel to be too busy."""
-    for name in ("BUSY_AFTER", "IDLE_PATIENCE", "LOOKING", "LEAVING"):
+    for name in ("BUSY_AFTER", "PATIENCE", "LOOKING", "LEAVING"):
         monkeypatch.setattr(kernel_looking, name, PATIENCE)
 
 

@@ -172,7 +172,7 @@ async def test_a_kernel_that_lets_nobody_in_is_said_to_be_busy(
 ) -> None:
     await place.run("1")
     monkeypatch.setattr(kernel_looking, "BUSY_AFTER", 0.01)
-    monkeypatch.setattr(kernel_looking, "IDLE_PATIENCE", 0.01)
+    monkeypatch.setattr(kernel_looking, "PATIENCE", 0.01)
     process = place.manager.provisioner.pid
 
     os.kill(process, signal.SIGSTOP)
@@ -183,6 +183,17 @@ async def test_a_kernel_that_lets_nobody_in_is_said_to_be_busy(
         assert raised.value.retryable
     finally:
         os.kill(process, signal.SIGCONT)
+
+
+async def test_only_a_kernel_that_is_known_to_be_busy_gets_no_time(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server may have missed all that a quick kernel told, and takes it to be starting."""
+    await place.run("kept = 'x'")
+    monkeypatch.setattr(kernel_looking, "BUSY_AFTER", 0)
+    place.app.kernel_manager.stop_watching_activity(place.kernel_id)
+    place.manager.execution_state = "starting"
+    assert (await names(place))["kept"].about == "'x'"
 
 
 async def test_a_kernel_without_subshells_is_asked_between_two_cells(place: Place) -> None:

@@ -83,7 +83,6 @@ async def test_the_model_knows_the_users_cell_and_its_variables(
     place: Place, extension: Any, tab: FakeTab, api: Api, scripted: ScriptedServer
 ) -> None:
     await place.run("a = [1, 2]\nfar_away = 1\napi_key = 'abc'")
-    await until(lambda: place.manager.execution_state == "idle")
     await opened(extension, saved(place.workspace.root / NOTEBOOK), tab, "c1")
     context = await api.new_context(notebook=NOTEBOOK, role="planner")
     said = await told(api, scripted, context)
