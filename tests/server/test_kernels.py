@@ -13,10 +13,12 @@ from typing import Any
 import pytest
 
 from cowork_jupyter.domain.errors import CoworkError
+from cowork_jupyter.server import kernels
 from cowork_jupyter.server.kernels import WAITING
 from cowork_jupyter.tools.kernel import vigil
 from cowork_jupyter.tools.kernel.outputs import MOST_TEXT
 from cowork_jupyter.tools.kernel.state import Code, Ran, Run
+from cowork_jupyter.tools.kernel.vigil import Ask, Vigil
 from tests.scripted import ScriptedServer, call, text
 
 from .api import Api
@@ -123,22 +125,35 @@ async def test_a_kernel_that_dies_while_it_is_waited_for_is_told(place: Place) -
         await behind
 
 
+@pytest.fixture
+def vigils(monkeypatch: pytest.MonkeyPatch) -> list[Vigil]:
+    """Those that watch, as they begin: tests say by themselves when one loses its patience."""
+    kept: list[Vigil] = []
+
+    def watched(pid: int | None, ask: Ask, _patience: float) -> Vigil:
+        kept.append(Vigil(pid, ask, PATIENCE))
+        return kept[-1]
+
+    monkeypatch.setattr(kernels, "Vigil", watched)
+    return kept
+
+
 @pytest.mark.usefixtures("connected")
 async def test_code_in_which_nothing_moves_is_asked_about_and_interrupted_if_the_user_says_so(
-    place: Place, api: Api, scripted: ScriptedServer, monkeypatch: Any, tmp_path: Path
+    place: Place, api: Api, scripted: ScriptedServer, vigils: list[Vigil], monkeypatch: Any
 ) -> None:
-    begun = tmp_path / "begun"
-    sleeps = f"import time; open({str(begun)!r}, 'w').close(); time.sleep(1000)"
-    monkeypatch.setattr(place.kernels, "_patience", 2.0)
     monkeypatch.setattr(vigil, "IDLE", 0.5)  # of so short a time, a tick of the clock is much
+    sleeps = "import time; print('in it', flush=True); time.sleep(1000)"
     await api.post("rules", {"effect": "allow", "rule": "run_code", "scope": "global"}, status=201)
     context = await api.new_context(notebook=NOTEBOOK, role="actor")
     scripted.add(call("run_code", code=f"x = 1\n{sleeps}"), text("Given up."))
     sent = await api.post(f"context/{context}/messages", {"content": "Run."}, status=202)
+    await _told(api, context, "in it")  # from now on it says nothing that would be a movement
+    vigils[-1]._patience = 0.5
     question = await api.first_question(context)
     assert "used no processor" in question["question"]
     assert (await api.get(f"jobs/{sent['job_id']}"))["status"] == "waiting"
-    await until(begun.exists)
+    vigils[-1]._patience = PATIENCE  # however long it takes to react
     await api.post(f"questions/{question['id']}/answer", {"value": "interrupt"})
     assert (await api.ended(sent["job_id"]))["status"] == "completed"
     messages = (await api.get(f"context/{context}/messages"))["items"]
@@ -146,6 +161,17 @@ async def test_code_in_which_nothing_moves_is_asked_about_and_interrupted_if_the
     assert result["data"]["error"]["code"] == "stalled"
     assert f"in line 2: {sleeps}" in result["content"][0]["text"]
     assert await place.value("x") == "1"
+
+
+async def _told(api: Api, context: str, words: str) -> None:
+    """Wait until code has put this out, and the server has heard it."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            events = (await api.get(f"context/{context}/events", timeout=0))["events"]
+            told = [one["data"] for one in events if one["type"] == "notice"]
+            if any(one["code"] == "tool-output" and words in one["text"] for one in told):
+                return
+            await asyncio.sleep(0.02)
 
 
 @pytest.mark.usefixtures("connected")
