@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tornado.httpclient import HTTPRequest
 
+from cowork_jupyter.llm import reachable
 from tests.scripted import ScriptedServer
 from tests.scripted.fixtures import scripted as scripted
 
@@ -25,9 +26,13 @@ def no_model_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def a_slow_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first request imports the whole service, which may take a while."""
+    """The first request imports the whole service, which may take a while. So may a model's
+    server, which is a thread of this very process, before it says which models it has.
+    """
     for name in ("connect_timeout", "request_timeout"):
         monkeypatch.setitem(HTTPRequest._DEFAULTS, name, PATIENCE)
+    open_url = reachable.open_url
+    monkeypatch.setattr(reachable, "open_url", lambda request, _: open_url(request, PATIENCE))
 
 
 @pytest.fixture
