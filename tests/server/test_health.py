@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tornado.httpclient import HTTPClientError
 
 from cowork_jupyter.domain.connection import BUILT_IN
 from cowork_jupyter.workspace.sandbox.sandbox import available_sandbox
 
-from .api import PATIENCE
+from .api import PATIENCE, Api
 
 pytestmark = pytest.mark.usefixtures("jp_serverapp")
 
@@ -53,15 +52,11 @@ async def test_a_wrong_base_url_is_told(jp_fetch: Any, monkeypatch: pytest.Monke
     assert "Nothing answers at http://127.0.0.1:9/v1" in model["why_not"]
 
 
-async def test_a_setting_that_cannot_be_is_named(jp_fetch: Any, jp_serverapp: Any) -> None:
+async def test_a_setting_that_cannot_be_is_named(api: Api, jp_serverapp: Any) -> None:
     (extension,) = jp_serverapp.extension_manager.extension_apps["cowork_jupyter"]
     extension.config.Cowork.tool_protocol = "xml"
-    with pytest.raises(HTTPClientError) as refusal:
-        await jp_fetch("cowork", "health")
-    response = refusal.value.response
-    assert response is not None
-    error = json.loads(response.body)["error"]
-    assert (response.code, error["code"], error["retryable"]) == (503, "bad_settings", False)
+    error = await api.refused("GET", "health", status=503, code="bad_settings")
+    assert error["retryable"] is False
     assert "'tool_protocol'" in error["message"]
 
 
@@ -88,17 +83,12 @@ class TestWithAWorkspaceNobodyCanWriteTo:
         assert found["model"]["name"] == "from-the-command-line"
 
 
-async def test_an_unknown_address_gets_the_contracts_error(jp_fetch: Any) -> None:
-    with pytest.raises(HTTPClientError) as refusal:
-        await jp_fetch("cowork", "no", "such", "thing")
-    response = refusal.value.response
-    assert response is not None
-    assert response.code == 404
-    assert json.loads(response.body)["error"]["code"] == "not_found"
+async def test_an_unknown_address_gets_the_contracts_error(api: Api) -> None:
+    await api.refused("GET", "no/such/thing", status=404, code="not_found")
 
 
 async def test_a_failure_of_ours_shows_no_traceback(
-    jp_fetch: Any, monkeypatch: pytest.MonkeyPatch
+    api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from cowork_jupyter.service import CoworkService
 
@@ -106,17 +96,13 @@ async def test_a_failure_of_ours_shows_no_traceback(
         raise RuntimeError("secret detail")
 
     monkeypatch.setattr(CoworkService, "health", fail)
-    with pytest.raises(HTTPClientError) as refusal:
-        await jp_fetch("cowork", "health")
-    response = refusal.value.response
-    assert response is not None
-    error = json.loads(response.body)["error"]
-    assert (response.code, error["code"]) == (500, "internal")
-    assert b"secret detail" not in response.body
+    answer = await api.fetch("GET", "health")
+    assert (answer.code, json.loads(answer.body)["error"]["code"]) == (500, "internal")
+    assert b"secret detail" not in answer.body
 
 
-async def test_roles_are_listed_with_their_looks(jp_fetch: Any) -> None:
-    answer = json.loads((await jp_fetch("cowork", "roles")).body)
+async def test_roles_are_listed_with_their_looks(api: Api) -> None:
+    answer = await api.get("roles")
     assert answer["next"] is None
     planner = next(role for role in answer["items"] if role["name"] == "planner")
     assert (planner["colour"], planner["permissions"]) == ("blue", ["read_files"])
