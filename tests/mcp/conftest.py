@@ -93,7 +93,8 @@ class House:
 
     def servers(self, **patience: Any) -> McpServers:
         """A service's servers, with no patience for restarts."""
-        quick = {"pauses": (0.0, 0.0, 0.0), "first_look": PATIENCE, **patience}
+        long = {"first_look": PATIENCE, "last_words": PATIENCE}
+        quick = {"pauses": (0.0, 0.0, 0.0), **long, **patience}
         made = McpServers(
             ConfiguredServers(self.workspace, self.settings.user_settings, self.trust),
             KnownTools(self.settings.data_dir / "mcp_tools.json"),

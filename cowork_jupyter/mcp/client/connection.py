@@ -51,6 +51,8 @@ class Patience:
     steady: float = 60.0
     """A server that has lived for this long has not died in a row."""
     stop: float = 10.0
+    last_words: float = 2.0
+    """That a call which broke off waits to learn how its server ended."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,7 @@ class Connection:
         """A connection that was closed is at an end; how a process ended is known a bit later."""
         if self.config.kind == "stdio":
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(2.0):
+                async with asyncio.timeout(self._around.patience.last_words):
                     await self._ended.wait()
         self._end("")
 
