@@ -18,8 +18,11 @@ _OF_OTHERS = ("COWORK_", "OPENAI_", "JUPYTER", "JPY_")
 
 @contextmanager
 def copied() -> Iterator[Path]:
-    """A folder `notebooks` like ours. What runs there leaves nothing in the checkout."""
-    with tempfile.TemporaryDirectory(prefix="cowork") as folder:
+    """A folder `notebooks` like ours. What runs there leaves nothing in the checkout.
+
+    A process that was just ended may still be writing when the folder is removed.
+    """
+    with tempfile.TemporaryDirectory(prefix="cowork", ignore_cleanup_errors=True) as folder:
         copy = Path(folder) / "notebooks"
         shutil.copytree(NOTEBOOKS, copy, ignore=shutil.ignore_patterns(".*", "__pycache__"))
         yield copy
