@@ -181,19 +181,22 @@ def _run(launch: Launch, context: ToolContext) -> AbstractAsyncContextManager[Ru
 @asynccontextmanager
 async def _unconfined(launch: Launch) -> AsyncIterator[Running]:
     """The command with all rights of ours; its process group ends with it."""
-    process = await asyncio.create_subprocess_exec(
-        *launch.arguments,
-        cwd=launch.workspace.process_folder(launch.folder, launch.path),
-        env=launch.environment,
-        stdin=DEVNULL,
-        stdout=launch.output,
-        stderr=STDOUT,
-        start_new_session=True,
+    starting = asyncio.ensure_future(
+        asyncio.create_subprocess_exec(
+            *launch.arguments,
+            cwd=launch.workspace.process_folder(launch.folder, launch.path),
+            env=launch.environment,
+            stdin=DEVNULL,
+            stdout=launch.output,
+            stderr=STDOUT,
+            start_new_session=True,
+        )
     )
     try:
-        yield process
+        # Shielded: who is stopped here would leave behind whatever it has started already.
+        yield await asyncio.shield(starting)
     finally:
-        await _end_group(process)
+        await _end_group(await starting)
 
 
 @asynccontextmanager

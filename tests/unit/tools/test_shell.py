@@ -15,6 +15,7 @@ import pytest
 from cowork_jupyter.domain.errors import Forbidden, InvalidInput
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.tools import shell
 from cowork_jupyter.tools.base import ToolContext, ToolResult
 from cowork_jupyter.tools.environment import scrubbed
 from cowork_jupyter.tools.registry import default_tools
@@ -179,6 +180,26 @@ async def test_cancelling_ends_the_whole_group(root: Path) -> None:
     assert await is_gone(pid)
 
 
+@pytest.mark.parametrize("_sandbox", ["plain"], indirect=True)
+async def test_cancelling_a_command_that_is_just_starting_ends_what_it_has_started(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = asyncio.create_subprocess_exec
+
+    async def slowly(*words: str, **how: Any) -> asyncio.subprocess.Process:
+        process = await start(*words, **how)
+        await wait_for(root / "pid")
+        task.cancel()
+        await asyncio.sleep(0)
+        return process
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", slowly)
+    task = asyncio.create_task(run(root, "sh -c 'echo $$ > pid; sleep 600' & wait"))
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await is_gone(await wait_for(root / "pid"))
+
+
 async def test_background_process_holding_the_pipe_does_not_hang_it(root: Path) -> None:
     result = await run(root, "sleep 600 & echo $! > pid; echo done")
     assert result.text == "done\n[exit code 0]"
@@ -210,12 +231,20 @@ async def test_flood_of_output_keeps_head_and_tail() -> None:
     assert sum(map(len, pieces)) < 400
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All output is waited for, also where the machine takes its time."""
+    monkeypatch.setattr(shell, "LAST_OUTPUT", PATIENCE)
+
+
+@pytest.mark.usefixtures("patient")
 async def test_flood_from_a_command_is_bounded(root: Path) -> None:
     result = await run(root, "head -c 20000000 /dev/zero | tr '\\0' 'x'")
     assert result.data["omitted_characters"] == 20_000_000 - 8 * 1024 * 1024
     assert result.data["exit_code"] == 0
 
 
+@pytest.mark.usefixtures("patient")
 async def test_whole_output_below_the_limit_is_kept(root: Path) -> None:
     result = await run(root, "head -c 3000000 /dev/zero | tr '\\0' 'x'")
     assert result.text.count("x") == 3_000_000 + len("exit") - 3
