@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import pty
 import select
@@ -49,6 +50,8 @@ class Terminal:
         self._ours, theirs = pty.openpty()
         self.seen = ""
         self._read_up_to = 0
+        # Incremental, because a character's bytes may come in two pieces.
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         if typed_before:
             self.type(typed_before)
         environment = {**os.environ, "TERM": "xterm", "NO_COLOR": ""}
@@ -101,12 +104,13 @@ class Terminal:
 
     def _read(self) -> bool:
         """Look at what is new; False when nothing more will come."""
+        has_ended = self._program.poll() is not None  # before the look: its last words count too
         ready, _, _ = select.select([self._ours], [], [], 1.0)
         if not ready:
-            return self._program.poll() is None
+            return not has_ended
         try:
             data = os.read(self._ours, 65536)
         except OSError:  # Linux says so when the other end is closed
             return False
-        self.seen += data.decode("utf-8", "replace")
+        self.seen += self._decoder.decode(data)
         return bool(data)
