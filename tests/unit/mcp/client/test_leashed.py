@@ -46,7 +46,10 @@ async def test_it_has_these_variables_and_this_folder_and_no_others(
     assert said.decode().split() == ["theirs", str(tmp_path)]
 
 
-async def test_it_may_end_by_itself_when_its_input_is_closed(tmp_path: Path) -> None:
+async def test_it_may_end_by_itself_when_its_input_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leashed, "LAST_WORDS", 60)  # on a busy machine, starting takes a while
     words = ["-c", f"cat > /dev/null; touch {tmp_path}/written; exit 3"]
     program = await leashed.start(SHELL, words, os.environ, None)
     await program.end()
