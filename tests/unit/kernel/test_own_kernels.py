@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.scripted import ScriptedServer, call, text
+from tests.scripted import ScriptedServer, call, stall, text
+from tests.unit.stalling import Stalling
 
 from .kernels import Cells, Shown, kernel
 
@@ -138,11 +139,15 @@ def test_another_notebooks_kernel_is_refused_in_plain_words(
 def test_an_interrupt_stops_the_code_and_the_run(
     cells: Cells, model: ScriptedServer, folder: Path
 ) -> None:
-    code = "import time\nopen('began', 'w').close()\ntime.sleep(1000)"
+    code = "import time\nopen('began', 'w').close()\nwhile True: time.sleep(0.1)"
     model.add(call("run_code", code=code))
+    over = threading.Event()
+    # The agent may hear that the code was stopped before it hears that it is to stop itself.
+    model.add(Stalling(stall(), lambda: not over.is_set()))
     watching = threading.Thread(target=_interrupt_once_begun, args=(cells, folder / "began"))
     watching.start()
     stopped = cells.run(ACT + "Sleep")
+    over.set()
     watching.join()
     assert "Stopped" in "".join(stopped.traceback)
     assert stopped.card["snapshot"]["status"] == "cancelled"
