@@ -110,6 +110,8 @@ class ServerKernels:
         try:
             kernel_id = await asyncio.shield(starting)
             found = _Found(place, kernel_id, manager.get_kernel(kernel_id))
+            # It is ended here also when it died; Jupyter must not start it again meanwhile.
+            found.manager.stop_restarter()
             for code in codes:
                 ran = await self._take_anew(workspace, found, Run(place, Code(code.source)))
                 took(ran)

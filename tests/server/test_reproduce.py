@@ -37,6 +37,13 @@ async def tried(api: Api, context: str, **body: Any) -> dict[str, Any]:
     return {**found, "words": message["content"][0]["text"]}
 
 
+def brought_back(place: Place) -> bool:
+    """Whether Jupyter would start the second kernel again if it died."""
+    kernels = place.app.kernel_manager
+    (second,) = set(kernels.list_kernel_ids()) - {place.kernel_id}
+    return kernels.get_kernel(second)._restarter._pcallback is not None
+
+
 async def test_a_notebook_is_run_in_a_kernel_of_its_own_and_stays_as_it_is(
     place: Place, api: Api, jp_root_dir: Path
 ) -> None:
@@ -101,6 +108,7 @@ async def test_it_shows_how_far_it_is_and_can_be_stopped(
     path = f"context/{context}/reproduce"
     await api.post(path, status=202)
     await until(begun.exists)
+    assert not brought_back(place), "what ends it must not meet who starts it again"
     state = (await api.get(path))["reproduction"]
     assert (state["status"], state["ran"], state["cells"]) == ("running", 1, 3)
     await api.refused("POST", path, status=409, code="already_running")
