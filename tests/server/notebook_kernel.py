@@ -55,6 +55,16 @@ class Place:
         )
         self.kernel_id = session["kernel"]["id"]
 
+    async def end(self) -> None:
+        """Jupyter may just be bringing back a kernel that died, and cannot end it meanwhile."""
+        await self.kernels.close()
+        kernels = self.app.kernel_manager
+        for manager in map(kernels.get_kernel, kernels.list_kernel_ids()):
+            manager.stop_restarter()
+            while not manager.ready.done():
+                await asyncio.wait([manager.ready])
+        await kernels.shutdown_all(now=True)
+
     async def run(self, code: str, **more: Any) -> Ran:
         async with asyncio.timeout(PATIENCE):
             run = Run(NOTEBOOK, Code(code), self.shown.append, **more)
@@ -93,5 +103,4 @@ def place(jp_serverapp: Any, jp_root_dir: Path, jp_asyncio_loop: Any) -> Iterato
     made = Place(jp_serverapp, jp_root_dir)
     jp_asyncio_loop.run_until_complete(made.start())
     yield made
-    jp_asyncio_loop.run_until_complete(made.kernels.close())
-    jp_asyncio_loop.run_until_complete(jp_serverapp.kernel_manager.shutdown_all(now=True))
+    jp_asyncio_loop.run_until_complete(made.end())
