@@ -365,7 +365,7 @@ def _shown(resolved: _Resolved) -> Shown:
 
 def _denied(tool: Tool, why: str, code: str = "denied") -> Forbidden:
     return Forbidden(
-        f"{tool.name} was not run. {why} Do not try the same again; go on without it, or say "
-        "what keeps you from going on.",
+        f"{tool.name} was not run. {why}",
         code=code,
+        advice="Do not try the same again; go on without it, or say what keeps you from going on.",
     )

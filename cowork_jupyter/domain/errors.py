@@ -22,12 +22,20 @@ class CoworkError(Exception):
         code: str | None = None,
         retryable: bool | None = None,
         details: dict[str, Any] | None = None,
+        advice: str = "",
     ) -> None:
+        """`advice` says what a model should do now; people are spared it."""
         super().__init__(message)
         self.message = message
         self.code = code or self.code
         self.retryable = self.retryable if retryable is None else retryable
         self.details = details or {}
+        self.advice = advice
+
+    @property
+    def for_model(self) -> str:
+        """The message as a model gets it."""
+        return f"{self.message} {self.advice}".rstrip()
 
     def as_dict(self) -> dict[str, Any]:
         """The contract's error object."""

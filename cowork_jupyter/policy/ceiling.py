@@ -13,8 +13,8 @@ def check_ceiling(role: AgentRole, tool: str, needed: Set[Permission]) -> None:
     missing = sorted(set(needed) - role.spec.permissions)
     if missing:
         raise Forbidden(
-            f"The role {role} may not use {tool}: it lacks {', '.join(missing)}. "
-            "Do not try again; say what should be done instead.",
+            f"The role {role} may not use {tool}: it lacks {', '.join(missing)}.",
             code="not_permitted",
+            advice="Do not try again; say what should be done instead.",
             details={"role": role.value, "tool": tool, "missing": [str(one) for one in missing]},
         )

@@ -129,7 +129,8 @@ class Line:
             return
         raise KernelDied(
             "The kernel died or was restarted, and all its variables are gone. Cells that made "
-            "them must run again. Do not run the same again unless that cannot be the reason."
+            "them must run again.",
+            advice="Do not run the same again unless that cannot be the reason.",
         )
 
     async def interrupt(self) -> None:

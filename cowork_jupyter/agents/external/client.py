@@ -194,7 +194,7 @@ class Workbench:
     ) -> ToolResult:
         handled = await self._handled(tool, parameters, instead)
         if handled.error is not None:
-            raise RequestError(_REFUSED, handled.error.message, handled.error.as_dict())
+            raise RequestError(_REFUSED, handled.error.for_model, handled.error.as_dict())
         assert handled.result
         return handled.result
 
@@ -213,7 +213,7 @@ class Workbench:
         try:
             self.hands.registry.permitted_tool(tool, self.hands.log.role)
         except CoworkError as error:
-            raise RequestError(_REFUSED, error.message, error.as_dict()) from None
+            raise RequestError(_REFUSED, error.for_model, error.as_dict()) from None
 
     def _place(self, path: object) -> str:
         found = inside(self.hands.workspace, path)

@@ -53,7 +53,7 @@ def server_for(desk: Desk) -> Server[Any]:
         except CoworkError as error:
             if error.code == "unknown_tool":
                 raise MCPError(code=INVALID_PARAMS, message=error.message) from None
-            return CallToolResult(content=[TextContent(text=error.message)], is_error=True)
+            return CallToolResult(content=[TextContent(text=error.for_model)], is_error=True)
         return CallToolResult(content=_content(result))
 
     spec = desk.role.spec

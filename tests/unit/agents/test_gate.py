@@ -95,7 +95,12 @@ async def test_a_denial_reaches_the_model_with_what_the_user_said(
     assert result["error"]["code"] == "denied_by_user"
     assert "use the docs folder" in result["error"]["message"]
     assert not result["error"]["retryable"]
-    assert "use the docs folder" in json.dumps(scripted.requests[-1].body)
+    told = json.dumps(scripted.requests[-1].body)
+    assert "use the docs folder" in told
+    # What the model should do about it is no business of the user's, who sees the summary.
+    assert "Do not try the same again" in told
+    assert result["summary"] == result["error"]["message"]
+    assert "try the same" not in result["summary"]
 
 
 @pytest.mark.parametrize("scope", ["session", "workspace", "global"])
