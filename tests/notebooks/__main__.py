@@ -14,10 +14,7 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
-from .place import NOTEBOOKS, ROOT, copied, environment
-
-LIMIT = 300
-"""Seconds for one cell."""
+from .place import LIMIT, NOTEBOOKS, ROOT, copied, environment
 
 
 def check(arguments: list[str]) -> int:

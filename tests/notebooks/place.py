@@ -12,6 +12,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
 NOTEBOOKS = ROOT / "notebooks"
+LIMIT = 300
+"""Seconds for one cell."""
 _OF_OTHERS = ("COWORK_", "OPENAI_", "JUPYTER", "JPY_")
 """Beginnings of variables that would connect a model, or belong to a server around us."""
 
