@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from cowork_jupyter.domain.errors import Forbidden, InvalidInput, NotFound
+from cowork_jupyter.tools import find as finding
 from cowork_jupyter.tools import search
 from cowork_jupyter.tools.engine import Engine, PurePython, Ripgrep, find_engine
 from cowork_jupyter.tools.find import Search, find
@@ -230,11 +232,19 @@ async def test_pipe_in_the_tree_does_not_block(root: Path, call: Call) -> None:
 
 
 @pytest.mark.asyncio
-async def test_search_can_be_cancelled(root: Path) -> None:
+async def test_search_can_be_cancelled(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    began = asyncio.Event()
+    loop, run = asyncio.get_running_loop(), finding._Stream.run
+
+    def noted(stream: finding._Stream, workspace: Workspace, paths: Iterable[str]) -> None:
+        loop.call_soon_threadsafe(began.set)
+        run(stream, workspace, paths)
+
+    monkeypatch.setattr(finding._Stream, "run", noted)
     write(root, {"a": "a" * 40 + "\n"})
     hopeless = Search(Pattern("(a+)+$b"))
     task = asyncio.create_task(find(hopeless, Workspace(root), PurePython()))
-    await asyncio.sleep(0.3)
+    await began.wait()
     task.cancel()
     done, _ = await asyncio.wait([task], timeout=60)
     assert done == {task}
