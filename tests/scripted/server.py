@@ -193,16 +193,28 @@ def _head(status: int, fields: dict[str, Any]) -> bytes:
     return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
 
+class _Cut(ConnectionResetError):
+    """The script wants the connection reset here."""
+
+
 async def _unless_gone(sending: Any, exchange: Exchange, reader: asyncio.StreamReader) -> None:
-    """Send, and notice at once when the client closes the connection meanwhile."""
+    """Send, and notice at once when the client closes the connection meanwhile.
+
+    Whichever learns of it first: who reads, or, where the client left something unread and so
+    reset the connection, who writes.
+    """
     send, gone = asyncio.ensure_future(sending), asyncio.ensure_future(reader.read(1))
     try:
         await asyncio.wait({send, gone}, return_when=asyncio.FIRST_COMPLETED)
-        if gone.done() and not send.done():
-            exchange.disconnected_at = time.perf_counter()
-            exchange.disconnected.set()
+        if not send.done():
             raise ConnectionResetError
         await send
+    except _Cut:
+        raise
+    except ConnectionError:
+        exchange.disconnected_at = time.perf_counter()
+        exchange.disconnected.set()
+        raise
     finally:
         send.cancel()
         gone.cancel()
@@ -224,7 +236,7 @@ async def _stream(reply: Scripted, exchange: Exchange, writer: asyncio.StreamWri
         if left is not None:
             left -= len(data)
             if left <= 0:
-                raise ConnectionResetError
+                raise _Cut
     writer.write(b"0\r\n\r\n")
     await writer.drain()
 

@@ -178,12 +178,18 @@ def test_ends_that_are_no_ends(scripted: ScriptedServer) -> None:
     assert ask(scripted, stream=True)[2]["content-type"] == "text/html"
 
 
+def open_stream(server: ScriptedServer) -> socket.socket:
+    """A client that has asked, and read nothing yet."""
+    body = json.dumps({"messages": [], "stream": True}).encode()
+    head = f"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: {len(body)}\r\n\r\n"
+    connection = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
+    connection.sendall(head.encode() + body)
+    return connection
+
+
 def test_a_stall_lasts_until_the_client_goes(scripted: ScriptedServer) -> None:
     scripted.add(play.stall())
-    body = json.dumps({"messages": [], "stream": True}).encode()
-    with socket.create_connection(("127.0.0.1", scripted.port), timeout=PATIENCE) as connection:
-        head = f"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: {len(body)}\r\n\r\n"
-        connection.sendall(head.encode() + body)
+    with open_stream(scripted) as connection:
         received = b""
         while b"Let" not in received:
             received += connection.recv(4096)
@@ -192,6 +198,15 @@ def test_a_stall_lasts_until_the_client_goes(scripted: ScriptedServer) -> None:
             connection.recv(1)
         assert not scripted.requests[0].disconnected.is_set()
     assert scripted.requests[0].disconnected.wait(PATIENCE)
+
+
+def test_a_client_that_goes_and_leaves_something_unread_is_seen_to_go() -> None:
+    with ScriptedServer(lambda _: play.text("word " * 60_000, delay=0.001)) as server:
+        for _ in range(20):  # for some it is noticed by reading, for others by writing
+            with open_stream(server) as connection:
+                assert connection.recv(1)
+        assert all(exchange.disconnected.wait(PATIENCE) for exchange in server.requests)
+        assert len(server.requests) == 20
 
 
 def test_many_clients_at_once(scripted: ScriptedServer) -> None:
