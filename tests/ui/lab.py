@@ -40,7 +40,7 @@ class LabServer:
 
     def __enter__(self) -> Self:
         shutil.copytree(NOTEBOOKS, self.root)
-        self._silence_the_news()
+        self._keep_lab_quiet()
         self._configure()
         self._start()
         return self
@@ -118,12 +118,15 @@ class LabServer:
         ipython = {"IPYTHONDIR": str(self._folder / "ipython")}
         return {**inherited, **folders, **settings, **ipython, **self._environment}
 
-    def _silence_the_news(self) -> None:
-        folder = self._folder / "settings" / "@jupyterlab" / "apputils-extension"
+    def _keep_lab_quiet(self) -> None:
+        """No news, and nothing is saved but what a test saves: Lab would after two minutes."""
+        self._set("apputils-extension", "notification", fetchNews="false", checkForUpdates=False)
+        self._set("docmanager-extension", "plugin", autosave=False)
+
+    def _set(self, extension: str, plugin: str, **choices: object) -> None:
+        folder = self._folder / "settings" / "@jupyterlab" / extension
         folder.mkdir(parents=True)
-        (folder / "notification.jupyterlab-settings").write_text(
-            json.dumps({"fetchNews": "false", "checkForUpdates": False})
-        )
+        (folder / f"{plugin}.jupyterlab-settings").write_text(json.dumps(choices))
 
     def _configure(self) -> None:
         """Scripted models go by the words they are sent, so they are not told of other cells.
