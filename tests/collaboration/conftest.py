@@ -12,6 +12,7 @@ from tests.ui.conftest import browser as browser
 from tests.ui.conftest import page as page
 from tests.ui.conftest import pytest_collection_modifyitems as pytest_collection_modifyitems
 from tests.ui.conftest import screenshot as screenshot
+from tests.ui.conftest import second as second
 from tests.ui.lab import LabServer
 from tests.ui.test_cells import TOOLS
 from tests.ui.test_cells import name as name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.ui import test_cells
 from tests.ui.agent import Agent
@@ -20,25 +20,20 @@ def test_stale_edit_is_refused(page: Page, lab: LabServer, agent: Agent, name: s
 
 
 def test_an_edit_and_an_output_appear_in_both_tabs_while_both_type(
-    page: Page, browser: Browser, lab: LabServer, agent: Agent, name: str
+    page: Page, second: Page, lab: LabServer, agent: Agent, name: str
 ) -> None:
     write(lab, name, "one", "two", "6 * 7", "four")
     open_it(page, lab, name, agent)
-    other = browser.new_context(viewport={"width": 1280, "height": 800})
-    try:
-        second = other.new_page()
-        open_it(second, lab, name, agent)
-        for tab, number, words in ((page, 0, " typed here"), (second, 3, " typed there")):
-            editor(tab, number).click()
-            tab.keyboard.press("End")
-            tab.keyboard.type(words)
-        agent.edit(name, "c1", "changed")
-        agent.use("run_cell", path=name, cell_id="c2")
-        for tab in (page, second):
-            expect(editor(tab, 0)).to_have_text("one typed here")
-            expect(editor(tab, 1)).to_have_text("changed")
-            expect(cell(tab, 2).locator(".jp-OutputArea-output")).to_have_text("42")
-            expect(editor(tab, 3)).to_have_text("four typed there")
-        expect(editor(page, 0)).to_be_focused()
-    finally:
-        other.close()
+    open_it(second, lab, name, agent)
+    for tab, number, words in ((page, 0, " typed here"), (second, 3, " typed there")):
+        editor(tab, number).click()
+        tab.keyboard.press("End")
+        tab.keyboard.type(words)
+    agent.edit(name, "c1", "changed")
+    agent.use("run_cell", path=name, cell_id="c2")
+    for tab in (page, second):
+        expect(editor(tab, 0)).to_have_text("one typed here")
+        expect(editor(tab, 1)).to_have_text("changed")
+        expect(cell(tab, 2).locator(".jp-OutputArea-output")).to_have_text("42")
+        expect(editor(tab, 3)).to_have_text("four typed there")
+    expect(editor(page, 0)).to_be_focused()

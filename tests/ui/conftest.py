@@ -51,7 +51,18 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """A fresh tab. What the page reports as an error of ours fails the test."""
+    """A fresh tab."""
+    yield from _tab(browser)
+
+
+@pytest.fixture
+def second(browser: Browser) -> Iterator[Page]:
+    """A tab of somebody else, or of another browser."""
+    yield from _tab(browser)
+
+
+def _tab(browser: Browser) -> Iterator[Page]:
+    """What the page reports as an error of ours fails the test."""
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     context.set_default_timeout(PATIENCE)
     tab = context.new_page()

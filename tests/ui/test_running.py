@@ -16,7 +16,7 @@ from .agent import Agent
 from .lab import LabServer
 from .patience import PATIENCE, until
 from .person import save
-from .test_cells import cell, editor, open_it, write
+from .test_cells import cell, editor, open_it, until_read, write
 from .test_cells import lab as lab
 from .test_cells import model as model
 from .test_cells import name as name
@@ -40,13 +40,16 @@ def test_outputs_appear_in_the_notebook_as_they_come_and_reach_the_model(
     path = write(lab, name, source, "user")
     open_it(page, lab, name, agent)
     editor(page, 1).click()
+    page.keyboard.press("End")
+    page.keyboard.type("s")  # a notebook without unsaved edits would be saved after the run
+    until_read(agent, page, name, "users")
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(agent.use, "run_cell", path=name, cell_id="c0")
         output = cell(page, 0).locator(".jp-OutputArea")
         expect(output).to_contain_text("first")
         expect(cell(page, 0)).to_contain_text("[*]:")
         expect(output).not_to_contain_text("second")
-        page.keyboard.type("s own words")
+        page.keyboard.type(" own words")
         screenshot(page, "running")
         go_on.touch()
         result = running.result(PATIENCE / 1000)
@@ -55,7 +58,7 @@ def test_outputs_appear_in_the_notebook_as_they_come_and_reach_the_model(
     assert "first\nsecond\n42" in said
     expect(output).to_contain_text("42")
     expect(cell(page, 0)).to_contain_text("[1]:")
-    expect(editor(page, 1)).to_contain_text("s own words")
+    expect(editor(page, 1)).to_have_text("users own words")
     assert json.loads(path.read_text())["cells"][1]["source"] == "user"  # not saved for the user
 
 
