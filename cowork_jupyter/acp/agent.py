@@ -37,11 +37,11 @@ class CoworkAgent:
         self._client = conn
 
     async def close(self) -> None:
-        """Stop everything; what ran is stored as interrupted."""
-        for session in self._sessions.values():
-            await session.close()
-        for service in self._services.values():
-            await service.close()
+        """Stop everything, also what is opened meanwhile; what ran is stored as interrupted."""
+        while self._sessions:
+            await self._sessions.popitem()[1].close()
+        while self._services:
+            await self._services.popitem()[1].close()
 
     async def initialize(
         self,
