@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
+from jupyter_client.connect import LocalPortCache
 from tornado.httpclient import HTTPRequest
 
 from cowork_jupyter.llm import reachable
@@ -13,6 +16,7 @@ from tests.scripted import ScriptedServer
 from tests.scripted.fixtures import scripted as scripted
 
 from .api import PATIENCE, Api
+from .live import held_port
 
 pytest_plugins = ["pytest_jupyter.jupyter_server"]
 
@@ -33,6 +37,18 @@ def a_slow_machine(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(HTTPRequest._DEFAULTS, name, PATIENCE)
     open_url = reachable.open_url
     monkeypatch.setattr(reachable, "open_url", lambda request, _: open_url(request, PATIENCE))
+
+
+@pytest.fixture(autouse=True)
+def ports_for_kernels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Jupyter looks for free ports and lets go of them again. Until its kernel is there, a server
+    of another test could be given one of them, and the kernel would end before it began.
+    """
+    with ExitStack() as held:
+        monkeypatch.setattr(
+            *(LocalPortCache, "find_available_port"), lambda *_: held.enter_context(held_port())
+        )
+        yield
 
 
 @pytest.fixture
