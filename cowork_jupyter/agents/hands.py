@@ -227,7 +227,8 @@ class Hands:
     def _record_failure(self, one: _Numbered, error: CoworkError) -> None:
         # The message says itself what to do; the flag is for those who count on it.
         again = "" if error.retryable else " (not retryable)"
-        self._record(one, f"Error: {error.for_model}{again}", error.message, error, {})
+        text = f"Error: {error.message}{again}\n{error.advice}".rstrip("\n")
+        self._record(one, text, error.message, error, {})
 
     def _record(
         self,

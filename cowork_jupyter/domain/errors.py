@@ -34,8 +34,8 @@ class CoworkError(Exception):
 
     @property
     def for_model(self) -> str:
-        """The message as a model gets it."""
-        return f"{self.message} {self.advice}".rstrip()
+        """The message as a model gets it, with the advice on a line of its own."""
+        return f"{self.message}\n{self.advice}".rstrip("\n")
 
     def as_dict(self) -> dict[str, Any]:
         """The contract's error object."""
