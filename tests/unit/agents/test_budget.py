@@ -17,7 +17,7 @@ from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Price, Settings
 from cowork_jupyter.tools.base import Parameters, ToolContext, ToolResult, tool
-from tests.scripted import Scripted, ScriptedServer, call, plan, text
+from tests.scripted import Scripted, ScriptedServer, call, plan, stall, text
 
 from .conftest import Bench
 from .helpers import Clock, add_tools, bench_with, check_ended_well, ended, eventually
@@ -198,8 +198,7 @@ async def test_after_a_crash_the_count_goes_on_and_what_the_user_granted_still_h
     settings: Settings, scripted: ScriptedServer
 ) -> None:
     look = spent(call("read_file", path="a.py"))
-    stuck = text("slow", first_delay=60)
-    scripted.add(look, look, stuck)
+    scripted.add(look, look, stall(after=0))
     settings = replace(settings, max_job_tokens=60)
     async with bench_with(settings) as bench:
         job_id = bench.start("go")

@@ -17,7 +17,7 @@ from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.store import PlanRevision
 from cowork_jupyter.tools.base import Parameters, Tool, ToolContext, ToolResult
-from tests.scripted import Scripted, ScriptedServer, call, plan, text
+from tests.scripted import Scripted, ScriptedServer, call, plan, stall, text
 
 from .conftest import Bench
 from .helpers import add_tools, ended, eventually
@@ -271,7 +271,7 @@ async def test_a_small_deviation_is_mentioned_and_goes_on(bench: Bench) -> None:
 
 async def test_cancelling_ends_running_steps_and_leaves_the_rest_pending(bench: Bench) -> None:
     make_plan(bench, {"a": [], "b": ["a"]})
-    with ScriptedServer(lambda _: text("slow", first_delay=10)) as model:
+    with ScriptedServer(lambda _: stall(after=0)) as model:
         bench.connect(model.base_url)
         job_id = await execute(bench)
         await bench.until(EventType.TASK_STARTED)
@@ -371,7 +371,7 @@ async def test_a_plan_says_which_files_it_read_have_changed(
 async def crash_in_the_middle_of(bench: Bench, tool: str, **parameters: Any) -> str:
     """A job whose only step was cut off while this tool ran; gives the job's id."""
     make_plan(bench, {"a": []}, tools_needed=[tool])
-    with ScriptedServer([call(tool, **parameters), text("slow", first_delay=20)]) as model:
+    with ScriptedServer([call(tool, **parameters), stall(after=0)]) as model:
         bench.connect(model.base_url)
         job_id = await execute(bench)
         await bench.until(EventType.TOOL_RESULT)

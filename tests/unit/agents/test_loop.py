@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -14,16 +16,34 @@ from cowork_jupyter.domain.roles import AgentRole
 from tests.scripted import Scripted, ScriptedServer, call, calls, empty, plan, text
 
 from .conftest import Bench
+from .helpers import PATIENCE, ended
 
 pytestmark = pytest.mark.asyncio
+
+
+class OneByOne(list[str]):
+    """Tokens of which the model writes the first, and the others once that was seen."""
+
+    def __init__(self, tokens: list[str], seen: threading.Event) -> None:
+        super().__init__(tokens)
+        self._seen = seen
+
+    def __iter__(self) -> Iterator[str]:
+        first, *others = super().__iter__()
+        yield first
+        assert self._seen.wait(PATIENCE)
+        yield from others
 
 
 async def test_plain_text_ends_the_job_and_is_stored_and_streamed(
     bench: Bench, scripted: ScriptedServer
 ) -> None:
-    scripted.add(text("There are three files.", delay=0.25))
-    job = await bench.tell("How many files?")
-    assert job.status is JobStatus.COMPLETED
+    seen = threading.Event()
+    scripted.add(Scripted(tokens=OneByOne(["There", " are", " three", " files."], seen)))
+    job_id = bench.start("How many files?")
+    await bench.until(EventType.TEXT_DELTA)
+    seen.set()
+    assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
     assert bench.messages()[-1].text == "There are three files."
     streamed = [event.data["text"] for event in bench.events(EventType.TEXT_DELTA)]
     assert "".join(streamed) == "There are three files."
