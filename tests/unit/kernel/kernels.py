@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from jupyter_client.blocking.client import BlockingKernelClient
@@ -140,16 +141,20 @@ def _answered(read: Callable[..., dict[str, Any]], asked: str) -> bool:
 
 @contextmanager
 def kernel(folder: Path, *, attended: bool = False, **environment: str) -> Iterator[Cells]:
-    """`with kernel(tmp_path) as cells:` runs one there, with our magics loaded."""
-    manager = KernelManager()
-    manager.start_kernel(cwd=str(folder), env={**os.environ, **environment})
-    client = manager.client()
-    client.start_channels()
-    try:
-        wait_until_ready(client)
-        cells = Cells(client, attended=attended, manager=manager)
-        assert cells.run("%load_ext cowork_jupyter").status == "ok"
-        yield cells
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
+    """`with kernel(tmp_path) as cells:` runs one there, with our magics loaded.
+
+    It listens at files. Ports are chosen before it starts, and then anybody could take them.
+    """
+    with TemporaryDirectory(prefix="k") as sockets:
+        manager = KernelManager(transport="ipc", ip=f"{sockets}/s")
+        manager.start_kernel(cwd=str(folder), env={**os.environ, **environment})
+        client = manager.client()
+        client.start_channels()
+        try:
+            wait_until_ready(client)
+            cells = Cells(client, attended=attended, manager=manager)
+            assert cells.run("%load_ext cowork_jupyter").status == "ok"
+            yield cells
+        finally:
+            client.stop_channels()
+            manager.shutdown_kernel(now=True)
