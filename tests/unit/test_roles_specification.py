@@ -480,7 +480,7 @@ async def test_role_switching__user_switches_role(bench: Bench, scripted: Script
 async def test_role_switching__role_switch_validation(
     bench: Bench, scripted: ScriptedServer
 ) -> None:
-    scripted.add(call("execute_command", command="sleep 30"), text("never said"))
+    scripted.add(call("execute_command", command="sleep 600"), text("never said"))
     job_id = bench.start("Run it")
     await bench.until(EventType.TOOL_CALL)
     with pytest.raises(Conflict, match="would stop it") as refusal:
