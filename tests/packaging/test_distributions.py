@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -27,14 +28,53 @@ LARGEST_CARD_SCRIPT = 60_000
 LARGEST_LAB_CHUNK = 200_000
 PATIENCE = 180
 
+MADE = shutil.ignore_patterns(
+    *(".git", ".venv", "__pycache__", ".*_cache", ".hypothesis", "node_modules"),
+    *("build", "dist", "lib", "labextension", "static", "output"),
+)
+"""What is made by building and running. Others make some of it just now."""
+
 pytestmark = pytest.mark.timeout(1_800)  # to build and to install takes minutes
 
 
+@pytest.fixture(scope="session", autouse=True)
+def patient_pip() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PIP_TIMEOUT", "60")
+        patch.setenv("PIP_RETRIES", "10")
+        yield
+
+
 @pytest.fixture(scope="session")
-def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of ours as it was before anything was built: building replaces the scripts, which
+    tests that run beside these are using.
+    """
+    folder = tmp_path_factory.mktemp("checkout") / "cowork"
+    shutil.copytree(ROOT, folder, ignore=MADE, symlinks=True)
+    installed = Path("js", "node_modules")
+    its_own = shutil.ignore_patterns(".package-lock.json")  # which npm writes anew
+    shutil.copytree(
+        ROOT / installed, folder / installed, True, its_own, copy_function=linked_or_copied
+    )
+    (folder / ".venv").mkdir()
+    (folder / ".venv" / "pyvenv.cfg").touch()
+    return folder
+
+
+def linked_or_copied(source: str, target: str) -> None:
+    """Half a gigabyte of files that nobody changes: they are copied only where they must be."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
+@pytest.fixture(scope="session")
+def dist(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Both distributions, the wheel built from the sdist as a publisher would."""
     folder = tmp_path_factory.mktemp("dist")
-    subprocess.run([sys.executable, "-m", "build", "--outdir", folder, ROOT], check=True)
+    subprocess.run([sys.executable, "-m", "build", "--outdir", folder, checkout], check=True)
     return folder
 
 
