@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from ..checkpoints import ToolUse
@@ -110,13 +111,21 @@ class Reproductions:
         del self._running[state.context_id]
         self._record(trial)
 
-    def _recorded(self, state: Reproduction) -> AbstractAsyncContextManager[None]:
-        if self._kit.recorder is None:
-            return nullcontext()
+    @asynccontextmanager
+    async def _recorded(self, state: Reproduction) -> AsyncIterator[None]:
+        """Who is told that it has ended can take back at once what it changed."""
+        recorder = self._kit.recorder
+        if recorder is None:
+            yield
+            return
         permissions = frozenset({Permission.EXECUTE_COMMANDS})
         place = (state.context_id, state.job_id, None, None)
         about = {"notebook": state.notebook}
-        return self._kit.recorder.around(ToolUse(*place, "run all cells of", permissions, about))
+        try:
+            async with recorder.around(ToolUse(*place, "run all cells of", permissions, about)):
+                yield
+        finally:
+            await recorder.settled(state.job_id)
 
     def _record(self, trial: Trial) -> None:
         """What was found is part of the conversation; that it was stopped is not."""

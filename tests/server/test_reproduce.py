@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from cowork_jupyter.checkpoints.recorder import Recorder
 from tests.scripted import ScriptedServer, stall, text
 
 from .api import Api
@@ -79,7 +80,19 @@ async def test_it_says_where_it_fails_and_what_the_kernel_hides(
     assert place.app.kernel_manager.list_kernel_ids() == [place.kernel_id]
 
 
-@pytest.mark.usefixtures("connected")
+@pytest.fixture
+def a_large_workspace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To look at it after a tool takes a while, which is done in the background."""
+    after = Recorder._after
+
+    async def later(*what: Any) -> None:
+        await asyncio.sleep(0.3)
+        await after(*what)
+
+    monkeypatch.setattr(Recorder, "_after", later)
+
+
+@pytest.mark.usefixtures("connected", "a_large_workspace")
 async def test_what_the_cells_change_can_be_taken_back_with_the_run(
     place: Place, api: Api, jp_root_dir: Path, scripted: ScriptedServer
 ) -> None:
