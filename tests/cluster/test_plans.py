@@ -173,7 +173,9 @@ async def command_at_work(bench: Bench, cluster: Cluster, scripted: ScriptedServ
     scripted.add(call("execute_command", command=LONG))
     job_id = await start(bench, "a")
     await until(bench, writes("started"))
-    assert await cluster.who_runs(SLEEP)
+    async with asyncio.timeout(PATIENCE):
+        while not await cluster.who_runs(SLEEP):  # the shell is just becoming it
+            await asyncio.sleep(0.05)
     return job_id
 
 
