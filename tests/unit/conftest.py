@@ -8,10 +8,14 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from cowork_jupyter.llm import reachable
 from tests.scripted.fixtures import scripted as scripted
 
 # The same examples everywhere, so that a run that passes here passes elsewhere too.
 settings.load_profile("ci")
+
+PATIENCE = 60.0
+"""Seconds after which a model's server is not there."""
 
 
 @pytest.fixture(autouse=True)
@@ -26,3 +30,12 @@ def clean_environment(
     for what in ("CONFIG", "DATA", "RUNTIME"):
         monkeypatch.setenv(f"JUPYTER_{what}_DIR", str(home / what.lower()))
     monkeypatch.setenv("IPYTHONDIR", str(home / "ipython"))
+
+
+@pytest.fixture(autouse=True)
+def a_slow_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model's server is a thread of this very process, and may need more than three seconds
+    before it says which models it has.
+    """
+    open_url = reachable.open_url
+    monkeypatch.setattr(reachable, "open_url", lambda request, _: open_url(request, PATIENCE))

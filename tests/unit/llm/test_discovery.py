@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -85,9 +86,9 @@ def test_whatever_else_listens_there_is_no_model_server() -> None:
 
 
 def test_nobody_there_is_nothing_found() -> None:
-    with serving({}) as (port, _):
-        pass
-    assert find_servers([Usual("vllm", "vLLM", port)]) == []
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and does not listen
+        assert find_servers([Usual("vllm", "vLLM", taken.getsockname()[1])]) == []
 
 
 def test_a_size_that_nobody_tells_is_left_open() -> None:

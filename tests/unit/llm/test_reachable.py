@@ -46,9 +46,11 @@ def server(status: int, body: Any) -> Iterator[tuple[str, list[str | None]]]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
         thread = threading.Thread(target=http.serve_forever, args=(0.01,))
         thread.start()
-        yield f"http://127.0.0.1:{http.server_port}/v1", keys
-        http.shutdown()
-        thread.join()
+        try:
+            yield f"http://127.0.0.1:{http.server_port}/v1", keys
+        finally:
+            http.shutdown()
+            thread.join()
 
 
 def serving(*names: str) -> dict[str, Any]:
