@@ -25,7 +25,7 @@ class FakeTab:
         self._listening = asyncio.ensure_future(self._listen())
 
     async def show(self, *, current: str = "", focused: bool = True) -> None:
-        """Tell the server which notebooks are open, and wait until it has taken that in."""
+        """Tell the server which notebooks are open. When it has taken that in is its own affair."""
         documents = [{"path": path, "current": path == current} for path in self.documents]
         await self._say({"documents": documents, "focused": focused})
 
