@@ -162,6 +162,7 @@ def test_after_a_roll_back_the_kernel_can_be_brought_back_too(
     before = process.inner_text()
     press(shown, "Roll back…")
     press(shown, "Roll back now")
+    expect(shown).to_contain_text("Rolled back.")  # all else is said before it happens, too
     expect(shown).to_contain_text("Variables in running kernels are not restored")
     assert not (steady_lab.root / "a.txt").exists()
     screenshot(page, "run-restart-offered")
