@@ -51,8 +51,9 @@ class ServingProcess:
         self.log: deque[str] = deque(maxlen=LOG_LINES)
         self._told = "its process ended without a word"
         self._process = _start(file.parent)
+        # In this order: who listens waits at the end for who keeps, who must have begun by then.
         self._threads = [
-            threading.Thread(target=target, daemon=True) for target in (self._listen, self._keep)
+            threading.Thread(target=target, daemon=True) for target in (self._keep, self._listen)
         ]
         for thread in self._threads:
             thread.start()
@@ -99,7 +100,7 @@ class ServingProcess:
                 return
         self._process.kill()
         self._process.wait()
-        self._threads[1].join()  # until the log is complete
+        self._threads[0].join()  # until the log is complete
         self.loaded.set_exception(self._failure())
 
     def _keep(self) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from cowork_jupyter.domain.errors import Unavailable
+from cowork_jupyter.local import process as module
 from cowork_jupyter.local.process import LOG_LINES
 from cowork_jupyter.local.server import LocalServer
 
@@ -105,6 +107,29 @@ async def test_it_says_why_a_model_cannot_be_loaded(
     with pytest.raises(Unavailable, match=f"^The local model small could not be loaded: {cause}.$"):
         await server.endpoint()
     assert cause in (server.state().why_not or "")
+    await server.close()
+
+
+@pytest.fixture
+def stillborn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its process has ended when anybody looks at it."""
+
+    def start(_folder: Path) -> subprocess.Popen[bytes]:
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(["false"], stdin=pipe, stdout=pipe, stderr=pipe)
+        process.wait()
+        return process
+
+    monkeypatch.setattr(module, "_start", start)
+
+
+@pytest.mark.asyncio
+@pytest.mark.usefixtures("stillborn")
+async def test_a_process_that_ends_at_once_is_no_riddle(file: Path) -> None:
+    server = LocalServer(file)
+    async with asyncio.timeout(60):
+        with pytest.raises(Unavailable, match="its process ended without a word"):
+            await server.endpoint()
     await server.close()
 
 
