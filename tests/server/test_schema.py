@@ -28,7 +28,7 @@ from .live import TOKEN, LiveServer, live_server
 
 ROOT = Path(__file__).parent.parent.parent
 HEADERS = {"Authorization": f"token {TOKEN}"}
-HANGS = 600.0
+HANGS = 1200.0
 """Seconds after which something must be stuck; a run takes a minute, beside others some more."""
 
 CONFIG = """
