@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 
 from ..bus import Journal
 from ..domain.contexts import Job, JobStatus
@@ -28,6 +29,7 @@ class Jobs:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._running: dict[str, asyncio.Task[None]] = {}
+        self._stopping: set[asyncio.Task[None]] = set()
         self.closing = False
         """Whether the service is being stopped: what is cancelled now can be resumed."""
 
@@ -57,8 +59,14 @@ class Jobs:
     def _begin(self, job: Job, work: Work) -> Job:
         task = asyncio.get_running_loop().create_task(self._run(job, work))
         self._running[job.id] = task
-        task.add_done_callback(lambda _: self._running.pop(job.id, None))
+        task.add_done_callback(partial(self._forget, job.id))
         return job
+
+    def _forget(self, job_id: str, ended: asyncio.Task[None]) -> None:
+        """Whoever saw the job end may have let it run again by now; then that run stays."""
+        self._stopping.discard(ended)
+        if self._running.get(job_id) is ended:
+            del self._running[job_id]
 
     async def cancel(self, job_id: str) -> Job:
         """Stop a job and wait until it has stopped. One that has ended stays as it ended."""
@@ -82,7 +90,9 @@ class Jobs:
         await asyncio.sleep(0)
         tasks = [self._running[job_id] for job_id in job_ids if job_id in self._running]
         for task in tasks:
-            task.cancel()
+            if task not in self._stopping:  # twice would cut short how its parts end
+                self._stopping.add(task)
+                task.cancel()
         if tasks:
             await asyncio.wait(tasks)
 

@@ -15,10 +15,11 @@ from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.service import CoworkService
-from tests.scripted import ScriptedServer, call, calls, rate_limited, stall, text
+from cowork_jupyter.tools.base import Parameters, Tool, ToolContext, ToolResult
+from tests.scripted import ScriptedServer, call, calls, forbidden, rate_limited, stall, text
 
 from .conftest import Bench
-from .helpers import PATIENCE, check_ended_well, ended, eventually
+from .helpers import PATIENCE, add_tools, check_ended_well, ended, eventually
 from .test_loop import QUESTION
 
 pytestmark = pytest.mark.asyncio
@@ -174,6 +175,35 @@ async def test_twice_is_as_good_as_once(bench: Bench, scripted: ScriptedServer) 
     assert len(bench.events(EventType.JOB_COMPLETED)) == 1
 
 
+async def test_a_second_time_does_not_cut_short_how_the_job_ends(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    begun, ending, may_end = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def linger(_parameters: Parameters, _context: ToolContext) -> ToolResult:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ending.set()
+            await may_end.wait()
+        raise AssertionError("nothing ends it but the user")
+
+    add_tools(bench, Tool("linger", "test", "For tests.", frozenset(), Parameters, linger))
+    scripted.add(call("linger"))
+    job_id = bench.start("go")
+    async with asyncio.timeout(PATIENCE):
+        await begun.wait()
+        first = asyncio.create_task(bench.service.jobs.cancel(job_id))
+        await ending.wait()
+        second = asyncio.create_task(bench.service.jobs.cancel(job_id))
+        done, _ = await asyncio.wait([first, second], timeout=0.1)
+        assert not done, "there is something that has not ended"
+        may_end.set()
+        assert await first == await second
+    check_ended_well(bench, JobStatus.CANCELLED)
+
+
 async def test_a_job_that_has_ended_stays_as_it_ended(
     bench: Bench, scripted: ScriptedServer
 ) -> None:
@@ -182,6 +212,17 @@ async def test_a_job_that_has_ended_stays_as_it_ended(
     before = bench.events()
     assert await bench.service.jobs.cancel(job.id) == job
     assert bench.events() == before
+
+
+async def test_a_job_that_was_resumed_by_whoever_saw_it_end(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    scripted.add(forbidden(), stall())
+    job_id = bench.start("go")
+    await bench.until(EventType.JOB_COMPLETED)
+    bench.service.resume(job_id)
+    await bench.until(EventType.TEXT_DELTA)
+    await cancel(bench, job_id)
 
 
 async def test_only_the_job_that_is_meant_is_cancelled(
