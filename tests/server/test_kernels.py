@@ -130,8 +130,8 @@ def vigils(monkeypatch: pytest.MonkeyPatch) -> list[Vigil]:
     """Those that watch, as they begin: tests say by themselves when one loses its patience."""
     kept: list[Vigil] = []
 
-    def watched(pid: int | None, ask: Ask, _patience: float) -> Vigil:
-        kept.append(Vigil(pid, ask, PATIENCE))
+    def watched(pid: int | None, ask: Ask, patience: float) -> Vigil:
+        kept.append(Vigil(pid, ask, patience))
         return kept[-1]
 
     monkeypatch.setattr(kernels, "Vigil", watched)
@@ -142,6 +142,7 @@ def vigils(monkeypatch: pytest.MonkeyPatch) -> list[Vigil]:
 async def test_code_in_which_nothing_moves_is_asked_about_and_interrupted_if_the_user_says_so(
     place: Place, api: Api, scripted: ScriptedServer, vigils: list[Vigil], monkeypatch: Any
 ) -> None:
+    monkeypatch.setattr(place.kernels, "_patience", PATIENCE)
     monkeypatch.setattr(vigil, "IDLE", 0.5)  # of so short a time, a tick of the clock is much
     sleeps = "import time; print('in it', flush=True); time.sleep(1000)"
     await api.post("rules", {"effect": "allow", "rule": "run_code", "scope": "global"}, status=201)
@@ -149,11 +150,13 @@ async def test_code_in_which_nothing_moves_is_asked_about_and_interrupted_if_the
     scripted.add(call("run_code", code=f"x = 1\n{sleeps}"), text("Given up."))
     sent = await api.post(f"context/{context}/messages", {"content": "Run."}, status=202)
     await _told(api, context, "in it")  # from now on it says nothing that would be a movement
-    vigils[-1]._patience = 0.5
+    (watching,) = vigils
+    assert watching._patience == PATIENCE
+    watching._patience = 0.5
     question = await api.first_question(context)
     assert "used no processor" in question["question"]
     assert (await api.get(f"jobs/{sent['job_id']}"))["status"] == "waiting"
-    vigils[-1]._patience = PATIENCE  # however long it takes to react
+    watching._patience = PATIENCE  # however long it takes to react
     await api.post(f"questions/{question['id']}/answer", {"value": "interrupt"})
     assert (await api.ended(sent["job_id"]))["status"] == "completed"
     messages = (await api.get(f"context/{context}/messages"))["items"]
