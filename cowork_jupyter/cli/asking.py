@@ -62,12 +62,15 @@ class Typing:
         """Drop what was typed so far."""
         import termios
 
+        self.end()  # or a read that is due now would find nothing, and wait with all the rest
         with suppress(termios.error):
             termios.tcflush(self._file, termios.TCIFLUSH)
         self._rest = b""
         held = [self._lines.get_nowait() for _ in range(self._lines.qsize())]
         if _ENDED in held:
             self._lines.put_nowait(_ENDED)
+        else:
+            self.begin()
 
     async def line(self) -> str | None:
         """The next line; None when there will be no more."""

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import pty
+import select
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
+from cowork_jupyter.cli.asking import Typing
 from tests.scripted import Scripted, ScriptedServer, call, stall, text
 
 from .terminals import Terminal, run
@@ -78,6 +87,43 @@ def test_nothing_typed_before_a_question_answers_it(
         terminal.wait_for("I could not.")
         assert terminal.exit_code() == 0
     assert not (tmp_path / "a.txt").exists()
+
+
+@pytest.fixture
+def keyboard(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """What is written there is typed at this program's terminal."""
+    ours, theirs = pty.openpty()
+    with os.fdopen(theirs) as terminal:
+        monkeypatch.setattr("sys.stdin", terminal)
+        yield ours
+    os.close(ours)
+
+
+@pytest.mark.asyncio
+async def test_a_line_that_comes_while_the_question_does_keeps_nobody_waiting(
+    keyboard: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, in_vain = os.read, list[int]()
+
+    def impatient(file: int, most: int) -> bytes:
+        if select.select([file], [], [], 0)[0]:
+            return read(file, most)
+        in_vain.append(file)  # all would wait with it
+        return b"\n"
+
+    monkeypatch.setattr(os, "read", impatient)
+    typing = Typing()
+    typing.begin()
+    os.write(keyboard, b"y\n")
+    select.select([sys.stdin], [], [])
+    await asyncio.sleep(0)  # it is noticed, and will be read after this
+    typing.forget()
+    await asyncio.sleep(0)
+    os.write(keyboard, b"n\n")
+    async with asyncio.timeout(60):
+        assert await typing.line() == "n"
+    assert in_vain == []
+    typing.end()
 
 
 def test_the_end_of_the_input_denies(tmp_path: Path, connected: ScriptedServer) -> None:
