@@ -19,6 +19,9 @@ from cowork_jupyter.service import CoworkService
 
 from .agreeable import Agreeable
 
+QUESTION = "Are you there?"
+TASK = "Work, until you are killed."
+
 
 def settings_of(folder: Path, base_url: str) -> Settings:
     return Settings(
@@ -38,10 +41,10 @@ def work(settings: Settings, context_id: str, told: Connection) -> None:
 
 async def _work(service: CoworkService, context_id: str, told: Connection) -> None:
     """First tell how a short job ended, then of each event once a subscriber has seen it."""
-    short = service.send_message(context_id, "Are you there?")
+    short = service.send_message(context_id, QUESTION)
     told.send((await service.jobs.wait(short.job_id or "")).status.value)
     last = service.journal.store.last_seq(context_id)
-    service.send_message(context_id, "Work, until you are killed.")
+    service.send_message(context_id, TASK)
     async for event in service.events(context_id, last):
         told.send((event.seq, event.type.value))
         if event.type is EventType.JOB_COMPLETED:

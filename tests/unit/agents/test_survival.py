@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from itertools import cycle, islice
+from itertools import takewhile
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -45,19 +45,39 @@ Seen = list[tuple[int, str]]
 
 
 def script() -> Callable[[dict[str, Any]], Scripted]:
-    """A model that does some of everything, and answers a question at once."""
+    """A model that does some of everything in each job, and answers a question at once."""
     look = call("read_file", path="a.py", before="Let me see what there is. " * 4)
-    work = cycle(
-        [
-            Scripted(text=look.text, delay=0.001),
-            calls(("list_directory", {"path": "."}), ("grep", {"pattern": "answer"})),
-            call("execute_command", command="echo one; sleep 0.01; echo two"),
-            call("create_file", path="b.txt", content="new"),
-            call("delete_file", path="b.txt"),
-            text("All of it is done now. " * 4, delay=0.001),
-        ]
-    )
-    return lambda body: text("Yes.") if "there?" in last_words(body, "user") else next(work)
+    replies = [
+        Scripted(text=look.text, delay=0.001),
+        calls(("list_directory", {"path": "."}), ("grep", {"pattern": "answer"})),
+        call("execute_command", command="echo one; sleep 0.01; echo two"),
+        call("create_file", path="b.txt", content="new"),
+        call("delete_file", path="b.txt"),
+        text("All of it is done now. " * 4, delay=0.001),
+    ]
+    work = iter(replies)
+
+    def answer(body: dict[str, Any]) -> Scripted:
+        nonlocal work
+        said = last_words(body, "user")
+        if survivor.QUESTION in said:
+            return text("Yes.")
+        if survivor.TASK in said:
+            work = iter(replies)
+        return next(work)
+
+    return answer
+
+
+def progress(seen: Seen) -> tuple[int, int]:
+    """How far a job is: events, and pieces of text since the last of them.
+
+    Of pieces there are as many as the machine is quick, so they are not counted with the rest:
+    a place that one run comes to, the others come to or go past.
+    """
+    kinds = [kind for _, kind in seen]
+    pieces = list(takewhile(EventType.TEXT_DELTA.value.__eq__, reversed(kinds)))
+    return len(kinds) - kinds.count(EventType.TEXT_DELTA.value), len(pieces)
 
 
 class Lane:
@@ -75,15 +95,15 @@ class Lane:
             (self.settings.workspace / "a.py").write_text("answer = 42\n")
             with Store(self.settings.database) as store:
                 self.context = store.save_context(Context())
-            whole = len(self.watch())
+            whole = self.watch()
             for _ in range(kills):
-                self.watch(kill_after=self.chance.randrange(1, whole))
+                self.watch(kill_at=progress(whole[: self.chance.randrange(1, len(whole))]))
             self.watch()
         with Store(self.settings.database) as store:
             return store.jobs(self.context.id)
 
-    def watch(self, kill_after: int | None = None) -> Seen:
-        """Let a process go on, work, and die after that many events; gives what was seen."""
+    def watch(self, kill_at: tuple[int, int] | None = None) -> Seen:
+        """Let a process go on, work, and die when it is so far; gives what was seen."""
         processes = get_context("forkserver")
         processes.set_forkserver_preload([survivor.__name__])
         pipe, far_end = processes.Pipe(duplex=False)
@@ -94,10 +114,13 @@ class Lane:
         far_end.close()
         with pipe:
             assert next(received(pipe), None) == JobStatus.COMPLETED, "it does not go on"
-            seen: Seen = list(islice(received(pipe), kill_after))
-            if kill_after is not None:
-                time.sleep(self.chance.uniform(0, MOST_LATER))
-                process.kill()
+            seen: Seen = []
+            for event in received(pipe):
+                seen.append(event)
+                if kill_at is not None and progress(seen) >= kill_at:
+                    time.sleep(self.chance.uniform(0, MOST_LATER))
+                    process.kill()
+                    break
             seen += received(pipe)
         process.join()
         self.check(seen)
