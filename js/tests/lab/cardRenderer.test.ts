@@ -143,6 +143,27 @@ describe('what the notebook keeps', () => {
     expect((output.data[CARD_MIME] as RunCardData).jobs).toEqual(['j2']);
   });
 
+  it('keeps what a cell that was run again offers, until the user takes it up', async () => {
+    const card = runCard();
+    const channel = new FakeServer(card);
+    const renderer = new CardRenderer(CARD_MIME, channel, {});
+    drawn.push(renderer);
+    const output = new FakeOutput({ [CARD_MIME]: { ...card, again: { content: 'Clean it', role: 'planner' } } });
+    const kept = (): unknown => (output.data[CARD_MIME] as RunCardData).again;
+    await renderer.renderModel(output.asModel());
+    await vi.advanceTimersByTimeAsync(1000);
+    channel.listener?.event(event(11, 'job-completed', { job_id: 'j1', status: 'completed' }));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(kept()).toBeDefined();
+
+    channel.answers.set(`POST context/${card.context_id}/messages`, { job_id: 'j2' });
+    [...renderer.node.querySelectorAll('button')].find(one => one.textContent === 'Run again')!.click();
+    await vi.advanceTimersByTimeAsync(1000);
+    channel.listener?.event(event(12, 'job-completed', { job_id: 'j2', status: 'completed' }, { job_id: 'j2' }));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(kept()).toBeUndefined();
+  });
+
   it('is not written after its output was cleared', async () => {
     const { renderer, output, channel } = await running();
     end(channel);

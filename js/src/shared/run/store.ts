@@ -23,6 +23,8 @@ export class RunStore {
   link: Link = 'opening';
   /** Buttons act on what the server said, never on what a notebook says: a notebook can be forged. */
   trusted = false;
+  /** Whether the user has started something from this card. */
+  hasGoneOn = false;
   private readonly listeners = new Set<() => void>();
   private queue: Event[] = [];
   private frame: { cancel(): void } | null = null;
@@ -79,6 +81,7 @@ export class RunStore {
     this.holding += 1;
     try {
       const { job_id } = await asking();
+      this.hasGoneOn = true;
       this.state = follow(this.state, job_id);
     } finally {
       this.holding -= 1;
