@@ -71,6 +71,6 @@ class Doors:
         return self._doors[whose]
 
     async def close(self) -> None:
-        """End all sessions at all of them."""
-        for door in self._doors.values():
-            await door.close()
+        """End all sessions at all of them, also at one that opens meanwhile."""
+        while self._doors:
+            await self._doors.popitem()[1].close()
