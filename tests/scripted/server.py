@@ -113,9 +113,11 @@ class ScriptedServer:
         self.port = server.sockets[0].getsockname()[1]
         self._ready.set()
         await self._stop.wait()
-        server.close()
-        for _ in range(10):  # who was just let in is known by then
+        for listening in server.sockets:  # a server that is closed forgets whom it just let in
+            self._loop.remove_reader(listening)
+        for _ in range(10):  # and those are known by then
             await asyncio.sleep(0)
+        server.close()
         for task in list(self._connections):
             task.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import http.client
 import json
 import socket
@@ -9,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -207,6 +209,24 @@ def test_a_client_that_goes_and_leaves_something_unread_is_seen_to_go() -> None:
                 assert connection.recv(1)
         assert all(exchange.disconnected.wait(PATIENCE) for exchange in server.requests)
         assert len(server.requests) == 20
+
+
+def test_whoever_comes_as_it_ends_is_let_go_of() -> None:
+    def knock(port: int) -> list[socket.socket]:
+        """Come in again and again, until there is nobody any more."""
+        came: list[socket.socket] = []
+        with suppress(OSError):
+            while len(came) < 90:  # more would have to wait outside
+                came.append(socket.create_connection(("127.0.0.1", port), timeout=PATIENCE))
+        return came
+
+    with ThreadPoolExecutor(1) as pool:
+        for _ in range(10):
+            with ScriptedServer() as server:
+                knocking = pool.submit(knock, server.port)
+            for connection in knocking.result():
+                connection.close()
+    gc.collect()  # a connection that was forgotten would complain
 
 
 def test_many_clients_at_once(scripted: ScriptedServer) -> None:
