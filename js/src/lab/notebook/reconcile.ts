@@ -5,7 +5,10 @@ import { asText } from './outputs';
 
 type SavedCell = Content['cells'][number];
 
-/** One step to undo for the whole notebook, as Yjs joins changes that follow each other at once. */
+/**
+ * One step to undo for the whole notebook, as Yjs joins changes that follow each other at once. A cell whose text is the
+ * same keeps what it shows: that may have changed since the content was put together, as cards save themselves.
+ */
 export function reconcile(notebook: SharedNotebook, content: Content): void {
   asOneStep([notebook], () => {
     if (content.cells.some(cell => typeof cell['id'] !== 'string')) {
@@ -44,7 +47,11 @@ function putAt(notebook: SharedNotebook, cell: SavedCell, index: number): void {
 }
 
 function update(cell: SharedCell, to: SavedCell): void {
-  spliceSource(cell, asText(to.source));
+  const source = asText(to.source);
+  if (cell.source === source) {
+    return;
+  }
+  spliceSource(cell, source);
   if (!isSame(cell.metadata, to.metadata)) {
     cell.setMetadata(to.metadata);
   }

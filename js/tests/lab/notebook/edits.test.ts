@@ -1,7 +1,7 @@
 import { YNotebook } from '@jupyter/ydoc';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { applyEdit, Refusal, spliceSource, type Edit, type SharedNotebook } from '../../../src/lab/notebook/edits';
+import { applyEdit, Refusal, spliceSource, type CodeCell, type Edit, type SharedNotebook } from '../../../src/lab/notebook/edits';
 import { reconcile } from '../../../src/lab/notebook/reconcile';
 
 /** The document that Lab itself has, set up as Lab does it. */
@@ -123,9 +123,9 @@ describe('another content for an open document', () => {
     reconcile(
       notebook,
       content(
-        code('c2', ['three\n', 'more']),
+        code('c2', ['three\n', 'more'], { execution_count: 3 }),
         code('new', 'x', { outputs: [output] }),
-        code('c1', 'two', { execution_count: 3 }),
+        code('c1', 'two'),
         { cell_type: 'markdown', id: 'c0', source: '# one', metadata: { tags: ['t'] } }
       )
     );
@@ -133,12 +133,23 @@ describe('another content for an open document', () => {
     expect(sources()).toEqual(['three\nmore', 'x', 'two', '# one']);
     expect(notebook.cells[3]).toMatchObject({ cell_type: 'markdown', metadata: { tags: ['t'] } });
     expect(notebook.cells[1]?.toJSON()).toMatchObject({ outputs: [output] });
-    expect(notebook.cells[2]?.toJSON()).toMatchObject({ execution_count: 3 });
+    expect(notebook.cells[0]?.toJSON()).toMatchObject({ execution_count: 3 });
     expect(notebook.metadata).toEqual({ a: 1 });
     expect(notebook.dirty).toBe(true);
     expect(notebook.cells).toContain(stays);
     notebook.undo();
     expect(sources()).toEqual(['one', 'two', 'three']);
+  });
+
+  it('leaves what cells show whose text is the same', () => {
+    const card = { output_type: 'display_data', data: { 'text/plain': 'completed' }, metadata: {} };
+    const cell = notebook.cells[1] as CodeCell;
+    cell.setOutputs([card]);
+    cell.execution_count = 2;
+    const earlier = { ...card, data: { 'text/plain': 'planned' } };
+    reconcile(notebook, content(code('c1', 'two', { outputs: [earlier], execution_count: 1 })));
+    expect(ids()).toEqual(['c1']);
+    expect(cell.toJSON()).toMatchObject({ outputs: [card], execution_count: 2 });
   });
 
   it('touches nothing that is the same', () => {
