@@ -101,6 +101,22 @@ async def test_one_that_keeps_dying_is_left_alone_for_a_while(house: House) -> N
     assert servers.connection("odd").state == "ready"
 
 
+async def test_the_last_words_of_one_that_ends_are_waited_for(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    overhear = stdio._overhear
+
+    async def later(*what: Any) -> None:
+        await asyncio.sleep(0.3)
+        await overhear(*what)
+
+    monkeypatch.setattr(stdio, "_overhear", later)
+    monkeypatch.setattr(stdio, "LAST_LINES", PATIENCE)
+    house.configure(odd=odd("dead"))
+    with pytest.raises(CoworkError, match="exit code 1: I will not start today"):
+        await house.servers().connection("odd").client()
+
+
 async def test_one_that_hangs_at_its_start_keeps_nobody_waiting_twice(house: House) -> None:
     house.configure(slow=odd("silent"), quick=odd())
     servers = house.servers(first_look=PATIENCE * 10, start=PATIENCE * 10)

@@ -32,6 +32,8 @@ MOST_HEARD = 100
 """Of what a server tells along the way, no more is listened to in that time."""
 _ALONG_THE_WAY = frozenset({"notifications/progress", "notifications/message"})
 _PIECE, _STDERR_PAUSE = 65_536, 0.05
+LAST_LINES = 1.0
+"""Seconds in which all is read that a server wrote before it ended, unless others hold its pipe."""
 
 Streams = tuple[
     MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]
@@ -67,11 +69,9 @@ async def started(
     process = await _start(server)
     send, read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write_stream, receive = anyio.create_memory_object_stream[SessionMessage](0)
-    tasks = [
-        asyncio.create_task(_listen(process, send, tail, on_end)),
-        asyncio.create_task(_speak(process, receive)),
-        asyncio.create_task(_overhear(process, tail)),
-    ]
+    overhearing = asyncio.create_task(_overhear(process, tail))
+    listening = asyncio.create_task(_listen(process, send, tail, overhearing, on_end))
+    tasks = [overhearing, listening, asyncio.create_task(_speak(process, receive))]
     try:
         yield read_stream, write_stream
     finally:
@@ -79,6 +79,7 @@ async def started(
             stream.close()
         try:
             await process.end()
+            await asyncio.wait([overhearing, listening], timeout=LAST_LINES)
         finally:
             for task in tasks:
                 task.cancel()
@@ -102,6 +103,7 @@ async def _listen(
     process: Leashed,
     send: MemoryObjectSendStream[SessionMessage | Exception],
     tail: Tail,
+    overhearing: asyncio.Task[None],
     on_end: Callable[[str], None],
 ) -> None:
     why = "it ended"
@@ -110,6 +112,8 @@ async def _listen(
             await _messages(process, send, tail)
         code = await process.wait()
         why = f"it ended with exit code {code}" if code >= 0 else f"it was ended by signal {-code}"
+        # Its last words say more than that, and may still be on their way.
+        await asyncio.wait([overhearing], timeout=LAST_LINES)
     except Misbehaved as error:
         why = str(error)
         process.cut()
