@@ -225,7 +225,7 @@ class Hands:
         self._record(one, result.text, result.summary, None, result.data, told, result.images)
 
     def _record_failure(self, one: _Numbered, error: CoworkError) -> None:
-        # The message says itself what to do; the flag is for those who count on it.
+        # The advice says what to do; the flag is for those who count on it.
         again = "" if error.retryable else " (not retryable)"
         text = f"Error: {error.message}{again}\n{error.advice}".rstrip("\n")
         self._record(one, text, error.message, error, {})
