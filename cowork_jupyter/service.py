@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from .domain.contexts import Context, Job
+from .domain.contexts import HERE, Context, Initiator, Job, JobKind, RequestOrigin
 from .domain.errors import Conflict, InvalidInput, NotFound, Unavailable
 from .domain.events import Event, EventType
 from .domain.health import Health, Problem
@@ -146,24 +145,49 @@ class CoworkService(Parts):
         role: AgentRole | None = None,
         policy: Mapping[str, Any] | None = None,
         model: str | None = None,
-        cell_id: str | None = None,
+        origin: RequestOrigin = HERE,
     ) -> Message:
         """Say something to the agent; it works on it in a job of its own.
 
         The stored message carries the job's id. A `policy` holds rules for this job only. With
-        a `model` the conversation goes on with that one. `cell_id` is where the user wrote it.
+        a `model` the conversation goes on with that one.
         """
         rules = self.rules.read_policy(policy)
         context = self._with_chosen(self.context(context_id), model)
-        acting = role or context.role
+        job = self._new_job(context, JobKind.MESSAGE, role or context.role, text, origin)
 
-        async def work(job: Job) -> Outcome:
-            return await self.plans.work_on(await self._with_model(context), acting, job, text)
+        async def work(started: Job) -> Outcome:
+            ready = await self._with_model(context)
+            return await self.plans.work_on(ready, started.role, started, text)
 
-        written_in = {"cell_id": cell_id} if cell_id else {}
-        message, job = self._begin(context, acting, text, work, written_in)
+        message = self._begin(context, job, work)
         self.rules.set_policy(job.id, rules)
         return message
+
+    def _new_job(
+        self, context: Context, kind: JobKind, role: AgentRole, request: str, origin: RequestOrigin
+    ) -> Job:
+        """A job that says what it is. On another's card it goes on with what that card is about."""
+        card = self._card(context, origin.card_id) if origin.card_id else None
+        return Job(
+            context_id=context.id,
+            kind=kind,
+            role=role,
+            request=request,
+            plan_id=card.plan_id if card else None,
+            plan_revision=card.plan_revision if card else None,
+            notebook=context.notebook,
+            cell_id=origin.cell_id,
+            by=origin.by,
+            card_id=card.id if card else "",
+        )
+
+    def _card(self, context: Context, job_id: str) -> Job:
+        """The job whose card it is, given any job on that card."""
+        job = self.job(job_id)
+        if job.context_id != context.id:
+            raise InvalidInput("card_id: it belongs to another conversation.", code="other_context")
+        return self.job(job.card_id)
 
     def _with_chosen(self, context: Context, model: str | None) -> Context:
         """The context as it goes on: with another model, if one was chosen and nothing runs."""
@@ -173,26 +197,19 @@ class CoworkService(Parts):
         self.journal.store.save_context(chosen)
         return chosen
 
-    def _begin(
-        self,
-        context: Context,
-        role: AgentRole,
-        text: str,
-        work: Work,
-        data: Mapping[str, Any] = MappingProxyType({}),
-    ) -> tuple[Message, Job]:
+    def _begin(self, context: Context, job: Job, work: Work) -> Message:
         """Store what the user asked for, and begin what it takes."""
         message = Message(
             context_id=context.id,
             role="user",
-            agent_role=role,
-            content=[TextPart(text=text)],
-            data=dict(data),
+            agent_role=job.role,
+            content=[TextPart(text=job.request)],
+            data={"cell_id": job.cell_id} if job.cell_id else {},
         )
-        job = self.jobs.start(message, work)
+        self.jobs.start(job, message, work)
         if not context.title:
-            self._name_after(context.id, text)
-        return message.model_copy(update={"job_id": job.id}), job
+            self._name_after(context.id, job.request)
+        return message.model_copy(update={"job_id": job.id})
 
     def _name_after(self, context_id: str, text: str) -> None:
         """A conversation without a name is known by what was asked first."""
@@ -204,6 +221,7 @@ class CoworkService(Parts):
         parameters: dict[str, Any],
         context_id: str | None = None,
         owner: str = "",
+        by: Initiator = "person",
     ) -> Message:
         """Begin one of the ready-made actions; without a context, in a new one of the owner's.
 
@@ -219,16 +237,16 @@ class CoworkService(Parts):
             context_id = self.create_context(
                 title=workflow.title, role=workflow.role, owner=owner, **about
             ).id
-        text = workflow.render(given)
-        if plan is None:
-            return self.send_message(context_id, text, workflow.role)
-        message, _ = self._begin(
-            self.context(context_id),
-            workflow.role,
-            text,
-            lambda job: self.plans.propose(job, plan),
-        )
-        return message
+        context, text = self.context(context_id), workflow.render(given)
+        job = self._new_job(context, JobKind.WORKFLOW, workflow.role, text, RequestOrigin(by=by))
+
+        async def work(started: Job) -> Outcome:
+            if plan is not None:
+                return await self.plans.propose(started, plan)
+            ready = await self._with_model(context)
+            return await self.plans.work_on(ready, started.role, started, text)
+
+        return self._begin(context, job, work)
 
     def enhanced_prompt(
         self, prompt_id: str, role: AgentRole | None = None, context_id: str | None = None
@@ -244,9 +262,8 @@ class CoworkService(Parts):
         if self.prompts.find(prompt_id) is None:
             raise NotFound(f"There is no base prompt '{prompt_id}'.")
         jobs = self.journal.store.jobs(context.id)
-        goal = self.journal.store.goal(context.id, jobs[-1].id) if jobs else None
         context = context.model_copy(update={"system_prompt_id": prompt_id})
-        return prompt_id, acting, self.kit.prompt(acting, context, goal.text if goal else "")
+        return prompt_id, acting, self.kit.prompt(acting, context, jobs[-1].request if jobs else "")
 
     async def _with_model(self, context: Context) -> Context:
         """The context with a model to ask: its own, the connected, or the only one served."""
@@ -260,10 +277,12 @@ class CoworkService(Parts):
             raise Unavailable(state.why_not or "No model is connected.", code="no_model")
         return context.model_copy(update={"model": state.name})
 
-    def edit_plan(self, context_id: str, plan: dict[str, Any], revision: int) -> PlanRevision:
-        """Change the plan before it is carried out."""
+    def edit_plan(
+        self, context_id: str, plan: dict[str, Any], revision: int, plan_id: str | None = None
+    ) -> PlanRevision:
+        """Change a plan before it is executed: the current one, unless named."""
         self.context(context_id)
-        return self.plans.edit(context_id, plan, revision)
+        return self.plans.edit(context_id, plan, revision, plan_id)
 
     async def execute_plan(
         self,
@@ -272,16 +291,20 @@ class CoworkService(Parts):
         max_parallel: int | None = None,
         policy: Mapping[str, Any] | None = None,
         model: str | None = None,
+        plan_id: str | None = None,
+        origin: RequestOrigin = HERE,
     ) -> Job:
-        """The user's approval: the role becomes actor, and the plan is carried out.
+        """The user's approval: the role becomes actor, and the plan is executed.
 
-        A `policy` holds rules that count for this job only. With a `model` the conversation
-        goes on with that one.
+        It is the current plan unless `plan_id` names another. A `policy` holds rules that count
+        for this job only. With a `model` the conversation goes on with that one.
         """
         chosen = self._with_chosen(self.context(context_id), model)
         context = await self._with_model(chosen)
         rules = self.rules.read_policy(policy)
-        job = self.plans.execute(context, revision, max_parallel)
+        job = self._new_job(context, JobKind.PLAN, AgentRole.ACTOR, "", origin)
+        approved = {"plan_id": plan_id, "plan_revision": revision}
+        job = self.plans.execute(job.model_copy(update=approved), context, max_parallel)
         self.rules.set_policy(job.id, rules)
         if context.role is not AgentRole.ACTOR:
             self._record_role(context_id, AgentRole.ACTOR)
@@ -426,17 +449,27 @@ class CoworkService(Parts):
         """The user's answer to a question."""
         return self.inbox.answer(question_id, value)
 
-    def plan(self, context_id: str) -> PlanRevision | None:
-        """The newest plan of a conversation."""
+    def plan(
+        self, context_id: str, plan_id: str | None = None, revision: int | None = None
+    ) -> PlanRevision | None:
+        """A plan of a conversation: the newest revision of the newest plan, unless named."""
         self.context(context_id)
-        return self.journal.store.plan(context_id)
+        found = self.journal.store.plan(context_id, revision, plan_id)
+        if found is None and (plan_id or revision):
+            raise NotFound("There is no such revision of a plan here.", code="no_plan")
+        return found
 
-    async def audit(self, context_id: str) -> Audit:
-        """The plan that was carried out last, beside what the log says happened."""
+    def list_plans(self, context_id: str) -> list[PlanRevision]:
+        """The plans of a conversation, each at its newest revision, oldest first."""
+        self.context(context_id)
+        return self.journal.store.plans(context_id)
+
+    async def audit(self, context_id: str, job_id: str | None = None) -> Audit:
+        """The plan that was executed last, or by that job, beside what the log says happened."""
         from .record import audit, facts_of
 
         store, tools = self.journal.store, self.kit.registry
-        return await asyncio.to_thread(lambda: audit(facts_of(store, context_id), tools))
+        return await asyncio.to_thread(lambda: audit(facts_of(store, context_id, job_id), tools))
 
     async def export(self, context_id: str, kind: ExportFormat) -> Export:
         """The full record of a conversation, as a file that can be given to others."""

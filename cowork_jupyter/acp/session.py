@@ -26,7 +26,7 @@ from acp.helpers import (
 )
 
 from ..agents.limits import GO_ON, STOP
-from ..domain.contexts import JobStatus
+from ..domain.contexts import JobStatus, RequestOrigin
 from ..domain.errors import Conflict, CoworkError
 from ..domain.events import Event, EventType
 from ..domain.messages import Message, MessageType
@@ -124,7 +124,8 @@ class Session:
         if revision is not None:
             self._take_plan(revision.plan, revision.revision)
             for job in self._service.list_jobs(self._id):
-                self._failures |= {task.step_id: task.error for task in job.tasks}
+                if (job.plan_id, job.plan_revision) == (revision.plan_id, revision.revision):
+                    self._failures |= {task.step_id: task.error for task in job.tasks}
             await self._show_plan()
 
     async def prompt(self, text: str) -> schema.StopReason:
@@ -181,7 +182,13 @@ class Session:
             said = await commands.report(self._service, self._id, command, rest)
             await self._say_and_end(said, turn)
         else:
-            self._service.send_message(self._id, rest)
+            self._service.send_message(self._id, rest, origin=self._origin())
+
+    def _origin(self) -> RequestOrigin:
+        """What is said to a planner is about the plan that the client shows."""
+        plan = self._service.plan(self._id)
+        is_planner = self._service.context(self._id).role is AgentRole.PLANNER
+        return RequestOrigin(card_id=plan.job_id if plan and is_planner else None)
 
     async def _execute(self) -> None:
         """The user's approval of the plan, which must be the one that they were shown."""
@@ -189,7 +196,9 @@ class Session:
         if newest is not None and self._take_plan(newest.plan, newest.revision):
             await self._show_plan()
             raise Conflict(_CHANGED, code="stale_revision")
-        await self._service.execute_plan(self._id, newest.revision if newest else 0)
+        plan_id = newest.plan_id if newest else None
+        revision = newest.revision if newest else 0
+        await self._service.execute_plan(self._id, revision, plan_id=plan_id)
 
     async def _say_and_end(self, text: str, turn: Turn) -> None:
         await self._tell(update_agent_message_text(f"{text}\n\n"))
@@ -291,7 +300,8 @@ class Session:
 
     def _take_plan(self, plan: Plan, revision: int) -> bool:
         """The plan as it is now; whether it is another one than the client was shown."""
-        another = self._plan is None or self._plan[1] != revision
+        before = self._plan
+        another = before is None or (before[0].id, before[1]) != (plan.id, revision)
         if another:
             self._plan_made = True
             self._failures.clear()

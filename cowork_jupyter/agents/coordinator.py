@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from ..bus import Journal
-from ..domain.contexts import Context, Job, JobStatus, StepStatus, Task
+from ..domain.contexts import DONE, Context, Job, JobStatus, StepStatus, Task
 from ..domain.errors import CoworkError, Interrupted
 from ..domain.events import EventType
 from ..domain.identity import now
@@ -29,9 +29,8 @@ from .external.run import Errand
 from .locks import FileLocks
 from .log import RunLog
 from .loop import Outcome
-from .planning import run_planning_phase
 from .pool import WorkerPool
-from .schedule import DONE, Schedule
+from .schedule import Schedule
 
 LARGE_PLAN = 50
 """Steps beyond which the whole plan is no longer stored with every change of one of them."""
@@ -243,11 +242,12 @@ class Execution:
         finished = "; ".join(f"{step.id}: {step.action}" for step in done) or "none"
         request = (
             f"{why}\nPlan anew from here. Steps that are finished and must not be repeated: "
-            f"{finished}. Plan only what is still to be done; do not use their ids again."
+            f"{finished}. Plan only what is still to be done."
         )
-        self._log().say("user", request)
-        return await run_planning_phase(
-            self.kit, self.context, self.job.id, request, self.budget, finished=done
+        log = replace(self._log(), role=AgentRole.PLANNER)
+        log.say("user", request, MessageType.TASK_ASSIGNMENT)
+        return await self.kit.run(
+            self.context, AgentRole.PLANNER, self.job.id, request, self.budget
         )
 
     def skip(self, task: Task) -> None:
@@ -298,8 +298,7 @@ class Execution:
     def _store_plan(self, tx: Transaction) -> None:
         """The whole plan as it stands now, and the event that shows it."""
         tx.save_plan(self.revision)
-        shown = {**self.plan.model_dump(mode="json"), "revision": self.revision.revision}
-        self._log().append(tx, EventType.PLAN_UPDATE, shown)
+        self._log().append(tx, EventType.PLAN_UPDATE, self.revision.as_event())
 
     def _store_later(self) -> None:
         """A large plan is stored a few times a second; its tasks are stored at once."""
@@ -312,6 +311,7 @@ class Execution:
     def _prepare_tasks(self) -> None:
         """A task for each step; an earlier run's tasks are taken up again as they ended."""
         known = {task.step_id: task for task in self.journal.store.tasks(self.job.id)}
+        done = self._done_before()
         self._taken_up = set(known)
         self._steps = {step.id: step for step in self.plan.steps}
         with self.journal.transaction() as tx:
@@ -319,6 +319,7 @@ class Execution:
                 earlier = known.get(step.id)
                 reached = earlier.status if earlier else step.status
                 step.status = reached if reached in DONE else StepStatus.PENDING
+                before = done.get((step.id, step.action)) if step.status in DONE else None
                 task = earlier or Task(
                     job_id=self.job.id,
                     context_id=self.context.id,
@@ -326,10 +327,23 @@ class Execution:
                     description=step.action,
                     dependencies=step.depends_on,
                     status=step.status,
+                    result=before.result if before else None,
+                    completed_at=before.completed_at if before else None,
                 )
                 self.tasks[step.id] = task
                 tx.save_task(task)
             tx.save_plan(self.revision)
+
+    def _done_before(self) -> dict[tuple[str, str], Task]:
+        """What earlier jobs have finished of this plan, by step and what it was to do."""
+        jobs = self.journal.store.jobs(self.context.id)
+        return {
+            (task.step_id, task.description): task
+            for job in jobs
+            if job.executes(self.revision.plan_id)
+            for task in job.tasks
+            if task.status in DONE
+        }
 
     def _end_running_steps(self, status: StepStatus) -> None:
         for step in self.plan.steps:

@@ -86,7 +86,8 @@ class Delegation:
         task = Task(
             job_id=self.log.job_id,
             context_id=self.context.id,
-            step_id=f"delegated to {agent or role}",
+            step_id=f"delegation-{len(self.log.journal.store.tasks(self.log.job_id)) + 1}",
+            role=role,
             description=text,
             status=StepStatus.RUNNING,
         )

@@ -12,7 +12,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..domain.contexts import Context, Job, JobStatus
+from ..domain.contexts import Context, Job, JobKind, JobStatus
 from ..domain.errors import CoworkError, NotFound
 from ..domain.messages import Message, TextPart
 from ..domain.replies import ToolCall
@@ -124,7 +124,10 @@ class _Guest:
             content=[TextPart(text=text)],
             data={"guest": self.name},
         )
-        job = desk.jobs.start(message, stay.work)
+        job = Job(
+            context_id=context.id, kind=JobKind.GUEST, role=desk.role, request=text, by="guest"
+        )
+        desk.jobs.start(job, message, stay.work)
         desk.kit.gate.rules.set_policy(job.id, desk.policy)
         stay.log = RunLog(desk.kit.journal, context.id, job.id, desk.role)
         return stay

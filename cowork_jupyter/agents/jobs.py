@@ -33,15 +33,12 @@ class Jobs:
         self.closing = False
         """Whether the service is being stopped: what is cancelled now can be resumed."""
 
-    def start(self, message: Message, work: Work) -> Job:
-        """Store the message and begin the work it asks for. The message gets the job's id."""
-        context_id = message.context_id
+    def start(self, job: Job, message: Message, work: Work) -> Job:
+        """Store the job with the message that asked for it, and begin its work."""
         with self._journal.transaction() as tx:
-            _refuse_if_busy(tx, context_id)
-            job = Job(context_id=context_id)
+            _refuse_if_busy(tx, job.context_id)
             tx.save_job(job)
-            data = {"job_id": job.id, "status": job.status.value, "error": None}
-            tx.append_event(context_id, EventType.JOB_STARTED, data, job.id)
+            _announce(tx, job)
             tx.append_message(message.model_copy(update={"job_id": job.id}))
         return self._begin(job, work)
 
@@ -52,8 +49,7 @@ class Jobs:
         with self._journal.transaction() as tx:
             _refuse_if_busy(tx, job.context_id)
             tx.save_job(job)
-            data = {"job_id": job.id, "status": job.status.value, "error": None}
-            tx.append_event(job.context_id, EventType.JOB_STARTED, data, job.id)
+            _announce(tx, job)
         return self._begin(job, work)
 
     def _begin(self, job: Job, work: Work) -> Job:
@@ -127,6 +123,12 @@ class Jobs:
             tx.save_job(tx.job(job.id).model_copy(update=ended))
             data = {"job_id": job.id, "status": outcome.status.value, "error": outcome.error}
             tx.append_event(job.context_id, EventType.JOB_COMPLETED, data, job.id)
+
+
+def _announce(tx: Transaction, job: Job) -> None:
+    """Tell what has started with all that it is, so that nobody has to guess."""
+    facts = job.model_dump(mode="json", exclude={"id", "context_id", "usage", "tasks"})
+    tx.append_event(job.context_id, EventType.JOB_STARTED, {"job_id": job.id, **facts}, job.id)
 
 
 def _refuse_if_busy(tx: Transaction, context_id: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ..domain.contexts import Context, Job, JobStatus, StepStatus, Task, Usage
+from ..domain.contexts import DONE, Context, Job, JobKind, JobStatus, StepStatus, Task, Usage
 from ..domain.errors import Conflict, InvalidInput, NotFound
 from ..domain.events import EventType
 from ..domain.messages import Message, TextPart
@@ -19,13 +19,11 @@ from ..workspace import fingerprint
 from .agent import AgentKit
 from .choices import SKIP
 from .coordinator import Execution
-from .delivery import propose_plan
+from .delivery import as_proposed, propose_plan
 from .jobs import Jobs
 from .log import RunLog
 from .loop import Outcome
-from .planning import run_planning_phase
 from .pool import WorkerPool
-from .schedule import DONE
 from .user import Inbox
 
 
@@ -47,48 +45,66 @@ class Plans:
             if fingerprint(workspace, path) != known
         ]
 
-    def edit(self, context_id: str, raw: dict[str, Any], revision: int) -> PlanRevision:
+    def edit(
+        self, context_id: str, raw: dict[str, Any], revision: int, plan_id: str | None = None
+    ) -> PlanRevision:
         """Store an edited plan as a new revision, unless somebody else was quicker.
 
         Where there is none yet, which is revision 0, this is the first: one made by hand.
         """
-        newest = self.kit.journal.store.plan(context_id)
+        newest = self.kit.journal.store.plan(context_id, plan_id=plan_id)
+        if newest is None and plan_id:
+            raise _no_such_plan(plan_id)
         _refuse_stale(newest.revision if newest else 0, revision)
+        return self._revise(context_id, newest, self.checked(raw))
+
+    def restore(self, context_id: str, revision: int, plan_id: str | None = None) -> PlanRevision:
+        """Make an earlier revision the newest again, with nothing done yet."""
+        newest = self.newest(context_id, plan_id)
+        earlier = self.kit.journal.store.plan(context_id, revision, newest.plan_id)
+        if earlier is None:
+            raise NotFound(f"The plan has no revision {revision}.", code="no_revision")
+        plan = as_proposed(earlier.plan)
+        return self._revise(context_id, newest, plan, change=f"revision {revision} restored")
+
+    def _revise(
+        self, context_id: str, newest: PlanRevision | None, plan: Plan, change: str = ""
+    ) -> PlanRevision:
         if self.kit.journal.store.active_job(context_id):
             raise Conflict("The plan is being carried out. Stop that first.", code="job_running")
-        plan = self.checked(raw)
-        edited = PlanRevision(
-            context_id=context_id,
-            revision=revision + 1,
-            plan=plan,
-            files_read=newest.files_read if newest else {},
-        )
+        if newest is None:
+            revised = PlanRevision(context_id=context_id, plan=plan, by="person")
+        else:
+            revised = newest.next(plan, by="person")
+        revised.change = change or revised.change
         with self.kit.journal.transaction() as tx:
-            tx.save_plan(edited)
-            data = {**plan.model_dump(mode="json"), "revision": edited.revision}
-            tx.append_event(context_id, EventType.PLAN_UPDATE, data)
-        return edited
+            tx.save_plan(revised)
+            tx.append_event(context_id, EventType.PLAN_UPDATE, revised.as_event())
+        return revised
 
-    def execute(self, context: Context, revision: int, max_parallel: int | None = None) -> Job:
-        """The user's approval of this very revision: carry it out.
+    def execute(self, job: Job, context: Context, max_parallel: int | None = None) -> Job:
+        """The user's approval of the very revision that the job names: execute it.
 
         Where a run stopped half way the next one goes on; a plan that is done begins anew.
         """
-        approved = self._newest(context.id, revision)
+        approved = self.newest(context.id, job.plan_id)
+        revision = job.plan_revision or 0
+        _refuse_stale(approved.revision, revision)
         if all(step.status in DONE for step in approved.plan.steps):
-            for step in approved.plan.steps:
-                step.status = StepStatus.PENDING
+            approved.plan = as_proposed(approved.plan)
         message = Message(
             context_id=context.id,
             role="user",
             content=[TextPart(text=f"Execute the plan (revision {revision}).")],
-            data={"approved_revision": revision},
+            data={"approved_revision": revision, "plan_id": approved.plan_id},
         )
+        facts = {"plan_id": approved.plan_id, "request": approved.request or approved.plan.goal}
 
-        async def work(job: Job) -> Outcome:
-            return await self._execution(context, job, approved, max_parallel).run_execution_phase()
+        async def work(started: Job) -> Outcome:
+            execution = self._execution(context, started, approved, max_parallel)
+            return await execution.run_execution_phase()
 
-        return self.jobs.start(message, work)
+        return self.jobs.start(job.model_copy(update=facts), message, work)
 
     async def propose(self, job: Job, plan: Plan) -> Outcome:
         """What a job does for which no planner is needed: show a plan that there is already."""
@@ -97,10 +113,7 @@ class Plans:
 
     async def work_on(self, context: Context, role: AgentRole, job: Job, request: str) -> Outcome:
         """What a job does that a message of the user began."""
-        budget = self.kit.budget(job, role)
-        if role is AgentRole.PLANNER:
-            return await run_planning_phase(self.kit, context, job.id, request, budget)
-        return await self.kit.run(context, role, job.id, request, budget)
+        return await self.kit.run(context, role, job.id, request, self.kit.budget(job, role))
 
     def resume(self, job_id: str, limits: Mapping[str, int | float] | None = None) -> Job:
         """Go on with an interrupted or stopped job: completed tasks are not repeated.
@@ -111,17 +124,15 @@ class Plans:
         job = store.job(job_id)
         if job.status not in (JobStatus.INTERRUPTED, JobStatus.FAILED, JobStatus.CANCELLED):
             raise Conflict(f"The job is {job.status}; only a stopped one can be resumed.")
-        context, goal = store.context(job.context_id), store.goal(job.context_id, job_id)
-        if goal and "guest" in goal.data:
+        if job.kind is JobKind.GUEST:
             raise Conflict("These were calls of another agent, which alone can make them again.")
-        approved = self._approved(job)
+        context, approved = store.context(job.context_id), self._approved(job)
 
         async def work(resumed: Job) -> Outcome:
             if approved:
                 execution = self._execution(context, resumed, approved, None)
                 return await execution.run_execution_phase()
-            role = goal.agent_role if goal and goal.agent_role else context.role
-            return await self.work_on(context, role, resumed, goal.text if goal else "")
+            return await self.work_on(context, job.role, resumed, job.request)
 
         usage = job.usage + Usage(limits=dict(limits or {}))
         return self.jobs.restart(job.model_copy(update={"usage": usage}), work)
@@ -151,13 +162,15 @@ class Plans:
         self._execution(context, job, approved, None).skip(task)
 
     def _approved(self, job: Job) -> PlanRevision | None:
-        """The plan that the user approved with this job, which must be the newest still.
+        """The revision that the user approved with this job, which must be the newest still.
 
-        None for a job that carries out no plan, whatever plan there is beside it.
+        None for a job that executes no plan, whatever plan there is beside it.
         """
-        goal = self.kit.journal.store.goal(job.context_id, job.id)
-        revision = goal.data.get("approved_revision") if goal else None
-        return self._newest(job.context_id, revision) if revision else None
+        if job.kind is not JobKind.PLAN:
+            return None
+        newest = self.newest(job.context_id, job.plan_id)
+        _refuse_stale(newest.revision, job.plan_revision or 0)
+        return newest
 
     def _execution(
         self, context: Context, job: Job, revision: PlanRevision, max_parallel: int | None
@@ -174,11 +187,13 @@ class Plans:
             ),
         )
 
-    def _newest(self, context_id: str, revision: int) -> PlanRevision:
-        newest = self.kit.journal.store.plan(context_id)
+    def newest(self, context_id: str, plan_id: str | None = None) -> PlanRevision:
+        """The newest revision of a plan: of the current one, unless named."""
+        newest = self.kit.journal.store.plan(context_id, plan_id=plan_id)
+        if newest is None and plan_id:
+            raise _no_such_plan(plan_id)
         if newest is None:
             raise NotFound("This conversation has no plan yet.", code="no_plan")
-        _refuse_stale(newest.revision, revision)
         return newest
 
     def checked(self, raw: dict[str, Any]) -> Plan:
@@ -204,6 +219,10 @@ class Plans:
             for name in step.tools_needed:
                 if name not in known:
                     yield f"steps[{index}].tools_needed: the actor has no tool '{name}'"
+
+
+def _no_such_plan(plan_id: str) -> NotFound:
+    return NotFound(f"This conversation has no plan '{plan_id}'.", code="no_plan")
 
 
 def _refuse_stale(newest: int, revision: int) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from ..domain.contexts import StepStatus
+from ..domain.contexts import DONE
 from ..domain.plan import Plan
-
-DONE = frozenset({StepStatus.COMPLETED, StepStatus.SKIPPED})
-"""A skipped step holds up nobody: the user said that the rest should go on without it."""
 
 
 class Schedule:

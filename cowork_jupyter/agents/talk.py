@@ -15,6 +15,7 @@ from ..domain.contexts import Usage
 from ..domain.errors import CoworkError
 from ..domain.events import EventType
 from ..domain.messages import ImagePart, Message, MessageType
+from ..domain.roles import AgentRole
 from ..llm.chunks import Request, Restarted
 from ..llm.client import LanguageModel
 from ..llm.conversation import to_api_messages
@@ -24,6 +25,7 @@ from ..llm.pictures import MOST_SENT, Sight, with_pictures
 from ..llm.reader import ReplyReader
 from ..llm.reply import Delta, Reply, TextDelta
 from ..llm.tokens import TokenCounter
+from ..store import PlanRevision
 from .budget import Budget
 from .limits import LimitReached, Limits
 from .log import RunLog
@@ -117,7 +119,7 @@ class Talk:
 
     def _history(self) -> list[Message]:
         store, context_id = self.log.journal.store, self.log.context_id
-        revision = store.plan(context_id)
+        revision = self._plan()
         goal = store.goal(context_id, self.log.job_id)
         pictures = MOST_SENT if self.sight.sees(self._name) else 0
         aside = cost_of(self._aside, self.counter)
@@ -131,6 +133,14 @@ class Talk:
             plan=f"The current plan:\n{revision.plan.model_dump_json()}" if revision else None,
         )
         return self._with_note(history, goal) if is_told else history
+
+    def _plan(self) -> PlanRevision | None:
+        """The plan the job is about. A planner with a new goal has none: it is to make one."""
+        store = self.log.journal.store
+        plan_id = store.plan_id_of(self.log.job_id)
+        if plan_id is None and self.log.role is AgentRole.PLANNER:
+            return None
+        return store.plan(self.log.context_id, plan_id=plan_id)
 
     def _with_note(self, history: list[Message], goal: Message | None) -> list[Message]:
         """The note goes with the request that it was made for, where it stays in all turns."""

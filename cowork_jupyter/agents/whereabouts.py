@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..domain.errors import CoworkError
 from ..domain.events import EventType
-from ..domain.messages import Message
 from ..tools.kernel.state import Variables
 from ..tools.notebook.state import NotebookState
 from ..workspace import Workspace
@@ -66,12 +65,12 @@ async def _look_around(kit: AgentKit, log: RunLog, path: str) -> Whereabouts | N
     state = _result(reading)
     if state is None:
         return None
-    goal = kit.journal.store.goal(log.context_id, log.job_id)
+    job = kit.journal.store.job(log.job_id)
     variables, trouble = _variables(listing)
     return Whereabouts(
         state=state,
-        active=_active(state, goal),
-        request=goal.text if goal else "",
+        active=_active(state, job.cell_id),
+        request=job.request,
         changes=_changes(log, state),
         variables=variables.items if variables else (),
         trouble=trouble,
@@ -121,9 +120,8 @@ def _variables(listing: asyncio.Task[Variables] | None) -> tuple[Variables | Non
     return None, _BUSY if isinstance(failure, CoworkError) and failure.code == "kernel_busy" else ""
 
 
-def _active(state: NotebookState, goal: Message | None) -> str | None:
+def _active(state: NotebookState, sent_from: str | None) -> str | None:
     """The cell from which the message was sent, if it was; else the one that the cursor is in."""
-    sent_from = goal.data.get("cell_id") if goal else None
     known = {cell.id for cell in state.cells}
     return sent_from if sent_from in known else state.active
 

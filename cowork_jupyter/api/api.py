@@ -10,7 +10,6 @@ from pydantic import BaseModel
 from ..domain.contexts import Context, Job
 from ..domain.health import Health
 from ..domain.roles import DEFAULT_ROLE, AgentRole
-from ..store import PlanRevision
 from . import (  # noqa: F401 (they register themselves)
     api_cards,
     api_checkpoints,
@@ -18,13 +17,14 @@ from . import (  # noqa: F401 (they register themselves)
     api_kernels,
     api_mcp,
     api_models,
+    api_plans,
     api_prompts,
     api_record,
     api_trust,
     api_workflows,
     models,
 )
-from .calls import Call, check_owner
+from .calls import Call, check_owner, origin_of
 from .openapi import OpenApi, describe_api
 from .routes import table
 
@@ -105,7 +105,7 @@ async def send_message(call: Call) -> BaseModel:
     """Say something to the agent; a job works on it."""
     body = call.body
     message = call.service.send_message(
-        call.path["id"], body.content, body.role, model=body.model, cell_id=body.cell_id
+        call.path["id"], body.content, body.role, model=body.model, origin=origin_of(call)
     )
     assert message.job_id
     return models.Accepted(message_id=message.id, job_id=message.job_id)
@@ -179,51 +179,6 @@ async def switch_mode(call: Call) -> BaseModel:
     """The older name of a role change: plan is the planner, act the actor."""
     role = MODES[call.body.mode]
     return await call.service.switch_role(call.path["id"], role, confirm=call.body.confirm)
-
-
-@table.route("GET", "context/{id}/plan", answer=models.PlanAnswer, action="read", kernel=True)
-async def get_plan(call: Call) -> BaseModel:
-    """The conversation's plan."""
-    revision = call.service.plan(call.path["id"])
-    if revision is None:
-        return models.PlanAnswer(plan=None, revision=0, made_at=None, stale=[])
-    return _plan_answer(call, revision)
-
-
-@table.route(
-    "PUT", "context/{id}/plan", body=models.PlanEdit, answer=models.PlanAnswer, action="write"
-)
-async def edit_plan(call: Call) -> BaseModel:
-    """Change the plan, if it is still at this revision."""
-    edited = call.service.edit_plan(call.path["id"], call.body.plan, call.body.revision)
-    return _plan_answer(call, edited)
-
-
-def _plan_answer(call: Call, revision: PlanRevision) -> models.PlanAnswer:
-    return models.PlanAnswer(
-        plan=revision.plan,
-        revision=revision.revision,
-        made_at=revision.made_at,
-        stale=call.service.plans.stale_files(revision),
-    )
-
-
-@table.route(
-    "POST",
-    "context/{id}/plan/execute",
-    body=models.PlanExecution,
-    answer=models.JobStarted,
-    status=202,
-    action="execute",
-    kernel=True,
-)
-async def execute_plan(call: Call) -> BaseModel:
-    """The user's approval of this revision: the role becomes actor, and a job carries it out."""
-    body = call.body
-    job = await call.service.execute_plan(
-        call.path["id"], body.revision, body.max_parallel, model=body.model
-    )
-    return models.JobStarted(job_id=job.id)
 
 
 @table.route("GET", "context/{id}/jobs", answer=models.JobList, action="read", kernel=True)

@@ -6,7 +6,7 @@ from pydantic import BaseModel
 
 from ..record import Audit, ExportFormat
 from .calls import Call
-from .models import Request
+from .models import Name, Request
 from .routes import Download, table
 
 
@@ -16,10 +16,18 @@ class ExportQuery(Request):
     format: ExportFormat = ExportFormat.JSONL
 
 
-@table.route("GET", "context/{id}/audit", answer=Audit, action="read", kernel=True)
+class AuditQuery(Request):
+    """`GET context/{id}/audit`: of the plan that was executed last, or by that job."""
+
+    job_id: Name | None = None
+
+
+@table.route(
+    "GET", "context/{id}/audit", query=AuditQuery, answer=Audit, action="read", kernel=True
+)
 async def audit(call: Call) -> BaseModel:
     """Each step: planned tools, files, order and time beside the actual ones."""
-    return await call.service.audit(call.path["id"])
+    return await call.service.audit(call.path["id"], call.query.job_id)
 
 
 @table.route(

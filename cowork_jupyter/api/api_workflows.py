@@ -181,7 +181,11 @@ async def run_workflow(call: Call) -> BaseModel:
     if body.context_id is not None:
         check_owner(call.service, call.caller, body.context_id)
     message = call.service.run_workflow(
-        call.path["name"], body.parameters, body.context_id, owner=call.caller.name
+        call.path["name"],
+        body.parameters,
+        body.context_id,
+        owner=call.caller.name,
+        by=call.caller.initiator,
     )
     assert message.job_id
     return WorkflowAccepted(

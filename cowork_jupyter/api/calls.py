@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 from pydantic import BaseModel, ValidationError
 
+from ..domain.contexts import Initiator, RequestOrigin
 from ..domain.errors import CoworkError, InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -49,6 +50,11 @@ class Caller:
     def sees_only(self) -> str | None:
         """Whose contexts these are the only ones to see; None for a user, who sees all."""
         return self.name if self.kernel_id else None
+
+    @property
+    def initiator(self) -> Initiator:
+        """Who starts what this call starts."""
+        return "kernel" if self.kernel_id else "person"
 
 
 class Host(Protocol):
@@ -96,6 +102,12 @@ def check_owner(service: CoworkService, caller: Caller, context_id: str) -> None
     """A kernel does not learn whether another user's conversation exists."""
     if caller.sees_only is not None and service.owner(context_id) not in ("", caller.sees_only):
         raise NotFound(f"There is no context '{context_id}'.", details={"id": context_id})
+
+
+def origin_of(call: Call) -> RequestOrigin:
+    """Where a message or an approval comes from."""
+    body = call.body
+    return RequestOrigin(by=call.caller.initiator, cell_id=body.cell_id, card_id=body.card_id)
 
 
 def parse_body(raw: bytes, model: type[M]) -> M:

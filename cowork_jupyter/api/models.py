@@ -84,6 +84,8 @@ class NewMessage(Request):
     """The model to go on with."""
     cell_id: Name | None = None
     """The cell of the notebook that it is sent from."""
+    card_id: Name | None = None
+    """The job on whose card it is written; a message about a plan then revises that plan."""
 
 
 class RoleChange(Request):
@@ -105,15 +107,43 @@ class PlanEdit(Request):
 
     plan: dict[str, Any]
     revision: Seq
+    plan_id: Name | None = None
+    """The current plan unless named."""
+
+
+class PlanQuery(Request):
+    """`GET context/{id}/plan`: the newest revision of the current plan, unless named."""
+
+    plan_id: Name | None = None
+    revision: Seq | None = None
+
+
+class RevisionsQuery(Request):
+    """`GET context/{id}/plan/revisions`."""
+
+    plan_id: Name | None = None
+
+
+class PlanRestore(Request):
+    """`POST context/{id}/plan/restore`."""
+
+    revision: Seq
+    plan_id: Name | None = None
 
 
 class PlanExecution(Request):
     """`POST context/{id}/plan/execute`."""
 
     revision: Seq
+    plan_id: Name | None = None
+    """The current plan unless named."""
     max_parallel: Annotated[int, Field(ge=1, le=64), Whole] | None = None
     model: Name | None = None
     """The model to go on with."""
+    cell_id: Name | None = None
+    """The cell of the notebook that it is sent from."""
+    card_id: Name | None = None
+    """The job on whose card the user approved."""
 
 
 Amount = Annotated[float, Field(ge=0, le=2**53, allow_inf_nan=False)]
@@ -247,10 +277,48 @@ class PlanAnswer(BaseModel):
     """The plan of a conversation, if it has one."""
 
     plan: Plan | None
+    plan_id: str | None = None
     revision: int
     made_at: str | None
     stale: list[str]
     """Files that changed since the plan was made."""
+
+
+class PlanSummary(BaseModel):
+    """One plan of a conversation, at its newest revision."""
+
+    id: str
+    goal: str
+    request: str
+    revision: int
+    made_at: str
+    job_id: str | None
+    """The job that made this revision."""
+
+
+class PlanList(BaseModel):
+    """The plans of a conversation, oldest first: the last is the current one."""
+
+    items: list[PlanSummary]
+    next: None = None
+
+
+class RevisionSummary(BaseModel):
+    """One revision of a plan."""
+
+    revision: int
+    made_at: str
+    by: str
+    change: str
+    """What is different from the revision before."""
+
+
+class RevisionList(BaseModel):
+    """The revisions of a plan, oldest first."""
+
+    plan_id: str
+    items: list[RevisionSummary]
+    next: None = None
 
 
 class QuestionView(BaseModel):

@@ -61,7 +61,6 @@ class JobMarks:
         await asyncio.wait([self._looks[job_id]])
         if await self._shelf.ask(lambda state: state.store.has_job(job_id)):
             return  # a job that was resumed has its mark
-        goal = self._ledger.journal.store.goal(context_id, job_id)
-        text = goal.text.strip().partition("\n")[0] if goal else "this job"
-        label = f"Before: {text}"[:LONGEST_LABEL]
+        text = self._ledger.journal.store.job(job_id).request.strip().partition("\n")[0]
+        label = f"Before: {text or 'this job'}"[:LONGEST_LABEL]
         await self._ledger.record(Origin(context_id, job_id, label=label), [])

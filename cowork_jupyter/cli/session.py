@@ -118,7 +118,11 @@ class Session:
             names = ("the list of files" if name == "." else name for name in stale)
             self._say(f"Changed since the plan was made: {', '.join(names)}", "ask")
         job = await service.execute_plan(
-            context.id, plan.revision, policy=order.policy, model=order.model
+            context.id,
+            plan.revision,
+            policy=order.policy,
+            model=order.model,
+            plan_id=plan.plan_id,
         )
         return job.id
 

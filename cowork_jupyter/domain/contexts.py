@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field
 
@@ -38,6 +39,44 @@ class StepStatus(StrEnum):
     SKIPPED = "skipped"
     CANCELLED = "cancelled"
     INTERRUPTED = "interrupted"
+
+
+DONE = frozenset({StepStatus.COMPLETED, StepStatus.SKIPPED})
+"""A skipped step holds up nobody: the user said that the rest should go on without it."""
+
+
+class JobKind(StrEnum):
+    """What started a job."""
+
+    MESSAGE = "message"
+    """Somebody wrote to the agent."""
+    PLAN = "plan"
+    """A plan was approved: the job executes it."""
+    DELEGATION = "delegation"
+    """Another agent handed a task over. (The commander's delegations are tasks of its own job.)"""
+    WORKFLOW = "workflow"
+    GUEST = "guest"
+    """An agent of somebody else's calls our tools over MCP."""
+    CHECK = "check"
+    """The notebook runs from top to bottom in a second kernel."""
+
+
+Initiator = Literal["person", "kernel", "policy", "guest"]
+"""Who started something: a person at the page, code in a kernel, a policy file, an MCP client."""
+
+
+@dataclass(frozen=True)
+class RequestOrigin:
+    """Where a message or an approval comes from."""
+
+    by: Initiator = "person"
+    cell_id: str | None = None
+    card_id: str | None = None
+    """A job on whose card it was given: it goes on with what that card is about."""
+
+
+HERE = RequestOrigin()
+"""A person, at no cell or card in particular."""
 
 
 def _role_of_old_contexts(value: Any) -> Any:
@@ -113,6 +152,8 @@ class Task(BaseModel):
     job_id: str
     context_id: str
     step_id: str
+    role: StoredRole = AgentRole.ACTOR
+    """Who works on it."""
     description: str = ""
     status: StepStatus = StepStatus.PENDING
     dependencies: list[str] = []
@@ -123,13 +164,40 @@ class Task(BaseModel):
 
 
 class Job(BaseModel):
-    """One run, started by a user message or by executing a plan."""
+    """One run, started by a user message or by executing a plan.
+
+    It says itself what it is, once and for all when it starts: cards, audit and hosts read
+    these fields and derive nothing from step ids, times or texts.
+    """
 
     id: str = Field(default_factory=lambda: new_id("job"))
     context_id: str
+    kind: JobKind = JobKind.MESSAGE
+    role: StoredRole = DEFAULT_ROLE
+    """Who works on it."""
+    request: str = ""
+    """The user's own words: of the message, or those that the executed plan was made for."""
+    plan_id: str | None = None
+    """The plan it made, discusses or executes."""
+    plan_revision: int | None = None
+    """The revision it executes, or the newest one it made."""
+    notebook: str | None = None
+    cell_id: str | None = None
+    """The cell it came from."""
+    by: Initiator = "person"
+    card_id: str = ""
+    """The job whose card shows this one: its own id, unless it was started on another's card."""
     status: JobStatus = JobStatus.RUNNING
     error: str | None = None
     usage: Usage = Usage()
     tasks: list[Task] = []
     created_at: str = Field(default_factory=now)
     completed_at: str | None = None
+
+    def executes(self, plan_id: str) -> bool:
+        """Whether it carries out that plan."""
+        return self.kind is JobKind.PLAN and self.plan_id == plan_id
+
+    def model_post_init(self, _context: Any) -> None:
+        """A job has a card of its own unless it says otherwise."""
+        self.card_id = self.card_id or self.id

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
+from itertools import count
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from .contexts import StepStatus
+from .contexts import DONE, StepStatus
 from .roles import Permission
 from .written import Written
 
@@ -59,6 +60,8 @@ class Plan(Written):
 
     type: Literal["plan"] = "plan"
     format_version: str = "1.0"
+    id: Annotated[str, BeforeValidator(_as_text)] = ""
+    """Given when the plan is stored; what a model writes here does not count."""
     goal: Annotated[str, Field(min_length=1)]
     steps: Annotated[list[PlanStep], Field(min_length=1)]
     estimated_total_time: Annotated[str, BeforeValidator(_as_text)] = ""
@@ -119,3 +122,49 @@ def find_cycle(dependencies: dict[str, list[str]]) -> list[str]:
         circle: list[str] = error.args[1]
         return circle
     return []
+
+
+def continue_plan(before: Plan, rest: Plan) -> Plan:
+    """The finished steps of a plan, followed by a new plan for what is still to be done.
+
+    Models number from 1 again, so steps of the rest whose ids are taken get free ones.
+    """
+    finished = [step for step in before.steps if step.status in DONE]
+    taken = {step.id for step in finished}
+    known = taken | {step.id for step in rest.steps}
+    free = (str(n) for n in count(len(finished) + 1) if str(n) not in known)
+    renamed = {step.id: next(free) if step.id in taken else step.id for step in rest.steps}
+    steps = [
+        step.model_copy(
+            update={
+                "id": renamed[step.id],
+                "step_number": len(finished) + place,
+                "depends_on": [renamed.get(one, one) for one in step.depends_on],
+            }
+        )
+        for place, step in enumerate(rest.steps, start=1)
+    ]
+    return rest.model_copy(update={"steps": [*finished, *steps]})
+
+
+def describe_change(before: Plan, after: Plan) -> str:
+    """What an edit did to a plan, in a few words: `1 step added, 2 changed`."""
+    old = {step.id: _content(step) for step in before.steps}
+    new = {step.id: _content(step) for step in after.steps}
+    counts = {
+        "added": len(new.keys() - old.keys()),
+        "removed": len(old.keys() - new.keys()),
+        "changed": sum(old[key] != new[key] for key in old.keys() & new.keys()),
+    }
+    parts = [f"{n} {what}" for what, n in counts.items() if n]
+    moved = [key for key in old if key in new] != [key for key in new if key in old]
+    if parts:
+        number, _, rest = ", ".join(parts).partition(" ")
+        return f"{number} step{'' if number == '1' else 's'} {rest}"
+    if moved:
+        return "steps reordered"
+    return "goal changed" if before.goal != after.goal else "details changed"
+
+
+def _content(step: PlanStep) -> dict[str, Any]:
+    return step.model_dump(exclude={"status", "step_number"})

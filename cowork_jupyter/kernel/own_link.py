@@ -13,6 +13,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from ..domain.contexts import Initiator, RequestOrigin
 from ..domain.roles import AgentRole
 from ..domain.settings import Settings
 from .link import Deliver, Policy
@@ -74,7 +75,7 @@ class OwnLink:
                 AgentRole(message["role"]),
                 policy=policy,
                 model=message.get("model"),
-                cell_id=message.get("cell_id"),
+                origin=_origin(message, policy),
             )
             return str(sent.job_id)
 
@@ -85,7 +86,12 @@ class OwnLink:
 
         async def start() -> str:
             job = await self._service.execute_plan(
-                context_id, approval["revision"], policy=policy, model=approval.get("model")
+                context_id,
+                approval["revision"],
+                policy=policy,
+                model=approval.get("model"),
+                plan_id=approval.get("plan_id"),
+                origin=_origin(approval, policy),
             )
             return job.id
 
@@ -112,6 +118,12 @@ class OwnLink:
         except BaseException:
             future.cancel()
             raise
+
+
+def _origin(fields: dict[str, Any], policy: Policy | None) -> RequestOrigin:
+    """Nobody can press a button here: what runs was let run by a policy, or by the code itself."""
+    by: Initiator = "policy" if policy else "kernel"
+    return RequestOrigin(by=by, cell_id=fields.get("cell_id"), card_id=fields.get("card_id"))
 
 
 def _own_kernels(shell: Any, main: MainThread, settings: Settings) -> OwnKernels | None:

@@ -14,7 +14,7 @@ from .desk import Context, Desk
 from .link import Policy
 from .output import Output
 from .problem import CellProblem
-from .run import Run, messages_of, text_of
+from .run import Run
 from .status import NOT_SENT, show_status
 
 _WORDS = {
@@ -105,11 +105,10 @@ def _execute(desk: Desk, request: Request) -> Run:
     found = desk.link.request("GET", f"context/{context['id']}/plan") if context else {}
     if context is None or found["plan"] is None:
         raise CellProblem(_WORDS["no_plan"])
-    revision = found["revision"]
-    if request.offer and (earlier := _approved_before(desk, context, revision)):
-        again = {"revision": revision}
-        return _watched(desk, earlier, display=request.display, again=again).show()
-    approval = {"revision": revision, "model": request.model}
+    plan = {"plan_id": found["plan_id"], "revision": found["revision"]}
+    if request.offer and (earlier := _executed_before(desk, context, plan)):
+        return _watched(desk, earlier, display=request.display, again=plan).show()
+    approval = {**plan, "model": request.model, "cell_id": desk.place.cell_id}
     return _begun(desk, request, desk.link.execute(context["id"], approval, request.policy))
 
 
@@ -140,33 +139,34 @@ def _said_before(desk: Desk, context: Context, request: Request) -> str | None:
     """
     if desk.link.kind == "kernel":
         return None
-    messages = messages_of(desk.link, context["id"])
-    for message in reversed(messages):
-        job = message["job_id"]
-        if message["role"] != "user" or message["task_id"] or not job:
-            continue
-        if text_of(message) == request.text.strip() and _is_this_cell(desk, message):
-            roles = [one["agent_role"] for one in messages if one["job_id"] == job]
-            acting = next((one for one in roles if one), None)
-            return job if acting == request.role else None
+    for job in reversed(_jobs(desk, context)):
+        same = job["kind"] == "message" and job["request"].strip() == request.text.strip()
+        if same and job["role"] == request.role and _is_this_cell(desk, job):
+            return str(job["id"])
     return None
 
 
-def _approved_before(desk: Desk, context: Context, revision: int) -> str | None:
-    """The newest job that carries out, or has carried out, this very revision."""
+def _executed_before(desk: Desk, context: Context, plan: dict[str, Any]) -> str | None:
+    """The newest job that executes, or has executed, this very revision."""
     if desk.link.kind == "kernel":
         return None
-    for message in reversed(messages_of(desk.link, context["id"])):
-        if message["data"].get("approved_revision") == revision and message["job_id"]:
-            return str(message["job_id"])
+    wanted = ("plan", plan["plan_id"], plan["revision"])
+    for job in reversed(_jobs(desk, context)):
+        if (job["kind"], job["plan_id"], job["plan_revision"]) == wanted:
+            return str(job["id"])
     return None
 
 
-def _is_this_cell(desk: Desk, message: dict[str, Any]) -> bool:
+def _jobs(desk: Desk, context: Context) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = desk.link.request("GET", f"context/{context['id']}/jobs")["items"]
+    return items
+
+
+def _is_this_cell(desk: Desk, job: dict[str, Any]) -> bool:
     """Another cell may well say the same, also in an earlier notebook that had this name.
 
     What a button has sent is nobody's. Where cells have no ids, as in a console, there is no card
     to choose on either: it is sent.
     """
-    started, here = message["data"].get("cell_id"), desk.place.cell_id
-    return here is not None and started in (None, here)
+    here = desk.place.cell_id
+    return here is not None and job["cell_id"] in (None, here)

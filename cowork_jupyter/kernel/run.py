@@ -145,7 +145,8 @@ class Run:
         """The plan that it made or carried out, whole."""
         if self.snapshot["plan"] is None:
             return None
-        found: dict[str, Any] = self._link.request("GET", f"context/{self.context_id}/plan")["plan"]
+        address = f"context/{self.context_id}/plan?plan_id={self.snapshot['plan_id']}"
+        found: dict[str, Any] = self._link.request("GET", address)["plan"]
         return found
 
     @property

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ..domain.contexts import Job
 from ..domain.identity import now
 from ..domain.messages import Message, MessageType
 from ..store import Inquiry, PlanRevision
@@ -115,22 +116,23 @@ class _Maker:
         }
 
     def _snapshot(self, allowed: Allowance) -> dict[str, Any]:
-        run, job = self.run, self.run.job
+        run, job = self.run, self.run.present
         messages = run.messages[-allowed.messages :] if allowed.messages else []
         return {
             "seq": run.seq,
             "status": job.status.value,
             "error": self._cut(job.error, allowed.text) if job.error else None,
             "role": run.role.value,
-            "model": job.usage.model or run.context.model or self.model,
+            "model": run.usage.model or run.context.model or self.model,
             "goal": self._cut(run.goal, allowed.text),
             "messages": [self._message(one, allowed) for one in messages],
             "left_out": len(run.messages) - len(messages),
             **self._plan(run.revision, allowed),
+            "jobs": [self._job(one) for one in run.jobs],
             "tasks": list(self._tasks(allowed)),
             "questions": self._pending(run.questions, allowed),
             "permissions": self._pending(run.permissions, allowed),
-            "usage": job.usage.model_dump(),
+            "usage": run.usage.model_dump(),
             "asked_by": self._cut(asked_by(run), allowed.words),
             "decided": self._trimmed(decisions(run), allowed.words, allowed.items),
             "started_at": job.created_at,
@@ -153,7 +155,7 @@ class _Maker:
 
     def _plan(self, revision: PlanRevision | None, allowed: Allowance) -> dict[str, Any]:
         if revision is None:
-            return {"plan": None, "revision": 0, "made_at": None, "stale": []}
+            return {"plan": None, "plan_id": None, "revision": 0, "made_at": None, "stale": []}
         plan = revision.plan.model_dump(mode="json")
         steps = plan.pop("steps")
         if not allowed.whole_steps:
@@ -166,16 +168,24 @@ class _Maker:
             shown["steps_left_out"] = len(steps) - allowed.steps
         return {
             "plan": shown,
+            "plan_id": revision.plan_id,
             "revision": revision.revision,
             "made_at": revision.made_at,
             "stale": self._trimmed(self.stale, allowed.words, allowed.items),
         }
 
+    def _job(self, job: Job) -> dict[str, Any]:
+        """What a card must know of each of its jobs."""
+        wanted = {"id", "kind", "role", "status", "plan_id", "plan_revision", "card_id"}
+        facts = job.model_dump(mode="json", include=wanted | {"created_at", "completed_at"})
+        return {**facts, "error": self._cut(job.error, 200) if job.error else None}
+
     def _tasks(self, allowed: Allowance) -> Iterator[dict[str, Any]]:
         """What became of the steps; a task that has nothing to tell is told by its step."""
-        wanted = {"id", "step_id", "status", "result", "error", "created_at", "completed_at"}
+        wanted = {"id", "job_id", "step_id", "role", "description", "status", "result", "error"}
+        wanted |= {"created_at", "completed_at"}
         if allowed.whole_steps:
-            for task in self.run.job.tasks:
+            for task in self.run.tasks:
                 facts = task.model_dump(mode="json", include=wanted)
                 yield self._each_trimmed(facts, allowed.words, allowed.items)
 

@@ -12,7 +12,7 @@ from ..domain.messages import Message, MessageType
 from ..domain.plan import PlanStep
 from ..store import Inquiry
 from ..store.records import PENDING
-from .decided import approved_revision, asked_by
+from .decided import asked_by
 from .discretion import Discretion
 from .markdown import code, line, quote
 from .report import duration
@@ -69,7 +69,7 @@ def _saved_size(text: str) -> int:
 class _Writer:
     def __init__(self, run: Run, model: str | None, discretion: Discretion) -> None:
         self._run = run
-        self._model = run.job.usage.model or run.context.model or model
+        self._model = run.usage.model or run.context.model or model
         self._discretion = discretion
 
     def parts(self, steps: int, words: int, answer: int) -> Iterator[str]:
@@ -82,17 +82,17 @@ class _Writer:
         yield self._done(words)
         yield self._answer(answer)
         yield self._checked(answer)
-        if run.job.error:
-            yield f"**Error:** {self._line(run.job.error, answer)}"
+        if error := run.present.error:
+            yield f"**Error:** {self._line(error, answer)}"
 
     def _state(self) -> str:
         """How it stands: `completed · 12.0 s · 1,234 tokens · gpt-5-mini`."""
-        job = self._run.job
+        job, usage = self._run.present, self._run.usage
         began, ended = moment(job.created_at), moment(job.completed_at or "")
         parts = [
-            job.status.value,
+            "plan ready" if self._run.is_plan_ready else job.status.value,
             duration(ended - began) if began is not None and ended is not None else "",
-            f"{job.usage.total_tokens:,} tokens" if job.usage.total_tokens else "",
+            f"{usage.total_tokens:,} tokens" if usage.total_tokens else "",
             line(self._model or ""),
         ]
         return " · ".join(part for part in parts if part)
@@ -100,11 +100,13 @@ class _Writer:
     def _origin(self) -> str:
         """When it began, who asked, what they approved: `2026-11-15 09:16 UTC · asked by ada`."""
         run = self._run
-        by, revision = asked_by(run), approved_revision(run)
+        by, executions = asked_by(run), run.executions
         parts = [
             f"{run.job.created_at[:16].replace('T', ' ')} UTC",
             f"asked by {line(by)}" if by else "",
-            f"revision {revision} of the plan was approved" if revision is not None else "",
+            f"revision {executions[-1].plan_revision} of the plan was approved"
+            if executions
+            else "",
         ]
         return " · ".join(part for part in parts if part)
 
@@ -113,7 +115,7 @@ class _Writer:
         if revision is None:
             return
         plan = revision.plan
-        if not self._run.job.tasks and plan.goal.strip() != self._run.goal:
+        if plan.goal.strip() != self._run.goal:
             yield f"Plan: {self._line(plan.goal, words)}"
         steps = [self._step(number, one, words) for number, one in enumerate(plan.steps, start=1)]
         if len(steps) > most:
@@ -134,7 +136,7 @@ class _Writer:
 
     def _error_of(self, step: PlanStep, words: int) -> str:
         failed = step.status is StepStatus.FAILED
-        errors = [one.error for one in self._run.job.tasks if one.step_id == step.id and one.error]
+        errors = [one.error for one in self._run.tasks if one.step_id == step.id and one.error]
         return self._line(errors[-1], words) if failed and errors else ""
 
     def _asked(self, words: int) -> Iterator[str]:

@@ -16,16 +16,9 @@ def asked_by(run: Run) -> str:
     return "" if _NOBODY.fullmatch(run.owner) else run.owner
 
 
-def approved_revision(run: Run) -> int | None:
-    """The revision of the plan that was approved, if the run carries one out."""
-    found = (one.data.get("approved_revision") for one in run.messages if one.role == "user")
-    return next((one for one in found if isinstance(one, int)), None)
-
-
 def decisions(run: Run) -> list[str]:
     """What was approved or denied, a line each, oldest first."""
-    revision = approved_revision(run)
-    lines = [f"Plan, revision {revision}: approved"] if revision is not None else []
+    lines = [f"Plan, revision {one.plan_revision}: approved" for one in run.executions]
     for one in run.permissions:
         if one.status != PENDING:
             what = f"{one.data.get('tool', '')} {one.data.get('resource') or ''}".strip()

@@ -13,8 +13,7 @@ from graphlib import TopologicalSorter
 
 from pydantic import BaseModel
 
-from ..agents.schedule import DONE
-from ..domain.contexts import StepStatus
+from ..domain.contexts import DONE, StepStatus
 from ..domain.messages import MessageType
 from ..domain.plan import PlanStep
 from ..domain.roles import Permission

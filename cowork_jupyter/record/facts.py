@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..domain.contexts import Context, Job, Task
+from ..domain.contexts import Context, Job, JobKind, Task
 from ..domain.events import Event
 from ..domain.messages import Message
 from ..store import CheckpointRecord, PlanRevision, Store
-from .trail import approvals, work_by_task
 from .withheld import withhold, withhold_events
 
 
@@ -18,10 +17,13 @@ class Facts:
 
     context: Context
     revision: PlanRevision | None = None
+    """The plan that the audit is about."""
     jobs: list[Job] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     checkpoints: list[CheckpointRecord] = field(default_factory=list)
+    revisions: list[PlanRevision] = field(default_factory=list)
+    """All revisions of all plans."""
 
     @property
     def tasks(self) -> list[Task]:
@@ -29,28 +31,29 @@ class Facts:
         return [task for job in self.jobs for task in job.tasks]
 
 
-def facts_of(store: Store, context_id: str) -> Facts:
-    """Read a conversation, with the plan that was carried out last."""
+def facts_of(store: Store, context_id: str, job_id: str | None = None) -> Facts:
+    """Read a conversation, with the plan that was executed last, or on the card of that job."""
     context = store.context(context_id)
+    jobs = store.jobs(context_id)
     messages = store.messages(context_id).items
-    events = withhold_events(store.events(context_id), messages)
-    messages = withhold(messages)
-    begun = _newest_begun(events, messages)
-    revision = store.plan(context_id, begun) if begun else None
     return Facts(
         context=context,
-        revision=revision or store.plan(context_id),
-        jobs=store.jobs(context_id),
-        messages=messages,
-        events=events,
+        revision=_audited(store, context_id, store.card_jobs(job_id) if job_id else jobs),
+        jobs=jobs,
+        messages=withhold(messages),
+        events=withhold_events(store.events(context_id), messages),
         checkpoints=store.checkpoints(context_id),
+        revisions=[
+            revision
+            for plan in store.plans(context_id)
+            for revision in store.plan_revisions(plan.plan_id)
+        ],
     )
 
 
-def _newest_begun(events: list[Event], messages: list[Message]) -> int | None:
-    """The newest revision that was carried out: a later one is still only a proposal."""
-    begun = [
-        *approvals(messages).values(),
-        *(one.revisions for one in work_by_task(events).values()),
-    ]
-    return max(set().union(*begun), default=None)
+def _audited(store: Store, context_id: str, jobs: list[Job]) -> PlanRevision | None:
+    """The newest revision that these jobs executed: a later one is still only a proposal."""
+    for job in reversed(jobs):
+        if job.kind is JobKind.PLAN:
+            return store.plan(context_id, job.plan_revision, job.plan_id)
+    return store.plan(context_id, plan_id=jobs[0].plan_id) if jobs else store.plan(context_id)

@@ -1,12 +1,12 @@
-"""One run, read from the store: what a card in a notebook tells about."""
+"""What a card shows, read from the store: a job, and the jobs that were started on its card."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
-from ..domain.contexts import Context, Job
-from ..domain.messages import Message, MessageType
+from ..domain.contexts import DONE, Context, Job, JobKind, JobStatus, Task, Usage
+from ..domain.messages import Message
 from ..domain.roles import AgentRole
 from ..store import Inquiry, PlanRevision, Store
 from .withheld import withhold
@@ -14,26 +14,63 @@ from .withheld import withhold
 
 @dataclass(frozen=True)
 class Run:
-    """A job with all that belongs to it."""
+    """The jobs of one card with all that belongs to them."""
 
     seq: int
     """Every event up to here is in the rest."""
     context: Context
     job: Job
+    """The one that the card was made for."""
     messages: list[Message]
     questions: list[Inquiry]
     permissions: list[Inquiry]
     revision: PlanRevision | None
-    """The plan that the job made, or carries out."""
+    """The plan that the card shows."""
     owner: str = ""
     """Whose conversation it is; empty if nobody's in particular."""
+    others: list[Job] = field(default_factory=list)
+    """Jobs that were started on this card, and executions of the plan that was made on it."""
+
+    @cached_property
+    def jobs(self) -> list[Job]:
+        """All jobs of the card, oldest first."""
+        return sorted([self.job, *self.others], key=lambda job: (job.created_at, job.id))
+
+    @cached_property
+    def present(self) -> Job:
+        """The job that runs, or ran last."""
+        running = (job for job in self.jobs if not job.status.is_final)
+        return next(running, self.jobs[-1])
+
+    @property
+    def role(self) -> AgentRole:
+        """Who worked last, and gets the next message."""
+        return self.present.role
+
+    @property
+    def usage(self) -> Usage:
+        """What all jobs have spent together."""
+        first, *others = (job.usage for job in self.jobs)
+        return sum(others, first)
+
+    @property
+    def executions(self) -> list[Job]:
+        """The jobs that executed the plan, each with the revision that was approved."""
+        return [job for job in self.jobs if job.kind is JobKind.PLAN]
+
+    @property
+    def is_plan_ready(self) -> bool:
+        """Whether the plan that the card shows waits for the user's approval."""
+        if self.revision is None or not self.present.status.is_final:
+            return False
+        if self.present.kind is not JobKind.PLAN and self.present.status is not JobStatus.COMPLETED:
+            return False
+        return all(job.plan_revision != self.revision.revision for job in self.executions)
 
     @property
     def goal(self) -> str:
-        """What was asked for: the user's words, or the plan's when it is carried out."""
-        if self.revision and self.job.tasks:
-            return self.revision.plan.goal
-        return next((one.text for one in self.messages if one.role == "user"), "").strip()
+        """What was asked for, in the user's words."""
+        return self.job.request.strip()
 
     @property
     def title(self) -> str:
@@ -41,41 +78,60 @@ class Run:
         return self.goal.partition("\n")[0]
 
     @cached_property
-    def role(self) -> AgentRole:
-        """Who works on it."""
-        acting = (one.agent_role for one in self.messages if one.agent_role)
-        return AgentRole.ACTOR if self.job.tasks else next(acting, self.context.role)
+    def tasks(self) -> list[Task]:
+        """What became of the plan's steps; without a plan, the tasks that were delegated."""
+        if self.revision is None:
+            return [task for job in self.jobs for task in job.tasks]
+        return tasks_of(self.revision, self.executions)
+
+
+def tasks_of(revision: PlanRevision, executions: list[Job]) -> list[Task]:
+    """The tasks of the newest job that executed this revision.
+
+    Of a revision that nobody has executed, those that finished its steps before it was made.
+    """
+    own = [job for job in executions if job.plan_revision == revision.revision]
+    if own:
+        return own[-1].tasks
+    done = {
+        (task.step_id, task.description): task
+        for job in executions
+        for task in job.tasks
+        if task.status in DONE
+    }
+    finished = ((step.id, step.action) for step in revision.plan.steps if step.status in DONE)
+    return [done[key] for key in finished if key in done]
 
 
 def run_of(store: Store, job_id: str) -> Run:
-    """Read a run. The place comes first, so that whatever is stored meanwhile is told again."""
+    """Read a card. The place comes first, so that whatever is stored meanwhile is told again."""
+    seq = store.last_message_seq(store.job(job_id).context_id)
     job = store.job(job_id)
-    seq = store.last_message_seq(job.context_id)
-    job = store.job(job_id)
-    messages = withhold(store.job_messages(job_id))
+    others = [one for one in store.card_jobs(job_id) if one.id != job_id]
+    ids = [job_id, *(one.id for one in others)]
     return Run(
         seq=seq,
         context=store.context(job.context_id),
         job=job,
-        messages=messages,
-        questions=store.job_questions(job_id),
-        permissions=store.job_permissions(job_id),
-        revision=_plan_of(store, job, messages),
+        messages=withhold(store.job_messages(*ids)),
+        questions=[question for one in ids for question in store.job_questions(one)],
+        permissions=[request for one in ids for request in store.job_permissions(one)],
+        revision=_plan_of(store, job, others),
         owner=store.owner(job.context_id),
+        others=others,
     )
 
 
-def _plan_of(store: Store, job: Job, messages: list[Message]) -> PlanRevision | None:
-    """The newest plan up to when this job was over, or the next one after planning began."""
-    if not job.tasks and not any(one.message_type is MessageType.PLAN for one in messages):
+def _plan_of(store: Store, job: Job, others: list[Job]) -> PlanRevision | None:
+    """The newest revision of the plan that was made on this card.
+
+    The card of an execution shows what was executed, or what was planned anew on this card.
+    """
+    if job.plan_id is None:
         return None
-    until = job.completed_at if job.tasks else _next_began(store, job)
-    revision = store.plan(job.context_id)
-    while revision and until and revision.made_at > until and revision.revision > 1:
-        revision = store.plan(job.context_id, revision.revision - 1)
-    return revision
-
-
-def _next_began(store: Store, job: Job) -> str | None:
-    later = (one.created_at for one in store.jobs(job.context_id) if one.id > job.id)
-    return min(later, default=None)
+    if job.kind is not JobKind.PLAN:
+        return store.plan(job.context_id, plan_id=job.plan_id)
+    here = {job.id, *(one.id for one in others)}
+    revisions = store.plan_revisions(job.plan_id)
+    ours = [one for one in revisions if one.revision == job.plan_revision or one.job_id in here]
+    return ours[-1] if ours else None

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ..agents.schedule import DONE
-from ..domain.contexts import StepStatus, Task
+from ..domain.contexts import DONE, StepStatus, Task
 from ..domain.events import Event
 from ..domain.messages import Message, MessageType
 from ..domain.plan import PlanStep
+from ..store import PlanRevision
 from .facts import Facts
-from .trail import Span, Use, Work, approvals
+from .trail import Span, Use, Work
 
 _OPEN = (StepStatus.PENDING, StepStatus.RUNNING, StepStatus.WAITING)
 
@@ -83,13 +83,16 @@ def traces_of(facts: Facts, uses: Iterable[Use], work: Mapping[str, Work]) -> di
     said = {message.task_id for message in facts.messages if message.task_id}
     begun = said | {task_id for task_id, one in work.items() if one.starts}
     own: dict[str, list[Task]] = {}
-    for task in _tasks_of_revision(facts, facts.revision.revision, work):
+    for task in _tasks_of_revision(facts, facts.revision):
         own.setdefault(task.step_id, []).append(task)
+    earlier = [
+        task for job in facts.jobs if job.executes(facts.revision.plan_id) for task in job.tasks
+    ]
     traces = {}
     for step in facts.revision.plan.steps:
         tasks = own.get(step.id, [])
         if step.status in DONE and not any(task.id in begun for task in tasks):
-            tasks = _carried_over(step, [task for task in facts.tasks if task.id in begun])
+            tasks = _carried_over(step, [task for task in earlier if task.id in begun])
         done = [work[task.id] for task in tasks if task.id in work]
         traces[step.id] = Trace(_as_it_stands(step, tasks), tasks, work=done)
     _hand_out(facts, uses, traces)
@@ -103,15 +106,14 @@ def _as_it_stands(step: PlanStep, tasks: list[Task]) -> PlanStep:
     return step.model_copy(update={"status": tasks[-1].status})
 
 
-def _tasks_of_revision(facts: Facts, revision: int, work: Mapping[str, Work]) -> list[Task]:
-    """Tasks that carried out this revision: step ids come again in later plans."""
-    approved = approvals(facts.messages)
-
-    def revisions(task: Task) -> set[int]:
-        worked_for = work[task.id].revisions if task.id in work else set()
-        return worked_for or approved.get(task.job_id) or {revision}
-
-    return [task for task in facts.tasks if revision in revisions(task)]
+def _tasks_of_revision(facts: Facts, revision: PlanRevision) -> list[Task]:
+    """Tasks that executed this revision: step ids come again in other plans."""
+    return [
+        task
+        for job in facts.jobs
+        if job.executes(revision.plan_id) and job.plan_revision == revision.revision
+        for task in job.tasks
+    ]
 
 
 def _carried_over(step: PlanStep, begun: list[Task]) -> list[Task]:

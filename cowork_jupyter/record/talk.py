@@ -43,9 +43,7 @@ class _Teller:
     def __init__(self, facts: Facts, discretion: Discretion) -> None:
         self.uses = {use.call.id: use for use in tool_uses(facts.messages)}
         self._discretion = discretion
-        steps = facts.revision.plan.steps if facts.revision else []
-        numbers = {step.id: str(step.step_number) for step in steps}
-        self._steps = {one.id: numbers.get(one.step_id, one.step_id) for one in facts.tasks}
+        self._steps = _step_numbers(facts)
         self._answers = {
             str(event.data.get("id")): str(event.data["value"])
             for event in facts.events
@@ -173,6 +171,21 @@ class _Teller:
     def _step(self, message: Message) -> str:
         number = self._steps.get(message.task_id or "")
         return f"Step {line(number)}" if number else ""
+
+
+def _step_numbers(facts: Facts) -> dict[str, str]:
+    """By task: the number that its step has in the plan its job executes."""
+    numbers = {
+        (revision.plan_id, revision.revision, step.id): str(step.step_number)
+        for revision in facts.revisions
+        for step in revision.plan.steps
+    }
+    found = {}
+    for job in facts.jobs:
+        for task in job.tasks:
+            key = (job.plan_id or "", job.plan_revision or 0, task.step_id)
+            found[task.id] = numbers.get(key, task.step_id)
+    return found
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ..agents.schedule import DONE
+from ..domain.contexts import DONE
 from ..domain.events import Event, EventType
 from ..domain.messages import Message, MessageType
 
@@ -85,8 +85,6 @@ def _use(message: Message) -> Use:
 class Work:
     """When one task was worked on. The time that it waited for the user does not count."""
 
-    revisions: set[int] = field(default_factory=set)
-    """The revisions of the plan that it was worked on for."""
     starts: list[Event] = field(default_factory=list)
     end: Event | None = None
     done: Event | None = None
@@ -139,38 +137,12 @@ class Work:
 
 
 def work_by_task(events: Iterable[Event]) -> dict[str, Work]:
-    """What the events tell of each task.
-
-    A job carries out the plan that is the newest when it starts, or starts again.
-    """
+    """What the events tell of each task."""
     work: dict[str, Work] = {}
-    newest: int | None = None
-    carried_out: dict[str | None, int | None] = {}
     for event in events:
-        if event.type is EventType.PLAN_UPDATE:
-            newest = revision_in(event.data.get("revision")) or newest
-        elif event.type is EventType.JOB_STARTED:
-            carried_out[event.job_id] = newest
         if event.task_id:
-            one = work.setdefault(event.task_id, Work())
-            one.read(event)
-            if event.type is EventType.TASK_STARTED and (of := carried_out.get(event.job_id)):
-                one.revisions.add(of)
+            work.setdefault(event.task_id, Work()).read(event)
     return work
-
-
-def approvals(messages: Iterable[Message]) -> dict[str | None, set[int]]:
-    """The revisions of the plan that the user has approved, by the job that carries them out."""
-    approved: dict[str | None, set[int]] = {}
-    for message in messages:
-        if number := revision_in(message.data.get("approved_revision")):
-            approved.setdefault(message.job_id, set()).add(number)
-    return approved
-
-
-def revision_in(value: Any) -> int | None:
-    """What is the number of a revision, if it is one."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def seconds_in(spans: Iterable[Span]) -> float:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from .errors import StoreError
+from .job_facts import add_job_facts
 from .legacy import create_legacy_tables, move_legacy_rows
 
 Migration = Callable[[sqlite3.Connection], None]
@@ -25,7 +26,12 @@ def add_owners(connection: sqlite3.Connection) -> None:
     )
 
 
-MIGRATIONS: tuple[Migration, ...] = (create_legacy_tables, move_legacy_rows, add_owners)
+MIGRATIONS: tuple[Migration, ...] = (
+    create_legacy_tables,
+    move_legacy_rows,
+    add_owners,
+    add_job_facts,
+)
 
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:

@@ -125,10 +125,11 @@ class Reader(ABC):
         )
         return [message_of(row) for row in self._rows(sql, job_id)]
 
-    def job_messages(self, job_id: str) -> list[Message]:
-        """The messages of a job, oldest first."""
-        rows = self._rows("SELECT * FROM messages WHERE job_id=? ORDER BY seq", job_id)
-        return [message_of(row) for row in rows]
+    def job_messages(self, *job_ids: str) -> list[Message]:
+        """The messages of some jobs of one context, oldest first."""
+        marks = ", ".join("?" * len(job_ids))
+        sql = f"SELECT * FROM messages WHERE job_id IN ({marks}) ORDER BY seq"  # noqa: S608 (marks)
+        return [message_of(row) for row in self._rows(sql, *job_ids)]
 
     def last_message_seq(self, context_id: str) -> int:
         """The place of the newest message, 0 if there is none."""
@@ -151,6 +152,19 @@ class Reader(ABC):
         """The jobs of a context with their tasks, oldest first."""
         sql = "SELECT id FROM jobs WHERE context_id=? ORDER BY rowid"
         return [self.job(row["id"]) for row in self._rows(sql, context_id)]
+
+    def card_jobs(self, card_id: str) -> list[Job]:
+        """The jobs that a card shows, oldest first.
+
+        Those started on it; and, for the card on which a plan was made, every execution of
+        that plan, wherever it was started.
+        """
+        sql = (
+            "SELECT jobs.id FROM jobs JOIN jobs AS root ON root.id=?1"
+            " WHERE jobs.id=?1 OR jobs.card_id=?1 OR (jobs.kind='plan' AND root.kind<>'plan'"
+            " AND jobs.plan_id=root.plan_id) ORDER BY jobs.rowid"
+        )
+        return [self.job(row["id"]) for row in self._rows(sql, card_id)]
 
     def active_job(self, context_id: str) -> Job | None:
         """The job that runs or waits in a context."""
@@ -215,14 +229,37 @@ class Reader(ABC):
 
     # Plans and checkpoints
 
-    def plan(self, context_id: str, revision: int | None = None) -> PlanRevision | None:
-        """One revision of the plan, the newest unless named."""
+    def plan(
+        self, context_id: str, revision: int | None = None, plan_id: str | None = None
+    ) -> PlanRevision | None:
+        """One revision of a plan: the newest revision of the newest plan, unless named."""
+        if plan_id is None:
+            plan_id = next(reversed(self._plan_ids(context_id)), None)
         sql = (
-            "SELECT * FROM plans WHERE context_id=? AND (? IS NULL OR revision=?)"
+            "SELECT * FROM plans WHERE context_id=? AND plan_id=? AND (? IS NULL OR revision=?)"
             " ORDER BY revision DESC LIMIT 1"
         )
-        rows = self._rows(sql, context_id, revision, revision)
+        rows = self._rows(sql, context_id, plan_id, revision, revision)
         return PlanRevision.model_validate(decode(rows[0])) if rows else None
+
+    def plan_id_of(self, job_id: str) -> str | None:
+        """The plan that a job made, discusses or executes."""
+        rows = self._rows("SELECT plan_id FROM jobs WHERE id=?", job_id)
+        return rows[0]["plan_id"] if rows else None
+
+    def plans(self, context_id: str) -> list[PlanRevision]:
+        """Every plan of a context at its newest revision, oldest plan first."""
+        newest = (self.plan(context_id, plan_id=one) for one in self._plan_ids(context_id))
+        return [one for one in newest if one]
+
+    def _plan_ids(self, context_id: str) -> list[str]:
+        sql = "SELECT plan_id FROM plans WHERE context_id=? GROUP BY plan_id ORDER BY min(rowid)"
+        return [row["plan_id"] for row in self._rows(sql, context_id)]
+
+    def plan_revisions(self, plan_id: str) -> list[PlanRevision]:
+        """All revisions of a plan, oldest first."""
+        rows = self._rows("SELECT * FROM plans WHERE plan_id=? ORDER BY revision", plan_id)
+        return [PlanRevision.model_validate(decode(row)) for row in rows]
 
     def checkpoint(self, checkpoint_id: str) -> CheckpointRecord:
         """One checkpoint."""

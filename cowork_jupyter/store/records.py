@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, Field
 
-from ..domain.identity import now
-from ..domain.plan import Plan
+from ..domain.identity import new_id, now
+from ..domain.plan import Plan, describe_change
 
 T = TypeVar("T")
 PENDING = "pending"
@@ -30,14 +30,42 @@ class Inquiry(BaseModel):
 
 
 class PlanRevision(BaseModel):
-    """One version of a context's plan, and what the planner had read when it made it."""
+    """One revision of a plan, and what the planner had read when it made it."""
 
     context_id: str
-    revision: int
+    plan_id: str = Field(default_factory=lambda: new_id("plan"))
+    revision: int = 1
     plan: Plan
     made_at: str = Field(default_factory=now)
     files_read: dict[str, str] = {}
     """Fingerprint by path: how one sees later that the plan is stale."""
+    request: str = ""
+    """The user's words that the plan was first made for."""
+    job_id: str | None = None
+    """The job that made this revision; none if a person edited it."""
+    by: Literal["planner", "person", "workflow"] = "planner"
+    change: str = ""
+    """What is different from the revision before, in a few words."""
+
+    def model_post_init(self, _context: Any) -> None:
+        """The plan itself carries its id wherever it goes."""
+        self.plan.id = self.plan_id
+
+    def next(self, plan: Plan, **facts: Any) -> PlanRevision:
+        """The revision after this one; what is not said stays as it is."""
+        kept = {"context_id": self.context_id, "files_read": self.files_read}
+        return PlanRevision(
+            **{**kept, **facts},
+            plan_id=self.plan_id,
+            revision=self.revision + 1,
+            plan=plan,
+            request=self.request,
+            change=describe_change(self.plan, plan),
+        )
+
+    def as_event(self) -> dict[str, Any]:
+        """The data of a `plan-update` event: the whole plan with its revision."""
+        return {**self.plan.model_dump(mode="json"), "revision": self.revision}
 
 
 class CheckpointRecord(BaseModel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..domain.contexts import Job, JobStatus, StepStatus
+from ..domain.contexts import Job, JobKind, JobStatus, StepStatus
 from ..domain.errors import CoworkError
 from ..domain.events import EventType
 from ..domain.identity import now
@@ -120,19 +120,15 @@ def _interrupt_tasks(tx: Transaction, job: Job) -> None:
 
 def _interrupt_plan_steps(tx: Transaction, job: Job) -> None:
     """The plan shows how its steps stand, so it changes with the tasks that carried them out."""
-    revision = tx.plan(job.context_id)
-    carried_out = {task.step_id for task in job.tasks}
+    if job.kind is not JobKind.PLAN:
+        return
+    revision = tx.plan(job.context_id, job.plan_revision, job.plan_id)
     if revision is None:
         return
-    stopped = [
-        step
-        for step in revision.plan.steps
-        if step.id in carried_out and step.status in _UNFINISHED
-    ]
+    stopped = [step for step in revision.plan.steps if step.status in _UNFINISHED]
     if not stopped:
         return
     for step in stopped:
         step.status = StepStatus.INTERRUPTED
     tx.save_plan(revision)
-    data = {**revision.plan.model_dump(), "revision": revision.revision}
-    tx.append_event(job.context_id, EventType.PLAN_UPDATE, data, job.id)
+    tx.append_event(job.context_id, EventType.PLAN_UPDATE, revision.as_event(), job.id)

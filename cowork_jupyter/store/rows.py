@@ -63,13 +63,14 @@ def decode(row: sqlite3.Row) -> dict[str, Any]:
 
 def insert(table: str, columns: Sequence[str]) -> str:
     """The statement that adds a row."""
-    marks = ", ".join("?" * len(columns))
-    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608 (our names)
+    marks, names = ", ".join("?" * len(columns)), ", ".join(f'"{name}"' for name in columns)
+    return f"INSERT INTO {table} ({names}) VALUES ({marks})"  # noqa: S608 (our names)
 
 
 def upsert(table: str, columns: Sequence[str], key: str = "id") -> str:
     """The statement that adds a row, or changes the one with the same key in place."""
-    changes = ", ".join(f"{name}=excluded.{name}" for name in columns if name not in key.split(","))
+    fixed = key.split(",")
+    changes = ", ".join(f'"{name}"=excluded."{name}"' for name in columns if name not in fixed)
     return f"{insert(table, columns)} ON CONFLICT({key}) DO UPDATE SET {changes}"
 
 

@@ -24,7 +24,7 @@ _SAVE = {
     "tasks": upsert("tasks", list(Task.model_fields)),
     "questions": upsert("questions", list(Inquiry.model_fields)),
     "permissions": upsert("permissions", list(Inquiry.model_fields)),
-    "plans": upsert("plans", list(PlanRevision.model_fields), key="context_id,revision"),
+    "plans": upsert("plans", list(PlanRevision.model_fields), key="plan_id,revision"),
     "checkpoints": upsert("checkpoints", list(CheckpointRecord.model_fields)),
 }
 _ADD_MESSAGE = insert("messages", [*Message.model_fields, "seq"])

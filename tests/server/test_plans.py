@@ -88,3 +88,59 @@ async def test_a_failed_task_is_retried_over_http(api: Api, scripted: ScriptedSe
     assert (await api.ended(started["job_id"]))["status"] == "completed"
     await api.refused("POST", address, status=409)
     await api.refused("POST", f"jobs/{started['job_id']}/resume", status=409)
+
+
+async def test_two_goals_are_two_plans_and_run_in_any_order(
+    api: Api, scripted: ScriptedServer
+) -> None:
+    """Their steps have the same ids, as models number from 1."""
+    context = await planned(api, scripted, "look")
+    scripted.add(plan("Plot it", "draw"))
+    accepted = await api.post(f"context/{context}/messages", {"content": "Plot"}, status=202)
+    await api.ended(accepted["job_id"])
+    first, second = (await api.get(f"context/{context}/plans"))["items"]
+    assert [(one["goal"], one["revision"]) for one in (first, second)] == [
+        ("Tidy up", 1),
+        ("Plot it", 1),
+    ]
+    assert (await api.get(f"context/{context}/plan"))["plan_id"] == second["id"]
+    execute = f"context/{context}/plan/execute"
+    scripted.add(text("Looked."))
+    started = await api.post(execute, {"revision": 1, "plan_id": first["id"]}, status=202)
+    job = await api.ended(started["job_id"])
+    facts = ("kind", "role", "request", "plan_id", "plan_revision", "by")
+    assert [job[one] for one in facts] == ["plan", "actor", "Plan", first["id"], 1, "person"]
+    assert [(task["role"], task["result"]) for task in job["tasks"]] == [("actor", "Looked.")]
+    cards = [
+        (await api.get(f"jobs/{one['job_id']}/card"))["card"]["snapshot"] for one in (first, second)
+    ]
+    assert [card["plan_id"] for card in cards] == [first["id"], second["id"]]
+    assert [card["role"] for card in cards] == ["actor", "planner"]
+    assert [[task["result"] for task in card["tasks"]] for card in cards] == [["Looked."], []]
+    assert [card["plan"]["steps"][0]["status"] for card in cards] == ["completed", "pending"]
+    scripted.add(text("Drawn."))
+    await api.ended((await api.post(execute, {"revision": 1}, status=202))["job_id"])
+    audits = [
+        await api.get(f"context/{context}/audit?job_id={one['job_id']}") for one in (first, second)
+    ]
+    assert [one["goal"] for one in audits] == ["Tidy up", "Plot it"]
+    await api.refused(
+        "POST", execute, {"revision": 1, "plan_id": "plan_x"}, status=404, code="no_plan"
+    )
+
+
+async def test_revisions_are_listed_and_restored(api: Api, scripted: ScriptedServer) -> None:
+    context = await planned(api, scripted, "look", "write")
+    address = f"context/{context}/plan"
+    found = (await api.get(address))["plan"]
+    edited = {**found, "steps": found["steps"][:1]}
+    await api.call("PUT", address, {"plan": edited, "revision": 1, "plan_id": found["id"]})
+    listed = (await api.get(f"{address}/revisions"))["items"]
+    assert [(one["revision"], one["by"], one["change"]) for one in listed] == [
+        (1, "planner", ""),
+        (2, "person", "1 step removed"),
+    ]
+    assert len((await api.get(f"{address}?revision=1"))["plan"]["steps"]) == 2
+    restored = await api.post(f"{address}/restore", {"revision": 1})
+    assert (restored["revision"], len(restored["plan"]["steps"])) == (3, 2)
+    await api.refused("POST", f"{address}/restore", {"revision": 9}, status=404)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from cowork_jupyter.domain.contexts import Context, Job, JobStatus
+from cowork_jupyter.domain.contexts import Context, Job, JobStatus, RequestOrigin
 from cowork_jupyter.domain.events import Event, EventType
 from cowork_jupyter.domain.messages import Message, MessageType
 from cowork_jupyter.domain.roles import AgentRole
@@ -42,13 +42,18 @@ class Bench:
             pace=pace,
         )
 
-    async def tell(self, text: str, role: AgentRole = AgentRole.ACTOR) -> Job:
+    async def tell(
+        self, text: str, role: AgentRole = AgentRole.ACTOR, card_id: str | None = None
+    ) -> Job:
         """Send a message and wait until its job has ended."""
-        return await self.service.jobs.wait(self.start(text, role))
+        return await self.service.jobs.wait(self.start(text, role, card_id))
 
-    def start(self, text: str, role: AgentRole = AgentRole.ACTOR) -> str:
-        """Send a message; gives the job's id."""
-        job_id = self.service.send_message(self.context.id, text, role).job_id
+    def start(
+        self, text: str, role: AgentRole = AgentRole.ACTOR, card_id: str | None = None
+    ) -> str:
+        """Send a message, on another job's card if named; gives the job's id."""
+        origin = RequestOrigin(card_id=card_id)
+        job_id = self.service.send_message(self.context.id, text, role, origin=origin).job_id
         assert job_id
         return job_id
 

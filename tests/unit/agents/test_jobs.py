@@ -104,7 +104,10 @@ async def test_events_come_in_the_order_in_which_things_happen(
     begin, end = (
         bench.events(kind)[0] for kind in (EventType.JOB_STARTED, EventType.JOB_COMPLETED)
     )
-    assert begin.data == {"job_id": job.id, "status": "running", "error": None}
+    assert begin.data["job_id"] == job.id
+    assert (begin.data["status"], begin.data["error"]) == ("running", None)
+    facts = ("kind", "role", "request", "plan_id", "by", "card_id")
+    assert [begin.data[one] for one in facts] == ["message", "actor", "go", None, "person", job.id]
     assert end.data == {"job_id": job.id, "status": "completed", "error": None}
 
 

@@ -186,14 +186,33 @@ async def test_a_plan_is_stored_with_a_revision_and_ends_the_job(
     bench: Bench, scripted: ScriptedServer
 ) -> None:
     scripted.add(plan("Tidy up", "read", "write"), plan("Tidy up better", "read"))
-    assert (await bench.tell("plan it", AgentRole.PLANNER)).status is JobStatus.COMPLETED
-    await bench.tell("shorter please", AgentRole.PLANNER)
+    job = await bench.tell("plan it", AgentRole.PLANNER)
+    assert (job.status, job.plan_revision) == (JobStatus.COMPLETED, 1)
+    discussed = await bench.tell("shorter please", AgentRole.PLANNER, card_id=job.id)
+    assert (discussed.card_id, discussed.plan_id) == (job.id, job.plan_id)
     revision = bench.service.plan(bench.context.id)
     assert revision is not None
     assert (revision.revision, revision.plan.goal) == (2, "Tidy up better")
+    assert (revision.request, revision.change) == ("plan it", "1 step removed")
     updates = bench.events(EventType.PLAN_UPDATE)
     assert [event.data["revision"] for event in updates] == [1, 2]
+    assert [event.data["id"] for event in updates] == [job.plan_id] * 2
     assert len(bench.messages(MessageType.PLAN)) == 2
+
+
+async def test_another_goal_is_another_plan(bench: Bench, scripted: ScriptedServer) -> None:
+    scripted.add(plan("Tidy up", "read"), plan("Plot it", "read"))
+    first = await bench.tell("tidy up", AgentRole.PLANNER)
+    second = await bench.tell("plot it", AgentRole.PLANNER)
+    assert first.plan_id != second.plan_id
+    plans = bench.service.list_plans(bench.context.id)
+    assert [(one.plan_id, one.revision) for one in plans] == [
+        (first.plan_id, 1),
+        (second.plan_id, 1),
+    ]
+    current = bench.service.plan(bench.context.id)
+    assert current is not None
+    assert current.plan_id == second.plan_id
 
 
 async def test_who_may_not_plan_is_told_so(bench: Bench, scripted: ScriptedServer) -> None:

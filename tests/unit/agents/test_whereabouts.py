@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from cowork_jupyter.agents.whereabouts import CODE
-from cowork_jupyter.domain.contexts import JobStatus
+from cowork_jupyter.domain.contexts import JobStatus, RequestOrigin
 from cowork_jupyter.domain.errors import Unavailable
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.roles import AgentRole
@@ -130,7 +130,7 @@ async def test_the_cell_that_the_message_was_sent_from_counts_before_the_cursor(
 ) -> None:
     place.scripted.add(text("Done."))
     context = place.bench.context.id
-    sent = place.bench.service.send_message(context, "Go", cell_id="c0")
+    sent = place.bench.service.send_message(context, "Go", origin=RequestOrigin(cell_id="c0"))
     await place.bench.service.jobs.wait(str(sent.job_id))
     told = last_words(place.scripted.requests[-1].body, "user")
     assert "c0 · code · In [1] · fingerprint" in told

@@ -170,7 +170,7 @@ print(repr(done), cw)
     assert shown.status == "ok", shown.traceback
     assert "True 1 completed You are welcome." in shown.printed
     assert "['user', 'assistant'] 1" in shown.printed
-    assert "<Run completed: Write a> Cowork()" in shown.printed
+    assert "<Run completed: Write a file> Cowork()" in shown.printed
     assert (tmp_path / "a.txt").exists()
     assert [one[RECORD]["role"] for one in shown.outputs] == ["planner", "actor", "actor"]
     empty = cells.run("cw.plan('  ')")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from cowork_jupyter.domain.contexts import Context, Job, JobStatus, StepStatus, Task
+from cowork_jupyter.domain.contexts import Context, Job, JobKind, JobStatus, StepStatus, Task
 from cowork_jupyter.domain.events import Event, EventType
 from cowork_jupyter.domain.messages import Message, MessageRole, MessageType, TextPart
 from cowork_jupyter.domain.plan import Plan
@@ -24,7 +24,13 @@ class Log:
 
     def __init__(self, *steps: dict[str, Any], revision: int = 1) -> None:
         self.context = Context(title="Sales", model="gpt-5-mini", created_at=self._time(0))
-        self.job = Job(context_id=self.context.id, status=JobStatus.COMPLETED)
+        self.job = Job(
+            context_id=self.context.id,
+            kind=JobKind.PLAN,
+            plan_id="plan_1",
+            plan_revision=revision,
+            status=JobStatus.COMPLETED,
+        )
         self.revision = revision
         self.steps = [{"depends_on": [], "action": "do it", **step} for step in steps]
         self.statuses: dict[str, StepStatus] = {}
@@ -143,12 +149,18 @@ class Log:
             steps = [{**one, "status": self._status(one["id"])} for one in self.steps]
             plan = Plan.model_validate({"goal": "Clean sales.csv", "steps": steps})
             revision = PlanRevision(
-                context_id=self.context.id, revision=self.revision, plan=plan, made_at="2026-07-04"
+                context_id=self.context.id,
+                plan_id="plan_1",
+                revision=self.revision,
+                plan=plan,
+                made_at="2026-07-04",
             )
         for step in self.steps:
             self.task(step["id"])
         job = self.job.model_copy(update={"tasks": list(self.tasks.values())})
-        return Facts(self.context, revision, [job], self.messages, self.events, self.checkpoints)
+        revisions = [revision] if revision else []
+        log = (self.messages, self.events, self.checkpoints)
+        return Facts(self.context, revision, [job], *log, revisions)
 
     def _status(self, step: str) -> StepStatus:
         """As told; else a step that did anything has been completed."""

@@ -326,8 +326,7 @@ def test_what_happened_outside_any_step_is_told_by_job_and_role() -> None:
 
 
 def test_the_work_of_an_earlier_revision_is_not_this_ones() -> None:
-    log = Log(step("a"), revision=2)
-    log.revision = 1
+    log = Log(step("a"), revision=1)
     log.start_job()
     log.begin("a")
     log.use("delete_file", "x", step="a")
@@ -339,8 +338,7 @@ def test_the_work_of_an_earlier_revision_is_not_this_ones() -> None:
 
 
 def test_a_finished_step_that_a_new_revision_keeps_brings_its_work_along() -> None:
-    log = Log(step("a", "update_file"), revision=2)
-    log.revision = 1
+    log = Log(step("a", "update_file"), revision=1)
     log.start_job()
     log.begin("a")
     log.use("update_file", "x", step="a")

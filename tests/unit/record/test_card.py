@@ -9,14 +9,22 @@ from typing import Any
 import nbformat.v4
 import pytest
 
-from cowork_jupyter.domain.contexts import Context, Job, JobStatus, StepStatus, Task, Usage
+from cowork_jupyter.domain.contexts import (
+    Context,
+    Job,
+    JobKind,
+    JobStatus,
+    StepStatus,
+    Task,
+    Usage,
+)
 from cowork_jupyter.domain.messages import Message, MessageType, TextPart
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.record import Discretion
 from cowork_jupyter.record.card import RunCard, run_card
 from cowork_jupyter.record.run import Run, run_of
-from cowork_jupyter.store import Inquiry, PlanRevision, Store
+from cowork_jupyter.store import Inquiry, PlanRevision, Store, Transaction
 
 BEGAN, ENDED = "2026-07-04T14:00:00.000Z", "2026-07-04T14:00:12.000Z"
 MOST_SAVED = 20_000
@@ -44,6 +52,8 @@ def run(*messages: Message, **fields: Any) -> Run:
         "context_id": "ctx_1",
         "status": JobStatus.COMPLETED,
         "usage": Usage(total_tokens=1234),
+        "role": AgentRole.PLANNER,
+        "request": "Clean sales.csv\nand plot it",
         "created_at": BEGAN,
         "completed_at": ENDED,
         **fields.pop("job", {}),
@@ -106,7 +116,8 @@ def test_it_tells_when_who_asked_and_what_they_decided() -> None:
     permission = Inquiry(
         id="p", context_id="ctx_1", job_id="job_1", data=data, status="denied", answer=answer
     )
-    made = card_of(run(asked, owner="ada", permissions=[permission]))
+    job = {"kind": JobKind.PLAN, "plan_id": "plan_1", "plan_revision": 2}
+    made = card_of(run(asked, owner="ada", permissions=[permission], job=job))
     snapshot = made.card["snapshot"]
     assert snapshot["asked_by"] == "ada"
     assert snapshot["decided"] == [
@@ -132,7 +143,10 @@ def test_a_plan_is_a_list_that_shows_how_each_step_stands() -> None:
     task = Task(
         job_id="job_1", context_id="ctx_1", step_id="b", status=StepStatus.FAILED, error="no column"
     )
-    made = card_of(run(revision=plan_of(*steps), job={"tasks": [task]}), stale=["sales.csv"])
+    plan = plan_of(*steps)
+    job = {"kind": JobKind.PLAN, "role": AgentRole.ACTOR, "plan_id": plan.plan_id}
+    facts = {**job, "plan_revision": 2, "tasks": [task]}
+    made = card_of(run(revision=plan, job=facts), stale=["sales.csv"])
     assert "1. ✓ Load it — `sales.csv`\n2. ✗ Plot it — no column\n3. Tell it" in made.markdown
     assert "Risks: slow" in made.markdown
     snapshot = made.card["snapshot"]
@@ -285,7 +299,14 @@ class TestReading:
     def test_a_job_has_the_plan_that_it_made_not_a_later_one(self, store: Store) -> None:
         context = Context(id="ctx_1")
         jobs = [
-            Job(id=f"job_{n}", context_id="ctx_1", created_at=f"2026-07-04T1{n}:00:00.000Z")
+            Job(
+                id=f"job_{n}",
+                context_id="ctx_1",
+                request=f"goal {n}",
+                plan_id=f"plan_{n}",
+                plan_revision=1,
+                created_at=f"2026-07-04T1{n}:00:00.000Z",
+            )
             for n in (1, 2)
         ]
         with store.transaction() as tx:
@@ -299,10 +320,12 @@ class TestReading:
                     message("", MessageType.PLAN).model_copy(update={"job_id": job.id})
                 )
                 plan = plan_of({"action": f"plan {n}"})
-                changed = {"revision": n, "made_at": f"2026-07-04T1{n}:30:00.000Z"}
+                changed = {"plan_id": f"plan_{n}", "revision": 1}
                 tx.save_plan(plan.model_copy(update=changed))
         runs = [run_of(store, one.id) for one in jobs]
-        assert [one.revision and one.revision.revision for one in runs] == [1, 2]
+        assert [one.revision and one.revision.plan.steps[0].action for one in runs] == [
+            *("plan 1", "plan 2")
+        ]
         assert [one.goal for one in runs] == ["goal 1", "goal 2"]
         assert [len(one.messages) for one in runs] == [2, 2]
         assert runs[0].seq == runs[1].seq == store.last_message_seq("ctx_1") > 0
@@ -314,3 +337,75 @@ class TestReading:
             tx.save_job(Job(id="job_1", context_id="ctx_1"))
             tx.append_message(message("Hello", role="user"))
         assert run_of(store, "job_1").revision is None
+
+
+class TestManyJobs:
+    """One card, several jobs: it shows its own, whatever the step ids of others are."""
+
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> Any:
+        store = Store(tmp_path / "cowork.sqlite")
+        yield store
+        store.close()
+
+    def planned(self, tx: Transaction, n: int) -> None:
+        """A cell that asked for a plan whose step ids are the same in every plan."""
+        facts = {"plan_id": f"plan_{n}", "plan_revision": 1, "role": AgentRole.PLANNER}
+        tx.save_job(job_at(n, f"made_{n}", request=f"goal {n}", **facts))
+        tx.save_plan(self.plan(n))
+
+    def plan(self, n: int, revision: int = 1, status: str = "pending") -> PlanRevision:
+        steps = [{"id": "1", "action": "same", "status": status}]
+        plan = Plan.model_validate({"goal": f"plan {n}", "steps": steps})
+        return PlanRevision(context_id="ctx_1", plan_id=f"plan_{n}", revision=revision, plan=plan)
+
+    def executed(self, tx: Transaction, n: int, at: int, **fields: Any) -> None:
+        facts = {"kind": JobKind.PLAN, "plan_id": f"plan_{n}", "plan_revision": 1}
+        tx.save_job(job_at(at, f"did_{n}", **{**facts, **fields}))
+        task = Task(job_id=f"did_{n}", context_id="ctx_1", step_id="1", description="same")
+        tx.save_task(task.model_copy(update={"status": StepStatus.COMPLETED, "result": f"r{n}"}))
+        tx.save_plan(self.plan(n, status="completed"))
+
+    def test_the_second_plan_has_nothing_of_the_first_ones_execution(self, store: Store) -> None:
+        with store.transaction() as tx:
+            tx.save_context(Context(id="ctx_1"))
+            self.planned(tx, 1)
+            self.executed(tx, 1, at=2)
+            self.planned(tx, 2)
+        first, second = (run_of(store, f"made_{n}") for n in (1, 2))
+        assert [job.id for job in first.jobs] == ["made_1", "did_1"]
+        assert (first.role, first.is_plan_ready) == (AgentRole.ACTOR, False)
+        assert [task.result for task in first.tasks] == ["r1"]
+        assert [job.id for job in second.jobs] == ["made_2"]
+        assert (second.role, second.is_plan_ready) == (AgentRole.PLANNER, True)
+        assert (second.tasks, second.executions) == ([], [])
+
+    def test_a_new_revision_after_an_execution_waits_for_its_approval(self, store: Store) -> None:
+        with store.transaction() as tx:
+            tx.save_context(Context(id="ctx_1"))
+            self.planned(tx, 1)
+            self.executed(tx, 1, at=2, card_id="made_1")
+            again = {"card_id": "made_1", "plan_id": "plan_1", "plan_revision": 2}
+            tx.save_job(job_at(3, "again", role=AgentRole.PLANNER, **again))
+            tx.save_plan(self.plan(1, revision=2))
+        run = run_of(store, "made_1")
+        assert run.revision is not None
+        assert (run.revision.revision, run.is_plan_ready, run.tasks) == (2, True, [])
+        assert run.role is AgentRole.PLANNER
+
+    def test_the_card_of_an_execution_keeps_what_it_executed(self, store: Store) -> None:
+        with store.transaction() as tx:
+            tx.save_context(Context(id="ctx_1"))
+            self.planned(tx, 1)
+            self.executed(tx, 1, at=2)
+            tx.save_plan(self.plan(1, revision=2))  # edited on the plan's own card
+        run = run_of(store, "did_1")
+        assert run.revision is not None
+        assert (run.revision.revision, run.is_plan_ready) == (1, False)
+        assert [task.result for task in run.tasks] == ["r1"]
+
+
+def job_at(hour: int, job_id: str, **fields: Any) -> Job:
+    time = f"2026-07-04T1{hour}:00:00.000Z"
+    ended = {"status": JobStatus.COMPLETED, "created_at": time, "completed_at": time}
+    return Job(id=job_id, context_id="ctx_1", **{**ended, **fields})

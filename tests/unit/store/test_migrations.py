@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.domain.contexts import Context, JobStatus, StepStatus
+from cowork_jupyter.domain.contexts import Context, JobKind, JobStatus, StepStatus
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.store import Store, StoreError, migrations
@@ -144,7 +145,7 @@ def test_every_older_version_opens(
             migrations.migrate(database, path)
             if version == 1:
                 database.execute("INSERT INTO contexts (id, title) VALUES ('s', 'kept')")
-            if version == 2:
+            if version >= 2:
                 fields = "id, title, system_prompt_id, created_at, updated_at"
                 database.execute(
                     f"INSERT INTO contexts ({fields}) VALUES ('s', 'kept', 'default', '', '')"
@@ -154,6 +155,112 @@ def test_every_older_version_opens(
         assert [each.title for each in store.contexts().items] == ["kept"] * bool(version)
         assert store.owner("s") == ""
         store.save_context(Context())
+
+
+class TestJobFacts:
+    """Version 3 knew what a job was only from its messages and events."""
+
+    def version_3(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> sqlite3.Connection:
+        with monkeypatch.context() as patch:
+            patch.setattr(migrations, "MIGRATIONS", MIGRATIONS[:3])
+            make(path)
+            database = sqlite3.connect(path, isolation_level=None)
+            migrations.migrate(database, path)
+        database.execute(
+            "INSERT INTO contexts (id, title, notebook, role, system_prompt_id, created_at,"
+            " updated_at) VALUES ('c', '', 'a.ipynb', 'actor', 'default', '', '')"
+        )
+        return database
+
+    def job(self, database: sqlite3.Connection, name: str, text: str, **data: object) -> None:
+        role = data.pop("agent_role", None)
+        seq = database.execute("SELECT count(*) FROM events").fetchone()[0] + 1
+        content = json.dumps([{"type": "text", "text": text}])
+        database.execute(
+            "INSERT INTO jobs (id, context_id, status, usage, created_at)"
+            " VALUES (?, 'c', 'completed', '{}', '')",
+            (name,),
+        )
+        database.execute(
+            "INSERT INTO messages (id, context_id, seq, job_id, role, agent_role, content, data,"
+            " created_at) VALUES (?, 'c', ?, ?, 'user', ?, ?, ?, '')",
+            (f"m-{name}", seq, name, role, content, json.dumps(data)),
+        )
+        database.execute(
+            "INSERT INTO events (context_id, seq, type, job_id, created_at)"
+            " VALUES ('c', ?, 'message', ?, '')",
+            (seq, name),
+        )
+
+    def revision(self, database: sqlite3.Connection, number: int, job: str | None) -> None:
+        seq = database.execute("SELECT count(*) FROM events").fetchone()[0] + 1
+        plan = {"goal": f"goal {number}", "steps": [{"id": "1", "step_number": 1, "action": "do"}]}
+        database.execute(
+            "INSERT INTO plans (context_id, revision, plan, made_at, files_read)"
+            " VALUES ('c', ?, ?, '', '{}')",
+            (number, json.dumps(plan)),
+        )
+        database.execute(
+            "INSERT INTO events (context_id, seq, type, job_id, data, created_at)"
+            " VALUES ('c', ?, 'plan-update', ?, ?, '')",
+            (seq, job, json.dumps({**plan, "revision": number})),
+        )
+
+    def test_two_cells_have_two_plans_and_each_execution_its_own(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with closing(self.version_3(path, monkeypatch)) as database:
+            self.job(database, "j1", "First", agent_role="planner", cell_id="c1")
+            self.revision(database, 1, "j1")
+            self.revision(database, 2, None)  # edited
+            self.job(database, "j2", "Execute the plan (revision 2).", approved_revision=2)
+            self.job(database, "j3", "Second", agent_role="planner", cell_id="c2")
+            self.revision(database, 3, "j3")
+        with Store(path) as store:
+            first, executed, second = store.jobs("c")
+            assert [job.kind for job in (first, executed, second)] == [
+                *(JobKind.MESSAGE, JobKind.PLAN, JobKind.MESSAGE)
+            ]
+            assert [job.role.value for job in (first, executed, second)] == [
+                *("planner", "actor", "planner")
+            ]
+            assert [job.request for job in (first, executed, second)] == [
+                "First",
+                "First",
+                "Second",
+            ]
+            assert (first.notebook, first.cell_id, first.card_id) == ("a.ipynb", "c1", "j1")
+            assert executed.plan_id == first.plan_id != second.plan_id
+            assert [job.plan_revision for job in (first, executed, second)] == [1, 2, 3]
+            assert [one.by for one in store.plan_revisions(first.plan_id or "")] == [
+                *("planner", "person")
+            ]
+            current = store.plan("c")
+            assert current is not None
+            assert (current.plan_id, current.plan.id) == (second.plan_id, second.plan_id)
+            assert [job.id for job in store.card_jobs("j1")] == ["j1", "j2"]
+            assert [job.id for job in store.card_jobs("j3")] == ["j3"]
+
+    def test_a_guest_and_a_delegated_task_are_known_as_what_they_are(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with closing(self.version_3(path, monkeypatch)) as database:
+            self.job(database, "j1", "An editor calls tools.", agent_role="reviewer", guest="ed")
+            self.job(database, "j2", "Lead.", agent_role="commander")
+            database.execute(
+                "INSERT INTO tasks (id, job_id, context_id, step_id, description, status,"
+                " dependencies, created_at) VALUES ('t', 'j2', 'c', 'x', '', 'completed', '[]', '')"
+            )
+            database.execute(
+                "INSERT INTO messages (id, context_id, seq, job_id, task_id, role, agent_role,"
+                " message_type, content, data, created_at)"
+                " VALUES ('m', 'c', 9, 'j2', 't', 'user', 'tester', 'task_assignment',"
+                " '[]', '{}', '')"
+            )
+        with Store(path) as store:
+            guest, led = store.jobs("c")
+            assert (guest.kind, guest.role.value, guest.by) == (JobKind.GUEST, "reviewer", "guest")
+            assert (led.role.value, led.tasks[0].role.value) == ("commander", "tester")
 
 
 def test_old_and_new_files_end_with_the_same_tables(path: Path) -> None:

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from cowork_jupyter.domain.contexts import Context, Job, JobStatus, StepStatus, Task
+from cowork_jupyter.domain.contexts import Context, Job, JobKind, JobStatus, StepStatus, Task
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import Message, MessageType
 from cowork_jupyter.domain.plan import Plan, PlanStep
@@ -85,7 +85,8 @@ def test_open_tool_calls_get_an_interrupted_result(path: Path) -> None:
 
 
 def test_unfinished_tasks_and_their_plan_steps_are_interrupted(path: Path) -> None:
-    context = leave_behind(path)
+    facts = {"kind": JobKind.PLAN, "plan_id": "plan_1", "plan_revision": 4}
+    context = leave_behind(path, **facts)
     statuses = [StepStatus.COMPLETED, StepStatus.RUNNING, StepStatus.PENDING]
     steps = [
         PlanStep(id=str(n), step_number=n, action="do", status=status)
@@ -93,7 +94,12 @@ def test_unfinished_tasks_and_their_plan_steps_are_interrupted(path: Path) -> No
     ]
     with Store(path) as store, store.transaction() as tx:
         tx.save_plan(
-            PlanRevision(context_id=context.id, revision=4, plan=Plan(goal="g", steps=steps))
+            PlanRevision(
+                context_id=context.id,
+                plan_id="plan_1",
+                revision=4,
+                plan=Plan(goal="g", steps=steps),
+            )
         )
         for step in steps:
             task = Task(job_id="job_1", context_id=context.id, step_id=step.id, status=step.status)

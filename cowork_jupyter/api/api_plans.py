@@ -1,0 +1,118 @@
+"""The endpoints about plans: read, edit, list, restore, execute."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel
+
+from ..store import PlanRevision
+from . import models
+from .calls import Call, origin_of
+from .routes import table
+
+
+@table.route(
+    "GET",
+    "context/{id}/plan",
+    query=models.PlanQuery,
+    answer=models.PlanAnswer,
+    action="read",
+    kernel=True,
+)
+async def get_plan(call: Call) -> BaseModel:
+    """A plan of the conversation: the newest revision of the current one, unless named."""
+    found = call.service.plan(call.path["id"], call.query.plan_id, call.query.revision)
+    if found is None:
+        return models.PlanAnswer(plan=None, revision=0, made_at=None, stale=[])
+    return plan_answer(call, found)
+
+
+def plan_answer(call: Call, revision: PlanRevision) -> models.PlanAnswer:
+    """A revision as the API shows it, with the files that have changed since."""
+    return models.PlanAnswer(
+        plan=revision.plan,
+        plan_id=revision.plan_id,
+        revision=revision.revision,
+        made_at=revision.made_at,
+        stale=call.service.plans.stale_files(revision),
+    )
+
+
+@table.route(
+    "PUT", "context/{id}/plan", body=models.PlanEdit, answer=models.PlanAnswer, action="write"
+)
+async def edit_plan(call: Call) -> BaseModel:
+    """Change a plan, if it is still at this revision."""
+    body = call.body
+    edited = call.service.edit_plan(call.path["id"], body.plan, body.revision, body.plan_id)
+    return plan_answer(call, edited)
+
+
+@table.route("GET", "context/{id}/plans", answer=models.PlanList, action="read", kernel=True)
+async def list_plans(call: Call) -> BaseModel:
+    """The plans of a conversation, oldest first."""
+    found = call.service.list_plans(call.path["id"])
+    items = [
+        models.PlanSummary(
+            id=one.plan_id,
+            goal=one.plan.goal,
+            request=one.request,
+            revision=one.revision,
+            made_at=one.made_at,
+            job_id=one.job_id,
+        )
+        for one in found
+    ]
+    return models.PlanList(items=items)
+
+
+@table.route(
+    "GET",
+    "context/{id}/plan/revisions",
+    query=models.RevisionsQuery,
+    answer=models.RevisionList,
+    action="read",
+    kernel=True,
+)
+async def list_revisions(call: Call) -> BaseModel:
+    """The revisions of a plan, oldest first, with what each of them changed."""
+    newest = call.service.plans.newest(call.path["id"], call.query.plan_id)
+    found = call.service.journal.store.plan_revisions(newest.plan_id)
+    items = [models.RevisionSummary.model_validate(one, from_attributes=True) for one in found]
+    return models.RevisionList(plan_id=newest.plan_id, items=items)
+
+
+@table.route(
+    "POST",
+    "context/{id}/plan/restore",
+    body=models.PlanRestore,
+    answer=models.PlanAnswer,
+    action="write",
+)
+async def restore_plan(call: Call) -> BaseModel:
+    """Make an earlier revision the newest again."""
+    body = call.body
+    restored = call.service.plans.restore(call.path["id"], body.revision, body.plan_id)
+    return plan_answer(call, restored)
+
+
+@table.route(
+    "POST",
+    "context/{id}/plan/execute",
+    body=models.PlanExecution,
+    answer=models.JobStarted,
+    status=202,
+    action="execute",
+    kernel=True,
+)
+async def execute_plan(call: Call) -> BaseModel:
+    """The user's approval of this revision: the role becomes actor, and a job executes it."""
+    body = call.body
+    job = await call.service.execute_plan(
+        call.path["id"],
+        body.revision,
+        body.max_parallel,
+        model=body.model,
+        plan_id=body.plan_id,
+        origin=origin_of(call),
+    )
+    return models.JobStarted(job_id=job.id)
