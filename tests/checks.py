@@ -4,51 +4,83 @@ Each check runs to its end whatever happened to the others, so that one run tell
 that is wrong. Unit, server and browser tests get processes of their own, because their
 event loops do not mix; two of them run side by side, and what a check prints is shown when
 it has ended. A skipped test counts as failed: it hides, it does not pass.
+
+Tests with servers, kernels and browsers depend on time. One that fails is run again, alone, when
+all else has ended; if it passes then, it is flaky: it counts as passed and is named in the totals.
 """
 
 from __future__ import annotations
 
-import json
+import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
-import xml.etree.ElementTree as ET
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from tests import reports
+from tests.reports import Result
 
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
 HANGS = 600
 """Seconds after which a test must be stuck. On a machine that has much else to do, one that starts
 two Jupyter servers takes more than the limit of `pyproject.toml`, which suits who waits for it."""
+FLAKY = ROOT / "build" / "flaky"
+"""Where both outputs of a flaky test are kept, in a folder named after it."""
+FORBIDDEN = re.compile(r"[^\w.]+")
+"""Characters of a test's id that do not go into the name of a folder."""
+MAX_FLAKY = 3
+MAX_RERUNS = 10
+"""Where more fail, something is broken, and running all of it again would take hours."""
 
 
 @dataclass(frozen=True)
 class Check:
     name: str
     command: tuple[str, ...]
-    report: str = ""
-    """`junit` or `vitest` when the command counts its tests; else it is one check itself."""
+    report: reports.Format = ""
     folder: str = "."
     alone: bool = False
     """Whether it needs the whole machine."""
+    targets: tuple[str, ...] = ()
+    """The tests to run, where the command does not know them."""
+    reruns: bool = False
+    """Whether a failed test gets a second chance."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    name: str
-    passed: int
-    failed: int
+    check: Check
+    result: Result
     seconds: float
+    output: str
 
 
-def pytest_check(name: str, *arguments: str, alone: bool = False) -> Check:
-    command = (sys.executable, "-m", "pytest", "-q", f"--timeout={HANGS}", *arguments)
-    return Check(name, command, report="junit", alone=alone)
+@dataclass(frozen=True)
+class Flaky:
+    """What failed, and then passed alone."""
+
+    target: str
+    first: Outcome
+    outputs: Path
+    """The folder where both are kept."""
+
+    @property
+    def tests(self) -> int:
+        return self.first.result.targets[self.target]
 
 
+def pytest_check(name: str, *, alone: bool = False, reruns: bool = False) -> Check:
+    command = (sys.executable, "-m", "pytest", "-q", f"--timeout={HANGS}")
+    return Check(name, command, "junit", alone=alone, targets=(f"tests/{name}",), reruns=reruns)
+
+
+NOTEBOOKS = (sys.executable, "-m", "tests.notebooks", "check", "-q")
 LINT = [
     Check("ruff check", (str(BIN / "ruff"), "check", ".")),
     Check("ruff format", (str(BIN / "ruff"), "format", "--check", ".")),
@@ -59,92 +91,90 @@ LINT = [
 ]
 
 TESTS = [  # the longest first, so that none is left running alone at the end
-    pytest_check("unit", "tests/unit"),
-    pytest_check("security", "tests/security"),
-    pytest_check("server", "tests/server"),
-    pytest_check("packaging", "tests/packaging"),
-    Check("notebooks", (sys.executable, "-m", "tests.notebooks", "check", "-q"), report="junit"),
-    pytest_check("cluster", "tests/cluster"),
-    pytest_check("local", "tests/local"),
-    pytest_check("acp", "tests/acp"),
-    pytest_check("mcp", "tests/mcp"),
-    Check("vitest", ("npm", "run", "--silent", "test", "--"), report="vitest", folder="js"),
-    pytest_check("collaboration", "tests/collaboration", alone=True),
-    pytest_check("ui", "tests/ui", alone=True),
+    pytest_check("unit"),
+    pytest_check("security"),
+    pytest_check("server", reruns=True),
+    pytest_check("packaging", reruns=True),
+    Check("notebooks", NOTEBOOKS, "junit", reruns=True),
+    pytest_check("cluster", reruns=True),
+    pytest_check("local", reruns=True),
+    pytest_check("acp", reruns=True),
+    pytest_check("mcp", reruns=True),
+    Check("vitest", ("npm", "run", "--silent", "test", "--"), "vitest", folder="js"),
+    pytest_check("collaboration", alone=True, reruns=True),
+    pytest_check("ui", alone=True, reruns=True),
 ]
 AT_ONCE = 2
 
 
-def run(check: Check, report: Path) -> Outcome:
+def run(check: Check) -> Outcome:
     print(f"… {check.name}", flush=True)
     started = time.monotonic()
-    command = [*check.command, *_report_arguments(check.report, report)]
-    with report.with_suffix(".output").open("w+b") as output:
-        exit_code = subprocess.run(
-            command, cwd=ROOT / check.folder, check=False, stdout=output, stderr=subprocess.STDOUT
-        ).returncode
-        seconds = time.monotonic() - started
-        output.seek(0)
-        said = output.read().decode(errors="replace").rstrip()
-    print(f"\n=== {check.name}\n{said}\n", flush=True)
-    passed, failed = _counts(check.report, report, exit_code)
-    return Outcome(check.name, passed, failed, seconds)
-
-
-def _report_arguments(kind: str, report: Path) -> list[str]:
-    if kind == "junit":
-        return [f"--junit-xml={report}"]
-    if kind == "vitest":
-        return ["--reporter=default", "--reporter=json", f"--outputFile.json={report}"]
-    return []
-
-
-def _counts(kind: str, report: Path, exit_code: int) -> tuple[int, int]:
-    """Passed and failed. A run that failed without a failed test (a crash, nothing
-    collected) still counts as one failure."""
-    total = bad = 0
-    if kind == "junit" and report.exists():
-        suite = next(ET.parse(report).getroot().iter("testsuite"))
-        total = int(suite.attrib["tests"])
-        bad = sum(int(suite.attrib[what]) for what in ("failures", "errors", "skipped"))
-    elif kind == "vitest" and report.exists():
-        found = json.loads(report.read_text())
-        total = found["numTotalTests"]
-        bad = total - found["numPassedTests"]
-    elif not kind:
-        total, bad = 1, int(exit_code != 0)
-    if total == 0 or (exit_code != 0 and bad == 0):
-        return total, 1
-    return total - bad, bad
+    folder = ROOT / check.folder
+    with tempfile.TemporaryDirectory() as scratch:
+        report, output = Path(scratch) / "report", Path(scratch) / "output"
+        command = [*check.command, *reports.arguments(check.report, report), *check.targets]
+        with output.open("wb") as file:
+            ended = subprocess.run(
+                command, cwd=folder, check=False, stdout=file, stderr=subprocess.STDOUT
+            )
+        text = output.read_text(errors="replace").rstrip()
+        result = reports.read(check.report, report, ended.returncode, folder)
+    print(f"\n=== {check.name}\n{text}\n", flush=True)
+    return Outcome(check, result, time.monotonic() - started, text)
 
 
 def run_all(checks: list[Check]) -> list[Outcome]:
     """Two at a time, then one by one those that want to be alone; outcomes in their order."""
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(AT_ONCE) as lanes:
-        reports = {check: Path(folder) / f"report{n}.xml" for n, check in enumerate(checks)}
-        together = {
-            check: lanes.submit(run, check, reports[check]) for check in checks if not check.alone
-        }
+    with ThreadPoolExecutor(AT_ONCE) as lanes:
+        together = {check: lanes.submit(run, check) for check in checks if not check.alone}
         done = {check: started.result() for check, started in together.items()}
-        done |= {check: run(check, reports[check]) for check in checks if check.alone}
+    done |= {check: run(check) for check in checks if check.alone}
     return [done[check] for check in checks]
 
 
-def main() -> int:
-    checks = LINT if sys.argv[1:] == ["lint"] else LINT + TESTS
+def run_again(outcomes: list[Outcome], kept: Path) -> list[Flaky]:
+    """One by one, the failed tests that get a second chance; gives those that passed it."""
+    retried = [outcome for outcome in outcomes if outcome.check.reruns]
+    failed = [(first, target) for first in retried for target in first.result.targets]
+    flaky: list[Flaky] = []
+    for first, target in failed[:MAX_RERUNS]:
+        name = f"{first.check.name}, once more: {target}"
+        second = run(replace(first.check, name=name, targets=("-rP", target)))
+        if second.result.failed == 0:
+            outputs = kept / f"{len(flaky) + 1}-{FORBIDDEN.sub('-', target)[:100]}"
+            outputs.mkdir(parents=True)
+            (outputs / "first.txt").write_text(first.output)
+            (outputs / "second.txt").write_text(second.output)
+            flaky.append(Flaky(target, first, outputs))
+    return flaky
+
+
+def check_all(checks: list[Check], kept: Path = FLAKY) -> int:
+    """Run them and print the totals; gives how many failed."""
+    shutil.rmtree(kept, ignore_errors=True)
     outcomes = run_all(checks)
+    flaky = run_again(outcomes, kept)
+    total_passed = total_failed = 0
     print()
     for outcome in outcomes:
-        mark = "✗" if outcome.failed else "✓"
-        print(
-            f"{mark} {outcome.name:<14}{outcome.passed:>6} passed {outcome.failed:>4} failed"
-            f"{outcome.seconds:>8.1f} s"
-        )
-    passed = sum(outcome.passed for outcome in outcomes)
-    failed = sum(outcome.failed for outcome in outcomes)
-    print(f"total: {passed} passed, {failed} failed", flush=True)
-    return 1 if failed else 0
+        forgiven = sum(test.tests for test in flaky if test.first is outcome)
+        passed, failed = outcome.result.passed + forgiven, outcome.result.failed - forgiven
+        total_passed, total_failed = total_passed + passed, total_failed + failed
+        _print_row(outcome.check.name, passed, failed, f"{outcome.seconds:>8.1f} s")
+    if len(flaky) > MAX_FLAKY:
+        total_failed += 1
+        _print_row("flakiness", 0, 1, f"   more than {MAX_FLAKY} flaky tests")
+    for test in flaky:
+        where = os.path.relpath(test.outputs)
+        print(f"flaky: {test.target} failed, then passed alone; both outputs are in {where}")
+    print(f"total: {total_passed} passed, {total_failed} failed", flush=True)
+    return total_failed
+
+
+def _print_row(name: str, passed: int, failed: int, remark: str) -> None:
+    print(f"{'✗' if failed else '✓'} {name:<14}{passed:>6} passed {failed:>4} failed{remark}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check_all(LINT if sys.argv[1:] == ["lint"] else LINT + TESTS) > 0)

@@ -1,7 +1,8 @@
 """Runs the notebooks in a place of their own.
 
 `python -m tests.notebooks [NAME …]` writes the outputs back, so that they are as they would be
-today; `python -m tests.notebooks check [ARGS …]` has nbval run them, and tests what is saved.
+today; `python -m tests.notebooks check [ARGS …]` has nbval run them, and tests what is saved. With
+the path of a notebook or the id of a test among the ARGS, only those are run.
 """
 
 from __future__ import annotations
@@ -19,12 +20,18 @@ from .place import LIMIT, NOTEBOOKS, ROOT, copied, environment
 
 def check(arguments: list[str]) -> int:
     """What `make test` does; gives the exit code of pytest."""
+    targets = [word for word in arguments if (ROOT / word.partition("::")[0]).is_file()]
+    options = [word for word in arguments if word not in targets]
     with copied() as folder:
+        copies = [
+            str(folder.parent / word) if word.endswith(".ipynb") else word for word in targets
+        ]
         command = [sys.executable, "-m", "pytest", "-c", "pyproject.toml", "--rootdir", str(ROOT)]
         command += ["--nbval-lax", f"--nbval-cell-timeout={LIMIT}", f"--timeout={2 * LIMIT}"]
-        command += [f"--nbval-kernel-startup-timeout={LIMIT}", str(folder), "tests/notebooks"]
+        command += [f"--nbval-kernel-startup-timeout={LIMIT}", *options]
+        command += copies or [str(folder), "tests/notebooks"]
         env = environment(folder.parent)
-        return subprocess.run([*command, *arguments], cwd=ROOT, env=env, check=False).returncode
+        return subprocess.run(command, cwd=ROOT, env=env, check=False).returncode
 
 
 def refresh(names: list[str]) -> None:
