@@ -3,7 +3,7 @@
 import { act } from 'preact/test-utils';
 
 import { CoworkError, type Channel, type EventListener, type Method } from '../src/shared/channel';
-import type { Event, Message, PermissionRequest, Plan, PlanStep, Question, RunCardData, RunSnapshot } from '../src/shared/protocol';
+import type { Event, JobFacts, Message, PermissionRequest, Plan, PlanStep, Question, RunCardData, RunSnapshot } from '../src/shared/protocol';
 
 export const AT = '2026-11-14T14:02:00Z';
 
@@ -29,6 +29,7 @@ export function step(number: number, changes: Partial<PlanStep> = {}): PlanStep 
 export function plan(count: number, changes: Partial<Plan> = {}): Plan {
   return {
     type: 'plan',
+    id: 'p1',
     format_version: '1.0',
     goal: 'Chart revenue',
     steps: Array.from({ length: count }, (_, at) => step(at + 1)),
@@ -85,8 +86,27 @@ export function runCard(changes: Partial<RunSnapshot> = {}, more: Partial<RunCar
   };
 }
 
+export function job(id: string, changes: Partial<JobFacts> = {}): JobFacts {
+  return {
+    ...{ id, kind: 'message', role: 'planner', plan_id: null, plan_revision: null, card_id: 'j1' },
+    ...{ status: 'completed', error: null, created_at: AT, completed_at: later(9) },
+    ...changes
+  };
+}
+
+/** A card on which a plan was made; it waits for its approval. */
 export function planned(changes: Partial<RunSnapshot> = {}): RunCardData {
-  return runCard({ plan: plan(3), revision: 1, made_at: AT, messages: [PLAN_MADE], ...changes });
+  const { revision = 1 } = changes;
+  const made = job('j1', { plan_id: 'p1', plan_revision: revision });
+  return runCard({ plan: plan(3), plan_id: 'p1', revision, made_at: AT, messages: [PLAN_MADE], jobs: [made], ...changes });
+}
+
+/** The same once the plan is being executed, or was, by the job `j2`. */
+export function executed(changes: Partial<RunSnapshot> = {}): RunCardData {
+  const { status = 'completed', error = null, ended_at = later(9) } = changes;
+  const made = job('j1', { plan_id: 'p1', plan_revision: 1 });
+  const execution = job('j2', { kind: 'plan', role: 'actor', plan_id: 'p1', plan_revision: 1, status, error, completed_at: ended_at });
+  return planned({ role: 'actor', jobs: [made, execution], ...changes });
 }
 
 export function event(seq: number, type: string, data: Record<string, unknown> = {}, changes: Partial<Event> = {}): Event {
@@ -181,7 +201,9 @@ export class FakeServer implements Channel {
     const table: Record<string, unknown> = {
       [`jobs/${job_id}/card`]: { card: this.card, markdown: '' },
       [`context/${context_id}/jobs`]: list([]),
-      [`context/${context_id}/plan`]: { plan: shot.plan, revision: shot.revision, made_at: shot.made_at, stale: shot.stale },
+      [`context/${context_id}/plan${shot.plan_id ? `?plan_id=${shot.plan_id}` : ''}`]: {
+        ...{ plan: shot.plan, plan_id: shot.plan_id ?? null, revision: shot.revision, made_at: shot.made_at, stale: shot.stale }
+      },
       [`context/${context_id}/permissions`]: list(shot.permissions),
       [`context/${context_id}/questions`]: list(shot.questions),
       [`context/${context_id}/messages?after=0&limit=1000`]: list(shot.messages)

@@ -87,7 +87,7 @@ def test_a_plan_card_is_saved_as_text_and_survives_a_reload_and_a_second_run(
     expect(shown).to_contain_text("Planner")
     screenshot(page, "plan-card")
 
-    save_until_it_reads(page, lab.root / "sales.ipynb", "*completed", "3. Draw the chart")
+    save_until_it_reads(page, lab.root / "sales.ipynb", "*plan ready", "3. Draw the chart")
     page.reload()
     until_ready(page)
     expect(card(page, STEPS[2])).to_have_count(1)

@@ -61,10 +61,9 @@ export class SavedCard {
       return;
     }
     const saved = this.saved();
-    const jobs = store.state.follows.filter(id => id !== store.card.job_id);
     // What the cell offers is not known to the server; it stands until the user has gone on from here.
     const again = saved?.job_id === store.card.job_id && !store.hasGoneOn ? saved.again : undefined;
-    const card = { ...answer.card, ...(jobs.length > 0 ? { jobs } : {}), ...(again ? { again } : {}) };
+    const card = { ...answer.card, ...(again ? { again } : {}) };
     if (!isSame(saved, card)) {
       const words = { 'text/markdown': answer.markdown, 'text/plain': answer.text ?? answer.markdown };
       model.setData({ data: { ...model.data, ...words, [this.mimeType]: card as unknown as PartialJSONObject } });

@@ -93,6 +93,7 @@ export interface PlanStep {
 
 export interface Plan {
   type: 'plan';
+  id: string;
   format_version: string;
   goal: string;
   steps: PlanStep[];
@@ -106,6 +107,7 @@ export interface Plan {
 /** The answer to `GET` and `PUT context/{id}/plan`. */
 export interface PlanAnswer {
   plan: Plan | null;
+  plan_id: string | null;
   revision: number;
   made_at: string | null;
   /** Files that have changed since the plan was made. */
@@ -116,6 +118,9 @@ export interface Task {
   id: string;
   job_id?: string;
   step_id: string;
+  /** Who works on it; absent in cards of earlier versions. */
+  role?: string;
+  description?: string;
   status: StepStatus;
   result?: string | null;
   error?: string | null;
@@ -123,15 +128,28 @@ export interface Task {
   completed_at?: string | null;
 }
 
-export interface Job {
+export type JobKind = 'message' | 'plan' | 'delegation' | 'workflow' | 'guest' | 'check';
+
+/** What a job is, as it says itself. */
+export interface JobFacts {
   id: string;
-  context_id: string;
+  kind: JobKind;
+  role: string;
+  plan_id: string | null;
+  plan_revision: number | null;
+  /** The job on whose card it is shown. */
+  card_id: string;
   status: JobStatus;
   error: string | null;
-  usage: Usage;
-  tasks: Task[];
   created_at: string;
   completed_at: string | null;
+}
+
+export interface Job extends JobFacts {
+  context_id: string;
+  request: string;
+  usage: Usage;
+  tasks: Task[];
 }
 
 export interface QuestionOption {
@@ -215,9 +233,12 @@ export interface RunSnapshot {
   /** Older messages that were left out to keep the notebook small. */
   left_out?: number;
   plan: Plan | null;
+  plan_id?: string | null;
   revision: number;
   made_at: string | null;
   stale: string[];
+  /** All jobs of the card, oldest first; absent in cards of earlier versions. */
+  jobs?: JobFacts[];
   tasks: Task[];
   questions: Question[];
   permissions: PermissionRequest[];
@@ -238,8 +259,6 @@ export interface RunCardData {
   host: 'server' | 'kernel';
   context_id: string;
   job_id: string;
-  /** Jobs that the user started from this card: it follows them too. */
-  jobs?: string[];
   /** The cell was run again with the same text: what it would send, should the user want that. */
   again?: Again;
   role: string;
@@ -253,6 +272,7 @@ export interface Again {
   content?: string;
   role?: string;
   notebook?: string | null;
+  plan_id?: string;
   revision?: number;
 }
 

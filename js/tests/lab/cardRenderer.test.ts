@@ -133,16 +133,6 @@ describe('what the notebook keeps', () => {
     expect(output.writes).toBe(1);
   });
 
-  it('remembers the jobs that were started from the card', async () => {
-    const { output, channel } = await running();
-    channel.listener?.event(event(11, 'plan-update', { goal: 'g', steps: [{ id: '1', action: 'a' }], revision: 1 }));
-    channel.listener?.event(event(12, 'message', { id: 'mp', job_id: 'j1', role: 'assistant', agent_role: 'planner', message_type: 'plan', content: [], data: {} }));
-    channel.listener?.event(event(13, 'message', { id: 'mx', job_id: 'j2', role: 'user', agent_role: null, message_type: 'text', content: [], data: { approved_revision: 1 } }, { job_id: 'j2' }));
-    channel.answers.set('GET jobs/j1/card', { card: runCard({ seq: 13 }), markdown: 'x' });
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect((output.data[CARD_MIME] as RunCardData).jobs).toEqual(['j2']);
-  });
-
   it('keeps what a cell that was run again offers, until the user takes it up', async () => {
     const card = runCard();
     const channel = new FakeServer(card);

@@ -7,7 +7,7 @@ import { CoworkError } from '../../shared/channel';
 import type { Job, Page } from '../../shared/protocol';
 import { RoleSwitcher } from '../../shared/RoleSwitcher';
 import { RunCard } from '../../shared/run/RunCard';
-import { isFinal, presentJob } from '../../shared/run/state';
+import { roleOf } from '../../shared/run/state';
 import type { RunStore } from '../../shared/run/store';
 import { t } from '../../shared/translate';
 import { oneLine } from '../../shared/visible';
@@ -19,12 +19,19 @@ import { ConversationTools } from './ConversationTools';
 import { useFollowedEnd } from './followEnd';
 import { blankCard } from './hands';
 
-/** So many of its newest jobs are shown; the record has them all. */
-const MOST_JOBS = 20;
+/** So many of its newest cards are shown; the record has them all. */
+const MAX_CARDS = 20;
 
 interface Opened {
   conversation: Conversation;
-  jobs: readonly string[];
+  cards: readonly string[];
+}
+
+/** The jobs that have a card of their own; an execution stands on the card where its plan was made. */
+function cardsOf(jobs: readonly Job[]): string[] {
+  const roots = jobs.filter(({ id, card_id }) => id === card_id);
+  const made = new Set(roots.filter(({ kind }) => kind !== 'plan').map(({ plan_id }) => plan_id));
+  return roots.filter(({ kind, plan_id }) => kind !== 'plan' || !made.has(plan_id)).map(({ id }) => id);
 }
 
 interface ConversationViewProps {
@@ -43,7 +50,7 @@ export function ConversationView({ id, model, picker, onBack }: ConversationView
       channel.request<Conversation>('GET', `context/${id}`),
       channel.request<Page<Job>>('GET', `context/${id}/jobs`)
     ]);
-    return { conversation, jobs: jobs.items.slice(-MOST_JOBS).map(job => job.id) };
+    return { conversation, cards: cardsOf(jobs.items).slice(-MAX_CARDS) };
   }, [id]);
   const { value, error } = opened;
   return (
@@ -57,7 +64,7 @@ export function ConversationView({ id, model, picker, onBack }: ConversationView
           </div>
         </div>
       ) : (
-        <Talk key={id} conversation={value.conversation} jobs={value.jobs} model={model} onMore={opened.reload} />
+        <Talk key={id} conversation={value.conversation} cards={value.cards} model={model} onMore={opened.reload} />
       )}
     </>
   );
@@ -97,49 +104,54 @@ function Top({ conversation, picker, onBack, onRenamed }: TopProps): VNode {
 
 interface TalkProps {
   conversation: Conversation;
-  jobs: readonly string[];
+  cards: readonly string[];
   model: string;
-  /** A job began that this view does not follow. */
+  /** A job began that no card here shows. */
   onMore: () => void;
 }
 
-function Talk({ conversation, jobs, model, onMore }: TalkProps): VNode {
+function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
   const { channel } = usePanel();
-  const [store, setStore] = useState<RunStore | null>(null);
+  const stores = useRef(new Map<string, RunStore>()).current;
   const [text, setText] = useState('');
   const [, draw] = useReducer((count: number) => count + 1, 0);
   const sending = useAction();
   const scroll = useRef<HTMLDivElement>(null);
   useFollowedEnd(scroll);
   const { id } = conversation;
-  // The same card as long as it is about the same jobs: a new one would be taken for news.
-  const card = useMemo(() => blankCard(id, jobs, conversation.role, conversation.title), [id, jobs.join()]);
-  const state = store?.state ?? null;
-  const job = state && presentJob(state);
-  const running = job !== null && !isFinal(job.status) ? job.id : null;
+  const last = stores.get(cards[cards.length - 1] ?? '') ?? null;
+  const running = last?.state.busy ?? null;
+  const role = last ? roleOf(last.state) : conversation.role;
 
-  const onChange = (changed: RunStore): void => {
-    setStore(changed);
+  const onChange = (root: string, store: RunStore): void => {
+    stores.set(root, store);
     draw(undefined);
-    const { busy, follows } = changed.state;
-    if (busy !== null && !follows.includes(busy)) {
+    const { busy } = store.state;
+    if (busy !== null && ![...stores.values()].some(({ state }) => state.follows.includes(busy))) {
       onMore();
     }
   };
   const send = (): void => {
-    const say = (): Promise<{ job_id: string }> =>
-      channel.request('POST', `context/${id}/messages`, { content: text.trim(), ...(model ? { model } : {}) });
-    void sending.run(() => (store ? store.start(say) : say().then(onMore))).then(ok => ok && setText(''));
+    // What is said to a planner is about the plan above; to anybody else it is a new request.
+    const about = role === 'planner' && last?.state.plan ? { card_id: last.card.job_id } : {};
+    const body = { content: text.trim(), role, ...about, ...(model ? { model } : {}) };
+    void sending
+      .run(async () => {
+        await channel.request('POST', `context/${id}/messages`, body);
+        if (cards.length === 0) {
+          onMore();
+        }
+      })
+      .then(ok => ok && setText(''));
   };
   return (
     <>
       <div class="cw-panel-scroll" ref={scroll}>
         <div>
-          {jobs.length > 0 ? (
-            <RunCard key={jobs.join()} card={card} channel={channel} onChange={onChange} />
-          ) : (
-            <p class="cw-section cw-dim">{t('Nothing was said here yet.')}</p>
-          )}
+          {cards.length === 0 && <p class="cw-section cw-dim">{t('Nothing was said here yet.')}</p>}
+          {cards.map(root => (
+            <CardOf key={root} conversation={conversation} root={root} onChange={store => onChange(root, store)} />
+          ))}
           <CheckpointsSection context={id} open={false} />
         </div>
       </div>
@@ -153,12 +165,21 @@ function Talk({ conversation, jobs, model, onMore }: TalkProps): VNode {
         onSend={send}
       >
         <RoleSwitcher
-          role={state?.role ?? conversation.role}
-          onSwitch={async (role, confirm) => {
-            await channel.request('POST', `context/${id}/role`, confirm ? { role, confirm } : { role });
+          role={role}
+          onSwitch={async (chosen, confirm) => {
+            await channel.request('POST', `context/${id}/role`, confirm ? { role: chosen, confirm } : { role: chosen });
+            last?.chooseRole(chosen);
           }}
         />
       </Composer>
     </>
   );
+}
+
+function CardOf({ conversation, root, onChange }: { conversation: Conversation; root: string; onChange: (store: RunStore) => void }): VNode {
+  const { channel } = usePanel();
+  const { id, role, title } = conversation;
+  // The same card as long as it is about the same job: a new one would be taken for news.
+  const card = useMemo(() => blankCard(id, root, role, title), [id, root]);
+  return <RunCard card={card} channel={channel} onChange={onChange} />;
 }

@@ -6,18 +6,17 @@ import { RunActions } from '../../shared/run/actions';
 import { RunStore } from '../../shared/run/store';
 
 /** A card that knows nothing yet but where to ask. */
-export function blankCard(contextId: string, jobs: readonly string[], role: string, title: string): RunCardData {
-  const [first = '', ...others] = jobs;
+export function blankCard(contextId: string, jobId: string, role: string, title: string): RunCardData {
   const nothing = { messages: [], plan: null, revision: 0, made_at: null, stale: [], tasks: [], questions: [], permissions: [] };
   return {
-    ...{ version: 1, kind: 'run', host: 'server', context_id: contextId, job_id: first, jobs: others, role, title },
+    ...{ version: 1, kind: 'run', host: 'server', context_id: contextId, job_id: jobId, role, title },
     snapshot: { ...nothing, status: 'running', error: null, role, model: null, goal: '', usage: null, started_at: null, ended_at: null },
     saved_at: null
   };
 }
 
 export function handsIn(channel: Channel, contextId: string): RunActions {
-  return new RunActions(channel, new RunStore(channel, blankCard(contextId, [], '', '')));
+  return new RunActions(channel, new RunStore(channel, blankCard(contextId, '', '', '')));
 }
 
 /** Sees one checkpoint only, so that what rolls back and compares does it from there, with all that came after. */
@@ -27,7 +26,7 @@ export class HandsOnOne extends RunActions {
     contextId: string,
     private readonly one: Checkpoint
   ) {
-    super(server, new RunStore(server, blankCard(contextId, [], '', '')));
+    super(server, new RunStore(server, blankCard(contextId, '', '', '')));
   }
 
   override checkpoints(): Promise<Checkpoint[]> {

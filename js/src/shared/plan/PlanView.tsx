@@ -5,7 +5,7 @@ import { inline } from '../markdown';
 import { Note } from '../Note';
 import type { Audit, Plan, PlanStep, StepStatus } from '../protocol';
 import { entriesOfTask, taskStart } from '../run/fold';
-import { isFinal, presentJob, type RunState } from '../run/state';
+import { executionOf, isFinal, isPlanReady, type RunState } from '../run/state';
 import { t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';
 import { Graph } from './Graph';
@@ -22,16 +22,12 @@ export function stepStatus(state: RunState, step: PlanStep): StepStatus {
   return waits && status === 'running' ? 'waiting' : status;
 }
 
-export function hasBegun(state: RunState): boolean {
-  return state.plan?.steps.some(step => stepStatus(state, step) !== 'pending') ?? false;
-}
-
 /** Goal, what to know before, the steps, how they hang together. */
 export function PlanView({ state, plan, audit }: { state: RunState; plan: Plan; audit: Audit | null }): VNode {
   const { steps } = plan;
-  const begun = hasBegun(state);
+  const begun = !isPlanReady(state);
   const chain = isChain(steps);
-  const job = presentJob(state);
+  const job = executionOf(state);
   const stoppedJob = job !== null && isFinal(job.status) && state.busy === null ? job.id : null;
   return (
     <div class="cw-plan">

@@ -7,7 +7,7 @@ import { toolWords } from '../ask/words';
 import { Card } from '../Card';
 import type { Channel } from '../channel';
 import { PlanEditor } from '../plan/PlanEditor';
-import { hasBegun, PlanView } from '../plan/PlanView';
+import { PlanView } from '../plan/PlanView';
 import type { Audit, RunCardData } from '../protocol';
 import { roleLook } from '../roles';
 import { t } from '../translate';
@@ -21,7 +21,7 @@ import { useKeptFocus } from './keptFocus';
 import { Missing, RecordNote, RunBefore, RunError } from './RunNotes';
 import { RunFooter } from './RunFooter';
 import { Progress, RunFigures, RunHeader } from './RunHeader';
-import { isFinal, presentJob, statusOf, type RunState } from './state';
+import { executionOf, isFinal, presentJob, roleOf, statusOf, type RunState } from './state';
 import { RunStore } from './store';
 
 interface RunCardProps {
@@ -41,8 +41,8 @@ export function RunCard({ card, channel, onChange }: RunCardProps): VNode {
 }
 
 /** What a new conversation begins with: the goal. */
-function withoutPast({ again: _again, jobs: _jobs, ...card }: RunCardData): RunCardData {
-  const blank = { messages: [], plan: null, revision: 0, made_at: null, stale: [], tasks: [], questions: [], permissions: [] };
+function withoutPast({ again: _again, ...card }: RunCardData): RunCardData {
+  const blank = { messages: [], jobs: [], plan: null, plan_id: null, revision: 0, made_at: null, stale: [], tasks: [], questions: [], permissions: [] };
   const { snapshot } = card;
   return { ...card, snapshot: { ...snapshot, ...blank, status: 'running', error: null, usage: null, started_at: null, ended_at: null, left_out: 0 } };
 }
@@ -65,8 +65,8 @@ function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
     <RunProvider value={hands}>
       <div class="cw-run" ref={root}>
         <Card
-          edge={failed ? 'error' : roleLook(state.role).colour}
-          label={t('%1: %2', roleLook(state.role).label, oneLine(state.goal || card.title))}
+          edge={failed ? 'error' : roleLook(roleOf(state)).colour}
+          label={t('%1: %2', roleLook(roleOf(state)).label, oneLine(state.goal || card.title))}
           header={<RunHeader state={state} />}
           aside={<RunFigures state={state} link={link} />}
           progress={<Progress state={state} />}
@@ -117,8 +117,8 @@ function useStore(card: RunCardData, channel: Channel, onChange?: (store: RunSto
 /** Plan versus actual, once there is something to compare. */
 function useAudit(actions: RunActions, state: RunState, live: boolean): Audit | null {
   const [audit, setAudit] = useState<Audit | null>(null);
-  const job = presentJob(state);
-  const isOver = live && job !== null && isFinal(job.status) && hasBegun(state);
+  const job = executionOf(state);
+  const isOver = live && job !== null && isFinal(job.status);
   useEffect(() => {
     setAudit(null);
     if (isOver) {

@@ -4,11 +4,11 @@ import { useState } from 'preact/hooks';
 import { useAction } from '../action';
 import { Button, Failure } from '../Button';
 import { Changes, RollBack } from '../plan/RollBack';
-import { hasBegun, stepStatus } from '../plan/PlanView';
+import { stepStatus } from '../plan/PlanView';
 import { t } from '../translate';
 import { useRun } from './context';
 import { CheckProgress, OfferCheck, useCheck } from './Reproduce';
-import { isFinal, presentJob, type RunState } from './state';
+import { executionOf, isFinal, isPlanReady, presentJob, type RunState } from './state';
 
 type Open = 'none' | 'discuss' | 'rollback' | 'changes' | 'check';
 
@@ -23,20 +23,21 @@ export function RunFooter({ state, onEdit }: { state: RunState; onEdit: () => vo
     return null;
   }
   const toggle = (what: Open): void => setOpen(open === what ? 'none' : what);
-  const begun = hasBegun(state);
+  const execution = executionOf(state);
   const left = state.plan?.steps.some(step => !['completed', 'skipped'].includes(stepStatus(state, step))) ?? false;
-  const canExecute = state.plan !== null && !begun;
-  const canResume = job.status !== 'completed' || (begun && left);
+  const canExecute = isPlanReady(state);
+  const stopped = execution ?? job;
+  const canResume = stopped.status !== 'completed' || (execution !== null && left);
   return (
     <div class="cw-decide">
       <div class="cw-bar">
         {canExecute && (
-          <Button look="go" icon="bolt" busy={starting.busy} onClick={() => void starting.run(() => actions.execute(state.revision))}>
+          <Button look="go" icon="bolt" busy={starting.busy} onClick={() => void starting.run(() => actions.execute())}>
             {t('Execute plan')}
           </Button>
         )}
         {!canExecute && canResume && (
-          <Button look="primary" busy={starting.busy} onClick={() => void starting.run(() => actions.resume(job.id))}>
+          <Button look="primary" busy={starting.busy} onClick={() => void starting.run(() => actions.resume(stopped.id))}>
             {t('Go on')}
           </Button>
         )}
@@ -58,7 +59,7 @@ export function RunFooter({ state, onEdit }: { state: RunState; onEdit: () => vo
             {t('Check that it runs…')}
           </Button>
         )}
-        {(begun || state.checkpoints > 0) && (
+        {(execution !== null || state.checkpoints > 0) && (
           <>
             <span class="cw-grow" />
             <Button expanded={open === 'changes'} onClick={() => toggle('changes')}>

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { useAction } from '../action';
 import { Button, Failure } from '../Button';
 import { clock, moment, money, secondsBetween, tokens } from '../figures';
-import { hasBegun, stepStatus } from '../plan/PlanView';
+import { stepStatus } from '../plan/PlanView';
 import { RolePill } from '../RolePill';
 import { RoleSwitcher } from '../RoleSwitcher';
 import { roleLook } from '../roles';
@@ -12,7 +12,7 @@ import { oneLine } from '../visible';
 import { Clock } from './Clock';
 import { useRun } from './context';
 import { taskStart } from './fold';
-import { isFinal, presentJob, statusOf, type RunState } from './state';
+import { isFinal, isPlanReady, presentJob, roleOf, statusOf, type RunState } from './state';
 import type { Link } from './store';
 
 /** Who acts, and how it stands. */
@@ -21,11 +21,11 @@ export function RunHeader({ state }: { state: RunState }): VNode {
   return (
     <>
       {live ? (
-        <RoleSwitcher role={state.role} onSwitch={(role, confirm) => actions.switchRole(role, confirm)} />
+        <RoleSwitcher role={roleOf(state)} onSwitch={(role, confirm) => actions.switchRole(role, confirm)} />
       ) : (
-        <RolePill role={roleLook(state.role)} />
+        <RolePill role={roleLook(roleOf(state))} />
       )}
-      {state.role === 'planner' && <span class="cw-dim">{t('read-only')}</span>}
+      {roleOf(state) === 'planner' && <span class="cw-dim">{t('read-only')}</span>}
       <StateWord state={state} />
     </>
   );
@@ -33,9 +33,14 @@ export function RunHeader({ state }: { state: RunState }): VNode {
 
 function StateWord({ state }: { state: RunState }): VNode | null {
   const status = statusOf(state);
+  const job = presentJob(state);
+  const isOver = status !== null && isFinal(status);
+  if (isOver && isPlanReady(state) && (status === 'completed' || job?.kind === 'plan')) {
+    return <span class="cw-title">{t('Plan ready')}</span>;
+  }
   switch (status) {
     case 'running':
-      return hasBegun(state) ? (
+      return job?.kind === 'plan' && !isPlanReady(state) ? (
         <span class="cw-title">{stepOf(state)}</span>
       ) : (
         <span class="cw-dim cw-working">
@@ -46,7 +51,7 @@ function StateWord({ state }: { state: RunState }): VNode | null {
     case 'waiting':
       return <Word colour="ask">{t('Waits for you')}</Word>;
     case 'completed':
-      return state.plan !== null && !hasBegun(state) ? <span class="cw-title">{t('Plan ready')}</span> : <Word colour="ok">{t('Completed')}</Word>;
+      return <Word colour="ok">{t('Completed')}</Word>;
     case 'failed':
       return <Word colour="error">{t('Failed')}</Word>;
     case 'cancelled':
@@ -126,7 +131,7 @@ function TimeLeft({ state }: { state: RunState }): VNode | null {
 /** How many of the steps are done; a step that was stopped is not. */
 export function Progress({ state }: { state: RunState }): VNode | null {
   const steps = state.plan?.steps ?? [];
-  if (steps.length === 0 || !hasBegun(state)) {
+  if (steps.length === 0 || isPlanReady(state)) {
     return null;
   }
   const done = steps.filter(step => stepStatus(state, step) === 'completed').length;

@@ -2,6 +2,8 @@
 
 import type { Channel } from '../channel';
 import type { Again, Audit, Checkpoint, FileDiff, Page, Plan, PlanAnswer, ReproductionAnswer, Rollback, Scope } from '../protocol';
+import { planAddress } from './load';
+import { roleOf } from './state';
 import type { RunStore } from './store';
 
 export type Decision = { decision: 'allow' | 'deny'; scope: Scope; feedback?: string };
@@ -16,13 +18,20 @@ export class RunActions {
     return `context/${this.store.card.context_id}`;
   }
 
-  /** The user's approval of the plan as it is on the screen. */
-  execute(revision: number): Promise<void> {
-    return this.store.start(() => this.channel.request('POST', `${this.context}/plan/execute`, { revision }));
+  /** What is started here belongs to this card, also when it is read again. */
+  private get card_id(): string {
+    return this.store.card.job_id;
   }
 
-  say(content: string, role?: string): Promise<void> {
-    const body = role ? { content, role } : { content };
+  /** The user's approval of the plan as it is on the screen. */
+  execute(revision = this.store.state.revision, plan_id = this.store.state.planId): Promise<void> {
+    const body = { revision, plan_id, card_id: this.card_id };
+    return this.store.start(() => this.channel.request('POST', `${this.context}/plan/execute`, body));
+  }
+
+  /** To whom the card says it goes. */
+  say(content: string, role = roleOf(this.store.state)): Promise<void> {
+    const body = { content, role, card_id: this.card_id };
     return this.store.start(() => this.channel.request('POST', `${this.context}/messages`, body));
   }
 
@@ -49,26 +58,28 @@ export class RunActions {
   }
 
   async savePlan(plan: Plan, revision: number): Promise<void> {
-    this.store.takePlan(await this.channel.request<PlanAnswer>('PUT', `${this.context}/plan`, { plan, revision }));
+    const { planId: plan_id } = this.store.state;
+    this.store.takePlan(await this.channel.request<PlanAnswer>('PUT', `${this.context}/plan`, { plan, revision, plan_id }));
   }
 
   newestPlan(): Promise<PlanAnswer> {
-    return this.channel.request<PlanAnswer>('GET', `${this.context}/plan`);
+    return this.channel.request<PlanAnswer>('GET', planAddress(this.store.card.context_id, this.store.state.planId));
   }
 
   async switchRole(role: string, confirm: boolean): Promise<void> {
     await this.channel.request('POST', `${this.context}/role`, confirm ? { role, confirm } : { role });
+    this.store.chooseRole(role);
   }
 
   audit(): Promise<Audit> {
-    return this.channel.request<Audit>('GET', `${this.context}/audit`);
+    return this.channel.request<Audit>('GET', `${this.context}/audit?job_id=${this.card_id}`);
   }
 
   /** Those of the card's own jobs, oldest first: the first one takes back everything the card has done. */
   async checkpoints(): Promise<Checkpoint[]> {
     const { items } = await this.channel.request<Page<Checkpoint>>('GET', `${this.context}/checkpoints`);
     const { follows } = this.store.state;
-    const ours = items.filter(({ job_id }) => !job_id || follows.includes(job_id));
+    const ours = items.filter(({ job_id }) => job_id && follows.includes(job_id));
     return ours.sort((one, other) => one.created_at.localeCompare(other.created_at));
   }
 
@@ -102,8 +113,8 @@ export class RunActions {
   }
 
   /** The same request once more, in the same conversation. */
-  again({ content, role, revision }: Again): Promise<void> {
-    return revision === undefined ? this.say(content ?? '', role) : this.execute(revision);
+  again({ content, role, plan_id, revision }: Again): Promise<void> {
+    return revision === undefined ? this.say(content ?? '', role) : this.execute(revision, plan_id);
   }
 
   /** The same request in a new conversation, which knows nothing of the old one. */

@@ -4,7 +4,7 @@ import { CoworkError, type Channel } from '../channel';
 import type { CardAnswer, Job, Message, Page, PlanAnswer, RunCardData } from '../protocol';
 import { withMessage } from './messages';
 import { permissionOf, planOf, questionOf } from './reading';
-import { fromCard, withJob } from './snapshot';
+import { fromCard } from './snapshot';
 import type { CallEntry, Entry, RunState } from './state';
 
 type Fields = Record<string, unknown>;
@@ -16,13 +16,12 @@ export async function loadRun(channel: Channel, saved: RunCardData): Promise<Run
   const context = `context/${card.context_id}`;
   const [jobs, plan, permissions, questions] = await Promise.all([
     channel.request<Page<Job>>('GET', `${context}/jobs`),
-    channel.request<PlanAnswer>('GET', `${context}/plan`),
+    channel.request<PlanAnswer>('GET', planAddress(card.context_id, card.snapshot.plan_id ?? null)),
     pending(channel, `${context}/permissions`),
     pending(channel, `${context}/questions`)
   ]);
-  const first = fromCard({ ...card, ...(saved.jobs ? { jobs: saved.jobs } : {}) });
-  const all = await withOtherJobs(channel, first, card.job_id, jobs.items);
-  const state = isPlanOf(all, plan) ? withPlan(all, plan) : all;
+  const shown = fromCard(card);
+  const state = isPlanOf(shown, plan) ? withPlan(shown, plan) : shown;
   const isFollowed = (one: { job_id?: string | null }): boolean => !one.job_id || state.follows.includes(one.job_id);
   return {
     ...state,
@@ -45,30 +44,17 @@ async function pending(channel: Channel, path: string): Promise<Fields[] | null>
   }
 }
 
-/** Whether the conversation's plan is this card's: a later one belongs to the cell that made it. */
-export function isPlanOf(state: RunState, { revision }: PlanAnswer): boolean {
-  return state.plan !== null && revision === state.revision;
+export function planAddress(contextId: string, planId: string | null): string {
+  return `context/${contextId}/plan${planId ? `?plan_id=${encodeURIComponent(planId)}` : ''}`;
+}
+
+/** Whether an answer tells more about the very revision that the card shows. */
+export function isPlanOf(state: RunState, { plan_id, revision }: PlanAnswer): boolean {
+  return state.plan !== null && plan_id === state.planId && revision === state.revision;
 }
 
 export function withPlan(state: RunState, { plan, revision, made_at, stale }: PlanAnswer): RunState {
   return plan === null ? state : { ...state, plan: planOf(plan as unknown as Fields), revision, madeAt: made_at, stale };
-}
-
-/** Jobs that the user started from this card, and those that carry out its plan. */
-async function withOtherJobs(channel: Channel, first: RunState, own: string, jobs: readonly Job[]): Promise<RunState> {
-  const steps = new Set(first.plan?.steps.map(({ id }) => id));
-  const madeThePlan = first.entries.some(entry => entry.kind === 'plan');
-  const carriesItOut = (job: Job): boolean => madeThePlan && job.tasks.some(task => steps.has(task.step_id));
-  let state = first;
-  for (const job of jobs) {
-    if (job.id === own) {
-      state = withJob(state, job, null);
-    } else if (first.follows.includes(job.id) || carriesItOut(job)) {
-      const { card } = await channel.request<CardAnswer>('GET', `jobs/${job.id}/card`);
-      state = withJob(state, job, card);
-    }
-  }
-  return state;
 }
 
 /** Every message of a conversation, whole. */

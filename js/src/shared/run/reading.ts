@@ -46,6 +46,7 @@ export function planOf(data: Record<string, unknown>): Plan {
   const steps = Array.isArray(data['steps']) ? data['steps'].filter(isRecord) : [];
   return {
     type: 'plan',
+    id: text(data['id']),
     format_version: text(data['format_version']) || '1.0',
     goal: text(data['goal']),
     steps: steps.map((step, index) => ({

@@ -1,11 +1,10 @@
 /** The run card's one way to change: an event in, a new state out. */
 
-import { isRecord } from '../channel';
-import type { Event, Message, StepStatus } from '../protocol';
+import type { Event, Message, Plan, StepStatus } from '../protocol';
 import { t } from '../translate';
 import { callFacts, changeCall, MOST_OUTPUT, outcome, withCall, withEntry, withMessage } from './messages';
 import { addedUsage, permissionOf, planOf, questionOf, text, usageOf } from './reading';
-import { isFinal, type Draft, type JobState, type RunState } from './state';
+import { isFinal, roleOf, type Draft, type JobState, type RunState } from './state';
 
 /** Events that were seen are ignored, so they may come twice. Whether one is missing, `hasGap` says. */
 export function reduce(state: RunState, event: Event): RunState {
@@ -33,24 +32,28 @@ const OF_THE_CONTEXT: Record<string, Reducer> = {
   'plan-update': (state, { data, created_at, job_id }) => {
     const revision = typeof data['revision'] === 'number' ? data['revision'] : state.revision;
     const isNew = revision !== state.revision || state.plan === null;
-    if (isNew && !isOurPlan(state, job_id, revision)) {
+    if (!isOurPlan(state, text(data['id']), job_id, isNew)) {
       return state;
     }
-    return { ...state, plan: planOf(data), revision, ...(isNew ? { madeAt: created_at, stale: [] } : {}) };
+    const plan = planOf(data);
+    const fresh = { planId: plan.id, madeAt: created_at, stale: [], tasks: finishedOf(plan, state.tasks) };
+    return { ...state, plan, revision, ...(isNew ? fresh : {}) };
   },
-  'role-changed': (state, { data }) => ({ ...state, role: text(data['to']) || state.role }),
   'job-started': (state, event) => {
     const id = event.job_id ?? text(event.data['job_id']);
     // A job that is resumed goes on under its old name.
-    const job: JobState = { id, status: 'running', error: null, startedAt: state.jobs[id]?.startedAt ?? event.created_at, endedAt: null };
-    return { ...state, busy: id, jobs: { ...state.jobs, [id]: job } };
+    const job: JobState = {
+      ...startedJob(id, event.data, state.jobs[id]),
+      startedAt: state.jobs[id]?.startedAt ?? event.created_at
+    };
+    const started = { ...state, busy: id, jobs: { ...state.jobs, [id]: job } };
+    return showsJob(state, id, event.data) ? followJob(started, job) : started;
   },
   'job-completed': (state, event) => endJob(state, event),
   message: (state, event) => {
     const message = event.data as unknown as Message;
-    const follower = executesOurPlan(state, message) ? carriedOut(state, message.job_id ?? '') : state;
-    const isFollowed = !message.job_id || follower.follows.includes(message.job_id);
-    return isFollowed ? withMessage(settleDraft(follower, message), withThoughts(follower, message)) : state;
+    const isFollowed = !message.job_id || state.follows.includes(message.job_id);
+    return isFollowed ? withMessage(settleDraft(state, message), withThoughts(state, message)) : state;
   }
 };
 
@@ -87,23 +90,50 @@ const OF_A_JOB: Record<string, Reducer> = {
 };
 
 function placeOf(state: RunState, { job_id, task_id, created_at }: Event): { job: string | null; task: string | null; role: string; at: string } {
-  return { job: job_id, task: task_id, role: (task_id && state.taskRoles[task_id]) || state.role, at: created_at };
+  const role = (task_id && state.taskRoles[task_id]) || (job_id && state.jobs[job_id]?.role) || roleOf(state);
+  return { job: job_id, task: task_id, role, at: created_at };
 }
 
-/** A plan card shows its plan being carried out, whoever said so. */
-/** Another cell of the notebook may make the next plan; only what this card's jobs or its editor make is ours. */
-function isOurPlan(state: RunState, jobId: string | null, revision: number): boolean {
-  return jobId === null ? state.plan !== null && revision === state.revision + 1 : state.follows.includes(jobId);
+/** The card of an execution keeps what it executed: others may revise the plan, on its own card. */
+function isOurPlan(state: RunState, planId: string, jobId: string | null, isNew: boolean): boolean {
+  const ofOurJob = jobId !== null && state.follows.includes(jobId);
+  if (state.planId === null) {
+    return ofOurJob;
+  }
+  return planId === state.planId && (ofOurJob || !isNew || state.jobs[state.root]?.kind !== 'plan');
 }
 
-function executesOurPlan(state: RunState, message: Message): boolean {
-  const made = state.plan !== null && state.entries.some(entry => entry.kind === 'plan');
-  return made && isRecord(message.data) && message.data['approved_revision'] === state.revision;
+/** Whether this card shows a job: one started on it, or, where its plan was made, one that executes that plan. */
+function showsJob(state: RunState, id: string, data: Event['data']): boolean {
+  const root = state.jobs[state.root];
+  const executesOurs = data['kind'] === 'plan' && root?.kind !== 'plan' && state.planId !== null && data['plan_id'] === state.planId;
+  return id === state.root || data['card_id'] === state.root || executesOurs;
 }
 
-/** The conversation may have been the actor's before this plan was made: then no change of role is told. */
-function carriedOut(state: RunState, jobId: string): RunState {
-  return { ...follow(state, jobId), role: 'actor' };
+function startedJob(id: string, data: Event['data'], before: JobState | undefined): JobState {
+  return {
+    id,
+    kind: (text(data['kind']) || before?.kind || 'message') as JobState['kind'],
+    role: text(data['role']) || before?.role || 'actor',
+    planId: text(data['plan_id']) || before?.planId || null,
+    planRevision: typeof data['plan_revision'] === 'number' ? data['plan_revision'] : (before?.planRevision ?? null),
+    status: 'running',
+    error: null,
+    startedAt: null,
+    endedAt: null
+  };
+}
+
+/** What the user had chosen for the next message counts for that one. */
+function followJob(state: RunState, job: JobState): RunState {
+  const order = [...state.follows.filter(id => id !== job.id), job.id];
+  return { ...state, follows: order, chosenRole: null };
+}
+
+/** Of an earlier execution only what it has finished still stands; step ids come again in a new revision. */
+function finishedOf(plan: Plan, tasks: RunState['tasks']): RunState['tasks'] {
+  const done = plan.steps.filter(({ status }) => status === 'completed' || status === 'skipped').map(({ id }) => id);
+  return Object.fromEntries(Object.entries(tasks).filter(([id]) => done.includes(id)));
 }
 
 export function follow(state: RunState, jobId: string): RunState {
@@ -150,10 +180,9 @@ function endJob(state: RunState, event: Event): RunState {
   const id = event.job_id ?? text(event.data['job_id']);
   const before = state.jobs[id];
   const job: JobState = {
-    id,
+    ...(before ?? startedJob(id, event.data, undefined)),
     status: (text(event.data['status']) || 'completed') as JobState['status'],
     error: text(event.data['error']) || null,
-    startedAt: before?.startedAt ?? null,
     endedAt: event.created_at
   };
   const ended = { ...state, busy: state.busy === id ? null : state.busy, jobs: { ...state.jobs, [id]: job } };
@@ -183,7 +212,11 @@ function keepDrafts(state: RunState, jobId: string): RunState {
     }, state);
 }
 
-function withTask(state: RunState, { data, task_id, created_at }: Event): RunState {
+function withTask(state: RunState, { data, job_id, task_id, created_at }: Event): RunState {
+  const job = job_id === null ? undefined : state.jobs[job_id];
+  if (job?.kind === 'plan' && job.planRevision !== state.revision) {
+    return state;
+  }
   const stepId = text(data['step_id']);
   const before = state.tasks[stepId];
   const status = (text(data['status']) || 'running') as StepStatus;

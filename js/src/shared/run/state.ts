@@ -1,6 +1,6 @@
 /** What a run card knows: a value that the reducer makes anew with each event. */
 
-import type { JobStatus, PermissionRequest, Plan, Question, Reproduction, Review, StepStatus, Usage } from '../protocol';
+import type { JobKind, JobStatus, PermissionRequest, Plan, Question, Reproduction, Review, StepStatus, Usage } from '../protocol';
 
 interface Placed {
   id: string;
@@ -86,6 +86,10 @@ export interface Draft {
 
 export interface JobState {
   id: string;
+  kind: JobKind;
+  role: string;
+  planId: string | null;
+  planRevision: number | null;
   status: JobStatus;
   error: string | null;
   startedAt: string | null;
@@ -105,12 +109,15 @@ export interface RunState {
   contextId: string;
   /** The last event that is in it. */
   seq: number;
+  /** The job that the card was made for. */
+  root: string;
   /** The jobs whose work this card shows; the last one is the present one. */
   follows: readonly string[];
   jobs: Readonly<Record<string, JobState>>;
   /** The job that runs in this context now, whether this card follows it or not. */
   busy: string | null;
-  role: string;
+  /** The role that the user has chosen on this card for what comes next. */
+  chosenRole: string | null;
   model: string | null;
   goal: string;
   entries: readonly Entry[];
@@ -119,10 +126,11 @@ export interface RunState {
   /** By task, or by job outside of tasks. */
   drafts: Readonly<Record<string, Draft>>;
   plan: Plan | null;
+  planId: string | null;
   revision: number;
   madeAt: string | null;
   stale: readonly string[];
-  /** By step id. */
+  /** By step id: of the newest execution of this revision of the plan. */
   tasks: Readonly<Record<string, TaskState>>;
   /** The role that works on a task. */
   taskRoles: Readonly<Record<string, string>>;
@@ -137,20 +145,22 @@ export interface RunState {
 
 export const NO_USAGE: Usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 
-export function emptyRun(contextId: string, jobId: string, role: string): RunState {
+export function emptyRun(contextId: string, jobId: string): RunState {
   return {
     contextId,
     seq: 0,
+    root: jobId,
     follows: [jobId],
     jobs: {},
     busy: null,
-    role,
+    chosenRole: null,
     model: null,
     goal: '',
     entries: [],
     leftOut: 0,
     drafts: {},
     plan: null,
+    planId: null,
     revision: 0,
     madeAt: null,
     stale: [],
@@ -168,6 +178,24 @@ export function emptyRun(contextId: string, jobId: string, role: string): RunSta
 export function presentJob(state: RunState): JobState | null {
   const known = state.follows.map(id => state.jobs[id]).filter(job => job !== undefined);
   return known.find(job => job.id === state.busy) ?? known[known.length - 1] ?? null;
+}
+
+/** Who gets the next message: whom the user has chosen on this card, or who worked last. */
+export function roleOf(state: RunState): string {
+  return state.chosenRole ?? presentJob(state)?.role ?? 'actor';
+}
+
+/** The newest job that executes, or has executed, this revision of the plan. */
+export function executionOf(state: RunState): JobState | null {
+  const executions = state.follows
+    .map(id => state.jobs[id])
+    .filter(job => job?.kind === 'plan' && job.planId === state.planId && job.planRevision === state.revision);
+  return executions[executions.length - 1] ?? null;
+}
+
+/** Whether the plan waits for the user's approval. */
+export function isPlanReady(state: RunState): boolean {
+  return state.plan !== null && executionOf(state) === null;
 }
 
 export function isFinal(status: string): boolean {

@@ -2,8 +2,8 @@
 
 import { CoworkError, pauseBefore, type Channel } from '../channel';
 import type { Event, PlanAnswer, RunCardData } from '../protocol';
-import { isPlanOf, loadMessages, loadRun, withPlan, withWholeRecord } from './load';
-import { follow, hasGap, reduce } from './reduce';
+import { isPlanOf, loadMessages, loadRun, planAddress, withPlan, withWholeRecord } from './load';
+import { hasGap, reduce } from './reduce';
 import { fromCard } from './snapshot';
 import type { RunState } from './state';
 
@@ -28,7 +28,6 @@ export class RunStore {
   private readonly listeners = new Set<() => void>();
   private queue: Event[] = [];
   private frame: { cancel(): void } | null = null;
-  private holding = 0;
   private unsubscribe: (() => void) | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private attempts = 0;
@@ -76,17 +75,10 @@ export class RunStore {
     this.unsubscribe = null;
   }
 
-  /** Starts something that gives a job, and follows that job from its very first event. */
-  async start(asking: () => Promise<{ job_id: string }>): Promise<void> {
-    this.holding += 1;
-    try {
-      const { job_id } = await asking();
-      this.hasGoneOn = true;
-      this.state = follow(this.state, job_id);
-    } finally {
-      this.holding -= 1;
-      this.schedule();
-    }
+  /** Starts a job on this card; the job's first event says that it belongs here. */
+  async start(asking: () => Promise<unknown>): Promise<void> {
+    await asking();
+    this.hasGoneOn = true;
   }
 
   /** Everything that was said in the card's jobs, in place of what the notebook had room for. */
@@ -102,7 +94,7 @@ export class RunStore {
     if (!this.trusted || this.state.plan === null || this.state.busy !== null) {
       return;
     }
-    const answer = await this.channel.request<PlanAnswer>('GET', `context/${this.card.context_id}/plan`);
+    const answer = await this.channel.request<PlanAnswer>('GET', planAddress(this.card.context_id, this.state.planId));
     if (isPlanOf(this.state, answer)) {
       this.takePlan(answer);
     }
@@ -116,8 +108,12 @@ export class RunStore {
     }
   }
 
+  chooseRole(role: string): void {
+    this.change({ ...this.state, chosenRole: role });
+  }
+
   takePlan(answer: PlanAnswer): void {
-    if (answer.revision >= this.state.revision) {
+    if (answer.plan_id === this.state.planId && answer.revision >= this.state.revision) {
       this.change(withPlan(this.state, answer));
     }
   }
@@ -161,12 +157,10 @@ export class RunStore {
   }
 
   private schedule(): void {
-    if (this.frame === null && this.holding === 0 && this.queue.length > 0 && !this.closed) {
+    if (this.frame === null && this.queue.length > 0 && !this.closed) {
       this.frame = nextFrame(() => {
         this.frame = null;
-        if (this.holding === 0) {
-          this.takeQueue();
-        }
+        this.takeQueue();
       });
     }
   }

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { PanelView, type PanelViewProps } from '../../../src/lab/panel/PanelView';
 import { CoworkError } from '../../../src/shared/channel';
 import { roleLook } from '../../../src/shared/roles';
-import { event, FakeServer, planned, runCard, settled } from '../../runs';
+import { event, FakeServer, job, planned, runCard, settled } from '../../runs';
 import { NOT_READY, READY } from '../../samples';
 import { button, draw, one } from '../../screen';
 import { calm, handsOn, list, press, write } from './drawing';
@@ -137,7 +137,7 @@ describe('an open conversation', () => {
   function serverWith(card = planned()): FakeServer {
     const server = new FakeServer(card);
     server.answers.set('GET context/c1', SALES);
-    server.answers.set('GET context/c1/jobs', list({ ...{ id: 'j1', context_id: 'c1', status: card.snapshot.status, error: null }, usage: {}, tasks: [] }));
+    server.answers.set('GET context/c1/jobs', list({ ...job('j1', { status: card.snapshot.status }), context_id: 'c1', usage: {}, tasks: [] }));
     server.answers.set('GET context/c1/checkpoints', list());
     return server;
   }
@@ -150,9 +150,9 @@ describe('an open conversation', () => {
     expect(screen.textContent).toContain('Execute plan');
     await write(one<HTMLTextAreaElement>(screen, '.cw-composer textarea'), 'Only March');
     await press(button(one(screen, '.cw-composer'), 'Send'));
-    expect(server.changes).toEqual([{ method: 'POST', path: 'context/c1/messages', body: { content: 'Only March' } }]);
+    expect(server.changes).toEqual([{ method: 'POST', path: 'context/c1/messages', body: { content: 'Only March', role: 'planner', card_id: 'j1' } }]);
     expect(one<HTMLTextAreaElement>(screen, '.cw-composer textarea').value).toBe('');
-    await server.send(event(11, 'job-started', { job_id: 'j2' }, { job_id: 'j2' }));
+    await server.send(event(11, 'job-started', { job_id: 'j2', kind: 'message', role: 'planner', card_id: 'j1' }, { job_id: 'j2' }));
     expect(button(one(screen, '.cw-composer'), 'Stop')).toBeTruthy();
     await server.send(event(12, 'text-delta', { text: 'March it is' }, { job_id: 'j2' }));
     expect(screen.textContent).toContain('March it is');
@@ -171,9 +171,8 @@ describe('an open conversation', () => {
     const { screen } = await show({ context: 'c1' }, server);
     const other = runCard({ goal: 'From the notebook', status: 'running', ended_at: null, seq: 11 }, { job_id: 'j2' });
     server.answers.set('GET jobs/j2/card', { card: other, markdown: '' });
-    const job = { context_id: 'c1', status: 'running', error: null, usage: {}, tasks: [], created_at: '', completed_at: null };
-    server.answers.set('GET context/c1/jobs', list({ ...job, id: 'j1', status: 'completed' }, { ...job, id: 'j2' }));
-    await server.send(event(11, 'job-started', { job_id: 'j2' }, { job_id: 'j2' }));
+    server.answers.set('GET context/c1/jobs', list(job('j1'), job('j2', { card_id: 'j2', status: 'running' })));
+    await server.send(event(11, 'job-started', { job_id: 'j2', kind: 'message', role: 'actor', card_id: 'j2' }, { job_id: 'j2' }));
     await calm();
     expect(server.asked.some(({ path }) => path === 'jobs/j2/card')).toBe(true);
     expect(button(one(screen, '.cw-composer'), 'Stop')).toBeTruthy();

@@ -5,7 +5,7 @@ import { CoworkError } from '../../../src/shared/channel';
 import { HostProvider } from '../../../src/shared/host';
 import type { Audit, Plan, RunCardData } from '../../../src/shared/protocol';
 import { RunCard } from '../../../src/shared/run/RunCard';
-import { AT, event, FakeServer, later, message, PERMISSION, plan, planned, PLAN_MADE, settled, step } from '../../runs';
+import { AT, event, executed, FakeServer, later, message, PERMISSION, plan, planned, PLAN_MADE, settled, step } from '../../runs';
 import { button, click, draw, one } from '../../screen';
 
 async function show(card: RunCardData, server = new FakeServer(card)): Promise<{ screen: HTMLElement; server: FakeServer }> {
@@ -58,7 +58,7 @@ describe('a plan that waits for approval', () => {
       button(screen, 'Execute plan').click();
       await settled();
     });
-    expect(server.changes).toEqual([{ method: 'POST', path: 'context/c1/plan/execute', body: { revision: 4 } }]);
+    expect(server.changes).toEqual([{ method: 'POST', path: 'context/c1/plan/execute', body: { revision: 4, plan_id: 'p1', card_id: 'j1' } }]);
   });
 
   it('cannot be executed while something else runs in the conversation', async () => {
@@ -80,8 +80,8 @@ describe('a plan that waits for approval', () => {
     });
     await click(button(screen, 'Re-plan'));
     expect(server.changes.map(({ body }) => body)).toEqual([
-      { content: 'In euros, please' },
-      { content: 'Look again at how things are now, then make the plan anew.', role: 'planner' }
+      { content: 'In euros, please', role: 'planner', card_id: 'j1' },
+      { content: 'Look again at how things are now, then make the plan anew.', role: 'planner', card_id: 'j1' }
     ]);
   });
 
@@ -108,7 +108,7 @@ describe('editing a plan', () => {
 
   it('saves text, order by keyboard, new and removed steps, against the revision one began with', async () => {
     const { screen, server } = await edit();
-    server.answers.set('PUT context/c1/plan', { plan: plan(3, { goal: 'As saved' }), revision: 3, made_at: AT, stale: [] });
+    server.answers.set('PUT context/c1/plan', { plan: plan(3, { goal: 'As saved' }), plan_id: 'p1', revision: 3, made_at: AT, stale: [] });
     await write(screen.querySelectorAll('textarea')[0]!, 'Do it well');
     await key(screen.querySelectorAll('.cw-grip')[0]!, 'ArrowDown');
     expect(document.activeElement).toBe(screen.querySelectorAll('.cw-grip')[1]);
@@ -164,7 +164,7 @@ describe('editing a plan', () => {
   it('says kindly that somebody was quicker, and loses nothing', async () => {
     const { screen, server } = await edit();
     server.answers.set('PUT context/c1/plan', new CoworkError({ code: 'stale_revision', message: 'Changed.', status: 409 }));
-    server.answers.set('GET context/c1/plan', { plan: plan(1), revision: 5, made_at: AT, stale: [] });
+    server.answers.set('GET context/c1/plan?plan_id=p1', { plan: plan(1), plan_id: 'p1', revision: 5, made_at: AT, stale: [] });
     await write(screen.querySelectorAll('textarea')[0]!, 'Mine');
     await click(button(screen, 'Save'));
     expect(screen.textContent).toContain('it is at revision 5 now');
@@ -201,26 +201,26 @@ describe('a plan that is carried out', () => {
   const RUNNING = { status: 'running', role: 'actor', ended_at: null } as const;
 
   it('shows how each step stands, how far it is, and which step waits', async () => {
-    const { screen, server } = await show(planned({ ...RUNNING, tasks: tasks('completed', 'running') }));
+    const { screen, server } = await show(executed({ ...RUNNING, tasks: tasks('completed', 'running') }));
     expect(marks(screen)).toEqual(['completed', 'running', 'pending']);
     expect(one(screen, '.cw-head').textContent).toContain('Step 2 of 3');
     expect(one(screen, '[role=progressbar]').getAttribute('aria-valuenow')).toBe('1');
-    await server.send(event(11, 'permission-request', { ...PERMISSION, task_id: 't2' }, { task_id: 't2' }));
+    await server.send(event(11, 'permission-request', { ...PERMISSION, job_id: 'j2', task_id: 't2' }, { job_id: 'j2', task_id: 't2' }));
     expect(marks(screen)).toEqual(['completed', 'waiting', 'pending']);
     expect(screen.textContent).toContain('step 2 · medium risk');
   });
 
   it('does not look done when it was stopped on the way', async () => {
-    const { screen } = await show(planned({ status: 'cancelled', role: 'actor', tasks: tasks('completed', 'cancelled', 'cancelled') }));
+    const { screen } = await show(executed({ status: 'cancelled', role: 'actor', tasks: tasks('completed', 'cancelled', 'cancelled') }));
     expect(one(screen, '[role=progressbar]').getAttribute('aria-valuenow')).toBe('1');
   });
 
   it('keeps the log of a step with the step, one click away', async () => {
     const log = [
-      message('tool_call', '', { task_id: 't1', data: { call_id: 'x', tool: 'update_file', parameters: { path: 'a.py' } } }),
-      message('tool_result', 'Changed', { role: 'tool', task_id: 't1', data: { call_id: 'x', ok: true, summary: 'changed a.py', facts: { diff: '--- a.py\n+++ a.py\n@@ -1 +1,2 @@\n-x\n+y\n+z\n' } } })
+      message('tool_call', '', { job_id: 'j2', task_id: 't1', data: { call_id: 'x', tool: 'update_file', parameters: { path: 'a.py' } } }),
+      message('tool_result', 'Changed', { job_id: 'j2', role: 'tool', task_id: 't1', data: { call_id: 'x', ok: true, summary: 'changed a.py', facts: { diff: '--- a.py\n+++ a.py\n@@ -1 +1,2 @@\n-x\n+y\n+z\n' } } })
     ];
-    const { screen } = await show(planned({ ...RUNNING, tasks: tasks('completed'), messages: [PLAN_MADE, ...log] }));
+    const { screen } = await show(executed({ ...RUNNING, tasks: tasks('completed'), messages: [PLAN_MADE, ...log] }));
     expect(rows(screen)[0]).toContain('Log, 1 tool call');
     expect(rows(screen)[0]).toContain('+2 −1');
     expect(screen.textContent).not.toContain('changed a.py');
@@ -234,11 +234,11 @@ describe('a plan that is carried out', () => {
 
   it('offers to try a failed step again or to skip it', async () => {
     const failed = tasks('completed', 'failed').map(task => ({ ...task, error: task.step_id === '2' ? 'No space left' : null }));
-    const { screen, server } = await show(planned({ status: 'failed', error: 'Step 2 failed', role: 'actor', tasks: failed }));
-    server.answers.set('POST jobs/j1/tasks/t2/retry', {});
+    const { screen, server } = await show(executed({ status: 'failed', error: 'Step 2 failed', role: 'actor', tasks: failed }));
+    server.answers.set('POST jobs/j2/tasks/t2/retry', {});
     expect(rows(screen)[1]).toContain('No space left');
     await click(button(screen, 'Try again'));
-    expect(server.changes).toEqual([{ method: 'POST', path: 'jobs/j1/tasks/t2/retry', body: null }]);
+    expect(server.changes).toEqual([{ method: 'POST', path: 'jobs/j2/tasks/t2/retry', body: null }]);
     expect(screen.textContent).toContain('steps that are done are not repeated');
   });
 });
@@ -253,14 +253,14 @@ describe('a plan that was carried out', () => {
   };
 
   async function done(): Promise<{ screen: HTMLElement; server: FakeServer }> {
-    const card = planned(DONE as never);
+    const card = executed(DONE as never);
     const server = new FakeServer(card);
-    server.answers.set('GET context/c1/audit', AUDIT);
+    server.answers.set('GET context/c1/audit?job_id=j1', AUDIT);
     server.answers.set('GET context/c1/checkpoints', {
       items: [
         { id: 'k0', created_at: AT, label: 'of another job', tool: null, step_id: null, files: [], uncovered: [], job_id: 'j0' },
-        { id: 'k2', created_at: later(9), label: 'before step 2', tool: null, step_id: '2', files: [], uncovered: [] },
-        { id: 'k1', created_at: later(3), label: 'before step 1', tool: null, step_id: '1', files: [], uncovered: [] }
+        { id: 'k2', created_at: later(9), label: 'before step 2', tool: null, step_id: '2', files: [], uncovered: [], job_id: 'j2' },
+        { id: 'k1', created_at: later(3), label: 'before step 1', tool: null, step_id: '1', files: [], uncovered: [], job_id: 'j2' }
       ],
       next: null
     });
@@ -305,7 +305,7 @@ describe('a plan that was carried out', () => {
     for (const host of [{}, { restartAndRunToHere }]) {
       const screen = draw(
         <HostProvider value={host}>
-          <RunCard card={planned(DONE as never)} channel={server} />
+          <RunCard card={executed(DONE as never)} channel={server} />
         </HostProvider>
       );
       await act(settled);

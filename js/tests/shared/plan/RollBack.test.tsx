@@ -9,7 +9,7 @@ import { RunStore } from '../../../src/shared/run/store';
 import { AT, FakeServer, planned, settled } from '../../runs';
 import { button, click, draw, one } from '../../screen';
 
-const CHECKPOINTS = ['k1', 'k2'].map(id => ({ id, created_at: AT, label: `before ${id}`, tool: null, step_id: null, files: [], uncovered: [] }));
+const CHECKPOINTS = ['k1', 'k2'].map(id => ({ id, created_at: AT, label: `before ${id}`, tool: null, step_id: null, files: [], uncovered: [], job_id: 'j1' }));
 const MINE = { path: 'mine.md', why: 'you changed it after that', can_overwrite: true };
 const THEIRS = { path: 'theirs.md', why: 'another conversation changed it after that', can_overwrite: true };
 const LOST = { path: 'huge.bin', why: 'its content was not kept: too large' };

@@ -260,7 +260,7 @@ describe('a cell that has run before', () => {
     expect(server.changes).toEqual([]);
     server.answers.set('POST context/c1/messages', { message_id: 'm', job_id: 'j2' });
     await click(button(screen, 'Run again'));
-    expect(server.changes).toEqual([{ method: 'POST', path: 'context/c1/messages', body: { content: 'Show revenue', role: 'planner' } }]);
+    expect(server.changes).toEqual([{ method: 'POST', path: 'context/c1/messages', body: { content: 'Show revenue', role: 'planner', card_id: 'j1' } }]);
     expect(screen.textContent).not.toContain('This cell has run before.');
   });
 

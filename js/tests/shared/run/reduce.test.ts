@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 
 import { hasGap, reduce } from '../../../src/shared/run/reduce';
 import { fromCard } from '../../../src/shared/run/snapshot';
-import { presentJob, statusOf, type CallEntry, type RunState, type TextEntry } from '../../../src/shared/run/state';
+import { isPlanReady, presentJob, roleOf, statusOf, type CallEntry, type RunState, type TextEntry } from '../../../src/shared/run/state';
 import type { Event } from '../../../src/shared/protocol';
-import { event, later, message, PERMISSION, plan, planned, QUESTION, runCard } from '../../runs';
+import { event, executed, job, later, message, PERMISSION, plan, planned, QUESTION, runCard, step } from '../../runs';
 
 function after(state: RunState, ...events: Event[]): RunState {
   return events.reduce(reduce, state);
@@ -145,12 +145,43 @@ describe('a plan', () => {
     expect(state.plan?.steps).toHaveLength(2);
   });
 
-  it('of another cell is none of this card', () => {
-    const other = event(11, 'plan-update', { ...plan(2), revision: 2 }, { job_id: 'j9' });
-    expect(after(fromCard(planned()), other).revision).toBe(1);
+  it('of another cell is none of this card, although its steps have the same ids', () => {
+    const other = event(11, 'plan-update', { ...plan(2, { id: 'p2' }), revision: 1 }, { job_id: 'j9' });
+    const state = after(
+      fromCard(planned()),
+      other,
+      event(12, 'job-started', { job_id: 'j8', kind: 'plan', role: 'actor', plan_id: 'p2', plan_revision: 1, card_id: 'j9' }, { job_id: 'j8' }),
+      event(13, 'task-completed', { task_id: 't1', step_id: '1', status: 'completed' }, { job_id: 'j8', task_id: 't1' }),
+      event(14, 'role-changed', { from: 'planner', to: 'actor' }, { job_id: null })
+    );
+    expect(state).toMatchObject({ planId: 'p1', revision: 1, follows: ['j1'], tasks: {} });
+    expect([state.plan?.steps.length, roleOf(state), isPlanReady(state)]).toEqual([3, 'planner', true]);
     expect(after(running(), other).plan).toBeNull();
-    const edited = event(12, 'plan-update', { ...plan(2), revision: 3 }, { job_id: null });
-    expect(after(fromCard(planned()), other, edited).revision).toBe(1);
+  });
+
+  it('that was revised after its execution waits for approval again', () => {
+    const done = fromCard(executed({ tasks: [{ id: 't1', step_id: '1', status: 'completed', result: 'old' }] }));
+    expect(isPlanReady(done)).toBe(false);
+    const state = after(
+      done,
+      event(11, 'job-started', { job_id: 'j3', kind: 'message', role: 'planner', plan_id: 'p1', card_id: 'j1' }, { job_id: 'j3' }),
+      event(12, 'plan-update', { ...plan(2), revision: 2 }, { job_id: 'j3' })
+    );
+    expect([isPlanReady(state), roleOf(state), state.tasks]).toEqual([true, 'planner', {}]);
+  });
+
+  it('keeps the finished steps when the rest was planned anew', () => {
+    const half = fromCard(executed({ status: 'failed', tasks: [{ id: 't1', step_id: '1', status: 'completed' }, { id: 't2', step_id: '2', status: 'failed' }] }));
+    const steps = [step(1, { status: 'completed' }), step(2)];
+    const state = after(half, event(11, 'plan-update', { ...plan(2, { steps }), revision: 2 }, { job_id: 'j2' }));
+    expect(Object.keys(state.tasks)).toEqual(['1']);
+    expect(isPlanReady(state)).toBe(true);
+  });
+
+  it('stays as it was executed on the card of its execution', () => {
+    const execution = job('j1', { kind: 'plan', role: 'actor', plan_id: 'p1', plan_revision: 1 });
+    const card = fromCard(planned({ jobs: [execution] }));
+    expect(after(card, event(11, 'plan-update', { ...plan(2), revision: 2 }, { job_id: null })).revision).toBe(1);
   });
 
   it('keeps its age when only the status of a step changes', () => {
@@ -158,21 +189,16 @@ describe('a plan', () => {
     expect(state).toMatchObject({ stale: ['a.csv'], madeAt: fromCard(planned()).madeAt });
   });
 
-  it('is followed when it is carried out, whoever said so', () => {
+  it('is followed when it is executed, whoever said so', () => {
     const state = after(
       fromCard(planned()),
-      event(11, 'job-started', { job_id: 'j2', status: 'running' }, { job_id: 'j2' }),
+      event(11, 'job-started', { job_id: 'j2', kind: 'plan', role: 'actor', plan_id: 'p1', plan_revision: 1, card_id: 'j2' }, { job_id: 'j2' }),
       event(12, 'message', { ...message('text', 'Execute', { role: 'user', job_id: 'j2', data: { approved_revision: 1 } }) }, { job_id: 'j2' }),
       event(13, 'task-started', { task_id: 't1', step_id: '1', status: 'running' }, { job_id: 'j2', task_id: 't1' })
     );
     expect(presentJob(state)).toMatchObject({ id: 'j2', status: 'running' });
     expect(state.tasks['1']).toMatchObject({ id: 't1', status: 'running', startedAt: later(13) });
-    expect(state.role, 'although no change of role was told').toBe('actor');
-  });
-
-  it('is not followed when another revision is carried out', () => {
-    const state = after(fromCard(planned()), event(11, 'message', { ...message('text', 'Execute', { role: 'user', job_id: 'j2', data: { approved_revision: 7 } }) }, { job_id: 'j2' }));
-    expect(state.follows).toEqual(['j1']);
+    expect(roleOf(state)).toBe('actor');
   });
 });
 

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { CoworkError } from '../../../src/shared/channel';
-import type { Job, RunCardData } from '../../../src/shared/protocol';
+import type { RunCardData } from '../../../src/shared/protocol';
 import { RunStore } from '../../../src/shared/run/store';
-import type { TextEntry } from '../../../src/shared/run/state';
-import { event, FakeServer, message, PERMISSION, plan, planned, runCard, settled, step } from '../../runs';
+import { roleOf, type TextEntry } from '../../../src/shared/run/state';
+import { event, executed, FakeServer, job, message, PERMISSION, plan, planned, runCard, settled, step } from '../../runs';
 import { PATIENCE } from '../../screen';
 
 async function opened(server: FakeServer, card: RunCardData = server.card!): Promise<RunStore> {
@@ -35,7 +35,7 @@ describe('opening a run', () => {
 
   it('takes the whole plan, where the card had room for a part of it only', async () => {
     const server = new FakeServer(planned({ plan: plan(2) }));
-    server.answers.set('GET context/c1/plan', { plan: plan(60), revision: 1, made_at: null, stale: ['a'] });
+    server.answers.set('GET context/c1/plan?plan_id=p1', { plan: plan(60), plan_id: 'p1', revision: 1, made_at: null, stale: ['a'] });
     const store = await opened(server);
     expect(store.state.plan?.steps).toHaveLength(60);
     expect(store.state.stale).toEqual(['a']);
@@ -74,18 +74,13 @@ describe('opening a run', () => {
     expect((await opened(server)).state.permissions).toMatchObject([{ id: 'p1' }]);
   });
 
-  it('finds the job that carries out its plan', async () => {
-    const server = new FakeServer(planned());
-    const execution: Job = {
-      id: 'j2', context_id: 'c1', status: 'running', error: null, usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 50 },
-      tasks: [{ id: 't1', step_id: '1', status: 'running' }], created_at: '2026-11-14T15:00:00Z', completed_at: null
-    };
-    server.answers.set('GET context/c1/jobs', { items: [execution], next: null });
-    server.answers.set('GET jobs/j2/card', { card: runCard({ seq: 8, messages: [message('text', 'On it', { job_id: 'j2' })] }, { job_id: 'j2' }), markdown: '' });
-    const store = await opened(server);
+  it('shows all jobs of its card as the server knows them', async () => {
+    const server = new FakeServer(executed({ status: 'running', ended_at: null, tasks: [{ id: 't1', step_id: '1', status: 'running' }] }));
+    server.answers.set('GET context/c1/jobs', { items: [job('j1'), job('j2', { status: 'running' })], next: null });
+    const store = await opened(server, planned());
     expect(store.state.follows).toEqual(['j1', 'j2']);
-    expect(store.state).toMatchObject({ busy: 'j2', tasks: { '1': { status: 'running' } }, usage: { total_tokens: 2150 } });
-    expect(server.after).toBe(8);
+    expect(store.state).toMatchObject({ busy: 'j2', tasks: { '1': { status: 'running' } } });
+    expect(roleOf(store.state)).toBe('actor');
   });
 });
 
@@ -150,19 +145,16 @@ describe('events', () => {
     expect(store.state.seq).toBe(11);
   });
 
-  it('of a job that was started here are shown from the first, although they overtake the answer', async () => {
+  it('of a job that was started on this card are shown from the first', async () => {
     const server = new FakeServer(planned());
     const store = await opened(server);
-    let answer: (body: { job_id: string }) => void = () => undefined;
-    const started = store.start(() => new Promise(resolve => (answer = resolve)));
-    server.listener?.event(event(11, 'job-started', { job_id: 'j2' }, { job_id: 'j2' }));
-    server.listener?.event(event(12, 'message', { ...message('text', 'And in euros?', { role: 'user', job_id: 'j2' }) }, { job_id: 'j2' }));
+    server.answers.set('POST x', { job_id: 'j2' });
+    await store.start(() => server.request('POST', 'x'));
+    server.listener?.event(event(11, 'job-started', { job_id: 'j2', kind: 'message', role: 'planner', card_id: 'j1' }, { job_id: 'j2' }));
+    server.listener?.event(event(12, 'text-delta', { text: 'a' }, { job_id: 'j2' }));
     await settled();
-    expect(store.state.seq).toBe(10);
-    answer({ job_id: 'j2' });
-    await started;
-    await settled();
-    expect(store.state.entries.at(-1)).toMatchObject({ text: 'And in euros?' });
+    expect(store.state.follows).toEqual(['j1', 'j2']);
+    expect(Object.values(store.state.drafts)[0]?.text).toBe('a');
   });
 
   it('are not taken any more once the card is gone', async () => {
