@@ -118,17 +118,14 @@ class AgentLoop:
     async def _ask(self, reply: Reply, question: Question) -> Outcome | None:
         self._say(reply)
         self._strikes = 0
-        if await self._answer(question) is None:
+        if await self._answer_to(question) is None:
             return Outcome(JobStatus.FAILED, f"Nobody could answer: {question.question}")
         return None
 
-    async def _answer(self, question: Question) -> str | None:
+    async def _answer_to(self, question: Question) -> str | None:
         """Ask the user; the model reads the answer as their next words."""
         with self.limits.waiting():
-            answer = await self.user.ask(question, self.log)
-        if answer is not None:
-            self.log.say("user", f"Answer to “{question.question}”: {answer}")
-        return answer
+            return await self.user.ask(question, self.log)
 
     async def _deliver(self, reply: Reply, delivery: Plan | Review) -> Outcome | None:
         kind = delivery.type
@@ -173,7 +170,7 @@ class AgentLoop:
 
     async def _go_on(self, why: str) -> Outcome | None:
         """Let the user say whether to go on; headless, this is the end."""
-        if await self._answer(about_going_on(why)) != GO_ON:
+        if await self._answer_to(about_going_on(why)) != GO_ON:
             return Outcome(JobStatus.FAILED, why)
         self.limits.extend()
         self._nudged = False

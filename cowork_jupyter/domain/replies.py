@@ -50,6 +50,10 @@ class Question(Written):
         offered = [option.value for option in self.options]
         return value in offered or self.allow_custom or not offered
 
+    def label_of(self, value: str) -> str:
+        """An answer as the user saw it; what they wrote themselves is its own label."""
+        return next((one.label for one in self.options if one.value == value), value)
+
 
 class Finding(Written):
     """One remark of a review."""
