@@ -118,6 +118,7 @@ class AgentKit:
             budget=budget,
             system=render_prompt(parts),
             model_name=context.model or "",
+            tools=frozenset(one.spec.name for one in parts.tools),
             arguments=_arguments(parts, in_task=task_id is not None),
             counter=self.counter,
             sight=self.sight,

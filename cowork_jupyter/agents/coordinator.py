@@ -173,7 +173,13 @@ class Execution:
             self.update_plan(step.id, StepStatus.RUNNING)
             results = {one: self.tasks[one].result or "" for one in step.depends_on}
             text = assignment_text(self.plan, step, results, hint)
-            data = {"step": step.model_dump(mode="json"), "task_id": task.id}
+            data = {
+                "step": step.model_dump(mode="json"),
+                "task_id": task.id,
+                "goal": self.plan.goal,
+                "results": results,
+                "hint": hint,
+            }
             log.say("user", text, MessageType.TASK_ASSIGNMENT, data)
             result = await self._run_agent(step, task, text)
         status = "completed" if result.status == "done" else result.status
@@ -249,7 +255,7 @@ class Execution:
             f"{finished}. Plan only what is still to be done."
         )
         log = replace(self._log(), role=AgentRole.PLANNER)
-        log.say("user", request, MessageType.TASK_ASSIGNMENT)
+        log.say("user", request, MessageType.TASK_ASSIGNMENT, {"replan": True})
         return await self.kit.run(
             self.context, AgentRole.PLANNER, self.job.id, request, self.budget
         )

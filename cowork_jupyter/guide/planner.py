@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ..domain.contexts import StepStatus
+from ..domain.plan import PlanStep
 from . import words
 from .actor import ask_target, explain
 from .cells import name_of
@@ -20,6 +22,7 @@ from .workshop import CELL_TOOLS, KERNEL_TOOLS, NO_KERNEL, SCRIPT_TOOLS
 
 _ADDS = re.compile(r"^\s*(?:and )?(?:also|add|then|plus)\b|\b(?:too|as well)\W*$", re.IGNORECASE)
 _LARGE = 500_000
+_FINISHED = (StepStatus.COMPLETED, StepStatus.SKIPPED)
 
 
 def plan(script: Script) -> str:
@@ -31,7 +34,7 @@ def plan(script: Script) -> str:
     if "order" in wishes:
         return _order(script, text)
     if not wishes:
-        return words.what_i_can_do(is_task=False)
+        return words.what_i_can_do(is_step=False)
     files = all_files(script)
     tables = tables_for(script, text, files, 2 if "join" in wishes else 1)
     if (
@@ -43,10 +46,20 @@ def plan(script: Script) -> str:
     jobs = jobs_in(text, tables, files)
     if "model" in wishes and not any(job.kind == "model" for job in jobs):
         jobs.append(Job("model", tables[0], (ask_target(script, tables[0]),)))
+    known = _known(script)
+    finished = {step.action for step in known if step.status in _FINISHED}
+    jobs = [job for job in jobs if job.action not in finished]
     if not jobs:
         return words.nothing_fits(text, tables)
     tools, notebook = _tools(script)
-    return _as_plan(text, [_step(job, tools, notebook) for job in jobs], _risks(tables), jobs)
+    steps = [_step(job, tools, notebook) for job in jobs]
+    return _as_plan(text, steps, _risks(tables), jobs, first_id=len(known) + 1)
+
+
+def _known(script: Script) -> Sequence[PlanStep]:
+    """The steps of the plan whose rest is planned anew; their ids are taken."""
+    plan = script.here.plan
+    return plan.steps if plan and script.run.replans else ()
 
 
 def _request(script: Script) -> str:
@@ -76,7 +89,7 @@ def _tools(script: Script) -> tuple[tuple[str, ...], str]:
         return (CELL_TOOLS, notebook) if notebook else (SCRIPT_TOOLS, "")
     if not notebook:
         return (KERNEL_TOOLS if script.call("list_variables").ok else SCRIPT_TOOLS), ""
-    if NO_KERNEL in script.call("list_variables", path=notebook).text:
+    if script.call("list_variables", path=notebook).code == NO_KERNEL:
         return SCRIPT_TOOLS, ""
     return CELL_TOOLS, notebook
 
@@ -95,12 +108,16 @@ def _step(job: Job, tools: Sequence[str], notebook: str) -> dict[str, Any]:
 
 
 def _as_plan(
-    goal: str, steps: list[dict[str, Any]], risks: list[str], jobs: Sequence[Job] = ()
+    goal: str,
+    steps: list[dict[str, Any]],
+    risks: list[str],
+    jobs: Sequence[Job] = (),
+    first_id: int = 1,
 ) -> str:
-    for number, step in enumerate(steps, 1):
+    for number, step in enumerate(steps, first_id):
         step |= {"id": str(number), "step_number": number}
         # In one kernel, cells run one after the other anyway; their order is the plan's.
-        step["depends_on"] = [str(number - 1)] if number > 1 else []
+        step["depends_on"] = [str(number - 1)] if number > first_id else []
     needs = ["NumPy or scikit-learn, else the model is only the simplest guess"]
     made = {
         "type": "plan",
@@ -119,7 +136,7 @@ def _order(script: Script, text: str) -> str:
     shown = script.call("read_notebook", path=path)
     if not shown.ok:
         return f"I cannot read `{path}`: {words.first_line(shown.text)}"
-    cells = cells_in(shown.text)
+    cells = cells_in(shown.facts)
     wanted = moves(cells)
     if not wanted:
         return f"The cells of `{path}` are in order already: each comes after what it needs."
