@@ -7,8 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from ..domain.contexts import StepStatus
-from ..domain.plan import PlanStep
+from ..domain.contexts import DONE
 from . import words
 from .actor import ask_target, explain
 from .cells import name_of
@@ -22,7 +21,6 @@ from .workshop import CELL_TOOLS, KERNEL_TOOLS, NO_KERNEL, SCRIPT_TOOLS
 
 _ADDS = re.compile(r"^\s*(?:and )?(?:also|add|then|plus)\b|\b(?:too|as well)\W*$", re.IGNORECASE)
 _LARGE = 500_000
-_FINISHED = (StepStatus.COMPLETED, StepStatus.SKIPPED)
 
 
 def plan(script: Script) -> str:
@@ -46,20 +44,19 @@ def plan(script: Script) -> str:
     jobs = jobs_in(text, tables, files)
     if "model" in wishes and not any(job.kind == "model" for job in jobs):
         jobs.append(Job("model", tables[0], (ask_target(script, tables[0]),)))
-    known = _known(script)
-    finished = {step.action for step in known if step.status in _FINISHED}
+    finished = _finished(script)
     jobs = [job for job in jobs if job.action not in finished]
     if not jobs:
         return words.nothing_fits(text, tables)
     tools, notebook = _tools(script)
-    steps = [_step(job, tools, notebook) for job in jobs]
-    return _as_plan(text, steps, _risks(tables), jobs, first_id=len(known) + 1)
+    return _as_plan(text, [_step(job, tools, notebook) for job in jobs], _risks(tables), jobs)
 
 
-def _known(script: Script) -> Sequence[PlanStep]:
-    """The steps of the plan whose rest is planned anew; their ids are taken."""
+def _finished(script: Script) -> set[str]:
+    """What of the plan is done, where only its rest is planned anew."""
     plan = script.here.plan
-    return plan.steps if plan and script.run.replans else ()
+    steps = plan.steps if plan and script.run.replans else ()
+    return {step.action for step in steps if step.status in DONE}
 
 
 def _request(script: Script) -> str:
@@ -108,16 +105,12 @@ def _step(job: Job, tools: Sequence[str], notebook: str) -> dict[str, Any]:
 
 
 def _as_plan(
-    goal: str,
-    steps: list[dict[str, Any]],
-    risks: list[str],
-    jobs: Sequence[Job] = (),
-    first_id: int = 1,
+    goal: str, steps: list[dict[str, Any]], risks: list[str], jobs: Sequence[Job] = ()
 ) -> str:
-    for number, step in enumerate(steps, first_id):
+    for number, step in enumerate(steps, 1):
         step |= {"id": str(number), "step_number": number}
         # In one kernel, cells run one after the other anyway; their order is the plan's.
-        step["depends_on"] = [str(number - 1)] if number > first_id else []
+        step["depends_on"] = [str(number - 1)] if number > 1 else []
     needs = ["NumPy or scikit-learn, else the model is only the simplest guess"]
     made = {
         "type": "plan",

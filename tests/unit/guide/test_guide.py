@@ -129,7 +129,6 @@ def test_after_a_failure_only_what_is_not_done_is_planned_anew(desk: Desk) -> No
     made = json.loads(desk.ask(said("user", "qwrt", replan=True), AgentRole.PLANNER, plan=before))
     assert made["goal"] == before.goal
     assert [step["action"] for step in made["steps"]] == [one.action for one in before.steps[1:]]
-    assert [(step["id"], step["depends_on"]) for step in made["steps"]] == [("4", []), ("5", ["4"])]
 
 
 def test_what_it_cannot_do_it_says_with_what_it_can(desk: Desk) -> None:
