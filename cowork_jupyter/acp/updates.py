@@ -64,6 +64,8 @@ class Portrayal:
                 yield self._result(message)
             case MessageType.TEXT if message.role == "user" and message.task_id is None:
                 yield update_user_message_text(message.text)
+            case MessageType.ANSWER:
+                yield update_user_message_text(str(message.data["label"]))
             case MessageType.TEXT if message.role == "assistant":
                 yield from _said(message)
             case MessageType.REVIEW:

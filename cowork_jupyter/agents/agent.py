@@ -118,7 +118,8 @@ class AgentKit:
             budget=budget,
             system=render_prompt(parts),
             model_name=context.model or "",
-            arguments=_arguments(parts),
+            tools=frozenset(one.spec.name for one in parts.tools),
+            arguments=_arguments(parts, in_task=task_id is not None),
             counter=self.counter,
             sight=self.sight,
             note=await tell_whereabouts(self, log),
@@ -182,7 +183,7 @@ class AgentKit:
             # Some servers let the model call only what the request names, so it names these too.
             new = [one for one in found if one not in known.tools]
             known = replace(known, tools=[*known.tools, *new])
-            talk.arguments = _arguments(known)
+            talk.arguments = _arguments(known, in_task=talk.log.task_id is not None)
             return {one.spec.name: describe_tool(one.spec) for one in found}
 
         return registry.plus(find_tools_in(registry, search))
@@ -227,6 +228,7 @@ def _schema_of(parameters: type[Parameters]) -> dict[str, Any]:
     return parameters.model_json_schema()
 
 
-def _arguments(parts: PromptParts) -> dict[str, Any]:
+def _arguments(parts: PromptParts, *, in_task: bool) -> dict[str, Any]:
     specs = [one.spec for one in parts.tools]
-    return request_arguments(parts.protocol, specs, parts.role.spec.formats)
+    formats = parts.role.spec.formats
+    return request_arguments(parts.protocol, specs, (*formats, "result") if in_task else formats)

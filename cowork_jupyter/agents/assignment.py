@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..domain.plan import Plan, PlanStep
-
-FAILED_MARK = "FAILED:"
-
-_HOW_TO_END = (
-    "Do just this step. When it is done, reply in plain text with a short summary of what you "
-    "did and found; the steps after it will read that. If it cannot be done, begin your reply "
-    f"with {FAILED_MARK} and say why. If you need to know more, read, or ask with a question."
-)
+from ..llm.prompt import read_prompt
 
 
 def assignment_text(plan: Plan, step: PlanStep, results: Mapping[str, str], hint: str = "") -> str:
@@ -27,4 +20,4 @@ def assignment_text(plan: Plan, step: PlanStep, results: Mapping[str, str], hint
         *(f"Result of step {one}: {summary}" for one, summary in results.items()),
         f"A hint from the user after a failed attempt: {hint}" if hint else "",
     ]
-    return "\n".join(line for line in lines if line) + f"\n\n{_HOW_TO_END}"
+    return "\n".join(line for line in lines if line) + f"\n\n{read_prompt('formats', 'result.md')}"

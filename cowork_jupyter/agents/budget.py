@@ -133,8 +133,6 @@ class JobBudget:
     async def _ask(self, limit: _Reached) -> None:
         question = about_going_on(str(limit))
         answer = await self._user.ask(question, self._log)
-        if answer is not None:
-            self._log.say("user", f"Answer to “{question.question}”: {answer}")
         if answer == GO_ON:
             self._extend(limit)
         else:

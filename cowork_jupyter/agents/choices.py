@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from ..domain.plan import PlanStep
-from ..domain.replies import Option, Question
+from ..domain.replies import Option, Question, StepResult
 
 RETRY, HINT, SKIP, REPLAN, STOP = "retry", "hint", "skip", "replan", "stop"
+ACCEPT = "accept"
+"""A step that was done in part is good enough."""
 
 _OPTIONS = [
     Option(label="Try again", value=RETRY),
@@ -14,17 +16,22 @@ _OPTIONS = [
     Option(label="Plan anew from here", value=REPLAN, description="Finished steps stay."),
     Option(label="Stop", value=STOP),
 ]
+_ACCEPT = Option(
+    label="Go on with what is done", value=ACCEPT, description="The step counts as done."
+)
 
 ABOUT_HINT = Question(question="What should be done differently?", allow_custom=True)
 
 
-def about_failure(step: PlanStep, why: str) -> Question:
-    """A step has failed."""
+def about_failure(step: PlanStep, result: StepResult) -> Question:
+    """A step has failed, or was done in part only."""
+    partly = result.status == "partly"
+    how = "was done only in part" if partly else "failed"
     return Question(
-        question=f"Step {step.step_number} failed: {step.action}. What now?",
-        context=why,
+        question=f"Step {step.step_number} {how}: {step.action}. What now?",
+        context=result.text,
         severity="major",
-        options=_OPTIONS,
+        options=[*([_ACCEPT] if partly else []), *_OPTIONS],
         default=RETRY,
     )
 

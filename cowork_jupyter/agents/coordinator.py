@@ -19,11 +19,22 @@ from ..domain.events import EventType
 from ..domain.identity import now
 from ..domain.messages import Message, MessageType
 from ..domain.plan import Plan, PlanStep
+from ..domain.replies import StepResult
 from ..domain.roles import AgentRole
 from ..store import PlanRevision, Transaction
 from .agent import AgentKit
-from .assignment import FAILED_MARK, assignment_text
-from .choices import ABOUT_HINT, HINT, REPLAN, RETRY, SKIP, STOP, about_failure, about_half_done
+from .assignment import assignment_text
+from .choices import (
+    ABOUT_HINT,
+    ACCEPT,
+    HINT,
+    REPLAN,
+    RETRY,
+    SKIP,
+    STOP,
+    about_failure,
+    about_half_done,
+)
 from .external.configured import agent_of
 from .external.run import Errand
 from .locks import FileLocks
@@ -43,14 +54,6 @@ class StopExecution(Exception):
     def __init__(self, choice: str, why: str) -> None:
         super().__init__(why)
         self.choice = choice
-
-
-@dataclass(frozen=True)
-class TaskResult:
-    """How one attempt at a task ended."""
-
-    ok: bool
-    summary: str
 
 
 @dataclass
@@ -145,21 +148,24 @@ class Execution:
                 self._taken_up.add(step.id)
                 self.update_plan(step.id, StepStatus.WAITING, error=lost.message)
                 continue
-            if result.ok:
-                self.update_plan(step.id, StepStatus.COMPLETED, result=result.summary)
+            if result.status == "done":
+                self.update_plan(step.id, StepStatus.COMPLETED, result=result.text)
                 return
             if self.budget.refusal:
                 raise StopExecution(STOP, self.budget.refusal)
-            self.update_plan(step.id, StepStatus.WAITING, error=result.summary)
+            self.update_plan(step.id, StepStatus.WAITING, error=result.text)
             choice, hint = await self._ask_about_failure(step, result)
+            if choice == ACCEPT:
+                self.update_plan(step.id, StepStatus.COMPLETED, result=result.text)
+                return
             if choice == SKIP:
-                self.update_plan(step.id, StepStatus.SKIPPED, error=result.summary)
+                self.update_plan(step.id, StepStatus.SKIPPED, error=result.text)
                 return
             if choice not in (RETRY, HINT):
-                self.update_plan(step.id, StepStatus.FAILED, error=result.summary)
-                raise StopExecution(choice, f"Step {step.id} failed: {result.summary}")
+                self.update_plan(step.id, StepStatus.FAILED, error=result.text)
+                raise StopExecution(choice, f"Step {step.id} failed: {result.text}")
 
-    async def execute_task(self, step: PlanStep, hint: str = "") -> TaskResult:
+    async def execute_task(self, step: PlanStep, hint: str = "") -> StepResult:
         """Let an actor carry out one step, alone on the files that the step names."""
         task = self.tasks[step.id]
         log = self._log(task)
@@ -167,14 +173,21 @@ class Execution:
             self.update_plan(step.id, StepStatus.RUNNING)
             results = {one: self.tasks[one].result or "" for one in step.depends_on}
             text = assignment_text(self.plan, step, results, hint)
-            data = {"step": step.model_dump(mode="json"), "task_id": task.id}
+            data = {
+                "step": step.model_dump(mode="json"),
+                "task_id": task.id,
+                "goal": self.plan.goal,
+                "results": results,
+                "hint": hint,
+            }
             log.say("user", text, MessageType.TASK_ASSIGNMENT, data)
             result = await self._run_agent(step, task, text)
-        outcome = {"status": "completed" if result.ok else "failed", "step_id": step.id}
-        log.say("assistant", result.summary, MessageType.TASK_RESULT, outcome)
+        status = "completed" if result.status == "done" else result.status
+        outcome = {"status": status, "step_id": step.id, "left_undone": result.left_undone}
+        log.say("assistant", result.text, MessageType.TASK_RESULT, outcome)
         return result
 
-    async def _run_agent(self, step: PlanStep, task: Task, text: str) -> TaskResult:
+    async def _run_agent(self, step: PlanStep, task: Task, text: str) -> StepResult:
         place, agent = (self.context, AgentRole.ACTOR, self.job.id), agent_of(step)
         try:
             if agent:
@@ -188,18 +201,15 @@ class Execution:
         except Interrupted:
             raise
         except CoworkError as error:
-            return TaskResult(False, error.message)
+            return _failed(error.message)
         if outcome.status is not JobStatus.COMPLETED:
-            return TaskResult(False, outcome.error or "It did not say why.")
-        said = outcome.text.strip()
-        if said.startswith(FAILED_MARK):
-            return TaskResult(False, said.removeprefix(FAILED_MARK).strip())
-        return TaskResult(True, said or "Done.")
+            return _failed(outcome.error or "It did not say why.")
+        return outcome.result or _done(outcome.text.strip() or "Done.")
 
-    async def _ask_about_failure(self, step: PlanStep, result: TaskResult) -> tuple[str, str]:
+    async def _ask_about_failure(self, step: PlanStep, result: StepResult) -> tuple[str, str]:
         """What the user wants done, and their hint if they gave one."""
         log = self._log(self.tasks[step.id])
-        choice = await self.kit.user.ask(about_failure(step, result.summary), log)
+        choice = await self.kit.user.ask(about_failure(step, result), log)
         if choice != HINT:
             return choice or STOP, ""
         return HINT, await self.kit.user.ask(ABOUT_HINT, log) or ""
@@ -245,7 +255,7 @@ class Execution:
             f"{finished}. Plan only what is still to be done."
         )
         log = replace(self._log(), role=AgentRole.PLANNER)
-        log.say("user", request, MessageType.TASK_ASSIGNMENT)
+        log.say("user", request, MessageType.TASK_ASSIGNMENT, {"replan": True})
         return await self.kit.run(
             self.context, AgentRole.PLANNER, self.job.id, request, self.budget
         )
@@ -353,6 +363,14 @@ class Execution:
     def _log(self, task: Task | None = None) -> RunLog:
         task_id = task.id if task else None
         return RunLog(self.journal, self.context.id, self.job.id, AgentRole.ACTOR, task_id)
+
+
+def _done(summary: str) -> StepResult:
+    return StepResult(status="done", summary=summary)
+
+
+def _failed(why: str) -> StepResult:
+    return StepResult(status="failed", summary=why)
 
 
 def _is_result(message: Message) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from ..domain.contexts import JobStatus, Usage
 from ..domain.messages import MessageType
 from ..domain.plan import Plan
-from ..domain.replies import Question, Review, ToolCalls
+from ..domain.replies import Question, Review, StepResult, ToolCalls
 from ..llm.reply import Reply
 from .budget import Budget
 from .delivery import deliver_plan
@@ -37,6 +37,15 @@ class Outcome:
     error: str | None = None
     text: str = ""
     """The last words, if any."""
+    result: StepResult | None = None
+    """What the agent itself says about how its work ended, if it did."""
+
+    @classmethod
+    def of(cls, result: StepResult) -> Outcome:
+        """As the agent says that its work ended."""
+        if result.status == "failed":
+            return cls(JobStatus.FAILED, result.text, result=result)
+        return cls(text=result.text, result=result)
 
 
 @dataclass
@@ -80,6 +89,8 @@ class AgentLoop:
                 return await self._ask(reply, question)
             case Plan() | Review() as delivery:
                 return await self._deliver(reply, delivery)
+            case StepResult() as result:
+                return self._end(reply, result)
         if reply.problem or reply.is_empty:
             return await self._strike(reply, reply.problem or _EMPTY)
         self._say(reply)
@@ -107,17 +118,14 @@ class AgentLoop:
     async def _ask(self, reply: Reply, question: Question) -> Outcome | None:
         self._say(reply)
         self._strikes = 0
-        if await self._answer(question) is None:
+        if await self._answer_to(question) is None:
             return Outcome(JobStatus.FAILED, f"Nobody could answer: {question.question}")
         return None
 
-    async def _answer(self, question: Question) -> str | None:
+    async def _answer_to(self, question: Question) -> str | None:
         """Ask the user; the model reads the answer as their next words."""
         with self.limits.waiting():
-            answer = await self.user.ask(question, self.log)
-        if answer is not None:
-            self.log.say("user", f"Answer to “{question.question}”: {answer}")
-        return answer
+            return await self.user.ask(question, self.log)
 
     async def _deliver(self, reply: Reply, delivery: Plan | Review) -> Outcome | None:
         kind = delivery.type
@@ -129,6 +137,14 @@ class AgentLoop:
         else:
             self.log.say("assistant", "", MessageType(kind), delivery.model_dump(mode="json"))
         return Outcome(text=reply.text)
+
+    def _end(self, reply: Reply, result: StepResult) -> Outcome:
+        """The agent says itself how it ended; whoever gave it a task writes that down."""
+        self._say(reply)
+        outcome = Outcome.of(result)
+        if outcome.text and not self.log.task_id:
+            self.log.say("assistant", outcome.text)
+        return outcome
 
     async def _strike(self, reply: Reply, problem: str) -> Outcome | None:
         """Keep what the model wrote, and tell it what was wrong with it."""
@@ -154,7 +170,7 @@ class AgentLoop:
 
     async def _go_on(self, why: str) -> Outcome | None:
         """Let the user say whether to go on; headless, this is the end."""
-        if await self._answer(about_going_on(why)) != GO_ON:
+        if await self._answer_to(about_going_on(why)) != GO_ON:
             return Outcome(JobStatus.FAILED, why)
         self.limits.extend()
         self._nudged = False

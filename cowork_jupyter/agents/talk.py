@@ -16,7 +16,7 @@ from ..domain.errors import CoworkError
 from ..domain.events import EventType
 from ..domain.messages import ImagePart, Message, MessageType
 from ..domain.roles import AgentRole
-from ..llm.chunks import Request, Restarted
+from ..llm.chunks import Conversation, Request, Restarted
 from ..llm.client import LanguageModel
 from ..llm.conversation import to_api_messages
 from ..llm.failures import ContextOverflow, ModelError
@@ -53,6 +53,8 @@ class Talk:
     model_name: str = ""
     arguments: dict[str, Any] = field(default_factory=dict)
     """What the tool protocol adds to each request."""
+    tools: frozenset[str] = frozenset()
+    """The tools that the prompt describes."""
     counter: TokenCounter = field(default_factory=TokenCounter)
     sight: Sight = field(default_factory=Sight)
     note: str = ""
@@ -94,7 +96,7 @@ class Talk:
 
     async def _ask(self) -> Reply:
         messages = to_api_messages(self.system, self._history())
-        request = Request(messages, model=self.model_name, arguments=self.arguments)
+        request = Request(messages, self.model_name, self.arguments, self._conversation)
         reader = ReplyReader()
         self.limits.turns += 1
         try:
@@ -116,6 +118,13 @@ class Talk:
             self._flush()
             await self._account(reader, messages)
         return reader.reply
+
+    def _conversation(self) -> Conversation:
+        log, store = self.log, self.log.journal.store
+        revision = self._plan()
+        messages = [one for one in store.job_messages(log.job_id) if one.task_id == log.task_id]
+        plan = revision.plan if revision else None
+        return Conversation(log.role, self.tools, log.notebook, plan, messages)
 
     def _history(self) -> list[Message]:
         store, context_id = self.log.journal.store, self.log.context_id

@@ -10,7 +10,7 @@ from ..domain.contexts import JobStatus
 from ..domain.errors import Conflict, InvalidInput
 from ..domain.events import EventType
 from ..domain.identity import new_id, now
-from ..domain.messages import MessageType
+from ..domain.messages import Answer, Message, MessageType, TextPart
 from ..domain.replies import Question
 from ..store import Inquiry, Transaction
 from .log import RunLog
@@ -83,6 +83,7 @@ class Inbox:
         with self._journal.transaction() as tx:
             tx.save_question(answered)
             _set_status(tx, inquiry, JobStatus.RUNNING)
+            tx.append_message(_answer(inquiry, question, value))
             data = {"id": question_id, "value": value}
             _tell(tx, inquiry, EventType.QUESTION_ANSWERED, data)
         waiting.set_result(value)
@@ -105,6 +106,25 @@ class Inbox:
                 _set_status(tx, inquiry, JobStatus.RUNNING)
             data = {"id": inquiry.id, "value": None, "status": WITHDRAWN}
             _tell(tx, inquiry, EventType.QUESTION_ANSWERED, data)
+
+
+def _answer(inquiry: Inquiry, question: Question, value: str) -> Message:
+    """The answer as the model reads it, beside all that a program may want to know of it."""
+    answer = Answer(
+        question_id=inquiry.id,
+        question=question.question,
+        value=value,
+        label=question.label_of(value),
+    )
+    return Message(
+        context_id=inquiry.context_id,
+        job_id=inquiry.job_id,
+        task_id=inquiry.task_id,
+        role="user",
+        message_type=MessageType.ANSWER,
+        content=[TextPart(text=value)],
+        data=answer.model_dump(),
+    )
 
 
 def _set_status(tx: Transaction, inquiry: Inquiry, status: JobStatus) -> None:

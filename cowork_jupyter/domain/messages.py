@@ -17,6 +17,7 @@ class MessageType(StrEnum):
     TEXT = "text"
     PLAN = "plan"
     QUESTION = "question"
+    ANSWER = "answer"
     REVIEW = "review"
     TOOL_CALL = "tool_call"
     TOOL_RESULT = "tool_result"
@@ -67,6 +68,16 @@ def _type_of_old_messages(value: Any) -> Any:
 
 def _parts_of_plain_text(value: Any) -> Any:
     return [{"type": "text", "text": value}] if isinstance(value, str) else value
+
+
+class Answer(BaseModel):
+    """What a message of type `answer` says: which question it answers, and how."""
+
+    question_id: str
+    question: str
+    value: str
+    label: str
+    """The value as the user saw it."""
 
 
 class Message(BaseModel):

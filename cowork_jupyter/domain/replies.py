@@ -50,6 +50,10 @@ class Question(Written):
         offered = [option.value for option in self.options]
         return value in offered or self.allow_custom or not offered
 
+    def label_of(self, value: str) -> str:
+        """An answer as the user saw it; what they wrote themselves is its own label."""
+        return next((one.label for one in self.options if one.value == value), value)
+
 
 class Finding(Written):
     """One remark of a review."""
@@ -71,5 +75,23 @@ class Review(Written):
     findings: list[Finding] = []
 
 
-Structured = ToolCalls | Plan | Question | Review
+class StepResult(Written):
+    """How the work on a step, or on a task that was handed over, has ended."""
+
+    type: Literal["result"] = "result"
+    format_version: str = "1.0"
+    status: Literal["done", "partly", "failed"]
+    summary: Annotated[str, Field(min_length=1)]
+    """What was done and found, or why it could not be done."""
+    left_undone: str = ""
+
+    @property
+    def text(self) -> str:
+        """All of it in words, for those who build on it."""
+        return (
+            f"{self.summary}\nLeft undone: {self.left_undone}" if self.left_undone else self.summary
+        )
+
+
+Structured = ToolCalls | Plan | Question | Review | StepResult
 """Every structured reply. A single tool call is a `ToolCalls` of one."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from ..domain.errors import NotFound
 from . import words
 from .cells import ARROW, Choices, code_for, name_of
 from .conversation import Result
 from .jobs import Job, jobs_in
 from .looking import all_files, notebook_for, tables_for
 from .notebook import cells_in, explained, moves
-from .script import Reply, Script
+from .script import Script
 from .tables import Table
 from .wishes import wishes_in
 from .workshop import CannotRun, Workshop, find_workshop
@@ -19,7 +20,6 @@ from .workshop import CannotRun, Workshop, find_workshop
 _MOST_TRIES = 5
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 _EXISTS = re.compile(r"FileExistsError.*?: '([^'\n]+)'")
-_NOT_THERE = "There is no '"
 _BAD_LINES = re.compile(r"ParserError|Error tokenizing|EOF inside string")
 _ERROR = re.compile(r"^\s*(\w+(?:\.\w+)*(?:Error|Exception|Interrupt|Exit)\b.*)$", re.MULTILINE)
 _INSTALLED_AS = {"sklearn": "scikit-learn"}
@@ -35,7 +35,7 @@ def act(script: Script) -> str:
     if "explain" in wishes:
         return explain(script, text)
     if not wishes:
-        return script.failed(words.what_i_can_do(script.run.is_task))
+        script.fail(words.what_i_can_do(script.run.is_step))
     files = all_files(script)
     tables = tables_for(script, text, files, 2 if "join" in wishes else 1)
     jobs = jobs_in(text, tables, files)
@@ -44,14 +44,14 @@ def act(script: Script) -> str:
             [Job("model", tables[0], (ask_target(script, tables[0]),))] if "model" in wishes else []
         )
     if not jobs:
-        return script.failed(words.nothing_fits(text, tables))
+        script.fail(words.nothing_fits(text, tables))
     try:
         workshop = find_workshop(script)
         return "\n\n".join(_carry_out(job, workshop) for job in jobs)
     except CannotRun as why:
-        return script.failed(f"I could not run code: {why}")
+        script.fail(f"I could not run code: {why}")
     except _Stopped as why:
-        return script.failed(str(why))
+        script.fail(str(why))
 
 
 class _Stopped(Exception):
@@ -90,7 +90,7 @@ def _checked(job: Job, workshop: Workshop, choices: Choices) -> Choices:
     if decided or not job.output or not workshop.script.may("get_file_info"):
         return choices
     found = workshop.script.call("get_file_info", path=job.output)
-    return choices if found.ok or _NOT_THERE not in found.text else replace(choices, overwrite=True)
+    return replace(choices, overwrite=True) if found.code == NotFound.code else choices
 
 
 def _before(job: Job, workshop: Workshop, choices: Choices) -> Choices:
@@ -159,7 +159,7 @@ def ask_target(script: Script, table: Table) -> str:
     """The column that the user wants predicted."""
     options = {one.name: one.name for one in table.columns if one.kind != "empty"}
     if not options:
-        raise Reply(script.failed(f"`{table.path}` has no column with values in it."))
+        script.fail(f"`{table.path}` has no column with values in it.")
     return script.ask(
         "Which column should be predicted?",
         f"A baseline model of {table.path} needs one.",
@@ -173,8 +173,8 @@ def explain(script: Script, text: str) -> str:
     path = notebook_for(script, text, all_files(script))
     shown = script.call("read_notebook", path=path)
     if not shown.ok:
-        return script.failed(f"I cannot read `{path}`: {words.first_line(shown.text)}")
-    return words.signed(explained(path, cells_in(shown.text)))
+        script.fail(f"I cannot read `{path}`: {words.first_line(shown.text)}")
+    return words.signed(explained(path, cells_in(shown.facts)))
 
 
 def put_in_order(script: Script, text: str) -> str:
@@ -182,18 +182,18 @@ def put_in_order(script: Script, text: str) -> str:
     path = notebook_for(script, text, all_files(script))
     shown = script.call("read_notebook", path=path)
     if not shown.ok:
-        return script.failed(f"I cannot read `{path}`: {words.first_line(shown.text)}")
-    wanted = moves(cells_in(shown.text))
+        script.fail(f"I cannot read `{path}`: {words.first_line(shown.text)}")
+    wanted = moves(cells_in(shown.facts))
     if not wanted:
         return f"The cells of `{path}` are in order already: each comes after what it needs."
     if not script.may("move_cell"):
-        return script.failed("I may not move cells in this role.")
+        script.fail("I may not move cells in this role.")
     for cell_id, after in wanted:
         place = {"index": 0} if after is None else {"after": after}
         moved = script.call("move_cell", path=path, cell_id=cell_id, **place)
         if not moved.ok:
-            return script.failed(f"Cell `{cell_id}` was not moved: {words.first_line(moved.text)}")
-    left = moves(cells_in(script.call("read_notebook", path=path).text))
+            script.fail(f"Cell `{cell_id}` was not moved: {words.first_line(moved.text)}")
+    left = moves(cells_in(script.call("read_notebook", path=path).facts))
     count = f"{len(wanted)} cell{'' if len(wanted) == 1 else 's'}"
     end = "They are in order now." if not left else f"{len(left)} are still out of order."
     return f"I moved {count} of `{path}`. {end} Nothing was run."

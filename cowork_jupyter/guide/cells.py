@@ -118,7 +118,7 @@ def _output(job: Job, choices: Choices, paths: dict[str, str]) -> dict[str, str]
 
 
 def _chart(job: Job, there: frozenset[str], in_notebook: bool) -> str:
-    title = job.action.removeprefix("Plot ").replace("`", "").partition(" from ")[0]
+    title = job.drawing.replace("`", "")
     stem = job.table.path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
     kind = "lines" if job.split else "line" if job.kind == "time" else "bar"
     return drawing.chart(

@@ -50,13 +50,8 @@ class Job:
                     f"Clean `{path}` into `{self.output}`: empty and double rows out, types set "
                     f"right, missing values {kept}"
                 )
-            case "time":
-                each = f" for each `{self.split}`" if self.split else ""
-                return f"Plot {self._measure} over time (`{self.columns[0]}`){each} from `{path}`"
-            case "category":
-                return f"Plot {self._measure} by category (`{self.columns[0]}`) from `{path}`"
-            case "distribution":
-                return f"Plot the distribution of `{self.columns[0]}` from `{path}`"
+            case "time" | "category" | "distribution":
+                return f"Plot {self.drawing} from `{path}`"
             case "join":
                 assert self.other is not None
                 left, right = self.columns
@@ -64,6 +59,18 @@ class Job:
                 return f"Join `{path}` with `{self.other.path}` on {on} into `{self.output}`"
             case "model":
                 return f"Fit and score a baseline model of `{self.columns[0]}` from `{path}`"
+
+    @property
+    def drawing(self) -> str:
+        """What a chart shows."""
+        column = f"`{self.columns[0]}`"
+        if self.kind == "distribution":
+            return f"the distribution of {column}"
+        if self.kind == "category":
+            return f"{self._measure} by category ({column})"
+        return f"{self._measure} over time ({column})" + (
+            f" for each `{self.split}`" if self.split else ""
+        )
 
     @property
     def reason(self) -> str:

@@ -7,44 +7,22 @@ import re
 from collections.abc import Sequence
 
 from . import words
-from .script import Reply, Script
+from .script import Script
 from .tables import LINES_READ, Table, table_of
 from .wishes import is_table, named_in, quoted, unquoted
 
 MOST_TABLES = 2
 _MOST_OFFERED = 8
-_SIZE = re.compile(r"  [\d.,]+ (?:bytes|KB|MB|GB)$")
 _PATH_IN_TEXT = re.compile(r"[\w./-]*\w\.(?:csv|tsv|tab|txt|dat|psv|ipynb)\b", re.IGNORECASE)
 _UNREADABLE = (".parquet", ".xlsx", ".xls", ".feather", ".h5", ".sqlite", ".db", ".json", ".gz")
-
-
-def files_in(listing: str) -> list[str]:
-    """The paths of all files in what `list_directory` showed."""
-    folders: list[str] = []
-    found = []
-    for line in listing.splitlines():
-        level = (len(line) - len(line.lstrip(" "))) // 2
-        name = line.strip(" ")
-        if not name or name.startswith("["):
-            continue
-        ignored = name.endswith("  (ignored by git)")
-        name = name.removesuffix("  (ignored by git)")
-        del folders[level:]
-        if name.endswith("/"):
-            folders.append(name[:-1])
-        elif _SIZE.search(name) and not ignored:
-            found.append("/".join([*folders, _SIZE.sub("", name)]))
-    return found
 
 
 def all_files(script: Script) -> list[str]:
     """The files of the workspace, three folders deep."""
     result = script.call("list_directory", path=".", depth=3)
     if not result.ok:
-        raise Reply(
-            script.failed(f"I cannot look into the workspace: {words.first_line(result.text)}")
-        )
-    return files_in(result.text)
+        script.fail(f"I cannot look into the workspace: {words.first_line(result.text)}")
+    return list(result.facts["files"])
 
 
 def tables_for(script: Script, text: str, files: Sequence[str], count: int = 1) -> list[Table]:
@@ -56,7 +34,7 @@ def tables_for(script: Script, text: str, files: Sequence[str], count: int = 1) 
     for path in paths:
         table = head_of(script, path)
         if table is None:
-            raise Reply(script.failed(f"I looked at `{path}`, and it is no table that I can read."))
+            script.fail(f"I looked at `{path}`, and it is no table that I can read.")
         tables.append(table)
     return tables
 
@@ -65,10 +43,13 @@ def head_of(script: Script, path: str) -> Table | None:
     """The table in a file, from its first lines."""
     result = script.call("read_file", path=path, end_line=LINES_READ)
     if not result.ok:
-        raise Reply(script.failed(f"I cannot read `{path}`: {words.first_line(result.text)}"))
-    if "is not text but a" in result.text.split("\n", 1)[0]:
+        script.fail(f"I cannot read `{path}`: {words.first_line(result.text)}")
+    facts = result.facts
+    if facts.get("binary") or not facts["total_lines"]:
         return None
-    return table_of(path, result.text) if result.text.strip() != "[the file is empty]" else None
+    # Below them the tool says how to read on.
+    lines = result.text.split("\n")[: facts["last_line"] - facts["first_line"] + 1]
+    return table_of(path, "\n".join(lines), facts["encoding"], facts["total_lines"])
 
 
 def _meant(script: Script, text: str, files: Sequence[str]) -> list[str]:
@@ -88,7 +69,7 @@ def _meant(script: Script, text: str, files: Sequence[str]) -> list[str]:
 
 def _folder(script: Script) -> str:
     """Where names are looked up first: users go by their notebook's folder, plans by the top."""
-    return "" if script.run.is_task else posixpath.dirname(script.here.notebook or "")
+    return "" if script.run.is_step else posixpath.dirname(script.here.notebook or "")
 
 
 def _plain(path: str) -> str:
@@ -115,12 +96,12 @@ def _usual(script: Script, files: Sequence[str], count: int) -> list[str]:
         why = (
             "I found no table (.csv, .tsv, .txt) in the workspace, so there is nothing to work on."
         )
-        raise Reply(script.failed(f"{why}{seen} Put one there, or name its path."))
+        script.fail(f"{why}{seen} Put one there, or name its path.")
     if len(tables) <= count:
         return tables
     if count > 1:
         found = ", ".join(f"`{path}`" for path in tables[:_MOST_OFFERED])
-        raise Reply(script.failed(f"Which two tables? Name both of them; I found {found}."))
+        script.fail(f"Which two tables? Name both of them; I found {found}.")
     options = {path: path for path in tables[:_MOST_OFFERED]}
     return [script.ask("Which table do you mean?", f"There are {len(tables)}.", options)]
 
@@ -136,6 +117,6 @@ def notebook_for(script: Script, text: str, files: Sequence[str]) -> str:
     if len(notebooks) == 1:
         return notebooks[0]
     if not notebooks:
-        raise Reply(script.failed("I found no notebook in the workspace."))
+        script.fail("I found no notebook in the workspace.")
     options = {path: path for path in notebooks[:_MOST_OFFERED]}
     return script.ask("Which notebook do you mean?", f"There are {len(notebooks)}.", options)

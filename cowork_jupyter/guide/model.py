@@ -6,12 +6,10 @@ import re
 from collections.abc import AsyncGenerator
 
 from ..domain.contexts import Usage
-from ..domain.roles import AgentRole
 from ..llm.chunks import Chunk, Finished, Request, TextChunk, UsageChunk
-from .conversation import text_of
 from .guide import NAME, Guide
+from .words import what_i_can_do
 
-_ROLE = re.compile(r"You are operating in ([A-Z]+) role")
 _PIECE = re.compile(r"\S+\s*|\s+")
 
 
@@ -28,16 +26,13 @@ class GuideModel:
         """There is nothing to close."""
 
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        """The guide's reply, word by word. It spends no tokens."""
-        reply = self._guide.reply(request.messages, role_of(request))
+        """The guide's reply, word by word. It spends no tokens.
+
+        It reads the conversation, not the prompt; to a prompt alone it can only say what it is.
+        """
+        known = request.conversation
+        reply = self._guide.reply(known()) if known else what_i_can_do(is_step=False)
         for piece in _PIECE.findall(reply):
             yield TextChunk(piece)
         yield Finished("stop")
         yield UsageChunk(Usage())
-
-
-def role_of(request: Request) -> AgentRole:
-    """The role that the system prompt gives; actor if it gives none, as for stored contexts."""
-    prompt = text_of(request.messages[0]) if request.messages else ""
-    found = _ROLE.search(prompt)
-    return AgentRole(found[1].lower()) if found else AgentRole.ACTOR

@@ -6,13 +6,10 @@ import ast
 import builtins
 import heapq
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-_HEAD = re.compile(
-    r"^\[cell (\d+) · (\S+) · (\w+)(?: · In \[(\d+)\])? · fingerprint (\w+)\]$", re.MULTILINE
-)
-_OUTPUT = "\n[output]\n"
 _READS = re.compile(r"\bread_\w+\(\s*['\"]([^'\"]+)|\bopen\(\s*['\"]([^'\"]+)")
 _DRAWS = re.compile(r"\.(?:plot|hist|scatter|bar|show|imshow|boxplot)\(")
 _BUILT_IN = frozenset(dir(builtins)) | {"display", "get_ipython", "_", "__", "In", "Out"}
@@ -27,7 +24,8 @@ class Cell:
     id: str
     kind: str
     source: str
-    output: str = ""
+    failed: bool = False
+    """Whether it ended with an error when it was run last."""
     count: int | None = None
     gives: set[str] = field(default_factory=set)
     needs: set[str] = field(default_factory=set)
@@ -36,15 +34,13 @@ class Cell:
     only_imports: bool = False
 
 
-def cells_in(shown: str) -> list[Cell]:
-    """The cells in what `read_notebook` showed."""
-    heads = list(_HEAD.finditer(shown))
-    ends = [head.start() for head in heads[1:]] + [len(shown)]
+def cells_in(facts: Mapping[str, Any]) -> list[Cell]:
+    """The cells that `read_notebook` tells of."""
     cells = []
-    for head, end in zip(heads, ends, strict=True):
-        source, _, output = shown[head.end() : end].strip("\n").partition(_OUTPUT)
-        count = int(head[4]) if head[4] else None
-        cell = Cell(head[2], head[3], source, output, count)
+    for one in facts["cells"]:
+        cell = Cell(
+            one["id"], one["cell_type"], one["source"], one["failed"], one["execution_count"]
+        )
         if cell.kind == "code":
             _analyse(cell)
         cells.append(cell)
@@ -193,9 +189,7 @@ def explained(path: str, cells: Sequence[Cell]) -> str:
         "Files it reads": [a or b for cell in code for a, b in _READS.findall(cell.source)],
         "Functions and classes": [name for cell in code for name in cell.functions],
         "Cells that draw": [f"`{cell.id}`" for cell in code if _DRAWS.search(cell.source)],
-        "Cells that ended with an error": [
-            f"`{cell.id}`" for cell in code if "Traceback" in cell.output or "Error:" in cell.output
-        ],
+        "Cells that ended with an error": [f"`{cell.id}`" for cell in code if cell.failed],
         "Names that no cell makes": sorted(_unknown(code)),
     }
     lines += [

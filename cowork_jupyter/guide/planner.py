@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ..domain.contexts import DONE
 from . import words
 from .actor import ask_target, explain
 from .cells import name_of
@@ -31,7 +32,7 @@ def plan(script: Script) -> str:
     if "order" in wishes:
         return _order(script, text)
     if not wishes:
-        return words.what_i_can_do(is_task=False)
+        return words.what_i_can_do(is_step=False)
     files = all_files(script)
     tables = tables_for(script, text, files, 2 if "join" in wishes else 1)
     if (
@@ -43,10 +44,19 @@ def plan(script: Script) -> str:
     jobs = jobs_in(text, tables, files)
     if "model" in wishes and not any(job.kind == "model" for job in jobs):
         jobs.append(Job("model", tables[0], (ask_target(script, tables[0]),)))
+    finished = _finished(script)
+    jobs = [job for job in jobs if job.action not in finished]
     if not jobs:
         return words.nothing_fits(text, tables)
     tools, notebook = _tools(script)
     return _as_plan(text, [_step(job, tools, notebook) for job in jobs], _risks(tables), jobs)
+
+
+def _finished(script: Script) -> set[str]:
+    """What of the plan is done, where only its rest is planned anew."""
+    plan = script.here.plan
+    steps = plan.steps if plan and script.run.replans else ()
+    return {step.action for step in steps if step.status in DONE}
 
 
 def _request(script: Script) -> str:
@@ -76,7 +86,7 @@ def _tools(script: Script) -> tuple[tuple[str, ...], str]:
         return (CELL_TOOLS, notebook) if notebook else (SCRIPT_TOOLS, "")
     if not notebook:
         return (KERNEL_TOOLS if script.call("list_variables").ok else SCRIPT_TOOLS), ""
-    if NO_KERNEL in script.call("list_variables", path=notebook).text:
+    if script.call("list_variables", path=notebook).code == NO_KERNEL:
         return SCRIPT_TOOLS, ""
     return CELL_TOOLS, notebook
 
@@ -119,7 +129,7 @@ def _order(script: Script, text: str) -> str:
     shown = script.call("read_notebook", path=path)
     if not shown.ok:
         return f"I cannot read `{path}`: {words.first_line(shown.text)}"
-    cells = cells_in(shown.text)
+    cells = cells_in(shown.facts)
     wanted = moves(cells)
     if not wanted:
         return f"The cells of `{path}` are in order already: each comes after what it needs."

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import Any
+from typing import Any, Literal, NoReturn
 
-from .conversation import Result, Run, Surroundings, key_of
+from ..llm.chunks import Conversation
+from .conversation import Result, Run, key_of
 
 
 class Reply(Exception):
@@ -25,18 +26,25 @@ class Reply(Exception):
 class Script:
     """One run of the guide, seen from inside."""
 
-    def __init__(self, run: Run, surroundings: Surroundings) -> None:
+    def __init__(self, run: Run, conversation: Conversation) -> None:
         self.run = run
-        self.here = surroundings
+        self.here = conversation
         self._used: Counter[str] = Counter()
 
     def may(self, *tools: str) -> bool:
         """Whether all these tools can be used."""
         return self.here.tools.issuperset(tools)
 
-    def failed(self, why: str) -> str:
-        """The words when nothing came of it; a step of a plan must be told so."""
-        return f"FAILED: {why}" if self.run.is_task else why
+    def ended(self, status: Literal["done", "failed"], summary: str) -> str:
+        """The last reply: words for the user; of a step, also what became of it."""
+        if not self.run.is_step:
+            return summary
+        result = {"type": "result", "format_version": "1.0", "status": status, "summary": summary}
+        return json.dumps(result, ensure_ascii=False)
+
+    def fail(self, why: str) -> NoReturn:
+        """End here, because nothing comes of it."""
+        raise Reply(self.ended("failed", why))
 
     def call(self, tool: str, **parameters: Any) -> Result:
         """What came of a call; made now, if it has not been made."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
@@ -15,11 +14,6 @@ SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".dat", ".psv")
 LINES_READ = 40
 _SEPARATORS = ("\t", ";", "|", ",", ":")
 """The surer a sign of a table, the earlier: the first wins if two fit alike."""
-_CUT = re.compile(r"^\[cut here: .*\]$", re.MULTILINE)
-_NOTES = re.compile(r"\n?\[([^\[\]\n]*(?:lines \d+–\d+ of \d+|read as [^\n;\]]+)[^\[\]\n]*)\]\s*$")
-_TOTAL = re.compile(r"lines \d+–\d+ of (\d+)")
-_READ_AS = re.compile(r"read as ([\w -]+)")
-_ENCODINGS = {"Windows-1252": "cp1252", "Latin-1": "latin-1"}
 _LONGEST_FIELD = 10_000_000
 csv.field_size_limit(_LONGEST_FIELD)
 
@@ -61,9 +55,10 @@ class Table:
         return [one for one in self.of_kind("text") if one.distinct <= 12]
 
 
-def table_of(path: str, shown: str) -> Table | None:
-    """The table in what `read_file` showed of a file; None where there is none."""
-    text, encoding, lines = _without_notes(shown)
+def table_of(
+    path: str, text: str, encoding: str = "utf-8", lines: int | None = None
+) -> Table | None:
+    """The table in the first lines of a file; None where there is none."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
     separator = separator_of(text)
     rows = _rows(text, separator)
@@ -88,7 +83,7 @@ def table_of(path: str, shown: str) -> Table | None:
         columns=tuple(columns),
         has_header=has_header,
         first_line=before,
-        encoding=encoding,
+        encoding=_codec(encoding),
         renamed=names != head,
         uneven=any(len(row) > len(names) for row in data),
         lines=lines,
@@ -147,27 +142,11 @@ def clear_names(names: Sequence[str]) -> list[str]:
     return clear
 
 
-def _without_notes(shown: str) -> tuple[str, str, int | None]:
-    """The lines alone, the encoding and the number of lines that `read_file` told."""
-    encoding, lines = "utf-8-sig", None
-    notes = _NOTES.search(shown)
-    if notes:
-        shown = shown[: notes.start()]
-        total, read_as = _TOTAL.search(notes[1]), _READ_AS.search(notes[1])
-        lines = int(total[1]) if total else None
-        encoding = _encoding(read_as[1]) if read_as else encoding
-    cut = _CUT.search(shown)
-    if cut:  # the line before the cut is not whole
-        head, _, partial = shown[: cut.start()].rstrip("\n").rpartition("\n")
-        shown = head or partial
-    return shown, encoding, lines
-
-
-def _encoding(label: str) -> str:
-    name = label.strip()
-    if name.startswith(("UTF-16", "UTF-32")):
-        return name[:6].lower()
-    return _ENCODINGS.get(name, "utf-8-sig")
+def _codec(encoding: str) -> str:
+    """What code should read a file with. A mark at its beginning says how wide characters go."""
+    if encoding.startswith(("utf-16", "utf-32")):
+        return encoding[:6]
+    return "utf-8-sig" if encoding == "utf-8" else encoding
 
 
 def _rows(text: str, separator: str) -> list[tuple[int, list[str]]]:

@@ -22,9 +22,9 @@ _CONNECT = (
 )
 
 
-def what_i_can_do(is_task: bool) -> str:
+def what_i_can_do(is_step: bool) -> str:
     """For requests that fit no rule."""
-    what = "do that step" if is_task else "do that"
+    what = "do that step" if is_step else "do that"
     lines = "\n".join(f"- {one}" for one in _ABILITIES)
     return (
         f"I am the built-in guide: I work by rules, without a language model, and I do not know "
@@ -56,6 +56,5 @@ def signed(text: str) -> str:
 
 
 def first_line(text: str) -> str:
-    """The first line that says something, without what is for models only."""
-    found = next((line.strip() for line in text.splitlines() if line.strip()), "nothing was said")
-    return found.removeprefix("Error: ").removesuffix(" (not retryable)")
+    """The first line that says something."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "nothing was said")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from .cells import PACKAGES, WRITTEN_BY, Means
@@ -17,15 +17,17 @@ from .words import first_line
 CELL_TOOLS = ("insert_cell", "edit_cell", "run_cell", "run_code")
 KERNEL_TOOLS = ("run_code",)
 SCRIPT_TOOLS = ("create_file", "execute_command")
-NO_KERNEL = "There is no kernel here"
+NO_KERNEL = "no_kernels"
+"""The code of the error where no kernel can be had at all."""
 _LOOK = (
     "print('packages:', *(lambda find: [name for name in "
     f"{PACKAGES!r} if find(name)])(__import__('importlib.util').util.find_spec))"
 )
 """Leaves no name behind where it runs."""
 _FOUND = re.compile(r"^packages:(.*)$", re.MULTILINE)
-_CELL = re.compile(r"Cell (\S+) has fingerprint (\w+) now")
 _MOST_SCRIPTS = 20
+_EXISTS = "exists"
+_NO_SUCH_COMMAND = 127
 
 
 class CannotRun(Exception):
@@ -83,18 +85,19 @@ class Workshop:
             )
         else:
             written = call("insert_cell", path=self.notebook, source=code, **self._place())
-        found = _CELL.search(written.text)
-        if not written.ok or not found:
+        if not written.ok:
             raise CannotRun(first_line(written.text))
-        self._cell = (found[1], found[2])
-        return call("run_cell", path=self.notebook, cell_id=found[1], start_kernel=True)
+        self._cell = (written.facts["cell_id"], written.facts["fingerprint"])
+        return call("run_cell", path=self.notebook, cell_id=self._cell[0], start_kernel=True)
 
     def _place(self) -> dict[str, str]:
         """Below the cell that asked for it, and what was already written below that; else last."""
         if not self.script.may("read_notebook"):
             return {}
-        wanted = _on_one_line(self.script.run.goal or self.script.run.request)
-        cells = cells_in(self.script.call("read_notebook", path=self.notebook).text)
+        run = self.script.run
+        wanted = _on_one_line(run.goal if run.is_step else run.request)
+        read = self.script.call("read_notebook", path=self.notebook)
+        cells = cells_in(read.facts) if read.ok else []
         asking = [
             at
             for at, cell in enumerate(cells)
@@ -113,7 +116,7 @@ class Workshop:
             if made.ok:
                 command = f"{self.python} {shlex.quote(path)}"
                 return _by_exit_code(self.script.call("execute_command", command=command))
-            if "exists already" not in made.text:
+            if made.code != _EXISTS:
                 break
         raise CannotRun(first_line(made.text))
 
@@ -126,14 +129,14 @@ def find_workshop(script: Script) -> Workshop:
         found = _FOUND.search(looked.text)
         if looked.ok and found:
             return Workshop(script, Means(frozenset(found[1].split()), True, True), notebook)
-        if NO_KERNEL not in looked.text:
+        if looked.code != NO_KERNEL:
             raise CannotRun(first_line(looked.text))
     if not notebook and script.may(*KERNEL_TOOLS):
         looked = script.call("run_code", code=_LOOK)
         found = _FOUND.search(looked.text)
         if looked.ok and found:
             return Workshop(script, Means(frozenset(found[1].split()), False, True), None)
-        if NO_KERNEL not in looked.text:  # such as a user who does not want it
+        if looked.code != NO_KERNEL:  # such as a user who does not want it
             raise CannotRun(first_line(looked.text))
     if not script.may(*SCRIPT_TOOLS):
         raise CannotRun("I may not run code in this role.")
@@ -144,7 +147,7 @@ def find_workshop(script: Script) -> Workshop:
         found = _FOUND.search(looked.text)
         if looked.ok and found:
             return Workshop(script, Means(frozenset(found[1].split()), False), None, python)
-        if "[exit code 127]" not in looked.text:
+        if looked.facts.get("exit_code") != _NO_SUCH_COMMAND:
             break
     raise CannotRun(first_line(looked.text))
 
@@ -155,4 +158,4 @@ def _on_one_line(text: str) -> str:
 
 def _by_exit_code(result: Result) -> Result:
     """A command that ran is a success only with exit code 0."""
-    return Result(result.ok and "[exit code 0]" in result.text[-400:], result.text)
+    return replace(result, ok=result.facts.get("exit_code") == 0)

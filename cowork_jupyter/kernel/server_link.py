@@ -20,6 +20,8 @@ from .problem import ServerGone
 TOKEN_VARIABLE = "COWORK_KERNEL_TOKEN"  # noqa: S105 (the name of a variable)
 URL_VARIABLE = "COWORK_SERVER_URL"
 _TOKEN_HEADER = "X-Cowork-Kernel-Token"  # noqa: S105 (the name of a header)
+_NOT_LOGGED_IN = "unauthenticated"
+"""The error's code for a kernel whose token does not count any more."""
 _SECONDS = 60.0
 _POLL_SECONDS = 20
 _GONE = (
@@ -138,7 +140,7 @@ def _error_of(answer: HTTPError) -> CoworkError:
     with answer:
         try:
             error = json.loads(answer.read())["error"]
-            if error["message"].startswith("Log in"):  # what it says to those without a token
+            if error["code"] == _NOT_LOGGED_IN:
                 return ServerGone(_UNKNOWN)
             return CoworkError(
                 error["message"],

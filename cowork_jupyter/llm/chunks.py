@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..domain.contexts import Usage
+from ..domain.messages import Message
+from ..domain.plan import Plan
+from ..domain.roles import AgentRole
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """What the messages of a request say in words, as values: for whoever works by rules."""
+
+    role: AgentRole
+    tools: frozenset[str] = frozenset()
+    """Those that the role may use here."""
+    notebook: str | None = None
+    plan: Plan | None = None
+    """The current one."""
+    messages: Sequence[Message] = ()
+    """Those of this job, or of this task of it, whole, oldest first."""
 
 
 @dataclass(frozen=True)
@@ -18,6 +35,8 @@ class Request:
     """Another model on the same server; empty for the configured one."""
     arguments: dict[str, Any] = field(default_factory=dict)
     """More arguments of the API, such as those of the tool protocol."""
+    conversation: Callable[[], Conversation] | None = None
+    """The same as values, put together only if asked for; None where there is no agent."""
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,8 @@ def _text(message: Message) -> str:
         outcome = "" if message.data.get("ok", True) else " (failed)"
         tool = message.data.get("tool", "the tool")
         return f"Result of {tool}{outcome}:\n{message.text or '(nothing)'}"
+    if message.message_type is MessageType.ANSWER:
+        return f"Answer to “{message.data.get('question', '')}”: {message.text}"
     text = message.text
     if not text and message.data and message.message_type is not MessageType.TEXT:
         text = json.dumps(message.data, ensure_ascii=False, default=str)

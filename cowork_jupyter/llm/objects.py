@@ -1,7 +1,7 @@
 """Following one `{…}` through the stream: where it ends, and whether it is meant for us.
 
-Only objects that name a tool, or say they are a plan, a question, a review or a text,
-are ours. Everything else is part of the text and should reach the reader without delay,
+Only objects that name a tool, or say they are a plan, a question, a review, a step's result
+or a text, are ours. Everything else is part of the text and should reach the reader without delay,
 so the scanner decides at the first key that tells.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from enum import Enum, auto
 
-KINDS = frozenset({"plan", "question", "review", "text"})
+KINDS = frozenset({"plan", "question", "review", "result", "text"})
 """Values of `type` that make an object ours."""
 
 CALLS = frozenset({"tool", "tools"})
@@ -38,7 +38,7 @@ _HEAD = 48
 _IN_STRING = re.compile(r'[^"\\]*')
 _OUTSIDE = re.compile(r'[^"{}:,`]*')
 _ALMOST_JSON = re.compile(
-    r"['\"]?(?:tools?['\"]?\s*:|type['\"]?\s*:\s*['\"]?(?:plan|question|review|text)\b)"
+    r"['\"]?(?:tools?['\"]?\s*:|type['\"]?\s*:\s*['\"]?(?:plan|question|review|result|text)\b)"
 )
 """How a call or a plan starts that is written as Python or JavaScript."""
 

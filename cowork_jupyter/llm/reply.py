@@ -68,7 +68,24 @@ class Reply:
 
 _OPEN, _CLOSE = "<think>", "</think>"
 _PLAIN = re.compile(r"\s+|[^<{\n]+")
+_OF_RESULTS = frozenset({"status", "summary"})
 _BEFORE_OBJECT = (" ", "\t", ":")
+
+
+def read_reply(text: str) -> Reply:
+    """The reply in a text that is there as a whole."""
+    parser = ReplyParser()
+    parser.feed(text)
+    parser.finish()
+    return parser.reply
+
+
+def _is_format(value: dict[str, Any]) -> bool:
+    """Whether it is one of the formats. Much that is not ours calls itself a result, too."""
+    kind = value.get("type")
+    if kind == "result" and _OF_RESULTS.isdisjoint(value):
+        return False
+    return isinstance(kind, str) and kind in FORMATS
 
 
 class ReplyParser:
@@ -258,7 +275,7 @@ class ReplyParser:
 
     def _sort_in(self, value: dict[str, Any], source: str) -> None:
         kind = value.get("type")
-        if not CALLS.isdisjoint(value) or (isinstance(kind, str) and kind in FORMATS):
+        if not CALLS.isdisjoint(value) or _is_format(value):
             self._found.append(value)
         elif kind == "text" and isinstance(value.get("text"), str):
             self._show(value["text"])

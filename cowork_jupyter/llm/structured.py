@@ -11,13 +11,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from ..domain.plan import Plan
-from ..domain.replies import Question, Review, Structured, ToolCall, ToolCalls
+from ..domain.replies import Question, Review, StepResult, Structured, ToolCall, ToolCalls
 from .objects import CALLS
 
-FORMATS: dict[str, type[Plan | Question | Review]] = {
+FORMATS: dict[str, type[Plan | Question | Review | StepResult]] = {
     "plan": Plan,
     "question": Question,
     "review": Review,
+    "result": StepResult,
 }
 """The structured replies beside tool calls, by the value of their `type`."""
 

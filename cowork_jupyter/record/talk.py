@@ -51,8 +51,6 @@ class _Teller:
         }
         self._told_last: dict[str | None, str] = {}
         """The last words of each task, so that they are not repeated as its result."""
-        self._told_as_answers: set[str] = set()
-        """What the model was told of answers that stand below their questions."""
 
     def call(self, use: Use) -> str:
         """One line, with the code that was run and the beginning of what it printed."""
@@ -91,6 +89,8 @@ class _Teller:
                 return self._plan(message)
             case MessageType.QUESTION:
                 return self._question(message)
+            case MessageType.ANSWER:
+                return ""  # it stands below its question
             case MessageType.REVIEW:
                 return self._review(message)
             case MessageType.TASK_ASSIGNMENT:
@@ -109,7 +109,7 @@ class _Teller:
         self._told_last[message.task_id] = message.text.strip()
         pictures = [_PICTURE for part in message.content if isinstance(part, ImagePart)]
         words = [quote(message.text)] if message.text.strip() else []
-        if not (pictures or words) or message.text in self._told_as_answers:
+        if not (pictures or words):
             return ""
         problem = message.data.get("problem")
         note = f" (could not be used: {line(str(problem))})" if problem else ""
@@ -124,7 +124,6 @@ class _Teller:
 
     def _question(self, message: Message) -> str:
         answer = self._answers.get(str(message.data.get("id")))
-        self._told_as_answers.add(f"Answer to “{message.text}”: {answer}")
         labels = {
             str(one.get("value")): str(one.get("label"))
             for one in _objects(message.data.get("options"))

@@ -29,6 +29,15 @@ if TYPE_CHECKING:
 _CODES = {401: "unauthenticated", 403: "forbidden", 404: "not_found", 405: "method_not_allowed"}
 
 
+class NotLoggedIn(web.HTTPError):
+    """Nobody we know is calling: no user, and no kernel whose token still counts."""
+
+    code = _CODES[401]
+
+    def __init__(self) -> None:
+        super().__init__(403, "Log in to this Jupyter server first.")
+
+
 class CallerMixin(ExtensionHandlerMixin):
     """Knows who is calling: a user of the Jupyter server, or a kernel with a token of ours."""
 
@@ -55,7 +64,7 @@ class CallerMixin(ExtensionHandlerMixin):
             return Caller(self.kernel.owner, self.kernel.id)
         user = handler.current_user
         if user is None:
-            raise web.HTTPError(403, "Log in to this Jupyter server first.")
+            raise NotLoggedIn
         if not await ensure_async(
             handler.authorizer.is_authorized(handler, user, action, "cowork")
         ):
@@ -153,8 +162,9 @@ def _error_object(status: int, error: BaseException | None) -> dict[str, Any]:
     message = "Something went wrong here; the log of the Jupyter server says more."
     if isinstance(error, web.HTTPError) and status < 500:
         message = words_of(error) or error.reason or HTTPStatus(status).phrase
+    usual = _CODES.get(status, "bad_request" if status < 500 else "internal")
     return {
-        "code": _CODES.get(status, "bad_request" if status < 500 else "internal"),
+        "code": error.code if isinstance(error, NotLoggedIn) else usual,
         "message": message,
         "retryable": status >= 500,
         "details": {},

@@ -7,6 +7,7 @@ old file at once the second finds the work done. Steps are only ever added.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -26,11 +27,38 @@ def add_owners(connection: sqlite3.Connection) -> None:
     )
 
 
+def mark_answers(connection: sqlite3.Connection) -> None:
+    """Answers were texts made of the question and the value; they become messages of their own."""
+    answered = connection.execute(
+        "SELECT id, job_id, data, answer FROM questions WHERE status='answered'"
+    ).fetchall()
+    for question_id, job_id, data, answer in answered:
+        asked, value = json.loads(data), json.loads(answer)["value"]
+        labels = {one["value"]: one["label"] for one in asked.get("options", [])}
+        facts = {
+            "question_id": question_id,
+            "question": asked["question"],
+            "value": value,
+            "label": labels.get(value, value),
+        }
+        connection.execute(
+            "UPDATE messages SET message_type='answer', content=?, data=? WHERE job_id=?"
+            " AND role='user' AND message_type='text' AND json_extract(content, '$[0].text')=?",
+            (
+                json.dumps([{"type": "text", "text": value}]),
+                json.dumps(facts),
+                job_id,
+                f"Answer to “{asked['question']}”: {value}",
+            ),
+        )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     create_legacy_tables,
     move_legacy_rows,
     add_owners,
     add_job_facts,
+    mark_answers,
 )
 
 

@@ -82,6 +82,7 @@ def _read_open(parameters: ReadFile, path: str, file: BinaryIO) -> ToolResult:
         data = {"paths": [path], "binary": True, "size": size, "kind": kind}
         return ToolResult(text, f"looked at {path} ({kind})", data)
     notes: list[str] = []
+    announced = bom_of(head)
     encoding, source = _as_lines(path, head, file, notes)
     start = parameters.start_line or 1
     end = parameters.end_line or sys.maxsize
@@ -100,7 +101,7 @@ def _read_open(parameters: ReadFile, path: str, file: BinaryIO) -> ToolResult:
             "first_line": lines.first,
             "last_line": lines.last,
             "total_lines": lines.total,
-            "encoding": encoding.name,
+            "encoding": (announced if announced.is_wide else encoding).name,
         },
     )
 

@@ -44,7 +44,12 @@ def _list_directory(parameters: ListDirectory, workspace: Workspace) -> ToolResu
     listing = _Listing(workspace)
     lines = list(listing.lines(place.path, entries, parameters.depth))
     text = "\n".join(lines) or "[the folder is empty]"
-    data = {"paths": [place.path], "entries": len(entries), "shown": listing.shown}
+    data = {
+        "paths": [place.path],
+        "entries": len(entries),
+        "shown": listing.shown,
+        "files": listing.files,
+    }
     return ToolResult(text, f"listed {place.path} ({len(entries)} entries)", data)
 
 
@@ -55,6 +60,8 @@ class _Listing:
         self._workspace = workspace
         self._rules = IgnoreRules(workspace)
         self.shown = 0
+        self.files: list[str] = []
+        """Paths of the files among them that git does not ignore."""
 
     def lines(self, folder: str, entries: list[Entry], depth: int, level: int = 0) -> Iterator[str]:
         """One line for each entry of this folder and, while deep enough, of those in it."""
@@ -67,6 +74,8 @@ class _Listing:
             is_folder = entry.kind == "folder"
             ignored = self._rules.ignores(path, is_folder=is_folder)
             yield f"{indent}{_described(entry)}{'  (ignored by git)' if ignored else ''}"
+            if entry.kind == "file" and not ignored:
+                self.files.append(path)
             if is_folder and depth > 1 and not ignored and entry.name != ".git":
                 yield from self.lines(path, self._entries(path), depth - 1, level + 1)
         if len(shown) < len(entries):

@@ -9,7 +9,7 @@ import pytest
 from acp import RequestError, schema
 
 from cowork_jupyter.store import Store
-from tests.scripted import Scripted, ScriptedServer, call, plan, text
+from tests.scripted import Scripted, ScriptedServer, call, plan, result, text
 
 from .editor import Editor, editor_with_agent
 
@@ -96,7 +96,7 @@ async def test_a_step_that_failed_is_told_with_its_reason(
     session = await editor.open(folder)
     model.add(plan("Two", "First", "Second"))
     await editor.say(session, "/plan Do two things.")
-    model.add(text("FAILED: the disk is full"))
+    model.add(result("failed", "the disk is full"))
     assert await editor.say(session, "/execute") == "end_turn"
     assert "What now?" in editor.text(session)
     with pytest.raises(RequestError, match="the disk is full"):

@@ -21,7 +21,7 @@ from cowork_jupyter.domain.events import Event, EventType
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.tools.registry import ToolRegistry, default_tools
-from tests.scripted import Scripted, ScriptedServer, call, text
+from tests.scripted import Scripted, ScriptedServer, call, result, text
 from tests.unit.agents.conftest import Bench
 from tests.unit.agents.helpers import bench_with
 from tests.unit.agents.test_coordinator import execute, make_plan, statuses
@@ -117,7 +117,7 @@ async def test_output_comes_in_order_while_a_command_runs(
 async def test_what_a_tool_refuses_comes_back_as_the_same_error(
     bench: Bench, scripted: ScriptedServer
 ) -> None:
-    scripted.add(call("read_file", path="missing.txt"), text("FAILED: it is not there"))
+    scripted.add(call("read_file", path="missing.txt"), result("failed", "it is not there"))
     job_id = await start(bench, "a")
     await until(bench, asks("failed"))
     assert bench.results()[0]["error"]["code"] == "not_found"
@@ -289,7 +289,7 @@ async def test_workers_that_do_not_see_the_workspace_are_not_used(
 async def test_a_worker_that_came_later_must_see_the_workspace_too(
     bench: Bench, scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scripted.add(call("read_file", path="a.py"), text("FAILED: I cannot read"))
+    scripted.add(call("read_file", path="a.py"), result("failed", "I cannot read"))
     monkeypatch.setattr(pool_cluster.Cluster, "check", pool_cluster.Cluster.connected)
     monkeypatch.setattr(pool_worker.Proof, "write", lambda _: None)
     job_id = await start(bench, "a")

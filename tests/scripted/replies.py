@@ -121,6 +121,12 @@ def plan(goal: str, *actions: str | dict[str, Any]) -> Scripted:
     return Scripted(text=json.dumps(value))
 
 
+def result(status: str, summary: str, left_undone: str = "") -> Scripted:
+    """How a step ended."""
+    ended = {"status": status, "summary": summary, "left_undone": left_undone}
+    return text(json.dumps({"type": "result", "format_version": "1.0", **ended}))
+
+
 def empty() -> Scripted:
     """Nothing at all."""
     return Scripted()

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from tornado import web
 
 from cowork_jupyter.api import api as endpoints
 from cowork_jupyter.api.routes import table
-from cowork_jupyter.server.handler import KERNEL_TOKEN_HEADER
+from cowork_jupyter.kernel.problem import ServerGone
+from cowork_jupyter.kernel.server_link import ServerLink
+from cowork_jupyter.server.handler import KERNEL_TOKEN_HEADER, NotLoggedIn
 from cowork_jupyter.server.kernel_tokens import TOKEN_VARIABLE, URL_VARIABLE
 
 from .api import Api
@@ -113,7 +117,25 @@ async def test_the_token_is_gone_with_the_kernel(as_kernel: AsKernel, kernels: F
     kernel = await as_kernel()
     await kernel.get("health")
     kernels.clear()
-    await kernel.refused("GET", "health", status=403)
+    await kernel.refused("GET", "health", status=403, code="unauthenticated")
+
+
+async def test_a_kernel_without_a_token_says_to_restart_it_whatever_words_the_server_has(
+    as_kernel: AsKernel,
+    kernels: FakeKernels,
+    http_server_port: tuple[Any, int],
+    jp_base_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def reworded(error: NotLoggedIn) -> None:
+        web.HTTPError.__init__(error, 403, "Qwrt zxcv.")
+
+    monkeypatch.setattr(NotLoggedIn, "__init__", reworded)
+    await as_kernel()
+    token = kernels.popitem()[1][TOKEN_VARIABLE]
+    link = ServerLink(f"http://127.0.0.1:{http_server_port[1]}{jp_base_url}", token)
+    with pytest.raises(ServerGone, match="Restart the kernel"):
+        await asyncio.to_thread(link.request, "GET", "health")
 
 
 async def test_each_kernel_gets_a_token_of_its_own(

@@ -121,7 +121,7 @@ async def test_a_request_that_wants_no_socket_gets_an_error_like_everywhere(api:
     address = f"context/{context}/events/ws"
     await api.refused("GET", address, status=400, code="bad_request")
     api._headers.pop("Authorization")
-    await api.refused("GET", address, status=403, code="forbidden")
+    await api.refused("GET", address, status=403, code="unauthenticated")
 
 
 async def test_the_socket_is_described_with_everything_else(api: Api) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.scripted import ScriptedServer, plan, text
+from tests.scripted import ScriptedServer, plan, result, text
 
 from .api import Api
 
@@ -80,7 +80,7 @@ async def test_a_plan_that_cannot_run_is_refused(
 
 async def test_a_failed_task_is_retried_over_http(api: Api, scripted: ScriptedServer) -> None:
     context = await planned(api, scripted, "look")
-    scripted.add(text("FAILED: no luck"), text("Looked."))
+    scripted.add(result("failed", "no luck"), text("Looked."))
     started = await api.post(f"context/{context}/plan/execute", {"revision": 1}, status=202)
     question = await api.first_question(context)
     address = f"jobs/{started['job_id']}/tasks/{question['task_id']}/retry"

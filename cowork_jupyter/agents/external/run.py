@@ -14,7 +14,9 @@ from ...checkpoints import ToolUse
 from ...domain.contexts import Context, JobStatus
 from ...domain.errors import CoworkError, NotFound, Unavailable
 from ...domain.plan import PlanStep
+from ...domain.replies import StepResult
 from ...domain.roles import AgentRole, Permission
+from ...llm.reply import read_reply
 from ...mcp.client.secrets import Mask, Resolved, VariableMissing, resolve
 from ..budget import Budget
 from ..hands import Hands
@@ -78,9 +80,14 @@ class Errand:
             return Outcome(JobStatus.FAILED, f"The limit of {limit} is reached.")
         except CoworkError as error:
             return Outcome(JobStatus.FAILED, mask(error.message))
-        if said.text:
-            log.say("assistant", mask(said.text))
-        return Outcome(said.status, said.error, mask(said.text))
+        words = mask(said.text)
+        reply = read_reply(words)
+        result = reply.structured if isinstance(reply.structured, StepResult) else None
+        if shown := reply.text if result else words:
+            log.say("assistant", shown)
+        if result and said.status is JobStatus.COMPLETED:
+            return Outcome.of(result)
+        return Outcome(said.status, said.error, words)
 
     def _resolved(self) -> Resolved:
         if find_spec("acp") is None:

@@ -95,6 +95,16 @@ def _shown(index: int, cell: CellState, room: int | None = None) -> str:
     return "\n".join([head, cell.source.rstrip(), *(["[output]", came] if came else [])])
 
 
+def _facts(cell: CellState) -> dict[str, object]:
+    return {
+        "id": cell.id,
+        "cell_type": cell.cell_type,
+        "source": cell.source,
+        "execution_count": cell.execution_count,
+        "failed": any(one.get("output_type") == "error" for one in cell.outputs),
+    }
+
+
 def _result(state: NotebookState, text: str, start: int, end: int) -> ToolResult:
     total = len(state.cells)
     notes = [f"{state.path}: {total} cells"]
@@ -112,5 +122,6 @@ def _result(state: NotebookState, text: str, start: int, end: int) -> ToolResult
         "total_cells": total,
         "open": state.is_open,
         "unsaved": state.unsaved,
+        "cells": [_facts(cell) for cell in state.cells[start:end]],
     }
     return ToolResult(f"[{', '.join(notes)}]\n{text}{tail}", f"read {which}{state.path}", data)

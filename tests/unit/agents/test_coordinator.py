@@ -17,7 +17,8 @@ from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.store import PlanRevision
 from cowork_jupyter.tools.base import Parameters, Tool, ToolContext, ToolResult
-from tests.scripted import Scripted, ScriptedServer, call, plan, stall, text
+from tests.scripted import Scripted, ScriptedServer, call, plan, result, stall, text
+from tests.scripted.server import last_words
 
 from .conftest import Bench
 from .helpers import add_tools, ended, eventually
@@ -158,7 +159,7 @@ async def test_executing_is_an_approval_that_makes_the_role_actor(bench: Bench) 
     assert approval.role == "user"
 
 
-FAILED = text("FAILED: the file is locked")
+FAILED = result("failed", "the file is locked")
 
 
 async def asked_more_than(bench: Bench, number: int) -> None:
@@ -227,6 +228,42 @@ async def test_skip_lets_the_rest_go_on_without_it(bench: Bench) -> None:
     assert await fail_and_answer(bench, "skip") is JobStatus.COMPLETED
     assert statuses(bench)["b"] is StepStatus.SKIPPED
     assert statuses(bench)["c"] is StepStatus.COMPLETED
+
+
+async def test_a_step_says_in_a_structure_how_it_ended(bench: Bench) -> None:
+    make_plan(bench, {"a": [], "b": ["a"]})
+    done = result("done", "FAILED: is a word in the file")
+    with ScriptedServer(by_step(a=done)) as model:
+        bench.connect(model.base_url)
+        assert await run(bench) is JobStatus.COMPLETED
+        asked = last_words(model.requests[-1].body, "user")
+    assert [task.result for task in bench.service.list_jobs(bench.context.id)[0].tasks] == [
+        "FAILED: is a word in the file",
+        "Done.",
+    ]
+    assert "Result of step a: FAILED: is a word in the file" in asked
+    told = bench.messages(MessageType.TASK_RESULT)[0]
+    assert (told.text, told.data["status"]) == ("FAILED: is a word in the file", "completed")
+
+
+@pytest.mark.parametrize(
+    ("answer", "ended"), [("accept", StepStatus.COMPLETED), ("skip", StepStatus.SKIPPED)]
+)
+async def test_what_was_done_in_part_the_user_decides_about(
+    bench: Bench, answer: str, ended: StepStatus
+) -> None:
+    make_plan(bench, {"a": []})
+    with ScriptedServer(by_step(a=result("partly", "Two are read.", "the third"))) as model:
+        bench.connect(model.base_url)
+        job_id = await execute(bench)
+        asked = await bench.until(EventType.QUESTION_ASKED)
+        assert asked.data["context"] == "Two are read.\nLeft undone: the third"
+        assert asked.data["options"][0]["value"] == "accept"
+        bench.service.answer(asked.data["id"], answer)
+        assert (await bench.service.jobs.wait(job_id)).status is JobStatus.COMPLETED
+    assert statuses(bench) == {"a": ended}
+    (told,) = bench.messages(MessageType.TASK_RESULT)
+    assert (told.data["status"], told.data["left_undone"]) == ("partly", "the third")
 
 
 async def test_stop_ends_the_job_and_says_why(bench: Bench) -> None:

@@ -22,7 +22,7 @@ from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.record import ExportFormat
 from cowork_jupyter.service import CoworkService
 from cowork_jupyter.store import Inquiry, PlanRevision
-from tests.scripted import Scripted, ScriptedServer, call, calls, text
+from tests.scripted import Scripted, ScriptedServer, call, calls, result, text
 
 from .conftest import Bench, make_bench
 from .helpers import Clock, bench_with, ended, eventually
@@ -378,7 +378,7 @@ async def test_a_new_file_beyond_the_plan_is_mentioned(
 
 
 async def test_what_goes_further_asks(asking: Bench, scripted: ScriptedServer) -> None:
-    scripted.add(call("delete_file", path="a.py"), text("FAILED: not allowed"), text("x"))
+    scripted.add(call("delete_file", path="a.py"), result("failed", "not allowed"), text("x"))
     job_id = await run_plan(asking, one_step(["update_file"], ["a.py"]))
     (request,) = await pending(asking)
     (notice,) = [one.data for one in asking.events(EventType.NOTICE)]

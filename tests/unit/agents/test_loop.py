@@ -13,7 +13,7 @@ from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
-from tests.scripted import Scripted, ScriptedServer, call, calls, empty, plan, text
+from tests.scripted import Scripted, ScriptedServer, call, calls, empty, plan, result, text
 
 from .conftest import Bench
 from .helpers import PATIENCE, ended
@@ -248,6 +248,16 @@ async def test_a_question_waits_for_its_answer_and_the_model_gets_it(
     assert job.status is JobStatus.COMPLETED
     assert "Answer to “Which?”: b" in scripted.requests[1].body["messages"][-1]["content"]
     assert bench.events(EventType.QUESTION_ANSWERED)[0].data["value"] == "b"
+
+
+async def test_a_result_outside_of_a_plan_ends_the_job_as_it_says(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    scripted.add(result("done", "Read it."), result("failed", "It is not there."))
+    job = await bench.tell("read it")
+    assert (job.status, bench.messages()[-1].text) == (JobStatus.COMPLETED, "Read it.")
+    job = await bench.tell("again")
+    assert (job.status, job.error) == (JobStatus.FAILED, "It is not there.")
 
 
 def repeated(tool: str, times: int, **parameters: Any) -> list[Scripted]:

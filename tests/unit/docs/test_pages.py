@@ -15,6 +15,7 @@ from cowork_jupyter.agents.choices import about_failure
 from cowork_jupyter.agents.external.configured import ExternalAgents
 from cowork_jupyter.cli import command
 from cowork_jupyter.domain.plan import PlanStep
+from cowork_jupyter.domain.replies import StepResult
 from cowork_jupyter.llm.discovery import USUAL
 from cowork_jupyter.local.catalogue import CATALOGUE
 from cowork_jupyter.mcp.client.entry import read_server
@@ -74,7 +75,9 @@ def test_lists_in_the_pages_are_those_of_the_code() -> None:
         one.name for one in CATALOGUE if f"| `{one.name}` | {one.size / 1e9:.1f} GB" not in local
     ] == []
     assert [one.name for one in available() if f"| `/{one.name}" not in editors] == []
-    failure = about_failure(PlanStep(id="1", step_number=1, action="Go"), "why")
+    failure = about_failure(
+        PlanStep(id="1", step_number=1, action="Go"), StepResult(status="partly", summary="why")
+    )
     plans = page("howto/plans")
     assert [one.label for one in failure.options if f"| {one.label} |" not in plans] == []
     model = page("howto/connect-a-model")

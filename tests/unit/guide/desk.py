@@ -1,4 +1,4 @@
-"""Lets the guide work: its calls go to the real tools, results back as the loop tells them."""
+"""Lets the guide work: its calls go to the real tools, results back as the loop stores them."""
 
 from __future__ import annotations
 
@@ -9,18 +9,56 @@ import json
 import os
 import shlex
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from cowork_jupyter.domain.errors import CoworkError
+from cowork_jupyter.domain.messages import Answer, Message, MessageRole, MessageType, TextPart
+from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.guide import Guide
-from cowork_jupyter.tools.base import ToolContext
+from cowork_jupyter.llm.chunks import Conversation
+from cowork_jupyter.tools.base import ToolContext, ToolResult
 from cowork_jupyter.tools.registry import default_tools
 from cowork_jupyter.workspace import Workspace
 
 MOST_TURNS = 40
+
+
+def said(
+    role: MessageRole, text: str, kind: MessageType = MessageType.TEXT, **data: Any
+) -> Message:
+    """A stored message."""
+    return Message(
+        context_id="c", role=role, message_type=kind, content=[TextPart(text=text)], data=data
+    )
+
+
+def step(action: str, goal: str = "", **fields: Any) -> Message:
+    """The assignment of a step. Its words say nothing: they are for models."""
+    facts = {"action": action, "step_number": 1, **fields}
+    return said("user", "qwrt", MessageType.TASK_ASSIGNMENT, step=facts, goal=goal)
+
+
+def call(number: int, tool: str, parameters: dict[str, Any]) -> Message:
+    """A call of the guide's."""
+    facts = {"call_id": f"call_{number}", "tool": tool, "parameters": parameters}
+    return said("assistant", "", MessageType.TOOL_CALL, **facts)
+
+
+def result(number: int, came: ToolResult | CoworkError) -> Message:
+    """What came of that call."""
+    error = came.as_dict() if isinstance(came, CoworkError) else None
+    text, facts = ("qwrt", {}) if isinstance(came, CoworkError) else (came.text, came.data)
+    stored = {"call_id": f"call_{number}", "ok": not error, "error": error, "facts": facts}
+    return said("tool", text, MessageType.TOOL_RESULT, **stored)
+
+
+def answer(number: int, question: str, value: str) -> Message:
+    """What the user answers to a question."""
+    facts = Answer(question_id=f"q_{number}", question=question, value=value, label=value)
+    return said("user", value, MessageType.ANSWER, **facts.model_dump())
 
 
 class Desk:
@@ -36,31 +74,27 @@ class Desk:
 
     def ask(
         self,
-        text: str,
+        request: str | Message,
         role: AgentRole = AgentRole.ACTOR,
         answers: Sequence[str] = (),
         notebook: str | None = None,
+        plan: Plan | None = None,
     ) -> str:
-        """The guide's last words, or its plan as JSON, after all calls it wanted."""
+        """The guide's last words, or its plan or result as JSON, after all calls it wanted."""
         waiting = list(answers)
-        facts = f"\n# Facts\n- notebook: {notebook}\n" if notebook else ""
-        messages: list[dict[str, Any]] = [
-            {"role": "system", "content": facts},
-            {"role": "user", "content": text},
-        ]
-        tools = [tool.name for tool in self.registry.permitted(role)]
-        for _turn in range(MOST_TURNS):
-            said = Guide().reply(messages, role, tools)
-            messages.append({"role": "assistant", "content": said})
-            value = json.loads(said) if said.startswith("{") else {}
+        messages = [said("user", request) if isinstance(request, str) else request]
+        tools = frozenset(tool.name for tool in self.registry.permitted(role))
+        for turn in range(MOST_TURNS):
+            spoken = Guide().reply(Conversation(role, tools, notebook, plan, messages))
+            value = json.loads(spoken) if spoken.startswith("{") else {}
             if "tool" in value:
-                messages.append({"role": "user", "content": self._called(value, role)})
+                messages += [call(turn, value["tool"], value["parameters"])]
+                messages += [result(turn, self._called(value, role))]
             elif value.get("type") == "question":
                 self.questions.append(value)
-                answer = f"Answer to “{value['question']}”: {waiting.pop(0)}"
-                messages.append({"role": "user", "content": answer})
+                messages += [answer(turn, value["question"], waiting.pop(0))]
             else:
-                return said
+                return spoken
         raise AssertionError("the guide does not come to an end")
 
     def plan(self, text: str, answers: Sequence[str] = (), **more: Any) -> dict[str, Any]:
@@ -69,22 +103,27 @@ class Desk:
         assert made["type"] == "plan"
         return made
 
-    def _called(self, call: dict[str, Any], role: AgentRole) -> str:
+    def step(self, action: str, **more: Any) -> tuple[str, str]:
+        """How a step ended, and what is said of it."""
+        ended = json.loads(self.ask(step(action, **more)))
+        assert ended["type"] == "result"
+        return ended["status"], ended["summary"]
+
+    def _called(self, call: dict[str, Any], role: AgentRole) -> ToolResult | CoworkError:
         self.calls.append(call)
         tool, parameters = call["tool"], call["parameters"]
         if tool == "execute_command":
-            return f"Result of {tool}:\n{self._command(parameters['command'])}"
+            return self._command(parameters["command"])
         context = ToolContext(Workspace(self.folder), role)
         try:
-            result = asyncio.run(self.registry.call(tool, parameters, context))
+            return asyncio.run(self.registry.call(tool, parameters, context))
         except CoworkError as error:
-            return f"Result of {tool} (failed):\nError: {error.message}"
-        return f"Result of {tool}:\n{result.text or '(nothing)'}"
+            return error
 
-    def _command(self, command: str) -> str:
+    def _command(self, command: str) -> ToolResult:
         words = shlex.split(command)
         if words[1] == "-c":
-            return f"packages: {self.packages}\n[exit code 0]"
+            return _ran([f"packages: {self.packages}\n"], 0)
         code = (self.folder / words[1]).read_text(encoding="utf-8")
         out, before = io.StringIO(), Path.cwd()
         os.chdir(self.folder)
@@ -92,8 +131,12 @@ class Desk:
             with contextlib.redirect_stdout(out):
                 exec(compile(code, words[1], "exec"), {"__name__": "__main__"})
         except Exception:
-            return f"{out.getvalue()}{traceback.format_exc()}[exit code 1]"
+            return _ran([out.getvalue(), traceback.format_exc()], 1)
         finally:
             os.chdir(before)
         self.outputs.append(out.getvalue())
-        return f"{out.getvalue()}[exit code 0]"
+        return _ran([out.getvalue()], 0)
+
+
+def _ran(output: Iterable[str], exit_code: int) -> ToolResult:
+    return ToolResult("".join(output), "", {"exit_code": exit_code})

@@ -12,12 +12,16 @@ from typing import Any
 
 import pytest
 
+from cowork_jupyter.domain.contexts import StepStatus
+from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.guide import Guide
 from cowork_jupyter.guide.cells import WRITTEN_BY
+from cowork_jupyter.llm.chunks import Conversation
+from cowork_jupyter.tools.base import ToolResult
 
-from .desk import Desk
+from .desk import Desk, answer, call, result, said
 
 SALES = "day,region,price\n" + "".join(
     f"2024-{1 + n % 6:02d}-{1 + n % 28:02d},{'NSW'[n % 3]},{n % 10}.5\n" for n in range(60)
@@ -68,14 +72,9 @@ def test_a_line_for_each_value_adds_up(desk: Desk, packages: str) -> None:
 def test_each_step_of_a_plan_can_be_carried_out(desk: Desk) -> None:
     made = desk.plan("analyse sales.csv, clean it, and plot the distribution of price")
     for step in made["steps"]:
-        text = (
-            f"Execute the plan (revision 1).\n\nThe current plan:\n{json.dumps(made)}\n\n"
-            f"Your task is step {step['step_number']} of an approved plan.\n"
-            f"The plan's goal: {made['goal']}\nThe step: {step['action']}\n\nDo just this step. …"
-        )
-        said = desk.ask(text)
+        status, said = desk.step(**step, goal=made["goal"])
+        assert status == "done"
         assert "done" in said
-        assert not said.startswith("FAILED:")
 
 
 def test_a_step_is_about_its_own_table_and_not_about_one_of_the_same_name(tmp_path: Path) -> None:
@@ -85,11 +84,7 @@ def test_a_step_is_about_its_own_table_and_not_about_one_of_the_same_name(tmp_pa
     desk = Desk(tmp_path)
     plan = desk.plan("Clean sales.csv", notebook="mine/work.ipynb")
     assert [step["files"][1] for step in plan["steps"]] == ["mine/sales.csv"]
-    desk.ask(
-        "Your task is step 1 of an approved plan.\n"
-        f"The plan's goal: Clean sales.csv\nThe step: {plan['steps'][0]['action']}\n\n"
-        "Do just this step."
-    )
+    desk.step(**plan["steps"][0])
     assert (tmp_path / "mine" / "sales_clean.csv").exists()
     assert not (tmp_path / "other" / "sales_clean.csv").exists()
 
@@ -122,9 +117,18 @@ def test_everything_in_a_report_was_printed_by_the_code(desk: Desk) -> None:
 
 
 def test_an_addition_comes_on_top_of_the_plan_there_is(desk: Desk) -> None:
-    plan = {"type": "plan", "goal": "profile sales.csv", "steps": []}
-    made = desk.plan(f"The current plan:\n{json.dumps(plan)}\n\nalso plot price by region")
+    before = Plan.model_validate(desk.plan("profile sales.csv"))
+    made = desk.plan("also plot price by region", plan=before)
     assert [step["action"].split()[0] for step in made["steps"]] == ["Profile", "Plot"]
+
+
+def test_after_a_failure_only_what_is_not_done_is_planned_anew(desk: Desk) -> None:
+    before = Plan.model_validate(desk.plan("profile sales.csv, clean it and plot price by region"))
+    before.steps[0].status = StepStatus.COMPLETED
+    before.steps[1].status = StepStatus.FAILED
+    made = json.loads(desk.ask(said("user", "qwrt", replan=True), AgentRole.PLANNER, plan=before))
+    assert made["goal"] == before.goal
+    assert [step["action"] for step in made["steps"]] == [one.action for one in before.steps[1:]]
 
 
 def test_what_it_cannot_do_it_says_with_what_it_can(desk: Desk) -> None:
@@ -136,14 +140,15 @@ def test_what_it_cannot_do_it_says_with_what_it_can(desk: Desk) -> None:
 
 
 def test_a_step_it_cannot_do_fails(desk: Desk) -> None:
-    text = "Your task is step 1 of an approved plan.\nThe step: Call the bank\n\nDo just this step."
-    assert desk.ask(text).startswith("FAILED: ")
+    status, said = desk.step("Call the bank")
+    assert status == "failed"
+    assert "I do not know how to do that step" in said
 
 
 def test_a_step_about_a_table_that_is_not_there_failed(desk: Desk) -> None:
-    step = "Profile `no.csv`"
-    said = desk.ask(f"Your task is step 1 of an approved plan.\nThe step: {step}\n\nDo just this.")
-    assert said.startswith("FAILED: I cannot read `no.csv`: There is no 'no.csv'")
+    status, said = desk.step("Profile `no.csv`")
+    assert status == "failed"
+    assert said.startswith("I cannot read `no.csv`: There is no 'no.csv'")
     assert "retryable" not in said
 
 
@@ -275,66 +280,52 @@ def test_a_role_that_cannot_run_code_says_so(desk: Desk) -> None:
     assert "not run code" in desk.ask("profile sales.csv", AgentRole.DESIGNER)
 
 
-def _messages(*turns: tuple[str, Any]) -> list[dict[str, Any]]:
-    names = ["read_file", "list_directory", "read_notebook", "run_cell", "run_code"]
-    names += ["insert_cell", "edit_cell"]
-    tools = "\n".join(f"- {name}(path): what it does" for name in names)
-    facts = "- date: today\n- notebook: work/nb.ipynb\n"
-    prompt = f"# Tools\n## Files\n{tools}\n\n# Replies\n…\n\n# Facts\n{facts}"
-    return [
-        {"role": "system", "content": f"\n{prompt}"},
-        *({"role": role, "content": text} for role, text in turns),
-    ]
-
-
 def test_with_a_notebook_it_writes_a_cell_runs_it_and_mends_it() -> None:
     """The kernel's side is played here; paths are seen from the notebook's folder."""
-    turns: list[tuple[str, Any]] = [("user", "profile data/sales.csv")]
-    results = {
-        "list_directory": ["data/\n  sales.csv  2.1 KB\nwork/\n  nb.ipynb  1.0 KB"],
-        "read_file": [SALES],
-        "run_code": ["packages: pandas\n[ran code in 0.1 s]"],
-        "read_notebook": [
-            "[cell 0 · c0 · code · fingerprint a1]\n%%act -m m\nprofile\ndata/sales.csv\n"
-            f"[cell 1 · c1 · code · In [2] · fingerprint a2]\n# {WRITTEN_BY}\nearlier()\n"
-            "[cell 2 · c2 · code · fingerprint a3]\nprint('mine')\n"
-        ],
-        "insert_cell": ["Inserted a cell. Cell k1 has fingerprint f1 now."],
+
+    def cell(name: str, source: str) -> dict[str, Any]:
+        rest = {"cell_type": "code", "execution_count": None, "failed": False}
+        return {"id": name, "source": source, **rest}
+
+    def written(mark: str) -> ToolResult:
+        return ToolResult("qwrt", "", {"cell_id": "k1", "fingerprint": mark})
+
+    cells = [
+        cell("c0", "%%act -m m\nprofile\ndata/sales.csv"),
+        cell("c1", f"# {WRITTEN_BY}\nearlier()"),
+        cell("c2", "print('mine')"),
+    ]
+    lines = {"first_line": 1, "last_line": 61, "total_lines": 61, "encoding": "utf-8"}
+    results: dict[str, list[ToolResult | CoworkError]] = {
+        "list_directory": [ToolResult("", "", {"files": ["data/sales.csv", "work/nb.ipynb"]})],
+        "read_file": [ToolResult(SALES, "", lines)],
+        "run_code": [ToolResult("packages: pandas", "")],
+        "read_notebook": [ToolResult("", "", {"cells": cells})],
+        "insert_cell": [written("f1")],
         "run_cell": [
-            "(failed)Error: The cell k1 failed\nModuleNotFoundError: No module named 'pandas'",
-            "→ 60 rows, 3 columns, 0 duplicate rows\n[ran cell k1 in 0.1 s]",
+            CoworkError("ModuleNotFoundError: No module named 'pandas'", code="code_failed"),
+            ToolResult("→ 60 rows, 3 columns, 0 duplicate rows", ""),
         ],
-        "edit_cell": ["Changed cell k1. Cell k1 has fingerprint f2 now."],
+        "edit_cell": [written("f2")],
     }
-    made = []
-    while True:
-        said = Guide().reply(_messages(*turns), AgentRole.ACTOR)
-        turns.append(("assistant", said))
-        if not said.startswith("{"):
+    messages, made = [said("user", "profile data/sales.csv")], []
+    for turn in range(20):
+        here = Conversation(AgentRole.ACTOR, frozenset(results), "work/nb.ipynb", None, messages)
+        spoken = Guide().reply(here)
+        if not spoken.startswith("{"):
             break
-        value = json.loads(said)
+        value = json.loads(spoken)
         if "question" in value:
-            turns.append(("user", f"Answer to “{value['question']}”: without"))
+            messages.append(answer(turn, value["question"], "without"))
             continue
         made.append(value)
-        result = results[value["tool"]].pop(0)
-        failed = " (failed)" if result.startswith("(failed)") else ""
-        result = result.removeprefix("(failed)")
-        turns.append(("user", f"Result of {value['tool']}{failed}:\n{result}"))
-    assert "60 rows, 3 columns" in said
-    cell = next(call for call in made if call["tool"] == "insert_cell")["parameters"]
-    assert cell["path"] == "work/nb.ipynb"
-    assert cell["after"] == "c1", "below the cell that asked, and what was written there before"
-    assert "pd.read_csv('../data/sales.csv'" in cell["source"]
-    mended = next(call for call in made if call["tool"] == "edit_cell")["parameters"]
+        came = results[value["tool"]].pop(0)
+        messages += [call(turn, value["tool"], value["parameters"]), result(turn, came)]
+    assert "60 rows, 3 columns" in spoken
+    inserted = next(one for one in made if one["tool"] == "insert_cell")["parameters"]
+    assert inserted["path"] == "work/nb.ipynb"
+    assert inserted["after"] == "c1", "below the cell that asked, and what was written there before"
+    assert "pd.read_csv('../data/sales.csv'" in inserted["source"]
+    mended = next(one for one in made if one["tool"] == "edit_cell")["parameters"]
     assert "pandas" not in mended["source"]
     assert (mended["cell_id"], mended["fingerprint"]) == ("k1", "f1")
-
-
-def test_a_request_after_a_cancelled_call_is_a_new_one() -> None:
-    turns = [
-        ("user", "profile a.csv"),
-        ("assistant", '{"tool": "list_directory", "parameters": {}, "terminate": false}'),
-        ("user", "Result of list_directory (failed):\nError: It was cancelled.\n\nsing a song"),
-    ]
-    assert "COWORK_BASE_URL" in Guide().reply(_messages(*turns), AgentRole.ACTOR)

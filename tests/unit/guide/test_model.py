@@ -10,6 +10,8 @@ import pytest
 import pytest_asyncio
 
 from cowork_jupyter.domain.contexts import JobStatus, StepStatus
+from cowork_jupyter.domain.errors import CoworkError
+from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
@@ -53,6 +55,39 @@ async def test_a_plan_is_made_approved_and_carried_out(bench: Bench) -> None:
     drawn = re.search(r"drawn to (\S+)", said[1])
     assert drawn
     assert (bench.workspace / drawn[1]).stat().st_size > 0
+
+
+@pytest.mark.asyncio
+async def test_other_words_for_models_change_nothing_that_the_guide_does(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nonsense = "Qwrt zxcv."
+    monkeypatch.setattr("cowork_jupyter.agents.agent.render_prompt", lambda _parts: nonsense)
+    monkeypatch.setattr("cowork_jupyter.agents.coordinator.assignment_text", lambda *_: nonsense)
+    monkeypatch.setattr("cowork_jupyter.llm.conversation._text", lambda _message: nonsense)
+    monkeypatch.setattr(CoworkError, "for_model", nonsense)
+    (bench.workspace / "other.csv").write_text("x,y\n1,2\n")
+    job_id = bench.start("Make a profile of a table", AgentRole.PLANNER)
+    await bench.answer("sales.csv")
+    assert (await bench.service.jobs.wait(job_id)).status is JobStatus.COMPLETED
+    revision = bench.service.plan(bench.context.id)
+    assert revision
+    job = await bench.service.execute_plan(bench.context.id, revision.revision)
+    assert (await bench.service.jobs.wait(job.id)).status is JobStatus.COMPLETED
+    (done,) = bench.messages(MessageType.TASK_RESULT)
+    assert done.data["status"] == "completed"
+    assert "50 rows, 3 columns" in done.text
+
+
+@pytest.mark.asyncio
+async def test_a_step_that_the_guide_cannot_do_has_failed(bench: Bench) -> None:
+    plan = {"type": "plan", "goal": "Money", "steps": [{"id": "1", "action": "Call the bank"}]}
+    bench.service.edit_plan(bench.context.id, plan, 0)
+    job = await bench.service.execute_plan(bench.context.id, 1)
+    asked = await bench.until(EventType.QUESTION_ASKED)
+    assert "I do not know how to do that step" in asked.data["context"]
+    bench.service.answer(asked.data["id"], "stop")
+    assert (await bench.service.jobs.wait(job.id)).status is JobStatus.FAILED
 
 
 @pytest.mark.asyncio

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from cowork_jupyter.guide.notebook import cells_in, explained, moves, ordered
 
 
-def shown(*cells: tuple[str, str, str]) -> str:
-    parts = [
-        f"[cell {at} · {name} · {kind} · fingerprint abc]\n{source}"
-        for at, (name, kind, source) in enumerate(cells)
-    ]
-    return "[nb.ipynb: 3 cells, python]\n" + "\n\n".join(parts)
+def shown(*cells: tuple[str, str, str]) -> dict[str, Any]:
+    rest = {"execution_count": None, "failed": False}
+    told = [{"id": name, "cell_type": kind, "source": it, **rest} for name, kind, it in cells]
+    return {"cells": told}
 
 
 def order(*cells: tuple[str, str, str]) -> str:

@@ -57,15 +57,11 @@ def test_years_can_head_columns_of_numbers() -> None:
     assert table.names == ["land", "2023", "2024"]
 
 
-def test_notes_of_the_read_tool_are_no_rows() -> None:
-    shown = "a;b\n1;2\n[read as Windows-1252; lines 1–2 of 900; read on with start_line=3]"
-    table = table_of("t.csv", shown)
+@pytest.mark.parametrize(
+    ("encoding", "codec"),
+    [("utf-8", "utf-8-sig"), ("utf-16-le", "utf-16"), ("cp1252", "cp1252"), ("latin-1", "latin-1")],
+)
+def test_code_reads_a_table_as_the_tool_has_read_it(encoding: str, codec: str) -> None:
+    table = table_of("t.csv", "a;b\n1;2\n", encoding, 900)
     assert table
-    assert (table.encoding, table.lines, table.columns[1].distinct) == ("cp1252", 900, 1)
-
-
-def test_a_head_that_was_cut_is_used_up_to_the_cut() -> None:
-    shown = "a,b\n1,2\n3,\n[cut here: lines 3–9 of 40, 500 of 900 characters. Call again.]\n,5\n6,7"
-    table = table_of("t.csv", shown)
-    assert table
-    assert table.columns[0].distinct == 1
+    assert (table.encoding, table.lines, table.columns[1].distinct) == (codec, 900, 1)

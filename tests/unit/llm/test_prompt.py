@@ -467,7 +467,8 @@ def test_no_prompt_file_lies_around_unused() -> None:
         "base": {"default.md"},
         "roles": roles,
         "examples": roles,
-        "formats": formats | {"tool_call.md", "tool_call_native.md", "diagram.md", "templates.md"},
+        "formats": formats
+        | {"tool_call.md", "tool_call_native.md", "diagram.md", "templates.md", "result.md"},
     }
     assert {
         folder.name: {file.name for file in folder.iterdir()} for folder in PROMPTS.iterdir()

@@ -60,6 +60,7 @@ STEP = {"id": "1", "step_number": 1, "action": "a", "depends_on": []}
 PLAN: dict[str, Any] = {"type": "plan", "goal": "g", "steps": [STEP]}
 QUESTION: dict[str, Any] = {"type": "question", "question": "q", "severity": "minor"}
 REVIEW: dict[str, Any] = {"type": "review", "summary": "s", "verdict": "approve"}
+RESULT: dict[str, Any] = {"type": "result", "status": "done", "summary": "s"}
 TEXT: dict[str, Any] = {"type": "text", "text": "Hi"}
 
 
@@ -97,10 +98,10 @@ def test_json_schema_adds_the_schema() -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [CALL, EDIT_CALL, {"tools": [CALL, EDIT_CALL]}, PLAN, QUESTION, REVIEW, TEXT],
+    [CALL, EDIT_CALL, {"tools": [CALL, EDIT_CALL]}, PLAN, QUESTION, REVIEW, RESULT, TEXT],
 )
 def test_the_schema_takes_every_reply_that_is_allowed(value: Any) -> None:
-    schema = reply_schema([READ, EDIT], ["plan", "question", "review"])
+    schema = reply_schema([READ, EDIT], ["plan", "question", "review", "result"])
     Draft202012Validator.check_schema(schema)
     assert accepts(schema, value)
     parser = ReplyParser()
@@ -118,6 +119,7 @@ def test_the_schema_takes_every_reply_that_is_allowed(value: Any) -> None:
         {"tools": []},
         PLAN,
         REVIEW,
+        RESULT,
         {"tool": "read_file"},
         {"tool": "read_file", "parameters": {}},
         {"tool": "delete_file", "parameters": {"path": "a"}},

@@ -16,7 +16,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cowork_jupyter.domain.plan import Plan
-from cowork_jupyter.domain.replies import Question, Review, ToolCall, ToolCalls
+from cowork_jupyter.domain.replies import Question, Review, StepResult, ToolCall, ToolCalls
 from cowork_jupyter.llm.reply import Delta, ReasoningDelta, Reply, ReplyParser, TextDelta
 
 CALL = {"tool": "read_file", "parameters": {"path": "a.py"}, "terminate": False}
@@ -24,6 +24,7 @@ OTHER = {"tool": "grep", "parameters": {"pattern": "x"}}
 PLAN = {"type": "plan", "goal": "Clean up", "steps": [{"action": "Read"}, {"action": "Write"}]}
 QUESTION = {"type": "question", "question": "Which?", "options": [{"label": "A", "value": "a"}]}
 REVIEW = {"type": "review", "summary": "Fine", "verdict": "approve", "findings": []}
+RESULT = {"type": "result", "status": "partly", "summary": "Read it", "left_undone": "the plot"}
 
 
 def run(*pieces: str) -> tuple[Reply, str, str]:
@@ -183,7 +184,22 @@ def test_stray_text_after_json_in_a_fence() -> None:
     assert reply.text == "that was it\nBye.\n```python\n1\n```"
 
 
-@pytest.mark.parametrize(("value", "kind"), [(PLAN, Plan), (QUESTION, Question), (REVIEW, Review)])
+@pytest.mark.parametrize("value", [{"type": "result", "value": 3}, {"type": "result"}])
+def test_what_only_calls_itself_a_result_is_text(value: Any) -> None:
+    reply = parse(json.dumps(value))
+    assert (reply.structured, reply.text) == (None, json.dumps(value))
+
+
+@pytest.mark.parametrize("missing", ["status", "summary"])
+def test_a_result_of_a_step_says_what_became_of_it(missing: str) -> None:
+    reply = parse(json.dumps({name: RESULT[name] for name in RESULT if name != missing}))
+    assert missing in (reply.problem or "")
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [(PLAN, Plan), (QUESTION, Question), (REVIEW, Review), (RESULT, StepResult)],
+)
 def test_other_structured_replies(value: dict[str, Any], kind: type) -> None:
     for source in (json.dumps(value), fenced(value), json.dumps(value, indent=1)):
         reply = parse("Here it is:\n" + source)
@@ -445,7 +461,7 @@ def cut(draw: st.DrawFn, source: st.SearchStrategy[str]) -> tuple[str, list[str]
 @st.composite
 def mutated(draw: st.DrawFn) -> str:
     """A valid reply with some characters changed, lost or doubled."""
-    value = draw(st.sampled_from([CALL, PLAN, QUESTION, REVIEW, {"tools": [CALL, OTHER]}]))
+    value = draw(st.sampled_from([CALL, PLAN, QUESTION, REVIEW, RESULT, {"tools": [CALL, OTHER]}]))
     text = draw(st.sampled_from(["", "Hi.\n", "<think>x</think>"])) + draw(
         st.sampled_from([json.dumps(value), fenced(value), json.dumps(value, indent=1)])
     )

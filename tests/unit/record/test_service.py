@@ -18,7 +18,7 @@ from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.record import ExportFormat
 from cowork_jupyter.service import CoworkService
-from tests.scripted import Scripted, ScriptedServer, call, plan, text
+from tests.scripted import Scripted, ScriptedServer, call, plan, result, text
 from tests.scripted.server import last_words
 
 pytestmark = pytest.mark.asyncio
@@ -50,7 +50,7 @@ def model() -> Any:
             return next(planning)
         if "The step: Fix a.py" in said:
             return next(fixing)
-        return text("FAILED: no column") if "The step: Chart it" in said else text("Told.")
+        return result("failed", "no column") if "The step: Chart it" in said else text("Told.")
 
     return reply
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.domain.contexts import Context, JobKind, JobStatus, StepStatus
-from cowork_jupyter.domain.messages import MessageType
+from cowork_jupyter.domain.messages import Message, MessageType, TextPart
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.store import Store, StoreError, migrations
+from cowork_jupyter.store import Inquiry, Store, StoreError, migrations
 from cowork_jupyter.store.migrations import MIGRATIONS
 
 from .appending import append_message
@@ -155,6 +155,44 @@ def test_every_older_version_opens(
         assert [each.title for each in store.contexts().items] == ["kept"] * bool(version)
         assert store.owner("s") == ""
         store.save_context(Context())
+
+
+def test_answers_that_were_texts_become_messages_that_name_their_question(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = ("Answer to “Which?”: b", "Answer to “Who?”: b", "b")
+    asked = {"question": "Which?", "options": [{"label": "The B", "value": "b"}]}
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "MIGRATIONS", MIGRATIONS[:4])
+        with Store(path) as store:
+            context = Context()
+            store.save_context(context)
+            with store.transaction() as tx:
+                for text in said:
+                    message = Message(
+                        context_id=context.id,
+                        job_id="j",
+                        role="user",
+                        content=[TextPart(text=text)],
+                    )
+                    tx.append_message(message)
+                tx.save_question(
+                    Inquiry(
+                        id="q",
+                        context_id=context.id,
+                        job_id="j",
+                        status="answered",
+                        data=asked,
+                        answer={"value": "b"},
+                    )
+                )
+    with Store(path) as store:
+        first, *others = store.job_messages("j")
+    assert (first.message_type, first.text) == (MessageType.ANSWER, "b")
+    assert first.data == {"question_id": "q", "question": "Which?", "value": "b", "label": "The B"}
+    assert [(one.message_type, one.text) for one in others] == [
+        (MessageType.TEXT, text) for text in said[1:]
+    ]
 
 
 class TestJobFacts:

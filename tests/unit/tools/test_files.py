@@ -121,6 +121,7 @@ async def test_other_encodings_are_read_and_named(
     result = await call("read_file", path="a")
     assert result.text.startswith("über\n")
     assert says in result.text
+    assert content.decode(result.data["encoding"]).lstrip("\ufeff").startswith("über")
 
 
 async def test_notebook_is_shown_as_its_cells(root: Path, call: Call) -> None:
@@ -178,7 +179,10 @@ async def test_listing_has_folders_first_and_sizes(root: Path, call: Call) -> No
 
 async def test_listing_marks_what_git_ignores_and_does_not_enter_it(root: Path, call: Call) -> None:
     write(root, {".gitignore": "data/\n", "data/x.csv": "", "a.py": "", ".git/config": ""})
-    text = (await call("list_directory", depth=2)).text
+    write(root, {"deep/b.py": ""})
+    result = await call("list_directory", depth=2)
+    text = result.text
+    assert result.data["files"] == ["deep/b.py", ".gitignore", "a.py"]
     assert "data/  (ignored by git)" in text
     assert "x.csv" not in text
     assert "config" not in text

@@ -55,7 +55,7 @@ export function mainEntries(state: RunState): Entry[] {
   return state.entries.filter(entry => !(entry.task && steps.has(entry.task)) && !isRepetition(state, entry));
 }
 
-/** What the card says elsewhere: its goal in its title, an answer beside its question, an error at its end. */
+/** What the card says elsewhere: its goal in its title, an error at its end. */
 function isRepetition(state: RunState, entry: Entry): boolean {
   if (entry.kind === 'error') {
     return Object.values(state.jobs).some(job => job.error === entry.text);
@@ -64,16 +64,11 @@ function isRepetition(state: RunState, entry: Entry): boolean {
     return state.entries.some(one => one.kind === 'check' && one.at > entry.at); // how it was, before it was tried again
   }
   if (entry.kind === 'text' && entry.from === 'user') {
-    const said = entry.text.trim();
-    return said === state.goal.trim() || state.entries.some(one => one.kind === 'question' && Boolean(one.answer) && isAnswer(said, one.question.question));
+    return entry.text.trim() === state.goal.trim();
   }
   // Approving a plan is what makes the role actor.
   const isConsequence = entry.kind === 'role' && entry.role === 'actor' && state.entries.some(one => one.kind === 'decision' && one.approval);
   return isConsequence || (entry.kind === 'assignment' && !entry.task);
-}
-
-function isAnswer(said: string, question: string): boolean {
-  return said.startsWith(`Answer to “${question}”`);
 }
 
 /** When a step was begun last: the event said it, or else the message that assigned it. */

@@ -82,10 +82,10 @@ export function withWholeRecord(state: RunState, messages: readonly Message[]): 
   return { ...whole, entries: entries.sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0)) };
 }
 
-/** Messages know neither the answer to a question nor what a tool has written so far. */
+/** Messages do not know that a question was withdrawn, nor what a tool has written so far. */
 function withWhatWasSeen(entry: Entry, old: Entry | undefined): Entry {
   if (entry.kind === 'question' && old?.kind === 'question') {
-    return { ...entry, answer: old.answer };
+    return { ...entry, answer: entry.answer ?? old.answer };
   }
   if (entry.kind === 'call' && old?.kind === 'call') {
     const outcome: Partial<CallEntry> = entry.ok === null ? { ok: old.ok, summary: old.summary, endedAt: old.endedAt } : {};

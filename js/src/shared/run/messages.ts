@@ -21,6 +21,8 @@ export function withMessage(state: RunState, message: Message): RunState {
       return withCall(state, { ...placed(message), ...callFacts(message.data) });
     case 'tool_result':
       return withResult(state, message);
+    case 'answer':
+      return withAnswer(state, text(message.data['question_id']), text(message.data['value']));
     case 'task_assignment':
       return withEntry(withTaskRole(state, message), line(message, 'assignment'));
     default: {
@@ -101,6 +103,12 @@ export function withEntry(state: RunState, entry: Entry): RunState {
 
 function withTaskRole(state: RunState, { task_id, agent_role }: Message): RunState {
   return task_id && agent_role ? { ...state, taskRoles: { ...state.taskRoles, [task_id]: agent_role } } : state;
+}
+
+/** An answer stands beside its question; `null` is for a question that was withdrawn. */
+export function withAnswer(state: RunState, questionId: string, answer: string | null): RunState {
+  const entries = state.entries.map(entry => (entry.kind === 'question' && entry.question.id === questionId ? { ...entry, answer } : entry));
+  return { ...state, entries };
 }
 
 interface CallFacts {

@@ -2,7 +2,7 @@
 
 import type { Event, Message, Plan, StepStatus } from '../protocol';
 import { t } from '../translate';
-import { callFacts, changeCall, MOST_OUTPUT, outcome, withCall, withEntry, withMessage } from './messages';
+import { callFacts, changeCall, MOST_OUTPUT, outcome, withAnswer, withCall, withEntry, withMessage } from './messages';
 import { addedUsage, permissionOf, planOf, questionOf, text, usageOf } from './reading';
 import { isFinal, roleOf, type Draft, type JobState, type RunState } from './state';
 
@@ -76,11 +76,7 @@ const OF_A_JOB: Record<string, Reducer> = {
   'question-answered': (state, { data }) => {
     const id = text(data['id']);
     const answer = typeof data['value'] === 'string' ? data['value'] : null;
-    return {
-      ...state,
-      questions: state.questions.filter(question => question.id !== id),
-      entries: state.entries.map(entry => (entry.kind === 'question' && entry.question.id === id ? { ...entry, answer } : entry))
-    };
+    return withAnswer({ ...state, questions: state.questions.filter(question => question.id !== id) }, id, answer);
   },
   'task-started': (state, event) => withTask(state, event),
   'task-completed': (state, event) => withTask(state, event),

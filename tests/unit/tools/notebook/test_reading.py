@@ -44,6 +44,13 @@ async def test_cells_come_with_all_that_an_edit_has_to_name(disk: Disk, call: Ca
     assert result.data["paths"] == ["n.ipynb"]
     assert result.data["total_cells"] == 2
     assert result.data["open"] is False
+    assert result.data["cells"][0] == {
+        "id": "a",
+        "cell_type": "code",
+        "source": "x = 1\nx",
+        "execution_count": 4,
+        "failed": False,
+    }
 
 
 @pytest.mark.asyncio
