@@ -98,6 +98,7 @@ def test_the_wheel_holds_code_scripts_and_jupyters_configuration(
         "cowork_jupyter/__init__.py",
         "cowork_jupyter/static/card.js",
         "cowork_jupyter/static/card.css",
+        f"{shared}/etc/ipython/ipython_kernel_config.json",
         f"{shared}/etc/jupyter/jupyter_server_config.d/cowork_jupyter.json",
         f"{shared}/share/jupyter/labextensions/cowork-jupyter/package.json",
         f"{shared}/share/jupyter/labextensions/cowork-jupyter/install.json",
@@ -201,6 +202,24 @@ def test_the_installed_wheel_answers_health_with_no_command_to_enable_it(server:
     health = _get(f"{server}/cowork/health")
     assert health["version"]
     assert health["problems"] == []
+
+
+def test_a_kernel_of_that_environment_has_the_magics_from_its_start(
+    empty_environment: Path, tmp_path: Path
+) -> None:
+    notebook = tmp_path / "new.ipynb"
+    cell: dict[str, Any] = {"cell_type": "code", "id": "c", "source": "%cowork help"}
+    cell |= {"metadata": {}, "outputs": [], "execution_count": None}
+    document = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    notebook.write_text(json.dumps(document))
+    jupyter = empty_environment / "bin" / "jupyter"
+    path = f"{jupyter.parent}{os.pathsep}{os.environ['PATH']}"
+    subprocess.run(
+        [jupyter, "execute", "--inplace", notebook],
+        env={**os.environ, "PATH": path, "IPYTHONDIR": str(tmp_path / "ipython")},
+        check=True,
+    )
+    assert "%%plan" in notebook.read_text().split('"outputs"')[1]
 
 
 def test_the_installed_wheel_shows_its_lab_extension_and_its_doctor(

@@ -20,7 +20,7 @@ from .live import TOKEN, LiveServer, live_server
 
 HEADERS = {"Authorization": f"token {TOKEN}"}
 STEP = {"action": "Write a.txt", "files": ["a.txt"], "tools_needed": ["create_file"]}
-Open = Callable[[], Cells]
+Open = Callable[..., Cells]
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def open_notebook(server: LiveServer, tmp_path: Path) -> Iterator[Open]:
     """Opens the notebook with a kernel of its own, as Lab does."""
     with ExitStack() as stack:
 
-        def start() -> Cells:
+        def start(*, load: bool = True) -> Cells:
             wanted = {
                 "path": "sub/sales.ipynb",
                 "name": "sales.ipynb",
@@ -54,7 +54,7 @@ def open_notebook(server: LiveServer, tmp_path: Path) -> Iterator[Open]:
             stack.callback(client.stop_channels)
             wait_until_ready(client)
             cells = Cells(client, attended=True, manager=kernel)
-            assert cells.run("%load_ext cowork_jupyter").status == "ok"
+            assert not load or cells.run("%load_ext cowork_jupyter").status == "ok"
             return cells
 
         yield start
@@ -218,3 +218,16 @@ def test_a_checkpoint_that_is_not_there_is_said_in_one_line(open_notebook: Open)
     shown = open_notebook().run("%cowork rollback cp_1")
     assert len(shown.traceback) == 1
     assert "There is no checkpoint 'cp_1'." in shown.error
+
+
+@pytest.mark.parametrize("section", ["InteractiveShellApp", "IPKernelApp"])
+def test_the_magics_are_there_beside_a_users_own_extensions(
+    open_notebook: Open, tmp_path: Path, scripted: ScriptedServer, section: str
+) -> None:
+    profile = tmp_path / "ipython" / "profile_default"
+    profile.mkdir(parents=True)
+    (profile / "ipython_kernel_config.py").write_text(f"c.{section}.extensions = ['storemagic']\n")
+    scripted.add(plan("Write a", STEP))
+    cells = open_notebook(load=False)
+    assert cells.run("%%plan --wait\nWrite a file").card["snapshot"]["status"] == "completed"
+    assert "already loaded" in cells.run("%load_ext storemagic").printed

@@ -141,7 +141,15 @@ def _answered(read: Callable[..., dict[str, Any]], asked: str) -> bool:
 
 @contextmanager
 def kernel(folder: Path, *, attended: bool = False, **environment: str) -> Iterator[Cells]:
-    """`with kernel(tmp_path) as cells:` runs one there, with our magics loaded.
+    """`with kernel(tmp_path) as cells:` runs one there, with our magics loaded."""
+    with started_kernel(folder, attended=attended, **environment) as cells:
+        assert cells.run("%load_ext cowork_jupyter").status == "ok"
+        yield cells
+
+
+@contextmanager
+def started_kernel(folder: Path, *, attended: bool = False, **environment: str) -> Iterator[Cells]:
+    """One as it is after its start.
 
     It listens at files. Ports are chosen before it starts, and then anybody could take them.
     """
@@ -152,9 +160,7 @@ def kernel(folder: Path, *, attended: bool = False, **environment: str) -> Itera
         client.start_channels()
         try:
             wait_until_ready(client)
-            cells = Cells(client, attended=attended, manager=manager)
-            assert cells.run("%load_ext cowork_jupyter").status == "ok"
-            yield cells
+            yield Cells(client, attended=attended, manager=manager)
         finally:
             client.stop_channels()
             manager.shutdown_kernel(now=True)
