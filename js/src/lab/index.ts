@@ -17,6 +17,7 @@ import { addCommands, addToPalette } from './commands';
 import { CoworkModel, ICoworkModel } from './coworkModel';
 import { News, newsUrl, WakingChannel } from './news';
 import { notebookBridge } from './notebook/bridge';
+import { magics } from './notebook/magics';
 import { panel, place, IPanelPlace } from './panelPlugin';
 import { keepPreferences } from './preferences';
 import { openRoleMenu } from './roleMenu';
@@ -101,4 +102,4 @@ const status: JupyterFrontEndPlugin<void> = {
   }
 };
 
-export default [model, cards, place, commands, panel, status, notebookBridge];
+export default [model, cards, place, commands, panel, status, notebookBridge, magics];
