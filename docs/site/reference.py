@@ -32,6 +32,11 @@ _KINDS = {
     List: "A list",
     Dict: "A dictionary",
 }
+_WHERE_MAGICS_ARE = (
+    "They are there in every notebook of JupyterLab and Notebook, and in every kernel of the "
+    "environment that Cowork is installed in. Elsewhere, as in IPython in a terminal, "
+    "`%load_ext cowork_jupyter` brings them."
+)
 
 
 def generated_files() -> dict[str, str]:
@@ -49,7 +54,7 @@ def generated_files() -> dict[str, str]:
 
 def magics_page() -> str:
     """The magics, from their parsers."""
-    lines = ["# Magics", "", "`%load_ext cowork_jupyter` brings them into a notebook.", ""]
+    lines = ["# Magics", "", _WHERE_MAGICS_ARE, ""]
     for name in ("plan", "act"):
         magic = getattr(CoworkMagics, name)
         lines += [f"## %%{name}", *_help(magic.parser)]

@@ -33,10 +33,10 @@ def test_card_and_panel_name_the_model_and_say_it_answers(
     choose_in_palette(page, "Show Cowork Panel")
     panel = page.locator(".cw-panel")
     expect(panel).to_contain_text("gpt-5-mini is ready")
-    run_cells(page, 8)
+    run_cells(page, 7)
     shown = card(page, "Load sales.csv")
     expect(shown).to_contain_text("gpt-5-mini")
-    page.locator(".jp-Notebook .jp-Cell").nth(5).scroll_into_view_if_needed()
+    page.locator(".jp-Notebook .jp-Cell").nth(4).scroll_into_view_if_needed()
     screenshot(page, "connected")  # the picture in the README
     status = card(page, "Check connection")
     status.get_by_role("button", name="Check connection").click()

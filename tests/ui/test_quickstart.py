@@ -22,7 +22,7 @@ def test_with_no_model_the_quickstart_goes_from_a_plan_to_a_chart_and_back(
     data = lab.root / "data"
     original = (data / "sales.csv").read_bytes()
     open_notebook(page, lab)
-    run_cells(page, 8)
+    run_cells(page, 7)
 
     status = page.locator(".jp-OutputArea .cw-card").first
     expect(status).to_contain_text("built-in guide · no language model")
