@@ -17,12 +17,12 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from .contexts import Initiator, JobKind, JobStatus, StepStatus, StoredRole, Task, Usage
+from .contexts import Initiator, JobKind, JobStatus, StepStatus, Task, Usage
 from .data import Data, read, tagged
 from .message_data import PlanFacts, QuestionData, RoleChangeData, ToolCallData, ToolOutcome
 from .messages import Message
 from .notices import NOTICES, AnyNotice
-from .roles import DEFAULT_ROLE
+from .roles import AgentRole
 
 
 class EventType(StrEnum):
@@ -133,14 +133,14 @@ class JobStarted(Data):
     job_id: str
     status: JobStatus
     error: str | None = None
-    kind: JobKind = JobKind.MESSAGE
-    role: StoredRole = DEFAULT_ROLE
+    kind: JobKind | None = None
+    role: AgentRole | None = None
     request: str = ""
     plan_id: str | None = None
     plan_revision: int | None = None
     notebook: str | None = None
     cell_id: str | None = None
-    by: Initiator = "person"
+    by: Initiator | None = None
     card_id: str = ""
     created_at: str = ""
     completed_at: str | None = None

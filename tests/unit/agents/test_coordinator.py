@@ -12,6 +12,7 @@ import pytest
 from cowork_jupyter.domain.contexts import JobStatus, StepStatus
 from cowork_jupyter.domain.errors import Conflict, InvalidInput, NotFound
 from cowork_jupyter.domain.events import EventType
+from cowork_jupyter.domain.message_data import ErrorBody, ToolResultData
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
@@ -429,6 +430,7 @@ async def crash_in_the_middle_of(bench: Bench, tool: str, **parameters: Any) -> 
         await bench.until(EventType.TOOL_RESULT)
         await bench.service.cancel(job_id)
     await bench.service.kit.model.aclose()
+    cut_off = ErrorBody(code="interrupted", message="The program ended.")
     with bench.service.journal.transaction() as tx:
         task = tx.tasks(job_id)[0]
         tx.append_message(
@@ -436,7 +438,7 @@ async def crash_in_the_middle_of(bench: Bench, tool: str, **parameters: Any) -> 
                 update={
                     "id": "msg_cut",
                     "task_id": task.id,
-                    "data": {"tool": tool, "ok": False, "error": {"code": "interrupted"}},
+                    "data": ToolResultData(call_id="cut", tool=tool, ok=False, error=cut_off),
                 }
             )
         )
