@@ -15,9 +15,9 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, Protocol
+from typing import Protocol
 
-from .domain.events import Event, EventType
+from .domain.events import Event, EventData
 from .domain.messages import Message
 from .store import Store, Transaction
 
@@ -171,14 +171,13 @@ class Journal:
     def record(
         self,
         context_id: str,
-        type: EventType,  # noqa: A002 (the contract's word)
-        data: dict[str, Any],
+        data: EventData,
         job_id: str | None = None,
         task_id: str | None = None,
     ) -> Event:
         """Make one event known."""
         with self.transaction() as tx:
-            return tx.append_event(context_id, type, data, job_id, task_id)
+            return tx.append_event(context_id, data, job_id, task_id)
 
     def record_message(self, message: Message) -> Event:
         """Make one message known."""

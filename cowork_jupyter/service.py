@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from .domain.contexts import HERE, Context, Initiator, Job, JobKind, RequestOrigin
 from .domain.errors import Conflict, InvalidInput, NotFound, Unavailable
-from .domain.events import Event, EventType
+from .domain.events import Event
 from .domain.health import Health, Problem
 from .domain.identity import now
+from .domain.message_data import RoleChangeData, TextData
 from .domain.messages import Message, MessageType, TextPart
 from .domain.role_view import RoleView
 from .domain.roles import DEFAULT_ROLE, AgentRole
@@ -204,7 +205,7 @@ class CoworkService(Parts):
             role="user",
             agent_role=job.role,
             content=[TextPart(text=job.request)],
-            data={"cell_id": job.cell_id} if job.cell_id else {},
+            data=TextData(cell_id=job.cell_id) if job.cell_id else TextData(),
         )
         self.jobs.start(job, message, work)
         if not context.title:
@@ -333,7 +334,7 @@ class CoworkService(Parts):
     def _record_role(self, context_id: str, role: AgentRole) -> Context:
         before = self.journal.store.context(context_id)
         after = before.model_copy(update={"role": role, "updated_at": now()})
-        data = {"from": before.role.value, "to": role.value}
+        data = RoleChangeData.model_validate({"from": before.role, "to": role})
         with self.journal.transaction() as tx:
             tx.save_context(after)
             tx.append_message(
@@ -346,7 +347,7 @@ class CoworkService(Parts):
                     data=data,
                 )
             )
-            tx.append_event(context_id, EventType.ROLE_CHANGED, data)
+            tx.append_event(context_id, data)
         return after
 
     def list_jobs(self, context_id: str) -> list[Job]:

@@ -8,7 +8,8 @@ from typing import Any
 from acp import schema
 from acp.helpers import text_block, tool_content
 
-from ..agents.approvals import ChosenScope, Ruling
+from ..agents.approvals import Ruling
+from ..domain.events import ChosenScope, PermissionRequested
 from ..domain.replies import Question
 from ..record.markdown import fenced
 from .updates import Content, Portrayal
@@ -59,26 +60,26 @@ def ruling(outcome: object, offered: Iterable[schema.PermissionOption]) -> Rulin
 
 
 def permission_call(
-    call_id: str, request: Mapping[str, Any], portrayal: Portrayal
+    call_id: str, request: PermissionRequested, portrayal: Portrayal
 ) -> schema.ToolCallUpdate:
     """The call that waits, with all that the user needs to judge it."""
-    parameters, shown = request["parameters"], request["shown"]
+    parameters, shown = request.parameters, request.shown
     path = parameters.get("path")
-    why = "\n".join([*request["why"], *_beyond_recall(request["uncovered"])])
+    why = "\n".join([*request.why, *_beyond_recall(request.uncovered)])
     content: list[Content] = [tool_content(text_block(why))] if why else []
     changes: list[Content] = []
-    if shown["kind"] == "diff" and isinstance(path, str):
-        changes = portrayal.changes(path, shown["text"])
-    content += changes or [tool_content(text_block(fenced(shown["text"])))]
+    if shown.kind == "diff" and isinstance(path, str):
+        changes = portrayal.changes(path, shown.text)
+    content += changes or [tool_content(text_block(fenced(shown.text)))]
     return schema.ToolCallUpdate(
         tool_call_id=call_id,
-        title=portrayal.title(request["tool"], parameters),
-        kind=portrayal.kind(request["tool"]),
+        title=portrayal.title(request.tool, parameters),
+        kind=portrayal.kind(request.tool),
         status="pending",
         content=content,
         locations=portrayal.places([path]) or None,
         raw_input=parameters,
-        field_meta={"risk": request["risk"], "role": request["agent_role"]},
+        field_meta={"risk": request.risk, "role": request.agent_role},
     )
 
 

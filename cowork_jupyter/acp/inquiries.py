@@ -13,6 +13,7 @@ from acp import Client, schema
 from acp.helpers import update_tool_call
 
 from ..domain.errors import CoworkError
+from ..domain.events import PermissionRequested
 from ..domain.replies import Question
 from ..service import CoworkService
 from . import asking
@@ -37,9 +38,9 @@ class Inquiries:
     """Called when the user does not want to go on."""
     _open: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
-    def ask_permission(self, request: dict[str, Any]) -> None:
+    def ask_permission(self, request: PermissionRequested) -> None:
         """Ask about a call that waits."""
-        self._ask(request["id"], self._permission(request))
+        self._ask(request.id, self._permission(request))
 
     def ask_by_form(self, question_id: str, question: Question) -> None:
         """Ask a question of a client that can show forms."""
@@ -63,10 +64,10 @@ class Inquiries:
         self._open[request_id] = task
         task.add_done_callback(lambda _: self._open.pop(request_id, None))
 
-    async def _permission(self, request: dict[str, Any]) -> None:
-        call_id = self.service.journal.store.permission(request["id"]).data["call_id"]
+    async def _permission(self, request: PermissionRequested) -> None:
+        call_id = self.service.journal.store.permission(request.id).data["call_id"]
         call = asking.permission_call(call_id, request, self.portrayal)
-        options = asking.permission_options(request["scopes"], request["rules"])
+        options = asking.permission_options(request.scopes, request.rules)
         outcome: object = None
         try:
             answer = await self.client.request_permission(
@@ -82,7 +83,7 @@ class Inquiries:
             runs = update_tool_call(call_id, status="in_progress")
             await self.client.session_update(session_id=self.session_id, update=runs)
         with suppress(CoworkError):  # it was decided elsewhere meanwhile
-            self.service.resolve_permissions([request["id"]], chosen)
+            self.service.resolve_permissions([request.id], chosen)
 
     async def _form(self, question_id: str, question: Question) -> None:
         mode = schema.ElicitationFormSessionMode(

@@ -11,7 +11,6 @@ import logging
 import time
 from collections.abc import Sequence
 from contextlib import aclosing
-from typing import Any
 
 from acp import Client, RequestError, schema
 from acp.helpers import (
@@ -27,9 +26,24 @@ from acp.helpers import (
 
 from ..agents.limits import GO_ON, STOP
 from ..domain.contexts import JobStatus, RequestOrigin
+from ..domain.data import Data
 from ..domain.errors import Conflict, CoworkError
-from ..domain.events import Event, EventType
+from ..domain.events import (
+    Event,
+    EventType,
+    JobCompleted,
+    PermissionRequested,
+    PermissionResolved,
+    PlanUpdated,
+    QuestionAnswered,
+    QuestionAsked,
+    ReasoningStreamed,
+    TaskStarted,
+    TextStreamed,
+)
+from ..domain.message_data import RoleChangeData
 from ..domain.messages import Message, MessageType
+from ..domain.notices import ToolOutput
 from ..domain.plan import Plan
 from ..domain.replies import Question
 from ..domain.roles import AgentRole
@@ -245,31 +259,33 @@ class Session:
         await self._client.session_update(session_id=self._id, update=update)
 
     async def _on(self, event: Event) -> None:
-        data = event.data
-        match event.type:
-            case EventType.TEXT_DELTA if event.task_id is None:
-                await self._tell(update_agent_message_text(data["text"]))
-            case EventType.REASONING_DELTA if event.task_id is None:
-                await self._tell(update_agent_thought_text(data["text"]))
-            case EventType.MESSAGE:
-                await self._on_message(Message.model_validate(data))
-            case EventType.NOTICE:
-                await self._on_notice(data)
-            case EventType.PLAN_UPDATE:
-                self._take_plan(Plan.model_validate(data), data["revision"])
+        match event.data:
+            case TextStreamed(text=text) if event.task_id is None:
+                await self._tell(update_agent_message_text(text))
+            case ReasoningStreamed(text=text) if event.task_id is None:
+                await self._tell(update_agent_thought_text(text))
+            case Message() as message:
+                await self._on_message(message)
+            case PlanUpdated() as plan:
+                self._take_plan(plan, plan.revision)
                 await self._show_plan()
-            case EventType.TASK_STARTED | EventType.TASK_COMPLETED:
-                self._failures[data["step_id"]] = data.get("error")
-            case EventType.ROLE_CHANGED:
-                await self._tell(update_current_mode(data["to"]))
-            case EventType.PERMISSION_REQUEST:
-                self._inquiries.ask_permission(data)
-            case EventType.QUESTION_ASKED:
-                await self._on_question(data["id"], Question.model_validate(data))
-            case EventType.PERMISSION_RESOLVED | EventType.QUESTION_ANSWERED:
-                self._inquiries.let_go(data["id"])
-            case EventType.JOB_COMPLETED:
-                await self._on_end(JobStatus(data["status"]), data["error"])
+            case TaskStarted() as task:  # and completed
+                self._failures[task.step_id] = task.error
+            case RoleChangeData(to=role):
+                await self._tell(update_current_mode(role))
+            case PermissionRequested() as request:
+                self._inquiries.ask_permission(request)
+            case QuestionAsked() as question:
+                await self._on_question(question.id, question)
+            case PermissionResolved(id=decided) | QuestionAnswered(id=decided):
+                self._inquiries.let_go(decided)
+            case JobCompleted() as job:
+                await self._on_end(job.status, job.error)
+            case ToolOutput() as output:
+                await self._on_output(output.call_id, output.text)
+            case Data() as notice if event.type is EventType.NOTICE:
+                if said := getattr(notice, "message", None):
+                    await self._tell(update_agent_message_text(f"\n\n> {said}\n\n"))
 
     async def _on_message(self, message: Message) -> None:
         """What was not told yet: the client knows its own words, and the main run's came as
@@ -281,12 +297,6 @@ class Session:
         if not told:
             for update in self._portrayal.of_message(message):
                 await self._tell(update)
-
-    async def _on_notice(self, data: dict[str, Any]) -> None:
-        if data.get("code") == "tool-output":
-            await self._on_output(data["call_id"], data["text"])
-        elif message := data.get("message"):
-            await self._tell(update_agent_message_text(f"\n\n> {message}\n\n"))
 
     async def _on_output(self, call_id: str, text: str) -> None:
         """What a command says while it runs, all of it each time, so not too often."""

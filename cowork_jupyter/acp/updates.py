@@ -23,7 +23,16 @@ from acp.helpers import (
 )
 
 from ..domain.contexts import StepStatus
-from ..domain.messages import Message, MessageType
+from ..domain.message_data import (
+    AnswerData,
+    ErrorData,
+    QuestionData,
+    ReviewData,
+    TextData,
+    ToolCallData,
+    ToolResultData,
+)
+from ..domain.messages import Message
 from ..domain.plan import Plan
 from ..domain.replies import Review
 from ..domain.roles import Permission
@@ -57,20 +66,23 @@ class Portrayal:
 
     def of_message(self, message: Message) -> Iterator[SessionUpdate]:
         """What a stored message becomes; nothing, if it is only between us and the model."""
-        match message.message_type:
-            case MessageType.TOOL_CALL:
-                yield self._call(message.data)
-            case MessageType.TOOL_RESULT:
-                yield self._result(message)
-            case MessageType.TEXT if message.role == "user" and message.task_id is None:
+        match message.data:
+            case ToolCallData() as call:
+                yield self._call(call)
+            case ToolResultData() as result:
+                yield self._result(result, message.text)
+            case TextData() if message.role == "user" and message.task_id is None:
                 yield update_user_message_text(message.text)
-            case MessageType.ANSWER:
-                yield update_user_message_text(str(message.data["label"]))
-            case MessageType.TEXT if message.role == "assistant":
-                yield from _said(message)
-            case MessageType.REVIEW:
-                yield update_agent_message_text(review_text(message.data))
-            case MessageType.QUESTION | MessageType.ERROR:
+            case AnswerData(label=label):
+                yield update_user_message_text(label)
+            case TextData(reasoning=thought) if message.role == "assistant":
+                if thought:
+                    yield update_agent_thought_text(f"{thought}\n\n")
+                if message.text:
+                    yield update_agent_message_text(f"{message.text}\n\n")
+            case ReviewData() as review:
+                yield update_agent_message_text(review_text(review))
+            case QuestionData() | ErrorData():
                 yield update_agent_message_text(f"{message.text}\n\n")
 
     def title(self, tool: str, parameters: Mapping[str, Any]) -> str:
@@ -113,39 +125,30 @@ class Portrayal:
         place = self.absolute(path)
         return [tool_diff_content(place, new, old) for old, new in hunks(unified)]
 
-    def _call(self, data: Mapping[str, Any]) -> SessionUpdate:
-        parameters = data["parameters"]
+    def _call(self, call: ToolCallData) -> SessionUpdate:
+        parameters = call.parameters
         paths = [parameters["path"]] if "path" in parameters else []
         return start_tool_call(
-            data["call_id"],
-            self.title(data["tool"], parameters),
-            kind=self.kind(data["tool"]),
+            call.call_id,
+            self.title(call.tool, parameters),
+            kind=self.kind(call.tool),
             status="in_progress",
             locations=self.places(paths, parameters.get("start_line")) or None,
             raw_input=parameters,
         )
 
-    def _result(self, message: Message) -> SessionUpdate:
-        data = message.data
-        facts = data.get("facts") or {}
-        paths = facts.get("paths") or []
+    def _result(self, result: ToolResultData, text: str) -> SessionUpdate:
+        facts = result.facts
         content: list[Content] = []
-        if facts.get("diff") and paths:
-            content = self.changes(str(paths[0]), str(facts["diff"]))
+        if facts.diff and facts.paths:
+            content = self.changes(facts.paths[0], facts.diff)
         return update_tool_call(
-            data["call_id"],
-            status="completed" if data["ok"] else "failed",
-            content=content or [output(message.text)],
-            locations=self.places(paths) or None,
-            raw_output={"summary": data.get("summary"), "error": data.get("error")},
+            result.call_id,
+            status="completed" if result.ok else "failed",
+            content=content or [output(text)],
+            locations=self.places(facts.paths) or None,
+            raw_output=result.model_dump(include={"summary", "error"}),
         )
-
-
-def _said(message: Message) -> Iterator[SessionUpdate]:
-    if thought := message.data.get("reasoning"):
-        yield update_agent_thought_text(f"{thought}\n\n")
-    if message.text:
-        yield update_agent_message_text(f"{message.text}\n\n")
 
 
 def output(text: str) -> Content:
@@ -192,9 +195,8 @@ def plan_update(
     return schema.AgentPlanUpdate(session_update="plan", entries=entries, field_meta=meta)
 
 
-def review_text(data: Mapping[str, Any]) -> str:
+def review_text(review: Review) -> str:
     """A review, for people."""
-    review = Review.model_validate(data)
     verdict = review.verdict.replace("_", " ")
     lines = [
         f"- {one.file}{f':{one.line}' if one.line else ''} ({one.severity}): {one.comment}"

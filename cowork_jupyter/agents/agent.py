@@ -12,7 +12,7 @@ from typing import Any
 from ..bus import Journal
 from ..checkpoints import Recorder
 from ..domain.contexts import Context, Job
-from ..domain.events import EventType
+from ..domain.notices import Notice
 from ..domain.plan import PlanStep
 from ..domain.roles import AgentRole
 from ..domain.settings import Settings
@@ -110,7 +110,7 @@ class AgentKit:
         base = self.prompts.usable(context.system_prompt_id)
         parts = self._parts(role, context, request, base)
         if not parts.base:
-            log.event(EventType.NOTICE, _prompt_missing(context.system_prompt_id))
+            log.event(_prompt_missing(context.system_prompt_id))
         talk = Talk(
             model=self.model,
             log=log,
@@ -203,13 +203,13 @@ class AgentKit:
         return {**facts, "notebook": context.notebook} if context.notebook else facts
 
 
-def _prompt_missing(prompt_id: str) -> dict[str, str]:
+def _prompt_missing(prompt_id: str) -> Notice:
     """A conversation outlives a file; better to go on and say so than to end it."""
     message = (
         f"The base prompt '{prompt_id}' is gone, or came with this folder and is not trusted yet; "
         "the default one is used."
     )
-    return {"code": "prompt_missing", "message": message}
+    return Notice(code="prompt_missing", message=message)
 
 
 def described(tool: Tool) -> DescribedTool:

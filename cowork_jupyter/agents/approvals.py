@@ -10,8 +10,15 @@ from pydantic import BaseModel
 from ..bus import Journal
 from ..domain.contexts import JobStatus
 from ..domain.errors import Conflict, InvalidInput
-from ..domain.events import EventType
+from ..domain.events import (
+    Choice,
+    ChosenScope,
+    PermissionRequested,
+    PermissionResolved,
+    Shown,
+)
 from ..domain.identity import new_id, now
+from ..domain.notices import HeadlessDenial
 from ..policy.rulebook import RuleBook
 from ..policy.rules import Effect, Scope
 from ..store import Inquiry, Transaction
@@ -19,18 +26,6 @@ from .log import RunLog
 
 ALLOWED, DENIED, WITHDRAWN = "allowed", "denied", "withdrawn"
 ONCE: Literal["once"] = "once"
-
-Choice = Literal["allow", "deny"]
-ShownKind = Literal["command", "diff", "code", "path", "text"]
-ChosenScope = Literal["once", "session", "workspace", "global"]
-
-
-class Shown(BaseModel):
-    """What a card shows of a call: all of it, or the user cannot judge it."""
-
-    kind: ShownKind
-    text: str
-    complete: bool = True
 
 
 class PermissionRequest(BaseModel):
@@ -91,8 +86,7 @@ class NobodyApproves:
         rules = " and ".join(request.rules)
         hint = f" A policy that allows {rules} would let it run." if rules else ""
         why = f"Nobody is there to ask: {' '.join(request.why)}{hint}"
-        message = {"code": "denied_headless", "tool": request.tool, "message": why}
-        log.event(EventType.NOTICE, message)
+        log.event(HeadlessDenial(tool=request.tool, message=why))
         return Unasked(decision="deny", feedback=why)
 
 
@@ -166,8 +160,7 @@ class Approvals:
         )
         with self._journal.transaction() as tx:
             tx.save_permission(decided)
-            data = {"id": request_id, "status": status, **ruling.model_dump()}
-            _tell(tx, inquiry, EventType.PERMISSION_RESOLVED, data)
+            _tell(tx, inquiry, PermissionResolved(id=request_id, status=status, **dict(ruling)))
             if waiting is not None or is_ahead:
                 _set_status(tx, inquiry)
         if waiting is not None and not waiting.done():
@@ -227,7 +220,7 @@ class Approvals:
         )
         with self._journal.transaction() as tx:
             tx.save_permission(inquiry)
-            _tell(tx, inquiry, EventType.PERMISSION_REQUEST, as_shown(inquiry))
+            _tell(tx, inquiry, PermissionRequested.model_validate(as_shown(inquiry)))
             _set_status(tx, inquiry)
         return inquiry
 
@@ -255,8 +248,7 @@ def withdraw_in(tx: Transaction, inquiry: Inquiry) -> None:
     """The same together with other changes."""
     update = {"status": WITHDRAWN, "resolved_at": now()}
     tx.save_permission(inquiry.model_copy(update=update))
-    data = {"id": inquiry.id, "decision": None, "status": WITHDRAWN}
-    _tell(tx, inquiry, EventType.PERMISSION_RESOLVED, data)
+    _tell(tx, inquiry, PermissionResolved(id=inquiry.id, decision=None, status=WITHDRAWN))
 
 
 def _set_status(tx: Transaction, inquiry: Inquiry) -> None:
@@ -274,5 +266,7 @@ def _set_status(tx: Transaction, inquiry: Inquiry) -> None:
         tx.save_job(job.model_copy(update={"status": status}))
 
 
-def _tell(tx: Transaction, inquiry: Inquiry, kind: EventType, data: dict[str, Any]) -> None:
-    tx.append_event(inquiry.context_id, kind, data, inquiry.job_id, inquiry.task_id)
+def _tell(
+    tx: Transaction, inquiry: Inquiry, data: PermissionRequested | PermissionResolved
+) -> None:
+    tx.append_event(inquiry.context_id, data, inquiry.job_id, inquiry.task_id)

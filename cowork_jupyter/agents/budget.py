@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from ..domain.contexts import Job, Usage
-from ..domain.events import EventType
+from ..domain.events import UsageCharged
+from ..domain.notices import Notice
 from ..domain.settings import JOB_LIMITS, RUN_LIMITS, Settings
 from .limits import GO_ON, about_going_on
 from .log import RunLog
@@ -91,8 +92,7 @@ class JobBudget:
         with log.journal.transaction() as tx:
             tx.save_usage(log.job_id, self._spent)
             if charged.total_tokens:
-                data = charged.model_dump(exclude={"limits"})
-                log.append(tx, EventType.USAGE, data)
+                log.append(tx, UsageCharged(**charged.model_dump(exclude={"limits"})))
 
     def _priced(self, spent: Usage, model: str) -> Usage:
         price = self._configured.prices.get(model)
@@ -109,7 +109,7 @@ class JobBudget:
         if model not in self._unpriced:
             self._unpriced.add(model)
             message = f"There is no price for '{model}' (prices), so max_cost does not limit it."
-            self._log.event(EventType.NOTICE, {"code": "no_price", "message": message})
+            self._log.event(Notice(code="no_price", message=message))
 
     def _reached(self) -> _Reached | None:
         """The first limit that is used up, if any."""

@@ -10,14 +10,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
 
 from ..bus import Journal
 from ..domain.contexts import DONE, Context, Job, JobStatus, StepStatus, Task
 from ..domain.errors import CoworkError, Interrupted
-from ..domain.events import EventType
+from ..domain.events import TaskCompleted, TaskStarted
 from ..domain.identity import now
-from ..domain.messages import Message, MessageType
+from ..domain.message_data import TaskAssignmentData, TaskResultData, ToolResultData
 from ..domain.plan import Plan, PlanStep
 from ..domain.replies import StepResult
 from ..domain.roles import AgentRole
@@ -173,18 +172,21 @@ class Execution:
             self.update_plan(step.id, StepStatus.RUNNING)
             results = {one: self.tasks[one].result or "" for one in step.depends_on}
             text = assignment_text(self.plan, step, results, hint)
-            data = {
-                "step": step.model_dump(mode="json"),
-                "task_id": task.id,
-                "goal": self.plan.goal,
-                "results": results,
-                "hint": hint,
-            }
-            log.say("user", text, MessageType.TASK_ASSIGNMENT, data)
+            data = TaskAssignmentData(
+                step=step.model_copy(),
+                task_id=task.id,
+                goal=self.plan.goal,
+                results=results,
+                hint=hint,
+            )
+            log.say("user", text, data)
             result = await self._run_agent(step, task, text)
-        status = "completed" if result.status == "done" else result.status
-        outcome = {"status": status, "step_id": step.id, "left_undone": result.left_undone}
-        log.say("assistant", result.text, MessageType.TASK_RESULT, outcome)
+        outcome = TaskResultData(
+            status="completed" if result.status == "done" else result.status,
+            step_id=step.id,
+            left_undone=result.left_undone,
+        )
+        log.say("assistant", result.text, outcome)
         return result
 
     async def _run_agent(self, step: PlanStep, task: Task, text: str) -> StepResult:
@@ -236,14 +238,14 @@ class Execution:
         if task.step_id not in self._taken_up:
             return None
         calls = self.journal.store.tool_messages(self.job.id)
-        newest = [one for one in reversed(calls) if one.task_id == task.id]
-        for result in takewhile(_is_result, newest):  # those of the last turn
-            error = result.data.get("error")
-            name = str(result.data.get("tool"))
-            tool = self.kit.registry.get(name)
+        for message in reversed([one for one in calls if one.task_id == task.id]):
+            result = message.data
+            if not isinstance(result, ToolResultData):
+                break  # those before it are not of the last turn
+            tool = self.kit.registry.get(result.tool)
             harmless = tool is not None and tool.idempotent
-            if error and error["code"] == Interrupted.code and not harmless:
-                return name
+            if result.error and result.error.code == Interrupted.code and not harmless:
+                return result.tool
         return None
 
     async def _replan(self, why: str) -> Outcome:
@@ -255,7 +257,7 @@ class Execution:
             f"{finished}. Plan only what is still to be done."
         )
         log = replace(self._log(), role=AgentRole.PLANNER)
-        log.say("user", request, MessageType.TASK_ASSIGNMENT, {"replan": True})
+        log.say("user", request, TaskAssignmentData(replan=True))
         return await self.kit.run(
             self.context, AgentRole.PLANNER, self.job.id, request, self.budget
         )
@@ -287,19 +289,12 @@ class Execution:
         task = self.tasks[step_id].model_copy(update=changes)
         self.tasks[step_id] = task
         log = self._log(task)
-        data = {
-            "task_id": task.id,
-            "step_id": step_id,
-            "status": status.value,
-            "error": error,
-            "result": result,
-        }
         with self.journal.transaction() as tx:
             tx.save_task(task)
             if status is StepStatus.RUNNING:
-                log.append(tx, EventType.TASK_STARTED, data)
+                log.append(tx, TaskStarted.of(task))
             elif ended:
-                log.append(tx, EventType.TASK_COMPLETED, data)
+                log.append(tx, TaskCompleted.of(task))
             if len(self._steps) <= LARGE_PLAN:
                 self._store_plan(tx)
         if len(self._steps) > LARGE_PLAN and self._storing is None:
@@ -308,7 +303,7 @@ class Execution:
     def _store_plan(self, tx: Transaction) -> None:
         """The whole plan as it stands now, and the event that shows it."""
         tx.save_plan(self.revision)
-        self._log().append(tx, EventType.PLAN_UPDATE, self.revision.as_event())
+        self._log().append(tx, self.revision.as_event())
 
     def _store_later(self) -> None:
         """A large plan is stored a few times a second; its tasks are stored at once."""
@@ -371,7 +366,3 @@ def _done(summary: str) -> StepResult:
 
 def _failed(why: str) -> StepResult:
     return StepResult(status="failed", summary=why)
-
-
-def _is_result(message: Message) -> bool:
-    return message.message_type is MessageType.TOOL_RESULT

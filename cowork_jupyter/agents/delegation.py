@@ -10,9 +10,9 @@ from pydantic import Field
 
 from ..domain.contexts import Context, JobStatus, StepStatus, Task
 from ..domain.errors import CoworkError, Forbidden, InvalidInput
-from ..domain.events import EventType
+from ..domain.events import TaskCompleted, TaskStarted
 from ..domain.identity import now
-from ..domain.messages import MessageType
+from ..domain.message_data import TaskAssignmentData, TaskResultData
 from ..domain.replies import Option, Question
 from ..domain.roles import AgentRole, Permission
 from ..policy.decision import Decision
@@ -92,13 +92,14 @@ class Delegation:
             status=StepStatus.RUNNING,
         )
         log = RunLog(self.log.journal, self.context.id, self.log.job_id, role, task.id)
-        self._record(log, task, EventType.TASK_STARTED)
-        log.say("user", text, MessageType.TASK_ASSIGNMENT, {"role": role.value, "agent": agent})
+        self._record(log, task, TaskStarted.of(task))
+        log.say("user", text, TaskAssignmentData(role=role, agent=agent))
         ok, summary = await self._run(role, task, text, agent)
-        log.say("assistant", summary, MessageType.TASK_RESULT, {"ok": ok})
+        log.say("assistant", summary, TaskResultData(ok=ok))
         status = StepStatus.COMPLETED if ok else StepStatus.FAILED
         ended = {"status": status, "result": summary, "completed_at": now()}
-        self._record(log, task.model_copy(update=ended), EventType.TASK_COMPLETED)
+        task = task.model_copy(update=ended)
+        self._record(log, task, TaskCompleted.of(task))
         if not ok:
             who = agent or f"The {role}"
             raise CoworkError(f"{who} did not succeed: {summary}", code="delegate_failed")
@@ -121,7 +122,8 @@ class Delegation:
     def _delivered(self, task: Task) -> str:
         """What the delegate delivered if it was no text: a plan or a review."""
         newest = self.log.journal.store.newest_messages(self.context.id, task.id)
-        return next((str(one.data) for one in newest if one.data and not one.text), "")
+        delivered = (one.data for one in newest if not one.text)
+        return next((str(one.model_dump()) for one in delivered if one.model_fields_set), "")
 
     async def _ask(self, role: AgentRole, text: str, agent: str) -> None:
         rights = ", ".join(sorted(role.spec.permissions))
@@ -142,16 +144,10 @@ class Delegation:
                 f"The user did not allow to hand this to {whom}.", code="delegation_denied"
             )
 
-    def _record(self, log: RunLog, task: Task, kind: EventType) -> None:
-        data = {
-            "task_id": task.id,
-            "step_id": task.step_id,
-            "status": task.status.value,
-            "error": task.error,
-        }
+    def _record(self, log: RunLog, task: Task, told: TaskStarted) -> None:
         with log.journal.transaction() as tx:
             tx.save_task(task)
-            log.append(tx, kind, data)
+            log.append(tx, told)
 
 
 def check_delegation(role: AgentRole, parameters: Mapping[str, Any], *, denied: bool) -> Decision:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..domain.contexts import Job, JobKind, StepStatus
-from ..domain.events import EventType
-from ..domain.messages import MessageType
+from ..domain.message_data import PlanData
+from ..domain.notices import PlanReordered
 from ..domain.plan import Plan, continue_plan
 from ..domain.plan_order import improve
 from ..domain.roles import Permission
@@ -44,23 +44,22 @@ def propose_plan(
     with log.journal.transaction() as tx:
         job = tx.job(log.job_id)
         if log.task_id:
-            tx.append_message(log.message("assistant", "", MessageType.PLAN, _data(plan, notes)))
+            tx.append_message(log.message("assistant", "", _data(plan, notes)))
             return
         revision = _next_revision(tx, job, plan, dict(files or {}))
         shown = _data(revision.plan, notes)
-        tx.append_message(log.message("assistant", "", MessageType.PLAN, shown))
+        tx.append_message(log.message("assistant", "", shown))
         tx.save_plan(revision)
         if job.kind is not JobKind.PLAN:  # which goes on to say what it executed
             made = {"plan_id": revision.plan_id, "plan_revision": revision.revision}
             tx.save_job(job.model_copy(update=made))
-        log.append(tx, EventType.PLAN_UPDATE, revision.as_event())
+        log.append(tx, revision.as_event())
         if notes:
-            data = {"code": "plan_order", "message": " ".join(notes)}
-            log.append(tx, EventType.NOTICE, {**data, "revision": revision.revision})
+            log.append(tx, PlanReordered(message=" ".join(notes), revision=revision.revision))
 
 
-def _data(plan: Plan, notes: Sequence[str]) -> dict[str, Any]:
-    return {**plan.model_dump(mode="json"), **({"order_notes": list(notes)} if notes else {})}
+def _data(plan: Plan, notes: Sequence[str]) -> PlanData:
+    return PlanData.of(plan, order_notes=list(notes)) if notes else PlanData.of(plan)
 
 
 def _next_revision(

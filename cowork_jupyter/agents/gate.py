@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..domain.errors import CoworkError, Forbidden
-from ..domain.events import EventType
+from ..domain.events import ChosenScope, Shown, ShownKind
+from ..domain.notices import PlanDeviation
 from ..domain.plan import PlanStep
 from ..domain.roles import Permission
 from ..policy.decision import Judgement, Surroundings, denied_outright, judge
@@ -34,10 +35,7 @@ from .approvals import (
     ONCE,
     Approver,
     AsksAhead,
-    ChosenScope,
     PermissionRequest,
-    Shown,
-    ShownKind,
     Unasked,
 )
 from .log import RunLog
@@ -338,13 +336,9 @@ class Gate:
             return
         what = f"Step {step.step_number} uses {judgement.call.tool}"
         what += f" on {target.shown(self._grounds)}" if target else ""
-        data = {
-            "code": "deviation",
-            "size": "large" if asks else "small",
-            "tool": judgement.call.tool,
-            "message": f"{visible(what)}, which goes beyond its plan.",
-        }
-        log.event(EventType.NOTICE, data)
+        said = f"{visible(what)}, which goes beyond its plan."
+        tool = judgement.call.tool
+        log.event(PlanDeviation(size="large" if asks else "small", tool=tool, message=said))
 
 
 def _shown(resolved: _Resolved) -> Shown:

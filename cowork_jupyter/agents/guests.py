@@ -14,6 +14,7 @@ from typing import Any
 
 from ..domain.contexts import Context, Job, JobKind, JobStatus
 from ..domain.errors import CoworkError, NotFound
+from ..domain.message_data import TextData
 from ..domain.messages import Message, TextPart
 from ..domain.replies import ToolCall
 from ..domain.roles import AgentRole
@@ -122,7 +123,7 @@ class _Guest:
             role="user",
             agent_role=desk.role,
             content=[TextPart(text=text)],
-            data={"guest": self.name},
+            data=TextData(guest=self.name),
         )
         job = Job(
             context_id=context.id, kind=JobKind.GUEST, role=desk.role, request=text, by="guest"

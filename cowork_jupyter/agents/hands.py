@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import (
     AbstractContextManager,
     AsyncExitStack,
@@ -13,13 +13,18 @@ from contextlib import (
     suppress,
 )
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from ..checkpoints import Recorder, ToolUse
 from ..domain.errors import CoworkError, Interrupted
-from ..domain.events import EventType
 from ..domain.identity import new_id
-from ..domain.messages import ImagePart, MessageType
+from ..domain.message_data import (
+    ErrorBody,
+    ToolCallData,
+    ToolOutcome,
+    ToolResultData,
+)
+from ..domain.messages import ImagePart
+from ..domain.notices import ToolOutput
 from ..domain.plan import PlanStep
 from ..domain.replies import Question, ToolCall
 from ..tools.base import Parameters, Tool, ToolContext, ToolResult
@@ -170,7 +175,7 @@ class Hands:
             yield
 
     def _remember_files(self, call: ToolCall, result: ToolResult) -> None:
-        paths = result.data.get("paths", [])
+        paths = result.facts.paths
         if self._only_looks(call) and len(paths) <= MOST_FILES_AT_ONCE:
             self.files_read |= {path: fingerprint(self.workspace, path) for path in paths}
 
@@ -182,8 +187,7 @@ class Hands:
             text = text[:room]
             room -= len(text)
             if text:
-                data = {"code": "tool-output", "call_id": one.id, "text": text}
-                self.log.event(EventType.NOTICE, data)
+                self.log.event(ToolOutput(call_id=one.id, text=text))
                 self.listener(text)
 
         return ToolContext(
@@ -211,44 +215,38 @@ class Hands:
     def _record_calls(self, calls: Sequence[_Numbered]) -> None:
         with self.log.journal.transaction() as tx:
             for one in calls:
-                facts = {
-                    "call_id": one.id,
-                    "tool": one.call.tool,
-                    "parameters": one.call.parameters,
-                }
-                tx.append_message(self.log.message("assistant", "", MessageType.TOOL_CALL, facts))
-                self.log.append(tx, EventType.TOOL_CALL, facts)
+                called = ToolCallData(
+                    call_id=one.id, tool=one.call.tool, parameters=one.call.parameters
+                )
+                tx.append_message(self.log.message("assistant", "", called))
+                self.log.append(tx, called)
 
     def _record_result(self, one: _Numbered, result: ToolResult, clearance: Clearance) -> None:
-        facts = {"approved": clearance.approved, "sensitive": clearance.sensitive}
-        told = {name: True for name, so in facts.items() if so}
-        self._record(one, result.text, result.summary, None, result.data, told, result.images)
+        outcome = ToolOutcome(call_id=one.id, ok=True, summary=result.summary, error=None)
+        data = ToolResultData.of(outcome, one.call.tool, result.facts)
+        if clearance.approved:
+            data.approved = True
+        if clearance.sensitive:
+            data.sensitive = True
+        self._record(outcome, data, result.text, result.images)
 
     def _record_failure(self, one: _Numbered, error: CoworkError) -> None:
         # The advice says what to do; the flag is for those who count on it.
         again = "" if error.retryable else " (not retryable)"
         text = f"Error: {error.message}{again}\n{error.advice}".rstrip("\n")
-        self._record(one, text, error.message, error, {})
+        failure = ErrorBody.model_validate(error.as_dict())
+        outcome = ToolOutcome(call_id=one.id, ok=False, summary=error.message, error=failure)
+        self._record(outcome, ToolResultData.of(outcome, one.call.tool), text)
 
     def _record(
         self,
-        one: _Numbered,
+        outcome: ToolOutcome,
+        data: ToolResultData,
         text: str,
-        summary: str,
-        error: CoworkError | None,
-        facts: dict[str, object],
-        more: Mapping[str, object] = MappingProxyType({}),
         images: Sequence[ImagePart] = (),
     ) -> None:
-        outcome = {
-            "call_id": one.id,
-            "ok": error is None,
-            "summary": summary,
-            "error": error.as_dict() if error else None,
-        }
-        stored = {**outcome, "tool": one.call.tool, "facts": facts, **more}
-        message = self.log.message("tool", text, MessageType.TOOL_RESULT, stored)
+        message = self.log.message("tool", text, data)
         message.content += images
         with self.log.journal.transaction() as tx:
             tx.append_message(message)
-            self.log.append(tx, EventType.TOOL_RESULT, outcome)
+            self.log.append(tx, outcome)

@@ -11,7 +11,7 @@ from functools import partial
 from ..bus import Journal
 from ..domain.contexts import Job, JobStatus
 from ..domain.errors import Conflict, CoworkError, NotFound
-from ..domain.events import EventType
+from ..domain.events import ErrorReported, JobCompleted, JobStarted
 from ..domain.identity import now
 from ..domain.messages import Message, MessageType, TextPart
 from ..store import Transaction
@@ -111,7 +111,7 @@ class Jobs:
         with self._journal.transaction() as tx:
             if outcome.status is JobStatus.FAILED and outcome.error:
                 tx.append_message(_error_message(job, outcome.error))
-                tx.append_event(job.context_id, EventType.ERROR, {"message": outcome.error}, job.id)
+                tx.append_event(job.context_id, ErrorReported(message=outcome.error), job.id)
             ended = {
                 "status": outcome.status,
                 "error": outcome.error,
@@ -121,14 +121,14 @@ class Jobs:
                 for request in tx.pending_permissions(job.context_id):
                     withdraw_in(tx, request)  # left over from a run before this one
             tx.save_job(tx.job(job.id).model_copy(update=ended))
-            data = {"job_id": job.id, "status": outcome.status.value, "error": outcome.error}
-            tx.append_event(job.context_id, EventType.JOB_COMPLETED, data, job.id)
+            told = JobCompleted(job_id=job.id, status=outcome.status, error=outcome.error)
+            tx.append_event(job.context_id, told, job.id)
 
 
 def _announce(tx: Transaction, job: Job) -> None:
     """Tell what has started with all that it is, so that nobody has to guess."""
-    facts = job.model_dump(mode="json", exclude={"id", "context_id", "usage", "tasks"})
-    tx.append_event(job.context_id, EventType.JOB_STARTED, {"job_id": job.id, **facts}, job.id)
+    facts = job.model_dump(exclude={"id", "context_id", "usage", "tasks"})
+    tx.append_event(job.context_id, JobStarted(job_id=job.id, **facts), job.id)
 
 
 def _refuse_if_busy(tx: Transaction, context_id: str) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from ..bus import Journal
-from ..domain.events import Event, EventType
-from ..domain.messages import Message, MessageRole, MessageType, TextPart
+from ..domain.data import Data
+from ..domain.events import Event, EventData
+from ..domain.message_data import TextData
+from ..domain.messages import Message, MessageRole, TextPart, message_type_of
 from ..domain.roles import AgentRole
 from ..store import Transaction
 
@@ -24,41 +25,30 @@ class RunLog:
     notebook: str | None = None
     """The notebook that the conversation belongs to."""
 
-    def event(self, kind: EventType, data: dict[str, Any]) -> Event:
+    def event(self, data: EventData) -> Event:
         """Make something known."""
-        return self.journal.record(self.context_id, kind, data, self.job_id, self.task_id)
+        return self.journal.record(self.context_id, data, self.job_id, self.task_id)
 
-    def append(self, tx: Transaction, kind: EventType, data: dict[str, Any]) -> None:
+    def append(self, tx: Transaction, data: EventData) -> None:
         """Make something known together with other changes."""
-        tx.append_event(self.context_id, kind, data, self.job_id, self.task_id)
+        tx.append_event(self.context_id, data, self.job_id, self.task_id)
 
-    def message(
-        self,
-        speaker: MessageRole,
-        text: str,
-        kind: MessageType = MessageType.TEXT,
-        data: dict[str, Any] | None = None,
-    ) -> Message:
-        """A message of this run, not stored yet."""
+    def message(self, speaker: MessageRole, text: str, data: Data | None = None) -> Message:
+        """A message of this run, not stored yet. What it is, its data says; else plain words."""
+        data = data or TextData()
         return Message(
             context_id=self.context_id,
             job_id=self.job_id,
             task_id=self.task_id,
             role=speaker,
             agent_role=self.role,
-            message_type=kind,
+            message_type=message_type_of(data),
             content=[TextPart(text=text)] if text else [],
-            data=data or {},
+            data=data,
         )
 
-    def say(
-        self,
-        speaker: MessageRole,
-        text: str,
-        kind: MessageType = MessageType.TEXT,
-        data: dict[str, Any] | None = None,
-    ) -> Message:
+    def say(self, speaker: MessageRole, text: str, data: Data | None = None) -> Message:
         """Store a message of this run."""
-        message = self.message(speaker, text, kind, data)
+        message = self.message(speaker, text, data)
         self.journal.record_message(message)
         return message

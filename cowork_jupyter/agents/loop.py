@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ..domain.contexts import JobStatus, Usage
-from ..domain.messages import MessageType
+from ..domain.message_data import ReviewData
 from ..domain.plan import Plan
 from ..domain.replies import Question, Review, StepResult, ToolCalls
 from ..llm.reply import Reply
@@ -135,7 +135,7 @@ class AgentLoop:
         if isinstance(delivery, Plan):
             deliver_plan(self.log, delivery, self.hands.registry, self.hands.files_read)
         else:
-            self.log.say("assistant", "", MessageType(kind), delivery.model_dump(mode="json"))
+            self.log.say("assistant", "", ReviewData(**dict(delivery)))
         return Outcome(text=reply.text)
 
     def _end(self, reply: Reply, result: StepResult) -> Outcome:
@@ -149,7 +149,7 @@ class AgentLoop:
     async def _strike(self, reply: Reply, problem: str) -> Outcome | None:
         """Keep what the model wrote, and tell it what was wrong with it."""
         self._strikes += 1
-        self.log.say("assistant", reply.raw, data={"problem": problem, **reply.thoughts})
+        self.log.say("assistant", reply.raw, reply.beside_text(problem))
         if self._strikes >= MOST_STRIKES:
             return self._give_up(problem)
         self.log.say("system", _REPAIR.format(problem=problem))
@@ -179,4 +179,4 @@ class AgentLoop:
     def _say(self, reply: Reply) -> None:
         """Store the words around what the model does, and its thoughts with them."""
         if reply.text or reply.reasoning:
-            self.log.say("assistant", reply.text, data=reply.thoughts)
+            self.log.say("assistant", reply.text, reply.beside_text())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from ..domain.messages import Message, MessageType
+from ..domain.message_data import ToolFacts, ToolResultData
+from ..domain.messages import Message
 from ..tools.notebook.state import CellState, NotebookState
 
 Mark = tuple[str, int | str | None]
@@ -31,11 +31,11 @@ def marks_of(state: NotebookState) -> dict[str, Mark]:
     return {cell.id: _mark(cell) for cell in state.cells}
 
 
-def as_left(before: Mapping[str, Any], path: str, messages: Iterable[Message]) -> dict[str, Mark]:
+def as_left(before: Mapping[str, Mark], path: str, messages: Iterable[Message]) -> dict[str, Mark]:
     """The marks as the agent's own calls have left them, which are no news to it."""
-    marks = {cell_id: (str(known[0]), known[1]) for cell_id, known in before.items()}
+    marks = dict(before)
     for message in messages:
-        if message.message_type is MessageType.TOOL_RESULT:
+        if isinstance(message.data, ToolResultData):
             _account_for(message.data, path, marks)
     return marks
 
@@ -52,18 +52,18 @@ def changes(before: Mapping[str, Mark], state: NotebookState) -> Changes:
     )
 
 
-def _account_for(result: Mapping[str, Any], path: str, marks: dict[str, Mark]) -> None:
+def _account_for(result: ToolResultData, path: str, marks: dict[str, Mark]) -> None:
     # A cell that failed has run all the same; what is known of it then stands with the error.
-    facts = result.get("facts") or (result.get("error") or {}).get("details") or {}
-    cell_id = facts.get("cell_id")
-    if cell_id is None or path not in (facts.get("notebook"), *facts.get("paths", ())):
+    facts = ToolFacts.model_validate(result.error.details) if result.error else result.facts
+    cell_id = facts.cell_id
+    if cell_id is None or path not in (facts.notebook, *facts.paths):
         return
-    count = marks.get(cell_id, ("", None))[1]
-    if result.get("tool") == "run_cell":
-        marks[cell_id] = (marks.get(cell_id, ("", None))[0], ANY)
-    elif facts.get("fingerprint"):
-        marks[cell_id] = (str(facts["fingerprint"]), count)
-    elif result.get("tool") == "delete_cell" and result.get("ok"):
+    fingerprint, count = marks.get(cell_id, ("", None))
+    if result.tool == "run_cell":
+        marks[cell_id] = (fingerprint, ANY)
+    elif facts.fingerprint:
+        marks[cell_id] = (facts.fingerprint, count)
+    elif result.tool == "delete_cell" and result.ok:
         marks.pop(cell_id, None)
 
 

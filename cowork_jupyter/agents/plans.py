@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from ..domain.contexts import DONE, Context, Job, JobKind, JobStatus, StepStatus, Task, Usage
 from ..domain.errors import Conflict, InvalidInput, NotFound
-from ..domain.events import EventType
+from ..domain.message_data import TextData
 from ..domain.messages import Message, TextPart
 from ..domain.plan import Plan
 from ..domain.roles import AgentRole, Permission
@@ -79,7 +79,7 @@ class Plans:
         revised.change = change or revised.change
         with self.kit.journal.transaction() as tx:
             tx.save_plan(revised)
-            tx.append_event(context_id, EventType.PLAN_UPDATE, revised.as_event())
+            tx.append_event(context_id, revised.as_event())
         return revised
 
     def execute(self, job: Job, context: Context, max_parallel: int | None = None) -> Job:
@@ -96,7 +96,7 @@ class Plans:
             context_id=context.id,
             role="user",
             content=[TextPart(text=f"Execute the plan (revision {revision}).")],
-            data={"approved_revision": revision, "plan_id": approved.plan_id},
+            data=TextData(approved_revision=revision, plan_id=approved.plan_id),
         )
         facts = {"plan_id": approved.plan_id, "request": approved.request or approved.plan.goal}
 

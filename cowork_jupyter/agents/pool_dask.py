@@ -11,8 +11,8 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from ..domain.errors import Interrupted, Unavailable
-from ..domain.events import EventType
 from ..domain.identity import new_id
+from ..domain.notices import Notice
 from ..domain.settings import Settings
 from ..tools.base import Parameters, Tool, ToolContext, ToolResult, nobody_answers
 from ..tools.kernel.state import NoKernels
@@ -104,13 +104,13 @@ class _TaskAtWork:
         what = f"The worker {attempt.worker} was lost during {tool.name}."
         if attempt.worker and not tool.idempotent:
             raise Interrupted(f"{what} It may have done some or all of its work.")
-        data = {"code": "worker_lost", "message": f"{what} It is run again at another."}
-        self.log.event(EventType.NOTICE, data)
+        said = f"{what} It is run again at another."
+        self.log.event(Notice(code="worker_lost", message=said))
 
     def _tell_queued(self, attempt: Attempt) -> None:
         if attempt.worker is None:
             what = "No worker of the Dask cluster is free yet; waiting for one."
-            self.log.event(EventType.NOTICE, {"code": "waiting_for_worker", "message": what})
+            self.log.event(Notice(code="waiting_for_worker", message=what))
 
 
 def _nowhere(_text: str) -> None:

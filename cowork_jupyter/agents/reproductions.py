@@ -11,17 +11,16 @@ from dataclasses import dataclass
 from ..checkpoints import ToolUse
 from ..domain.contexts import Context
 from ..domain.errors import Conflict, CoworkError, InvalidInput, NotFound
-from ..domain.events import EventType
+from ..domain.message_data import TextData
 from ..domain.messages import Message, TextPart
+from ..domain.notices import ReproductionProgress
+from ..domain.reproduction import Reproduction
 from ..domain.roles import Permission
 from ..tools.kernel.state import Ran
 from .agent import AgentKit
-from .reproduction import Reproduction, Trial, in_words
+from .reproduction import Trial, in_words
 
 logger = logging.getLogger(__name__)
-
-NOTICE = "reproduction"
-"""The code of the notices that say: there is news, ask."""
 
 
 @dataclass
@@ -136,7 +135,7 @@ class Reproductions:
                 job_id=state.job_id,
                 role="system",
                 content=[TextPart(text=in_words(state))],
-                data={"reproduction": state.model_dump()},
+                data=TextData(reproduction=state.model_copy(deep=True)),
             )
             with suppress(NotFound):  # the conversation was deleted
                 self._kit.journal.record_message(message)
@@ -145,8 +144,8 @@ class Reproductions:
     def _tell(self, trial: Trial) -> None:
         """Say that there is news; with a message, it is a line on the card."""
         state = trial.state
-        data = {"code": NOTICE, "status": state.status, "ran": state.ran, "cells": state.cells}
+        news = ReproductionProgress(status=state.status, ran=state.ran, cells=state.cells)
         if state.error:
-            data["message"] = f"{state.notebook} could not be tried: {state.error}"
+            news.message = f"{state.notebook} could not be tried: {state.error}"
         with suppress(NotFound):
-            self._kit.journal.record(state.context_id, EventType.NOTICE, data, state.job_id)
+            self._kit.journal.record(state.context_id, news, state.job_id)

@@ -13,8 +13,9 @@ from typing import Any
 from ..domain.connection import BUILT_IN
 from ..domain.contexts import Usage
 from ..domain.errors import CoworkError
-from ..domain.events import EventType
+from ..domain.events import ReasoningStreamed, TextStreamed
 from ..domain.messages import ImagePart, Message, MessageType
+from ..domain.notices import Notice, Restart
 from ..domain.roles import AgentRole
 from ..llm.chunks import Conversation, Request, Restarted
 from ..llm.client import LanguageModel
@@ -74,17 +75,15 @@ class Talk:
         except ContextOverflow as error:
             sent = sum(cost_of(message, self.counter) for message in self._history())
             self.history_tokens = min(self.history_tokens, sent) // 2
-            self.log.event(
-                EventType.NOTICE,
-                {"code": error.code, "message": f"{error.message} Sending less of the past."},
-            )
+            said = f"{error.message} Sending less of the past."
+            self.log.event(Notice(code="context_overflow", message=said))
             return await self._ask()
         except ModelError as error:
             name = self._name
             if not self._shows_pictures() or not self.sight.is_lost(name, error):
                 raise
             said = f"{error.message} Trying without pictures, which {name} gets no more."
-            self.log.event(EventType.NOTICE, {"code": "no_pictures", "message": said})
+            self.log.event(Notice(code="no_pictures", message=said))
             return await self._ask()
 
     @property
@@ -111,8 +110,7 @@ class Talk:
         except LimitReached as limit:
             self._flush()
             cut = reader.reply
-            data = {"problem": f"cut off at {limit}", **cut.thoughts}
-            self.log.say("assistant", cut.raw, data=data)
+            self.log.say("assistant", cut.raw, cut.beside_text(f"cut off at {limit}"))
             raise
         finally:
             self._flush()
@@ -176,21 +174,14 @@ class Talk:
         unshown, self._unshown = self._unshown, []
         for kind, group in groupby(unshown, key=type):
             text = "".join(delta.text for delta in group)
-            shown_as = EventType.TEXT_DELTA if kind is TextDelta else EventType.REASONING_DELTA
-            self.log.event(shown_as, {"text": text})
+            streamed = TextStreamed if kind is TextDelta else ReasoningStreamed
+            self.log.event(streamed(text=text))
 
     def _say_restarted(self, chunk: Restarted) -> None:
         """What was shown of this reply is void; the card takes it back."""
         self._flush()
-        self.log.event(
-            EventType.NOTICE,
-            {
-                "code": "restarted",
-                "message": f"{chunk.reason} Trying again in {chunk.delay:.1f} s.",
-                "attempt": chunk.attempt,
-                "delay": chunk.delay,
-            },
-        )
+        said = f"{chunk.reason} Trying again in {chunk.delay:.1f} s."
+        self.log.event(Restart(message=said, attempt=chunk.attempt, delay=chunk.delay))
 
     async def _account(self, reader: ReplyReader, messages: list[dict[str, Any]]) -> None:
         spent = reader.usage

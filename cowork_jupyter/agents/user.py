@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Protocol
+from typing import Protocol
 
 from ..bus import Journal
 from ..domain.contexts import JobStatus
 from ..domain.errors import Conflict, InvalidInput
-from ..domain.events import EventType
+from ..domain.events import QuestionAnswered, QuestionAsked
 from ..domain.identity import new_id, now
-from ..domain.messages import Answer, Message, MessageType, TextPart
+from ..domain.message_data import AnswerData, QuestionData
+from ..domain.messages import Message, MessageType, TextPart
 from ..domain.replies import Question
 from ..store import Inquiry, Transaction
 from .log import RunLog
@@ -30,7 +31,7 @@ class Nobody:
 
     async def ask(self, question: Question, log: RunLog) -> str | None:
         """Write the question down, and go on without an answer."""
-        log.say("assistant", question.question, MessageType.QUESTION, question.model_dump())
+        log.say("assistant", question.question, QuestionData(**dict(question)))
         return None
 
 
@@ -84,19 +85,18 @@ class Inbox:
             tx.save_question(answered)
             _set_status(tx, inquiry, JobStatus.RUNNING)
             tx.append_message(_answer(inquiry, question, value))
-            data = {"id": question_id, "value": value}
-            _tell(tx, inquiry, EventType.QUESTION_ANSWERED, data)
+            _tell(tx, inquiry, QuestionAnswered(id=question_id, value=value))
         waiting.set_result(value)
         return answered
 
     def _record_asking(self, inquiry: Inquiry, question: Question, log: RunLog) -> None:
-        data = {"id": inquiry.id, **inquiry.data}
-        message = log.message("assistant", question.question, MessageType.QUESTION, data)
+        asked = QuestionAsked(id=inquiry.id, **dict(question))
+        message = log.message("assistant", question.question, QuestionData(**dict(asked)))
         with self._journal.transaction() as tx:
             tx.save_question(inquiry)
             _set_status(tx, inquiry, JobStatus.WAITING)
             tx.append_message(message)
-            _tell(tx, inquiry, EventType.QUESTION_ASKED, data)
+            _tell(tx, inquiry, asked)
 
     def _withdraw(self, inquiry: Inquiry) -> None:
         update = {"status": WITHDRAWN, "resolved_at": now()}
@@ -104,13 +104,12 @@ class Inbox:
             tx.save_question(inquiry.model_copy(update=update))
             if inquiry.job_id and tx.job(inquiry.job_id).status is JobStatus.WAITING:
                 _set_status(tx, inquiry, JobStatus.RUNNING)
-            data = {"id": inquiry.id, "value": None, "status": WITHDRAWN}
-            _tell(tx, inquiry, EventType.QUESTION_ANSWERED, data)
+            _tell(tx, inquiry, QuestionAnswered(id=inquiry.id, value=None, status=WITHDRAWN))
 
 
 def _answer(inquiry: Inquiry, question: Question, value: str) -> Message:
     """The answer as the model reads it, beside all that a program may want to know of it."""
-    answer = Answer(
+    answer = AnswerData(
         question_id=inquiry.id,
         question=question.question,
         value=value,
@@ -123,7 +122,7 @@ def _answer(inquiry: Inquiry, question: Question, value: str) -> Message:
         role="user",
         message_type=MessageType.ANSWER,
         content=[TextPart(text=value)],
-        data=answer.model_dump(),
+        data=answer,
     )
 
 
@@ -132,5 +131,5 @@ def _set_status(tx: Transaction, inquiry: Inquiry, status: JobStatus) -> None:
         tx.save_job(tx.job(inquiry.job_id).model_copy(update={"status": status}))
 
 
-def _tell(tx: Transaction, inquiry: Inquiry, kind: EventType, data: dict[str, Any]) -> None:
-    tx.append_event(inquiry.context_id, kind, data, inquiry.job_id, inquiry.task_id)
+def _tell(tx: Transaction, inquiry: Inquiry, data: QuestionAsked | QuestionAnswered) -> None:
+    tx.append_event(inquiry.context_id, data, inquiry.job_id, inquiry.task_id)

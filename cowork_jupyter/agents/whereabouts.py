@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..domain.errors import CoworkError
-from ..domain.events import EventType
+from ..domain.notices import NotebookSeen
 from ..tools.kernel.state import Variables
 from ..tools.notebook.state import NotebookState
 from ..workspace import Workspace
@@ -25,9 +24,6 @@ if TYPE_CHECKING:
     from .agent import AgentKit
 
 logger = logging.getLogger(__name__)
-
-CODE = "notebook_seen"
-"""The notice that keeps what was told, and how the cells were then."""
 
 _READ, _LIST = "read_notebook", "list_variables"
 _BUSY = "The kernel is busy, so its variables are not known now."
@@ -44,8 +40,8 @@ async def tell_whereabouts(kit: AgentKit, log: RunLog) -> str:
         where = await _look_around(kit, log, log.notebook)
         text = render(where, budget, kit.counter) if where else ""
         if where and text:
-            seen = {"code": CODE, "notebook": where.state.path, "text": text}
-            log.event(EventType.NOTICE, {**seen, "cells": marks_of(where.state)})
+            place, cells = where.state.path, marks_of(where.state)
+            log.event(NotebookSeen(notebook=place, text=text, cells=cells))
     except CoworkError:  # such as a notebook that is gone; whoever needs it will find out
         return ""
     except Exception:
@@ -129,10 +125,10 @@ def _active(state: NotebookState, sent_from: str | None) -> str | None:
 def _changes(log: RunLog, state: NotebookState) -> Changes | None:
     """What is not as the agent left it; None if it was never here."""
     store = log.journal.store
-    seen = store.newest_notice(log.context_id, CODE)
-    if seen is None or seen.data.get("notebook") != state.path:
+    told = store.newest_notice(log.context_id, "notebook_seen")
+    seen = told.data if told else None
+    if told is None or not isinstance(seen, NotebookSeen) or seen.notebook != state.path:
         return None
-    before: Mapping[str, Any] = seen.data.get("cells") or {}
-    since = store.messages(log.context_id, seen.seq).items
-    known = as_left(before, state.path, since)
+    since = store.messages(log.context_id, told.seq).items
+    known = as_left(seen.cells, state.path, since)
     return changes(known, state) if known and marks_of(state) else None

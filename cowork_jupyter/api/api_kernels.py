@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from ..agents.reproduction import Reproduction
+from ..domain.reproduction import Reproduction
 from .calls import Call
 from .models import Request
 from .routes import table

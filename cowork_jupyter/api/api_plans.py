@@ -99,7 +99,7 @@ async def restore_plan(call: Call) -> BaseModel:
     "POST",
     "context/{id}/plan/execute",
     body=models.PlanExecution,
-    answer=models.JobStarted,
+    answer=models.JobAccepted,
     status=202,
     action="execute",
     kernel=True,
@@ -115,4 +115,4 @@ async def execute_plan(call: Call) -> BaseModel:
         plan_id=body.plan_id,
         origin=origin_of(call),
     )
-    return models.JobStarted(job_id=job.id)
+    return models.JobAccepted(job_id=job.id)

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from ..agents.approvals import ChosenScope, Ruling, as_shown
+from ..agents.approvals import Ruling, as_shown
+from ..domain.events import ChosenScope, PermissionRequested
 from ..domain.roles import AgentRole
 from ..policy.decision import Decision
 from ..policy.rules import LONGEST_RULE, Effect, Rule, Scope
@@ -46,25 +47,8 @@ class BatchDecision(PermissionDecision):
     ids: Annotated[list[Name], Field(min_length=1, max_length=200)]
 
 
-class PermissionView(BaseModel):
+class PermissionView(PermissionRequested):
     """A call that waits, or waited, for the user's permission."""
-
-    id: str
-    context_id: str
-    job_id: str | None
-    task_id: str | None
-    agent_role: str = ""
-    tool: str
-    parameters: dict[str, Any] = {}
-    resource: str = ""
-    risk: str = ""
-    why: list[str] = []
-    scopes: list[str] = []
-    rules: list[str] = []
-    shown: dict[str, Any] = {}
-    uncovered: list[str] = []
-    status: str
-    created_at: str
 
     @classmethod
     def of(cls, request: Inquiry) -> PermissionView:

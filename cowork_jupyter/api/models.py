@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from ..domain.contexts import Context, Job
 from ..domain.events import Event
+from ..domain.message_data import ErrorBody
 from ..domain.messages import Message
 from ..domain.plan import Plan
 from ..domain.role_view import RoleView
@@ -211,15 +212,6 @@ class PromptQuery(Request):
 # Out
 
 
-class ErrorBody(BaseModel):
-    """What went wrong, and what to do about it."""
-
-    code: str
-    message: str
-    retryable: bool
-    details: dict[str, Any]
-
-
 class ErrorAnswer(BaseModel):
     """Every failure."""
 
@@ -261,7 +253,7 @@ class Accepted(BaseModel):
     job_id: str
 
 
-class JobStarted(BaseModel):
+class JobAccepted(BaseModel):
     """A job works on it."""
 
     job_id: str

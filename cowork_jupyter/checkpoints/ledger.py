@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Protocol
 
 from ..domain.errors import NotFound
-from ..domain.events import EventType
+from ..domain.events import CheckpointCreated
 from ..domain.identity import new_id, now
 from ..store import CheckpointRecord, Store, Transaction
 from .entries import Change, Entry, Uncovered, printable
@@ -187,13 +187,10 @@ class Ledger:
             data=facts,
             created_at=at,
         )
-        data = {"id": made, "created_at": at, **facts}
+        created = CheckpointCreated(id=made, created_at=at, **facts)
         with self.journal.transaction() as tx:
             tx.save_checkpoint(record)
-            tx.append_event(
-                *(origin.context_id, EventType.CHECKPOINT_CREATED, data),
-                *(origin.job_id, origin.task_id),
-            )
+            tx.append_event(origin.context_id, created, origin.job_id, origin.task_id)
 
     def _listed(self, changes: list[Change]) -> list[Facts]:
         """The files of a checkpoint, as the contract shows them."""

@@ -19,8 +19,8 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from ..domain.errors import CoworkError, Unavailable
-from ..domain.events import EventType
 from ..domain.identity import new_id
+from ..domain.notices import Notice
 from ..domain.roles import Permission
 from ..workspace import Workspace
 from .documents import OpenDocuments, captured
@@ -215,8 +215,8 @@ class Recorder:
 
     def _notice(self, use: ToolUse, message: str) -> None:
         with suppress(CoworkError, sqlite3.Error), self._ledger.journal.transaction() as tx:
-            data = {"code": "no_checkpoint", "message": message}
-            tx.append_event(use.context_id, EventType.NOTICE, data, use.job_id, use.task_id)
+            notice = Notice(code="no_checkpoint", message=message)
+            tx.append_event(use.context_id, notice, use.job_id, use.task_id)
 
     async def _changes(self, opened: _Open) -> tuple[list[Change], list[Uncovered]]:
         if opened.before is None:

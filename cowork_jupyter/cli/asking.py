@@ -9,10 +9,10 @@ import asyncio
 import os
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..domain.errors import Conflict, CoworkError
-from ..domain.events import Event, EventType
+from ..domain.events import ChosenScope, Event, PermissionRequested, QuestionAsked
 from .screen import Screen
 from .words import question_text, request_text, scopes_text
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..agents.approvals import Ruling
     from ..service import CoworkService
 
+_Asked = PermissionRequested | QuestionAsked
 _ENDED = "\x04"
 """In the place of a line: the terminal's input is closed."""
 
@@ -88,47 +89,47 @@ class Asking:
         self._service = service
         self._screen = screen
         self._typing = typing
-        self._open: asyncio.Queue[Event] = asyncio.Queue()
+        self._open: asyncio.Queue[tuple[str | None, _Asked]] = asyncio.Queue()
         self.busy = False
         """Whether a question is on the screen, which nothing may cover."""
 
     def take(self, event: Event) -> None:
         """Note what is to be asked."""
-        if event.type in (EventType.PERMISSION_REQUEST, EventType.QUESTION_ASKED):
-            self._open.put_nowait(event)
+        if isinstance(event.data, _Asked):
+            self._open.put_nowait((event.job_id, event.data))
 
     async def go_on(self) -> None:
         """Ask until cancelled."""
         self._typing.begin()
         try:
             while True:
-                event = await self._open.get()
+                waiting = await self._open.get()
                 self.busy = True
                 try:
-                    await self._ask(event)
+                    await self._ask(*waiting)
                 except Conflict:  # answered elsewhere, or its job has ended
                     self._screen.line("This is not open any more.", "dim")
                 except CoworkError as error:
                     self._screen.line(error.message, "bad")
-                    self._open.put_nowait(event)
+                    self._open.put_nowait(waiting)
                 finally:
                     self.busy = False
         finally:
             self._typing.end()
 
-    async def _ask(self, event: Event) -> None:
+    async def _ask(self, job_id: str | None, asked: _Asked) -> None:
         self._typing.forget()
-        if event.type is EventType.PERMISSION_REQUEST:
-            ruling = await self._ruling(event.data)
-            self._service.resolve_permissions([event.data["id"]], ruling)
+        if isinstance(asked, PermissionRequested):
+            ruling = await self._ruling(asked)
+            self._service.resolve_permissions([asked.id], ruling)
         else:
-            value = await self._answer(event.data)
+            value = await self._answer(asked)
             if value is None:
-                await self._service.cancel(event.job_id or "")
+                await self._service.cancel(job_id or "")
             else:
-                self._service.answer(event.data["id"], value)
+                self._service.answer(asked.id, value)
 
-    async def _ruling(self, request: dict[str, Any]) -> Ruling:
+    async def _ruling(self, request: PermissionRequested) -> Ruling:
         from ..agents.approvals import Ruling
 
         scopes = scopes_text(request)
@@ -142,16 +143,18 @@ class Asking:
                 case "a" | "always" if scopes:
                     scope = await self._scope(request, scopes)
                     if scope is not None:
-                        return Ruling.model_validate({"decision": "allow", "scope": scope})
+                        return Ruling(decision="allow", scope=scope)
                 case "n" | "no":
                     why = await self._reply("What should it do instead? (Enter: nothing) > ")
                     return Ruling(decision="deny", feedback=why or "")
                 case None:
                     return Ruling(decision="deny")
 
-    async def _scope(self, request: dict[str, Any], scopes: list[tuple[str, str]]) -> str | None:
+    async def _scope(
+        self, request: PermissionRequested, scopes: list[tuple[ChosenScope, str]]
+    ) -> ChosenScope | None:
         """Where an answer is to last; None after all not."""
-        for rule in request["rules"]:
+        for rule in request.rules:
             self._screen.line(f"  allows from now on: {rule}")
         for number, (_, words) in enumerate(scopes, start=1):
             self._screen.line(f"  {number}. {words}")
@@ -159,10 +162,9 @@ class Asking:
         place = _number(said, len(scopes))
         return None if place is None else scopes[place][0]
 
-    async def _answer(self, question: dict[str, Any]) -> str | None:
+    async def _answer(self, question: QuestionAsked) -> str | None:
         """What was answered; None when nobody will."""
-        options, default = question["options"], question["default"]
-        free = question["allow_custom"] or not options
+        options = question.options
         self._screen.line(question_text(question))
         while True:
             said = await self._reply("Your answer > ")
@@ -170,10 +172,10 @@ class Asking:
                 return None
             place = _number(said, len(options))
             if place is not None:
-                return str(options[place]["value"])
-            if not said and default is not None:
-                return str(default)
-            if said and (free or any(said == one["value"] for one in options)):
+                return options[place].value
+            if not said and question.default is not None:
+                return question.default
+            if said and question.accepts(said):
                 return said
 
     async def _reply(self, prompt: str) -> str | None:

@@ -5,14 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..domain.events import Event, EventType
+from ..domain.data import Data
+from ..domain.events import (
+    Event,
+    EventType,
+    ReasoningStreamed,
+    TaskCompleted,
+    TaskStarted,
+    TextStreamed,
+)
+from ..domain.message_data import (
+    PlanData,
+    QuestionData,
+    ReviewData,
+    TextData,
+    ToolCallData,
+    ToolOutcome,
+)
 from ..domain.messages import Message, MessageType
+from ..domain.notices import HeadlessDenial, ToolOutput
 from ..domain.plan import Plan
 from .screen import Screen
 from .words import call_text, plan_text, review_text
 
 _STEP_MARKS = {"completed": ("✓", "good"), "failed": ("✗", "bad")}
-_NOBODY = "denied_headless"
 _KNOWN_DENIALS = ("denied", "denied_by_user")
 
 
@@ -30,29 +46,31 @@ class Narrator:
 
     def tell(self, event: Event) -> None:
         """What happened next."""
-        data = event.data
-        match event.type:
-            case EventType.TEXT_DELTA | EventType.REASONING_DELTA:
-                self._writing = (self._writing + data["text"])[-400:]
+        match event.data:
+            case TextStreamed(text=text) | ReasoningStreamed(text=text):
+                self._writing = (self._writing + text)[-400:]
                 self._screen.status(self._writing[-120:])
-            case EventType.MESSAGE:
+            case Message() as message:
                 self._writing = ""
-                self._tell_message(Message.model_validate(data))
-            case EventType.TOOL_CALL:
+                self._tell_message(message)
+            case ToolCallData() as call:
                 self._tell_words(event.task_id)
-                text = call_text(data["tool"], data["parameters"])
+                text = call_text(call.tool, call.parameters)
                 self._screen.line(f"  → {text}", "dim")
                 self._screen.status(text)
-            case EventType.TOOL_RESULT:
-                self._tell_result(data)
-            case EventType.TASK_STARTED:
-                self._screen.line(f"▶ {self._step(data)}", "bold")
-            case EventType.TASK_COMPLETED:
+            case ToolOutcome() as outcome:
+                self._tell_result(outcome)
+            case TaskCompleted(step_id=step, status=status):
                 self._conclude(event.task_id)
-                mark, style = _STEP_MARKS.get(data["status"], ("–", "dim"))
-                self._screen.line(f"{mark} {self._step(data)} ({data['status']})", style)
-            case EventType.NOTICE:
-                self._tell_notice(data)
+                mark, style = _STEP_MARKS.get(status, ("–", "dim"))
+                self._screen.line(f"{mark} {self._step(step)} ({status})", style)
+            case TaskStarted(step_id=step):
+                self._screen.line(f"▶ {self._step(step)}", "bold")
+            case ToolOutput(text=text):
+                self._screen.status(text.strip().rpartition("\n")[2])
+            case Data() as notice if event.type is EventType.NOTICE:
+                if said := getattr(notice, "message", None):
+                    self._screen.line(f"  ! {said}", "ask")
             case _:
                 pass
 
@@ -66,13 +84,13 @@ class Narrator:
             self._screen.result(words)
 
     def _tell_message(self, message: Message) -> None:
-        if message.role != "assistant" or "problem" in message.data:
+        if message.role != "assistant":
             return
         words = _words_of(message)
         if words:
             self._tell_words(message.task_id)
             self._words[message.task_id] = words
-        elif message.message_type is MessageType.QUESTION and "id" not in message.data:
+        elif isinstance(message.data, QuestionData) and message.data.id is None:
             self._screen.line(f"? {message.text} (nobody is there to answer)", "ask")
 
     def _tell_words(self, task_id: str | None) -> None:
@@ -80,22 +98,16 @@ class Narrator:
         for line in self._words.pop(task_id, "").splitlines():
             self._screen.line(f"  {line}")
 
-    def _tell_result(self, data: dict[str, Any]) -> None:
+    def _tell_result(self, outcome: ToolOutcome) -> None:
         self._screen.status("thinking")
-        if data["ok"]:
-            self._screen.line(f"  ✓ {data['summary']}", "dim")
+        if outcome.ok:
+            self._screen.line(f"  ✓ {outcome.summary}", "dim")
             return
-        denied = (data["error"] or {}).get("code") in _KNOWN_DENIALS
-        self._screen.line(f"  ✗ {'not allowed' if denied else data['summary']}", "bad")
+        denied = outcome.error is not None and outcome.error.code in _KNOWN_DENIALS
+        self._screen.line(f"  ✗ {'not allowed' if denied else outcome.summary}", "bad")
 
-    def _tell_notice(self, data: dict[str, Any]) -> None:
-        if "message" in data:
-            self._screen.line(f"  ! {data['message']}", "ask")
-        elif data.get("code") == "tool-output":
-            self._screen.status(str(data["text"]).strip().rpartition("\n")[2])
-
-    def _step(self, data: dict[str, Any]) -> str:
-        return self._steps.get(data["step_id"], str(data["step_id"]))
+    def _step(self, step_id: str) -> str:
+        return self._steps.get(step_id, step_id)
 
 
 @dataclass
@@ -108,19 +120,20 @@ class Outcome:
 
     def take(self, event: Event) -> None:
         """Note what matters."""
-        if event.type is EventType.NOTICE:
-            self.was_denied |= event.data.get("code") == _NOBODY
-        elif event.type is EventType.MESSAGE:
-            self.made_plan |= event.data["message_type"] == MessageType.PLAN
+        match event.data:
+            case HeadlessDenial():
+                self.was_denied = True
+            case Message(message_type=MessageType.PLAN):
+                self.made_plan = True
 
 
 def _words_of(message: Message) -> str:
-    match message.message_type:
-        case MessageType.PLAN:
-            return plan_text(Plan.model_validate(message.data))
-        case MessageType.REVIEW:
-            return review_text(message.data)
-        case MessageType.TEXT:
+    match message.data:
+        case PlanData() as plan:
+            return plan_text(plan)
+        case ReviewData() as review:
+            return review_text(review)
+        case TextData(problem=""):
             return message.text
     return ""
 

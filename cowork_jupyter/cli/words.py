@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..domain.events import ChosenScope, PermissionRequested
 from ..domain.plan import Plan, PlanStep
+from ..domain.replies import Question, Review
 from .screen import one_line
 
 _MAIN = ("path", "command", "pattern", "query", "name", "code", "source", "role")
@@ -44,16 +46,15 @@ def _step_lines(step: PlanStep, plan: Plan) -> Iterator[str]:
             yield f"     {name}: {one_line(text)}"
 
 
-def review_text(review: Mapping[str, Any]) -> str:
+def review_text(review: Review) -> str:
     """A review: the verdict, then what was found and where."""
-    verdict = str(review.get("verdict", "")).replace("_", " ")
-    lines = [f"Review: {verdict}", str(review.get("summary", ""))]
-    for finding in review.get("findings", []):
-        place = ":".join(str(part) for part in (finding["file"], finding["line"]) if part)
-        head = f"- {finding['severity']} {place}".rstrip()
-        lines.append(f"{head}: {one_line(finding['comment'])}")
-        if finding["suggestion"]:
-            lines.append(f"  {one_line(finding['suggestion'])}")
+    lines = [f"Review: {review.verdict.replace('_', ' ')}", review.summary]
+    for finding in review.findings:
+        place = ":".join(str(part) for part in (finding.file, finding.line) if part)
+        head = f"- {finding.severity} {place}".rstrip()
+        lines.append(f"{head}: {one_line(finding.comment)}")
+        if finding.suggestion:
+            lines.append(f"  {one_line(finding.suggestion)}")
     return "\n".join(lines)
 
 
@@ -63,31 +64,31 @@ def call_text(tool: str, parameters: Mapping[str, Any]) -> str:
     return f"{tool} {one_line(str(about), 120)}".strip()
 
 
-def request_text(request: Mapping[str, Any]) -> str:
+def request_text(request: PermissionRequested) -> str:
     """Everything that one has to know to allow a call or not."""
-    shown = request["shown"]
-    lines = [f"{request['tool']} wants to run. Risk: {request['risk']}."]
-    lines += [f"  {why}" for why in request["why"]]
-    lines += ["", *(f"  │ {line}" for line in shown["text"].split("\n"))]
-    if not shown["complete"]:
+    shown = request.shown
+    lines = [f"{request.tool} wants to run. Risk: {request.risk}."]
+    lines += [f"  {why}" for why in request.why]
+    lines += ["", *(f"  │ {line}" for line in shown.text.split("\n"))]
+    if not shown.complete:
         lines.append("  │ … (too long to be shown whole)")
-    if request["uncovered"]:
-        lines.append(f"  Rolling back cannot undo: {'; '.join(request['uncovered'])}")
+    if request.uncovered:
+        lines.append(f"  Rolling back cannot undo: {'; '.join(request.uncovered)}")
     return "\n".join(lines)
 
 
-def scopes_text(request: Mapping[str, Any]) -> list[tuple[str, str]]:
+def scopes_text(request: PermissionRequested) -> list[tuple[ChosenScope, str]]:
     """The lasting answers that are offered: what each is called, and in which words."""
-    return [(one, _SCOPES[one]) for one in request["scopes"] if one in _SCOPES]
+    return [(one, _SCOPES[one]) for one in request.scopes if one in _SCOPES]
 
 
-def question_text(question: Mapping[str, Any]) -> str:
+def question_text(question: Question) -> str:
     """A question with its options, numbered from one."""
-    lines = [str(question["question"])]
-    if question["context"]:
-        lines.append(str(question["context"]))
-    for number, option in enumerate(question["options"], start=1):
-        more = f" — {one_line(option['description'])}" if option["description"] else ""
-        chosen = " (default)" if option["value"] == question["default"] else ""
-        lines.append(f"  {number}. {one_line(option['label'])}{more}{chosen}")
+    lines = [question.question]
+    if question.context:
+        lines.append(question.context)
+    for number, option in enumerate(question.options, start=1):
+        more = f" — {one_line(option.description)}" if option.description else ""
+        chosen = " (default)" if option.value == question.default else ""
+        lines.append(f"  {number}. {one_line(option.label)}{more}{chosen}")
     return "\n".join(lines)

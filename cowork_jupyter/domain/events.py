@@ -3,9 +3,26 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel
+from pydantic import (
+    BaseModel,
+    GetJsonSchemaHandler,
+    SerializeAsAny,
+    TypeAdapter,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from .contexts import Initiator, JobKind, JobStatus, StepStatus, Task, Usage
+from .data import Data, read, tagged
+from .message_data import PlanFacts, QuestionData, RoleChangeData, ToolCallData, ToolOutcome
+from .messages import Message
+from .notices import NOTICES, AnyNotice
+from .roles import AgentRole
 
 
 class EventType(StrEnum):
@@ -32,6 +49,198 @@ class EventType(StrEnum):
     ERROR = "error"
 
 
+class TextStreamed(Data):
+    """The next piece of what the model says."""
+
+    text: str
+
+
+class ReasoningStreamed(Data):
+    """The next piece of what the model thinks."""
+
+    text: str
+
+
+Choice = Literal["allow", "deny"]
+ChosenScope = Literal["once", "session", "workspace", "global"]
+ShownKind = Literal["command", "diff", "code", "path", "text"]
+
+
+class Shown(BaseModel):
+    """What a card shows of a call: all of it, or the user cannot judge it."""
+
+    kind: ShownKind
+    text: str
+    complete: bool = True
+
+
+class PermissionRequested(Data):
+    """A call waits for the user's permission."""
+
+    id: str
+    context_id: str
+    job_id: str | None = None
+    task_id: str | None = None
+    status: str
+    created_at: str
+    agent_role: str = ""
+    tool: str
+    parameters: dict[str, Any] = {}
+    resource: str = ""
+    risk: str = ""
+    why: list[str] = []
+    scopes: list[ChosenScope] = []
+    rules: list[str] = []
+    """What a lasting answer would write."""
+    shown: Shown
+    uncovered: list[str] = []
+    """What could not be brought back afterwards."""
+
+
+class PermissionResolved(Data):
+    """The user has decided, or nobody waits for it any more."""
+
+    id: str
+    status: str
+    decision: Choice | None = None
+    scope: ChosenScope | None = None
+    feedback: str = ""
+
+
+class QuestionAsked(QuestionData):
+    """A question waits for the user's answer."""
+
+    id: str
+
+
+class QuestionAnswered(Data):
+    """The user has answered, or nobody waits for it any more."""
+
+    id: str
+    value: str | None = None
+    status: str | None = None
+
+
+class PlanUpdated(PlanFacts):
+    """The whole plan as it stands now."""
+
+    revision: int
+
+
+class JobStarted(Data):
+    """A job begins, or goes on: all that it is, so that nobody has to guess."""
+
+    job_id: str
+    status: JobStatus
+    error: str | None = None
+    kind: JobKind | None = None
+    role: AgentRole | None = None
+    request: str = ""
+    plan_id: str | None = None
+    plan_revision: int | None = None
+    notebook: str | None = None
+    cell_id: str | None = None
+    by: Initiator | None = None
+    card_id: str = ""
+    created_at: str = ""
+    completed_at: str | None = None
+
+
+class JobCompleted(Data):
+    """A job has come to its end."""
+
+    job_id: str
+    status: JobStatus
+    error: str | None = None
+
+
+class TaskStarted(Data):
+    """A task begins."""
+
+    task_id: str
+    step_id: str
+    status: StepStatus
+    error: str | None = None
+    result: str | None = None
+
+    @classmethod
+    def of(cls, task: Task) -> Self:
+        """How the task stands now."""
+        facts = task.model_dump(include={"step_id", "status", "error", "result"})
+        return cls(task_id=task.id, **facts)
+
+
+class TaskCompleted(TaskStarted):
+    """A task has come to its end."""
+
+
+class ChangedPath(BaseModel):
+    """A file of a checkpoint, and how many lines of it were changed."""
+
+    path: str
+    change: str
+    added: int | None = None
+    removed: int | None = None
+
+
+class UncoveredPath(BaseModel):
+    """What a checkpoint does not keep."""
+
+    path: str
+    why: str
+
+
+class CheckpointCreated(Data):
+    """A state of the workspace was kept."""
+
+    id: str
+    created_at: str
+    label: str = ""
+    tool: str | None = None
+    step_id: str | None = None
+    files: list[ChangedPath] = []
+    uncovered: list[UncoveredPath] = []
+
+
+class UsageCharged(Data, Usage):
+    """What one turn has used."""
+
+
+class ErrorReported(Data):
+    """A job has failed."""
+
+    message: str
+
+
+EventData = Data | Message
+"""What an event tells: one of these models."""
+
+_MODELS: dict[EventType, Any] = {
+    EventType.TEXT_DELTA: TextStreamed,
+    EventType.REASONING_DELTA: ReasoningStreamed,
+    EventType.MESSAGE: Message,
+    EventType.TOOL_CALL: ToolCallData,
+    EventType.TOOL_RESULT: ToolOutcome,
+    EventType.PERMISSION_REQUEST: PermissionRequested,
+    EventType.PERMISSION_RESOLVED: PermissionResolved,
+    EventType.QUESTION_ASKED: QuestionAsked,
+    EventType.QUESTION_ANSWERED: QuestionAnswered,
+    EventType.PLAN_UPDATE: PlanUpdated,
+    EventType.JOB_STARTED: JobStarted,
+    EventType.TASK_STARTED: TaskStarted,
+    EventType.TASK_COMPLETED: TaskCompleted,
+    EventType.JOB_COMPLETED: JobCompleted,
+    EventType.ROLE_CHANGED: RoleChangeData,
+    EventType.CHECKPOINT_CREATED: CheckpointCreated,
+    EventType.USAGE: UsageCharged,
+    EventType.NOTICE: AnyNotice,
+    EventType.ERROR: ErrorReported,
+}
+_READERS = {kind: TypeAdapter[EventData](model) for kind, model in _MODELS.items()}
+_TYPES = {model: kind for kind, model in _MODELS.items() if model is not AnyNotice}
+_TYPES |= dict.fromkeys(NOTICES, EventType.NOTICE)
+
+
 class Event(BaseModel):
     """One stored event. `seq` grows by one within a context and survives restarts."""
 
@@ -41,4 +250,25 @@ class Event(BaseModel):
     job_id: str | None = None
     task_id: str | None = None
     created_at: str
-    data: dict[str, Any] = {}
+    data: SerializeAsAny[EventData] = Data()
+
+    @field_validator("data", mode="wrap")
+    @classmethod
+    def _by_type(
+        cls, raw: Any, _handler: ValidatorFunctionWrapHandler, info: ValidationInfo
+    ) -> EventData:
+        """What we have made ourselves is not looked at again."""
+        return raw if isinstance(raw, EventData) else read(_READERS[info.data["type"]], raw)
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        if cls is not Event:
+            return handler(core_schema)
+        return tagged(cls, "type", _MODELS.items(), core_schema, handler)
+
+
+def type_of(data: EventData) -> EventType:
+    """The type of the event that tells this."""
+    return _TYPES[type(data)]

@@ -2,12 +2,40 @@
 
 from __future__ import annotations
 
+import json
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    SerializeAsAny,
+    TypeAdapter,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
+from .data import Data, read, tagged
 from .identity import new_id, now
+from .message_data import (
+    AnswerData,
+    ErrorData,
+    PlanData,
+    QuestionData,
+    ReviewData,
+    RoleChangeData,
+    TaskAssignmentData,
+    TaskResultData,
+    TextData,
+    ToolCallData,
+    ToolResultData,
+)
 from .roles import AgentRole
 
 
@@ -70,14 +98,21 @@ def _parts_of_plain_text(value: Any) -> Any:
     return [{"type": "text", "text": value}] if isinstance(value, str) else value
 
 
-class Answer(BaseModel):
-    """What a message of type `answer` says: which question it answers, and how."""
-
-    question_id: str
-    question: str
-    value: str
-    label: str
-    """The value as the user saw it."""
+_MODELS: dict[MessageType, type[Data]] = {
+    MessageType.TEXT: TextData,
+    MessageType.PLAN: PlanData,
+    MessageType.QUESTION: QuestionData,
+    MessageType.ANSWER: AnswerData,
+    MessageType.REVIEW: ReviewData,
+    MessageType.TOOL_CALL: ToolCallData,
+    MessageType.TOOL_RESULT: ToolResultData,
+    MessageType.TASK_ASSIGNMENT: TaskAssignmentData,
+    MessageType.TASK_RESULT: TaskResultData,
+    MessageType.ROLE_CHANGE: RoleChangeData,
+    MessageType.ERROR: ErrorData,
+}
+_READERS = {kind: TypeAdapter[Data](model) for kind, model in _MODELS.items()}
+_TYPES = {model: kind for kind, model in _MODELS.items()}
 
 
 class Message(BaseModel):
@@ -91,10 +126,40 @@ class Message(BaseModel):
     agent_role: AgentRole | None = None
     message_type: Annotated[MessageType, BeforeValidator(_type_of_old_messages)] = MessageType.TEXT
     content: Annotated[list[ContentPart], BeforeValidator(_parts_of_plain_text)] = []
-    data: dict[str, Any] = {}
+    data: SerializeAsAny[Data] = Field(default_factory=dict, validate_default=True)
     created_at: str = Field(default_factory=now)
+
+    @field_validator("data", mode="wrap")
+    @classmethod
+    def _by_type(
+        cls, raw: Any, _handler: ValidatorFunctionWrapHandler, info: ValidationInfo
+    ) -> Data:
+        """What we have made ourselves is not looked at again."""
+        return raw if isinstance(raw, Data) else read(_READERS[info.data["message_type"]], raw)
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        if cls is not Message:
+            return handler(core_schema)
+        return tagged(cls, "message_type", _MODELS.items(), core_schema, handler)
 
     @property
     def text(self) -> str:
         """The text of all its text parts."""
         return "".join(part.text for part in self.content if isinstance(part, TextPart))
+
+    @property
+    def data_as_text(self) -> str:
+        """What a model reads of a message without words: its data as JSON.
+
+        What plain words have beside them is not for the model.
+        """
+        said = {} if self.message_type is MessageType.TEXT else self.data.model_dump()
+        return json.dumps(said, ensure_ascii=False, default=str) if said else ""
+
+
+def message_type_of(data: Data) -> MessageType:
+    """The type of the message that holds this."""
+    return _TYPES[type(data)]

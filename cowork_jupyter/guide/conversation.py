@@ -7,7 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..domain.message_data import (
+    AnswerData,
+    TaskAssignmentData,
+    ToolCallData,
+    ToolResultData,
+)
 from ..domain.messages import Message, MessageType
+from ..domain.plan import PlanStep
 from ..llm.chunks import Conversation
 
 
@@ -47,14 +54,13 @@ def read_run(conversation: Conversation) -> Run:
     run = _begun(messages[start], conversation) if start >= 0 else Run("")
     calls: dict[str, str] = {}
     for one in messages[start + 1 :]:
-        match one.message_type:
-            case MessageType.TOOL_CALL:
-                key = key_of(one.data["tool"], one.data["parameters"])
-                calls[one.data["call_id"]] = key
-            case MessageType.TOOL_RESULT if key := calls.get(one.data["call_id"], ""):
-                run.calls.setdefault(key, []).append(_result(one))
-            case MessageType.ANSWER:
-                run.answers[one.data["question"]] = one.data["value"]
+        match one.data:
+            case ToolCallData() as call:
+                calls[call.call_id] = key_of(call.tool, call.parameters)
+            case ToolResultData(call_id=call_id) as came if key := calls.get(call_id, ""):
+                run.calls.setdefault(key, []).append(_result(came, one.text))
+            case AnswerData(question=question, value=value):
+                run.answers[question] = value
     return run
 
 
@@ -69,17 +75,16 @@ def _is_request(message: Message) -> bool:
 
 
 def _begun(message: Message, conversation: Conversation) -> Run:
-    step = message.data.get("step")
-    if message.message_type is MessageType.TASK_ASSIGNMENT and step:
-        return Run(step["action"], is_step=True, goal=message.data["goal"])
     goal = conversation.plan.goal if conversation.plan else ""
-    if message.data.get("replan"):
-        return Run(goal, replans=True, goal=goal)
+    match message.data:
+        case TaskAssignmentData(step=PlanStep() as step) as task:
+            return Run(step.action, is_step=True, goal=task.goal)
+        case TaskAssignmentData(replan=True):
+            return Run(goal, replans=True, goal=goal)
     return Run(message.text.strip(), goal=goal)
 
 
-def _result(message: Message) -> Result:
-    error = message.data.get("error")
-    if error:
-        return Result(False, error["message"], error["details"], error["code"])
-    return Result(True, message.text, message.data["facts"])
+def _result(came: ToolResultData, text: str) -> Result:
+    if came.error:
+        return Result(False, came.error.message, came.error.details, came.error.code)
+    return Result(True, text, came.facts.model_dump())

@@ -14,7 +14,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from ..domain.messages import ImagePart, Message, MessageType
+from ..domain.message_data import AnswerData, ToolCallData, ToolResultData
+from ..domain.messages import ImagePart, Message
 
 
 def to_api_messages(system: str, history: Iterable[Message]) -> list[dict[str, Any]]:
@@ -42,7 +43,7 @@ def _joined_calls(messages: Iterable[Message]) -> Iterable[Message | list[Messag
 
 
 def _is_call(message: Message) -> bool:
-    return message.message_type is MessageType.TOOL_CALL
+    return isinstance(message.data, ToolCallData)
 
 
 def _parts(message: Message | list[Message]) -> list[dict[str, Any]]:
@@ -54,24 +55,24 @@ def _parts(message: Message | list[Message]) -> list[dict[str, Any]]:
 
 
 def _calls_as_json(calls: list[Message]) -> str:
+    known = (call.data for call in calls)
     written = [
-        {"tool": call.data.get("tool"), "parameters": call.data.get("parameters", {})}
-        for call in calls
+        {"tool": call.tool, "parameters": call.parameters}
+        for call in known
+        if isinstance(call, ToolCallData)
     ]
     value: Any = written[0] if len(written) == 1 else {"tools": written}
     return json.dumps({**value, "terminate": False}, ensure_ascii=False)
 
 
 def _text(message: Message) -> str:
-    if message.message_type is MessageType.TOOL_RESULT:
-        outcome = "" if message.data.get("ok", True) else " (failed)"
-        tool = message.data.get("tool", "the tool")
+    if isinstance(message.data, ToolResultData):
+        outcome = "" if message.data.ok else " (failed)"
+        tool = message.data.tool or "the tool"
         return f"Result of {tool}{outcome}:\n{message.text or '(nothing)'}"
-    if message.message_type is MessageType.ANSWER:
-        return f"Answer to “{message.data.get('question', '')}”: {message.text}"
-    text = message.text
-    if not text and message.data and message.message_type is not MessageType.TEXT:
-        text = json.dumps(message.data, ensure_ascii=False, default=str)
+    if isinstance(message.data, AnswerData):
+        return f"Answer to “{message.data.question}”: {message.text}"
+    text = message.text or message.data_as_text
     if text and message.role == "system":
         return f"[Note from Cowork, not from the user] {text}"
     return text

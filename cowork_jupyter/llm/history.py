@@ -6,10 +6,10 @@ functions: messages come newest first and are read only as far as they fit.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from ..domain.message_data import CallData, ToolResultData
 from ..domain.messages import ImagePart, Message, MessageType, TextPart
 from .tokens import Count, cut_middle
 
@@ -120,7 +120,8 @@ def _units(pieces: Iterable[_Piece]) -> Iterator[_Unit]:
     waiting: dict[str, _Piece] = {}
     turn: _Unit = []
     for piece in pieces:
-        kind, call_id = piece.message.message_type, str(piece.message.data.get("call_id"))
+        kind, about = piece.message.message_type, piece.message.data
+        call_id = about.call_id if isinstance(about, CallData) else ""
         if kind is MessageType.TOOL_CALL:
             if call_id in waiting:
                 turn += [waiting.pop(call_id), piece]
@@ -216,9 +217,7 @@ def cost_of(message: Message, count: Count) -> int:
 
 
 def _readable(message: Message) -> str:
-    if message.text or not message.data or message.message_type is MessageType.TEXT:
-        return message.text  # what a plain message keeps beside its text is for us
-    return json.dumps(message.data, ensure_ascii=False, default=str)
+    return message.text or message.data_as_text
 
 
 def _shorten(message: Message, limit: int, count: Count) -> Message:
@@ -228,7 +227,7 @@ def _shorten(message: Message, limit: int, count: Count) -> Message:
     if len(pictures) * IMAGE_TOKENS > limit // 2:
         pictures, readable = [], f"{readable}\n[its pictures are left out]"
     limit -= MESSAGE_TOKENS + len(pictures) * IMAGE_TOKENS
-    tool = message.data.get("tool")
+    tool = message.data.tool if isinstance(message.data, ToolResultData) else ""
     hint = f"To see it, call {tool} again for a smaller part, such as fewer lines." if tool else ""
     text = cut_middle(readable, limit, count, hint)
     return message.model_copy(update={"content": [TextPart(text=text or "…"), *pictures]})

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from ..domain.message_data import TextData
 from ..domain.replies import Structured
 from .fences import CodeScanner, FenceOpening, Inside
 from .objects import CALLS, ObjectScanner, Verdict
@@ -60,10 +61,14 @@ class Reply:
         """Whether there is nothing to show and nothing to do (reasoning alone is nothing)."""
         return not self.text and self.structured is None and self.problem is None
 
-    @property
-    def thoughts(self) -> dict[str, str]:
-        """The reasoning as a message's data holds it: it is never content."""
-        return {"reasoning": self.reasoning} if self.reasoning else {}
+    def beside_text(self, problem: str = "") -> TextData:
+        """What a message keeps that is never content: the reasoning, and why it is of no use."""
+        data = TextData()
+        if problem:
+            data.problem = problem
+        if self.reasoning:
+            data.reasoning = self.reasoning
+        return data
 
 
 _OPEN, _CLOSE = "<think>", "</think>"

@@ -142,9 +142,8 @@ class _Maker:
 
     def _message(self, message: Message, allowed: Allowance) -> dict[str, Any]:
         kind = message.message_type
-        data = {
-            key: message.data[key] for key in _KEPT.get(kind, message.data) if key in message.data
-        }
+        said = message.data.model_dump(mode="json")
+        data = {key: said[key] for key in _KEPT.get(kind, said) if key in said}
         text = "" if kind in _TEXTLESS else message.text
         facts = message.model_dump(mode="json", exclude={"content", "data", "context_id"})
         return {

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..domain.contexts import StepStatus
+from ..domain.message_data import QuestionData, ReviewData, TextData
 from ..domain.messages import Message, MessageType
 from ..domain.plan import PlanStep
 from ..store import Inquiry
@@ -145,7 +146,7 @@ class _Writer:
         told += [
             f"- Asked: {self._line(one.text, words)} *(nobody was there to answer)*"
             for one in self._run.messages[-200:]
-            if one.message_type is MessageType.QUESTION and one.data.get("id") not in known
+            if isinstance(one.data, QuestionData) and one.data.id not in known
         ][-6:]
         told += [self._permission(one, words) for one in self._run.permissions[-8:]]
         if told:
@@ -186,7 +187,7 @@ class _Writer:
 
     def _checked(self, most: int) -> str:
         """Whether the notebook still runs, if that was tried."""
-        tried = [one for one in self._run.messages if "reproduction" in one.data]
+        tried = [one for one in self._run.messages if _is_trial(one)]
         return self._line(tried[-1].text, most) if tried else ""
 
     def _answer(self, most: int) -> str:
@@ -195,11 +196,9 @@ class _Writer:
         if not said:
             return ""
         last = said[-1]
-        if last.message_type is MessageType.REVIEW:
-            verdict = str(last.data.get("verdict", "")).replace("_", " ")
-            return f"Review: **{line(verdict)}**\n\n" + self._quote(
-                str(last.data.get("summary", "")), most
-            )
+        if isinstance(last.data, ReviewData):
+            verdict = last.data.verdict.replace("_", " ")
+            return f"Review: **{line(verdict)}**\n\n" + self._quote(last.data.summary, most)
         return self._quote(last.text, most)
 
     def _quote(self, text: str, most: int) -> str:
@@ -214,6 +213,10 @@ class _Writer:
 def _is_said(message: Message) -> bool:
     kinds = (MessageType.TEXT, MessageType.REVIEW, MessageType.TASK_RESULT)
     return message.role == "assistant" and message.message_type in kinds
+
+
+def _is_trial(message: Message) -> bool:
+    return isinstance(message.data, TextData) and message.data.reproduction is not None
 
 
 def _unanswered(asked: Inquiry) -> str:

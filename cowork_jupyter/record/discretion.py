@@ -9,7 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..domain.events import Event, EventType
+from ..domain.events import Event, ReasoningStreamed, TextStreamed
+from ..domain.notices import NotebookSeen, ToolOutput
 from ..domain.settings import Settings
 
 HIDDEN = "[hidden]"
@@ -27,7 +28,6 @@ _SECRETS = (
 )
 _BEGIN, _END = r"(?<![\w.~-])", r"(?![\w-]|\.\w)"
 _HOMES = re.compile(_BEGIN + r"(?:(?:/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s'\"`:]+|/root(?=/))")
-_IN_PIECES = (EventType.TEXT_DELTA, EventType.REASONING_DELTA, EventType.NOTICE)
 
 
 @dataclass(frozen=True)
@@ -87,15 +87,17 @@ class Discretion:
     def mask_events(self, events: Iterable[Event]) -> Iterator[dict[str, Any]]:
         """The events as plain values. A key is found also where a stream has cut it in pieces."""
         known = list(events)
-        streams: dict[tuple[Any, ...], list[Event]] = {}
+        streams: dict[tuple[Any, ...], list[tuple[int, str]]] = {}
         for event in known:
-            if event.type in _IN_PIECES and isinstance(event.data.get("text"), str):
-                whose = (event.type, event.job_id, event.task_id, str(event.data.get("call_id")))
-                streams.setdefault(whose, []).append(event)
+            match event.data:
+                case TextStreamed() | ReasoningStreamed() | ToolOutput() | NotebookSeen() as piece:
+                    call = getattr(piece, "call_id", None)
+                    whose = (event.type, event.job_id, event.task_id, call)
+                    streams.setdefault(whose, []).append((event.seq, piece.text))
         masked: dict[int, str] = {}
         for pieces in streams.values():
-            cleaned = self._mask_pieces([event.data["text"] for event in pieces])
-            masked |= zip((event.seq for event in pieces), cleaned, strict=True)
+            cleaned = self._mask_pieces([text for _, text in pieces])
+            masked |= zip((seq for seq, _ in pieces), cleaned, strict=True)
         for event in known:
             shown = self.mask_value(event.model_dump())
             if event.seq in masked:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from ..domain.contexts import StepStatus
-from ..domain.events import EventType
+from ..domain.events import UsageCharged
 from .audit import Audit, Outside, StepAudit, Work
 from .discretion import Discretion
 from .facts import Facts
@@ -39,8 +39,8 @@ def report(facts: Facts, audit: Audit, discretion: Discretion) -> list[str]:
 def _heading(facts: Facts) -> Iterator[str]:
     context = facts.context
     acted = dict.fromkeys(one.agent_role for one in facts.messages if one.agent_role)
-    models = [event.data.get("model") for event in facts.events if event.type is EventType.USAGE]
-    names = dict.fromkeys(one for one in (context.model, *models) if isinstance(one, str) and one)
+    models = [one.data.model for one in facts.events if isinstance(one.data, UsageCharged)]
+    names = dict.fromkeys(one for one in (context.model, *models) if one)
     about = [
         _day(context.created_at),
         " and ".join(map(code, names)),

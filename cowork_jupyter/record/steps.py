@@ -8,6 +8,7 @@ from functools import cached_property
 
 from ..domain.contexts import DONE, StepStatus, Task
 from ..domain.events import Event
+from ..domain.message_data import TaskResultData
 from ..domain.messages import Message, MessageType
 from ..domain.plan import PlanStep
 from ..store import PlanRevision
@@ -67,8 +68,8 @@ class Trace:
         """The results of attempts that failed."""
         return [
             one
-            for one in self.of_type(MessageType.TASK_RESULT)
-            if one.data.get("status") == "failed"
+            for one in self.messages
+            if isinstance(one.data, TaskResultData) and one.data.status == "failed"
         ]
 
     def of_type(self, kind: MessageType) -> list[Message]:

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
 
-from ..domain.events import EventType
+from ..domain.events import QuestionAnswered
+from ..domain.message_data import (
+    AnswerData,
+    ErrorData,
+    PlanData,
+    QuestionData,
+    ReviewData,
+    RoleChangeData,
+    TaskAssignmentData,
+    TaskResultData,
+    TextData,
+)
 from ..domain.messages import ImagePart, Message, MessageType
 from .discretion import Discretion
 from .facts import Facts
@@ -45,9 +55,9 @@ class _Teller:
         self._discretion = discretion
         self._steps = _step_numbers(facts)
         self._answers = {
-            str(event.data.get("id")): str(event.data["value"])
+            event.data.id: event.data.value
             for event in facts.events
-            if event.type is EventType.QUESTION_ANSWERED and event.data.get("value") is not None
+            if isinstance(event.data, QuestionAnswered) and event.data.value is not None
         }
         self._told_last: dict[str | None, str] = {}
         """The last words of each task, so that they are not repeated as its result."""
@@ -63,8 +73,7 @@ class _Teller:
         return "\n\n".join([told, *blocks]) + ("\n" if blocks else "")
 
     def _blocks(self, use: Use) -> list[str]:
-        parameters = use.call.data.get("parameters")
-        given = parameters if isinstance(parameters, dict) else {}
+        given = use.parameters
         blocks = [
             self._cut(given[name], _MOST_CODE, language)
             for name, language in _RUN_CODE.items()
@@ -72,10 +81,8 @@ class _Teller:
         ]
         if blocks and use.result and use.result.text:
             blocks.append(self._cut(use.result.text, _MOST_OUTPUT, "text"))
-        facts = use.result.data.get("facts") if use.result else None
-        diff = facts.get("diff") if isinstance(facts, dict) else None
-        if isinstance(diff, str) and diff:
-            blocks.append(self._cut(diff, _MOST_CODE, "diff"))
+        if use.diff:
+            blocks.append(self._cut(use.diff, _MOST_CODE, "diff"))
         return blocks
 
     def _cut(self, text: str, most: tuple[int, int], language: str) -> str:
@@ -84,73 +91,63 @@ class _Teller:
 
     def tell(self, message: Message) -> str:
         """One message, as its kind is told; nothing for one without words."""
-        match message.message_type:
-            case MessageType.PLAN:
-                return self._plan(message)
-            case MessageType.QUESTION:
-                return self._question(message)
-            case MessageType.ANSWER:
+        match message.data:
+            case PlanData() as plan:
+                return self._plan(message, plan)
+            case QuestionData() as question:
+                return self._question(message, question)
+            case AnswerData():
                 return ""  # it stands below its question
-            case MessageType.REVIEW:
-                return self._review(message)
-            case MessageType.TASK_ASSIGNMENT:
-                step = message.data.get("step")
-                action = step.get("action") if isinstance(step, dict) else ""
-                return f"**{self._step(message)}** begins: {line(str(action))}"
-            case MessageType.TASK_RESULT:
-                return self._task_result(message)
-            case MessageType.ROLE_CHANGE:
+            case ReviewData() as review:
+                return self._review(message, review)
+            case TaskAssignmentData(step=step):
+                action = step.action if step else ""
+                return f"**{self._step(message)}** begins: {line(action)}"
+            case TaskResultData(status=status):
+                return self._task_result(message, status or "ended")
+            case RoleChangeData():
                 return f"*{line(message.text)}*"
-            case MessageType.ERROR:
+            case ErrorData():
                 return f"**Error:** {line(message.text)}"
+            case TextData(problem=problem):
+                return self._text(message, problem)
         return self._text(message)
 
-    def _text(self, message: Message) -> str:
+    def _text(self, message: Message, problem: str = "") -> str:
         self._told_last[message.task_id] = message.text.strip()
         pictures = [_PICTURE for part in message.content if isinstance(part, ImagePart)]
         words = [quote(message.text)] if message.text.strip() else []
         if not (pictures or words):
             return ""
-        problem = message.data.get("problem")
-        note = f" (could not be used: {line(str(problem))})" if problem else ""
+        note = f" (could not be used: {line(problem)})" if problem else ""
         return "\n\n".join([f"**{self._speaker(message)}**{note}", *words, *pictures])
 
-    def _plan(self, message: Message) -> str:
-        steps = message.data.get("steps")
-        actions = [one.get("action", "") for one in _objects(steps)]
-        listed = "\n".join(f"{n}. {line(str(one))}" for n, one in enumerate(actions, start=1))
-        goal = line(str(message.data.get("goal", "")))
-        return f"**{self._speaker(message)}** proposes a plan: {goal}\n\n{listed}"
+    def _plan(self, message: Message, plan: PlanData) -> str:
+        listed = "\n".join(f"{n}. {line(one.action)}" for n, one in enumerate(plan.steps, start=1))
+        return f"**{self._speaker(message)}** proposes a plan: {line(plan.goal)}\n\n{listed}"
 
-    def _question(self, message: Message) -> str:
-        answer = self._answers.get(str(message.data.get("id")))
-        labels = {
-            str(one.get("value")): str(one.get("label"))
-            for one in _objects(message.data.get("options"))
-        }
-        context = str(message.data.get("context") or "")
+    def _question(self, message: Message, question: QuestionData) -> str:
+        answer = self._answers.get(question.id or "")
+        labels = {one.value: one.label for one in question.options}
         parts = [
             f"**{self._speaker(message)}** asks: {line(message.text)}",
-            quote(context) if context else "",
+            quote(question.context) if question.context else "",
             "*Not answered.*" if answer is None else f"**You:** {line(labels.get(answer, answer))}",
         ]
         return "\n\n".join(part for part in parts if part)
 
-    def _review(self, message: Message) -> str:
-        data = message.data
-        verdict = str(data.get("verdict", "")).replace("_", " ")
+    def _review(self, message: Message, review: ReviewData) -> str:
+        verdict = review.verdict.replace("_", " ")
         findings = [
-            f"- {line(str(one.get('severity', '')))}, {code(str(one.get('file', '')))}: "
-            f"{line(str(one.get('comment', '')))}"
-            for one in _objects(data.get("findings"))
+            f"- {line(one.severity)}, {code(one.file)}: {line(one.comment)}"
+            for one in review.findings
         ]
         head = f"**{self._speaker(message)}** reviewed it: {line(verdict)}"
-        summary = quote(str(data.get("summary", "")))
+        summary = quote(review.summary)
         return "\n\n".join(one for one in (head, summary, "\n".join(findings)) if one)
 
-    def _task_result(self, message: Message) -> str:
-        status = line(str(message.data.get("status", "ended")))
-        head = f"**{self._step(message)}** {status}."
+    def _task_result(self, message: Message, status: str) -> str:
+        head = f"**{self._step(message)}** {line(status)}."
         told_before = self._told_last.get(message.task_id) == message.text.strip()
         return head if told_before else f"{head}\n\n{quote(message.text)}"
 
@@ -185,7 +182,3 @@ def _step_numbers(facts: Facts) -> dict[str, str]:
             key = (job.plan_id or "", job.plan_revision or 0, task.step_id)
             found[task.id] = numbers.get(key, task.step_id)
     return found
-
-
-def _objects(value: Any) -> list[dict[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

@@ -7,16 +7,23 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ..domain.contexts import DONE
-from ..domain.events import Event, EventType
+from ..domain.contexts import DONE, StepStatus
+from ..domain.events import (
+    Event,
+    PermissionRequested,
+    PermissionResolved,
+    QuestionAnswered,
+    QuestionAsked,
+    TaskCompleted,
+    TaskStarted,
+)
+from ..domain.message_data import CallData, ToolCallData, ToolResultData
 from ..domain.messages import Message, MessageType
 
 Span = tuple[float, float]
 """From when to when, in seconds."""
 
 _NOTHING_DONE = frozenset({"unknown_tool", "bad_parameters"})
-_ASKED = (EventType.QUESTION_ASKED, EventType.PERMISSION_REQUEST)
-_ANSWERED = (EventType.QUESTION_ANSWERED, EventType.PERMISSION_RESOLVED)
 
 
 @dataclass
@@ -30,32 +37,46 @@ class Use:
     result: Message | None = None
 
     @property
+    def parameters(self) -> dict[str, Any]:
+        """What the tool was called with."""
+        return self.call.data.parameters if isinstance(self.call.data, ToolCallData) else {}
+
+    @property
+    def outcome(self) -> ToolResultData | None:
+        """What the result says; None if there is none, or none that can be read."""
+        found = self.result.data if self.result else None
+        return found if isinstance(found, ToolResultData) else None
+
+    @property
     def asked(self) -> bool:
         """Whether the user was asked before it ran."""
-        return self.result is not None and self.result.data.get("approved") is True
+        return self.outcome is not None and self.outcome.approved
 
     @property
     def ok(self) -> bool:
         """Whether it gave a result; a call that was cut off did not."""
-        return self.result is not None and self.result.data.get("ok") is True
+        return self.outcome is not None and self.outcome.ok
 
     @property
     def summary(self) -> str:
         """What came of it, in one line."""
-        said = self.result.data.get("summary") if self.result else None
-        return " ".join(said.split()) if isinstance(said, str) else ""
+        return " ".join(self.outcome.summary.split()) if self.outcome else ""
 
     @property
     def did_nothing(self) -> bool:
         """Whether the call made no sense, so that nothing can have happened."""
-        error = self.result.data.get("error") if self.result else None
-        return isinstance(error, dict) and str(error.get("code")) in _NOTHING_DONE
+        error = self.outcome.error if self.outcome else None
+        return error is not None and error.code in _NOTHING_DONE
 
     @property
     def paths(self) -> list[str]:
         """The files that it says it dealt with."""
-        facts = self.result.data.get("facts") if self.result and self.ok else None
-        return texts(facts.get("paths")) if isinstance(facts, dict) else []
+        return self.outcome.facts.paths if self.outcome and self.ok else []
+
+    @property
+    def diff(self) -> str:
+        """What it says it changed."""
+        return self.outcome.facts.diff or "" if self.outcome else ""
 
 
 def tool_uses(messages: Iterable[Message]) -> list[Use]:
@@ -63,7 +84,7 @@ def tool_uses(messages: Iterable[Message]) -> list[Use]:
     uses: list[Use] = []
     open_uses: dict[str, Use] = {}
     for message in messages:
-        call_id = str(message.data.get("call_id") or message.id)
+        call_id = message.data.call_id if isinstance(message.data, CallData) else message.id
         if message.message_type is MessageType.TOOL_CALL:
             open_uses[call_id] = _use(message)
             uses.append(open_uses[call_id])
@@ -78,7 +99,10 @@ def tool_uses(messages: Iterable[Message]) -> list[Use]:
 
 
 def _use(message: Message) -> Use:
-    return Use(str(message.data.get("tool") or "unknown"), message, [message.id])
+    match message.data:
+        case ToolCallData(tool=str(tool)) | ToolResultData(tool=str(tool)) if tool:
+            return Use(tool, message, [message.id])
+    return Use("unknown", message, [message.id])
 
 
 @dataclass
@@ -106,27 +130,28 @@ class Work:
         if at is None:
             return
         self._last = at
-        if event.type is EventType.TASK_STARTED:
-            self.starts.append(event)
-            self.end = None
-            self._waits_for.clear()
-            self._since = at if self._since is None else self._since
-        elif event.type is EventType.TASK_COMPLETED:
-            self._finish(event, at)
-        elif event.type in _ASKED:
-            self._pause(at)
-            self._waits_for.add(str(event.data.get("id")))
-        elif event.type in _ANSWERED:
-            self._go_on(event, at)
+        match event.data:
+            case TaskCompleted(status=status):
+                self._finish(event, status, at)
+            case TaskStarted():
+                self.starts.append(event)
+                self.end = None
+                self._waits_for.clear()
+                self._since = at if self._since is None else self._since
+            case QuestionAsked(id=asked) | PermissionRequested(id=asked):
+                self._pause(at)
+                self._waits_for.add(asked)
+            case QuestionAnswered(id=asked) | PermissionResolved(id=asked):
+                self._go_on(asked, at)
 
-    def _finish(self, event: Event, at: float) -> None:
+    def _finish(self, event: Event, status: StepStatus, at: float) -> None:
         self._pause(at)
         self.end = event
-        if self.done is None and str(event.data.get("status")) in DONE:
+        if self.done is None and status in DONE:
             self.done = event
 
-    def _go_on(self, event: Event, at: float) -> None:
-        self._waits_for.discard(str(event.data.get("id")))
+    def _go_on(self, asked: str, at: float) -> None:
+        self._waits_for.discard(asked)
         if self.starts and self.end is None and self._since is None and not self._waits_for:
             self._since = at
 

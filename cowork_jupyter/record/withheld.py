@@ -4,38 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..domain.events import Event, EventType
+from ..domain.events import Event
+from ..domain.message_data import ToolFacts, ToolResultData
 from ..domain.messages import Message, TextPart
+from ..domain.notices import ToolOutput
 
 WITHHELD = "[left out: it may hold secrets]"
 
 
 def withhold(messages: Iterable[Message]) -> list[Message]:
     """The messages, with what came out of secret files left out."""
-    return [_without_content(one) if one.data.get("sensitive") else one for one in messages]
+    return [_without_content(one) for one in messages]
 
 
 def withhold_events(events: Iterable[Event], messages: Iterable[Message]) -> list[Event]:
     """The same for the events that carry those messages, or showed the output as it came."""
-    calls = {one.data.get("call_id") for one in messages if one.data.get("sensitive")}
-    return [_without_text(one) if _tells_of(one, calls) else one for one in events]
-
-
-def _tells_of(event: Event, calls: set[str | None]) -> bool:
-    about = event.data.get("data", {}) if event.type is EventType.MESSAGE else event.data
-    told = event.type in (EventType.MESSAGE, EventType.NOTICE)
-    return told and "call_id" in about and about["call_id"] in calls
+    known = (one.data for one in messages)
+    calls = {one.call_id for one in known if isinstance(one, ToolResultData) and one.sensitive}
+    return [_without_text(one, calls) for one in events]
 
 
 def _without_content(message: Message) -> Message:
-    data = {**message.data, "facts": {}}
-    return message.model_copy(update={"content": [TextPart(text=WITHHELD)], "data": data})
+    match message.data:
+        case ToolResultData(sensitive=True) as result:
+            data = result.model_copy(update={"facts": ToolFacts()})
+            return message.model_copy(update={"content": [TextPart(text=WITHHELD)], "data": data})
+    return message
 
 
-def _without_text(event: Event) -> Event:
-    if event.type is EventType.NOTICE:
-        return event.model_copy(update={"data": {**event.data, "text": WITHHELD}})
-    message = Message.model_validate(event.data)
-    if not message.data.get("sensitive"):
-        return event
-    return event.model_copy(update={"data": _without_content(message).model_dump(mode="json")})
+def _without_text(event: Event, calls: set[str]) -> Event:
+    match event.data:
+        case Message() as message:
+            return event.model_copy(update={"data": _without_content(message)})
+        case ToolOutput(call_id=call_id) as output if call_id in calls:
+            return event.model_copy(update={"data": output.model_copy(update={"text": WITHHELD})})
+    return event

@@ -43,6 +43,6 @@ class Telemetry:
         if event.type in _TOO_MANY:
             return
         facts = event.model_dump(include={"seq", "context_id", "job_id", "task_id"})
-        status = event.data.get("status")
-        known = {**facts, "type": str(event.type), "status": status if status else None}
+        status = getattr(event.data, "status", None)
+        known = {**facts, "type": str(event.type), "status": str(status) if status else None}
         self._event_logger.emit(schema_id=SCHEMA_ID, data=known)

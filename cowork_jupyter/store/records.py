@@ -7,6 +7,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, Field
 
+from ..domain.events import PlanUpdated
 from ..domain.identity import new_id, now
 from ..domain.plan import Plan, describe_change
 
@@ -63,9 +64,9 @@ class PlanRevision(BaseModel):
             change=describe_change(self.plan, plan),
         )
 
-    def as_event(self) -> dict[str, Any]:
-        """The data of a `plan-update` event: the whole plan with its revision."""
-        return {**self.plan.model_dump(mode="json"), "revision": self.revision}
+    def as_event(self) -> PlanUpdated:
+        """The whole plan as it stands now, with its revision."""
+        return PlanUpdated.of(self.plan, revision=self.revision)
 
 
 class CheckpointRecord(BaseModel):

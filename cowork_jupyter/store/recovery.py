@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from ..domain.contexts import Job, JobKind, JobStatus, StepStatus
-from ..domain.errors import CoworkError
-from ..domain.events import EventType
+from ..domain.events import JobCompleted, QuestionAnswered, TaskCompleted
 from ..domain.identity import now
+from ..domain.message_data import ErrorBody, ToolCallData, ToolOutcome, ToolResultData
 from ..domain.messages import Message, MessageType, TextPart
 from .records import Inquiry
 from .writing import Transaction
 
 _UNFINISHED = (StepStatus.RUNNING, StepStatus.WAITING)
 _JOB_ERROR = "The program ended before the job did. It can be resumed."
-_CALL_ERROR = CoworkError(
-    "The program ended before this tool gave its result. It may have done some or all of its work.",
+_CALL_ERROR = ErrorBody(
     code="interrupted",
-).as_dict()
-_NOT_RUN = CoworkError(
-    "The program ended while this tool waited for the user's permission. It did nothing yet.",
+    message="The program ended before this tool gave its result. "
+    "It may have done some or all of its work.",
+)
+_NOT_RUN = ErrorBody(
     code="not_run",
-).as_dict()
+    message="The program ended while this tool waited for the user's permission. "
+    "It did nothing yet.",
+)
 
 
 def orphaned_jobs(tx: Transaction, is_alive: Callable[[str | None], bool]) -> list[Job]:
@@ -40,44 +41,40 @@ def interrupt(tx: Transaction, job: Job) -> None:
         update={"status": JobStatus.INTERRUPTED, "error": _JOB_ERROR, "completed_at": now()}
     )
     tx.save_job(stopped)
-    data = {"job_id": job.id, "status": stopped.status, "error": _JOB_ERROR}
-    tx.append_event(job.context_id, EventType.JOB_COMPLETED, data, job.id)
+    ended = JobCompleted(job_id=job.id, status=stopped.status, error=_JOB_ERROR)
+    tx.append_event(job.context_id, ended, job.id)
 
 
 def _answer_open_calls(tx: Transaction, job: Job) -> None:
     waiting = {one.data.get("call_id") for one in tx.pending_permissions(job.context_id)}
-    for call in _open_calls(tx, job):
-        error = _NOT_RUN if call.data.get("call_id") in waiting else _CALL_ERROR
-        facts = {
-            "call_id": call.data.get("call_id"),
-            "tool": call.data.get("tool"),
-            "ok": False,
-            "summary": "interrupted",
-            "error": error,
-        }
+    for message, call in _open_calls(tx, job):
+        error = _NOT_RUN if call.call_id in waiting else _CALL_ERROR
+        outcome = ToolOutcome(
+            call_id=call.call_id, tool=call.tool, ok=False, summary="interrupted", error=error
+        )
         answer = Message(
-            context_id=call.context_id,
-            job_id=call.job_id,
-            task_id=call.task_id,
+            context_id=message.context_id,
+            job_id=message.job_id,
+            task_id=message.task_id,
             role="tool",
-            agent_role=call.agent_role,
+            agent_role=message.agent_role,
             message_type=MessageType.TOOL_RESULT,
-            content=[TextPart(text=error["message"])],
-            data=facts,
+            content=[TextPart(text=error.message)],
+            data=ToolResultData.of(outcome, call.tool),
         )
         tx.append_message(answer)
-        tx.append_event(call.context_id, EventType.TOOL_RESULT, facts, call.job_id, call.task_id)
+        tx.append_event(message.context_id, outcome, message.job_id, message.task_id)
 
 
-def _open_calls(tx: Transaction, job: Job) -> list[Message]:
+def _open_calls(tx: Transaction, job: Job) -> list[tuple[Message, ToolCallData]]:
     """Tool calls of the job that have no result."""
-    open_calls: dict[str, Message] = {}
+    open_calls: dict[str, tuple[Message, ToolCallData]] = {}
     for message in tx.tool_messages(job.id):
-        call_id = message.data.get("call_id")
-        if message.message_type is MessageType.TOOL_CALL:
-            open_calls[call_id or message.id] = message
-        elif message.message_type is MessageType.TOOL_RESULT:
-            open_calls.pop(call_id or "", None)
+        match message.data:
+            case ToolCallData() as call:
+                open_calls[call.call_id] = message, call
+            case ToolResultData() as result:
+                open_calls.pop(result.call_id, None)
     return list(open_calls.values())
 
 
@@ -88,17 +85,13 @@ def _withdraw_inquiries(tx: Transaction, job: Job) -> None:
     """
     for question in _of_job(job, tx.pending_questions(job.context_id)):
         tx.save_question(question)
-        _tell(tx, EventType.QUESTION_ANSWERED, question)
+        told = QuestionAnswered(id=question.id, status=question.status)
+        tx.append_event(question.context_id, told, question.job_id, question.task_id)
 
 
 def _of_job(job: Job, inquiries: list[Inquiry]) -> Iterator[Inquiry]:
     withdrawn = {"status": JobStatus.INTERRUPTED.value, "resolved_at": now()}
     return (each.model_copy(update=withdrawn) for each in inquiries if each.job_id == job.id)
-
-
-def _tell(tx: Transaction, kind: EventType, inquiry: Inquiry) -> None:
-    data: dict[str, Any] = {"id": inquiry.id, "status": inquiry.status}
-    tx.append_event(inquiry.context_id, kind, data, inquiry.job_id, inquiry.task_id)
 
 
 def _interrupt_tasks(tx: Transaction, job: Job) -> None:
@@ -109,13 +102,7 @@ def _interrupt_tasks(tx: Transaction, job: Job) -> None:
             update={"status": StepStatus.INTERRUPTED, "error": _JOB_ERROR, "completed_at": now()}
         )
         tx.save_task(stopped)
-        data = {
-            "task_id": task.id,
-            "step_id": task.step_id,
-            "status": stopped.status,
-            "error": _JOB_ERROR,
-        }
-        tx.append_event(job.context_id, EventType.TASK_COMPLETED, data, job.id, task.id)
+        tx.append_event(job.context_id, TaskCompleted.of(stopped), job.id, task.id)
 
 
 def _interrupt_plan_steps(tx: Transaction, job: Job) -> None:
@@ -131,4 +118,4 @@ def _interrupt_plan_steps(tx: Transaction, job: Job) -> None:
     for step in stopped:
         step.status = StepStatus.INTERRUPTED
     tx.save_plan(revision)
-    tx.append_event(job.context_id, EventType.PLAN_UPDATE, revision.as_event(), job.id)
+    tx.append_event(job.context_id, revision.as_event(), job.id)

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from ..domain.events import Event, EventType
+from ..domain.events import Event
 from ..domain.messages import Message
 
 JSON_COLUMNS = frozenset(
@@ -83,10 +83,10 @@ def event_of(row: sqlite3.Row, message: Message | None = None) -> Event:
     """The event in a row; one that announces a message is stored without a second copy of it."""
     return Event(
         seq=row["seq"],
-        type=EventType(row["type"]),
+        type=row["type"],
         context_id=row["context_id"],
         job_id=row["job_id"],
         task_id=row["task_id"],
         created_at=row["created_at"],
-        data=plain(message) if message else json.loads(row["data"]),
+        data=message or json.loads(row["data"]),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable
 from typing import Any
@@ -11,7 +10,7 @@ from pydantic import BaseModel
 
 from ..domain.contexts import Context, Job, Task, Usage
 from ..domain.errors import Conflict, NotFound
-from ..domain.events import Event, EventType
+from ..domain.events import Event, EventData, type_of
 from ..domain.identity import now
 from ..domain.messages import Message
 from .reading import Reader
@@ -48,30 +47,21 @@ class Transaction(Reader):
     def append_event(
         self,
         context_id: str,
-        type: EventType,  # noqa: A002 (the contract's word)
-        data: dict[str, Any],
+        data: EventData,
         job_id: str | None = None,
         task_id: str | None = None,
     ) -> Event:
         """Store an event at the end of its context's log."""
-        # What is shown is read back from what is stored, so that the two cannot differ.
-        text = to_json(data)
-        event = self._event(context_id, type, json.loads(text), job_id, task_id, now())
-        self._add_event(event, text)
+        event = self._event(context_id, data, job_id, task_id, now())
+        self._add_event(event, to_json(data.model_dump()))
         return event
 
     def append_message(self, message: Message) -> Event:
         """Store a message, whole, and the event that announces it."""
-        data = plain(message)
-        event = self._event(
-            message.context_id,
-            EventType.MESSAGE,
-            data,
-            message.job_id,
-            message.task_id,
-            message.created_at,
-        )
-        self._execute_in(message.context_id, _ADD_MESSAGE, (*encode(data), event.seq))
+        place = (message.job_id, message.task_id, message.created_at)
+        event = self._event(message.context_id, message, *place)
+        values = encode(message.model_dump())
+        self._execute_in(message.context_id, _ADD_MESSAGE, (*values, event.seq))
         self._add_event(event, None)
         self._connection.execute(
             "UPDATE contexts SET updated_at=? WHERE id=?", (now(), message.context_id)
@@ -81,15 +71,14 @@ class Transaction(Reader):
     def _event(
         self,
         context_id: str,
-        kind: EventType,
-        data: dict[str, Any],
+        data: EventData,
         job_id: str | None,
         task_id: str | None,
         created_at: str,
     ) -> Event:
         return Event(
             seq=self.last_seq(context_id) + 1,
-            type=kind,
+            type=type_of(data),
             context_id=context_id,
             job_id=job_id,
             task_id=task_id,

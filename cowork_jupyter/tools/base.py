@@ -14,10 +14,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict
 
+from ..domain.message_data import ToolFacts
 from ..domain.messages import ImagePart
 from ..domain.replies import Question
 from ..domain.roles import AgentRole, Permission
@@ -92,6 +94,11 @@ class ToolResult:
     """Facts for cards, checkpoints and the audit, such as `{"paths": ["sales.py"]}`."""
     images: tuple[ImagePart, ...] = ()
     """Pictures for models that can see; the text names them for those that cannot."""
+
+    @cached_property
+    def facts(self) -> ToolFacts:
+        """The same as others than the tool itself read them."""
+        return ToolFacts.model_validate(self.data)
 
 
 @dataclass(frozen=True)

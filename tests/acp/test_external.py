@@ -106,7 +106,7 @@ def outcomes(bench: Bench) -> list[Any]:
 def calls(bench: Bench) -> list[tuple[str, str]]:
     """The calls of our tools, with who made them."""
     found = bench.messages(MessageType.TOOL_CALL)
-    return [(str(one.agent_role), one.data["tool"]) for one in found]
+    return [(str(one.agent_role), one.data.model_dump()["tool"]) for one in found]
 
 
 def is_alive(pid: int) -> bool:
@@ -200,7 +200,7 @@ async def test_what_it_would_do_by_itself_is_asked_about_as_if_we_did(
     assert outcomes(bench) == ["yes", "yes"]
     assert [one.tool for one in approver.asked] == ["update_file", "agent:foreigner"]
     assert "answer = 43" in approver.asked[0].shown.text
-    notices = [event.data.get("code") for event in bench.events(EventType.NOTICE)]
+    notices = [event.data.model_dump().get("code") for event in bench.events(EventType.NOTICE)]
     assert notices.count("external-permission") == 2
 
 

@@ -16,7 +16,7 @@ from cowork_jupyter.agents.talk import HISTORY_TOKENS, Talk
 from cowork_jupyter.agents.user import Nobody
 from cowork_jupyter.bus import EventBus, Journal
 from cowork_jupyter.domain.contexts import Context, Job
-from cowork_jupyter.domain.events import EventType
+from cowork_jupyter.domain.events import TextStreamed
 from cowork_jupyter.domain.messages import Message, MessageType, TextPart
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
@@ -44,7 +44,7 @@ def stored_event(folder: Path) -> Row:
         journal = Journal(store, EventBus(store))
         for _ in range(EVENTS):
             began = time.perf_counter()
-            journal.record(context.id, EventType.TEXT_DELTA, {"text": " word"}, JOB)
+            journal.record(context.id, TextStreamed(text=" word"), JOB)
             times.append(time.perf_counter() - began)
     slow = statistics.quantiles(times, n=100)[98] * 1e6
     note = f"committed and published, one by one; median of {EVENTS:,}, 99th percentile {slow:.0f}"

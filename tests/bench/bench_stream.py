@@ -90,7 +90,7 @@ async def resident_peak(service: CoworkService, tokens: int) -> float:
             if event.seq % 50 == 0 or event.type is EventType.JOB_COMPLETED:
                 peak = max(peak, process.memory_info().rss)
             if event.type is EventType.JOB_COMPLETED:
-                assert event.data["status"] == JobStatus.COMPLETED, event.data
+                assert event.data.model_dump()["status"] == JobStatus.COMPLETED, event.data
                 return peak
     raise AssertionError("the bus was closed")
 

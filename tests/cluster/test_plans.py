@@ -55,11 +55,13 @@ async def until(bench: Bench, wanted: Callable[[Event], bool]) -> Event:
 
 def writes(words: str) -> Callable[[Event], bool]:
     """Whether a command has written this."""
-    return lambda event: words in event.data.get("text", "") and event.type is EventType.NOTICE
+    return lambda event: (
+        words in event.data.model_dump().get("text", "") and event.type is EventType.NOTICE
+    )
 
 
 def asks(words: str) -> Callable[[Event], bool]:
-    return lambda event: words in event.data.get("question", "")
+    return lambda event: words in event.data.model_dump().get("question", "")
 
 
 def of_task(body: dict[str, Any], step: str) -> bool:
@@ -96,7 +98,9 @@ async def test_steps_run_in_the_workers_processes_and_all_of_it_comes_back(
         (result,) = (
             one for one in bench.messages(MessageType.TOOL_RESULT) if one.task_id == task.id
         )
-        assert result.data["facts"]["worker"] == (at_a if task.step_id == "a" else at_b)
+        assert result.data.model_dump()["facts"]["worker"] == (
+            at_a if task.step_id == "a" else at_b
+        )
     assert not [path for path in bench.workspace.iterdir() if path.name.startswith(".cowork")]
 
 
@@ -110,7 +114,9 @@ async def test_output_comes_in_order_while_a_command_runs(
         await until(bench, writes(f"line {number}"))
         (bench.workspace / f"go{number}").touch()
     assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
-    shown = "".join(event.data.get("text", "") for event in bench.events(EventType.NOTICE))
+    shown = "".join(
+        event.data.model_dump().get("text", "") for event in bench.events(EventType.NOTICE)
+    )
     assert shown == "line 1\nline 2\nline 3\n"
 
 
@@ -131,7 +137,7 @@ async def test_a_question_is_answered_and_no_worker_is_held_while_it_waits(
     job_id = await start(bench, "a")
     question = await until(bench, asks("Which?"))
     assert await cluster.at_work() == []
-    bench.service.answer(question.data["id"], "this one")
+    bench.service.answer(question.data.model_dump()["id"], "this one")
     assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
     assert "this one" in str(scripted.requests[-1].body)
 
@@ -144,10 +150,13 @@ async def test_a_request_for_permission_comes_to_the_user_and_no_worker_is_held_
     scripted.add(call("delete_file", path="a.py"), text("Done."))
     job_id = await start(bench, "a")
     request = await until(bench, lambda event: event.type is EventType.PERMISSION_REQUEST)
-    assert (request.data["tool"], request.data["task_id"]) == ("delete_file", request.task_id)
+    assert (request.data.model_dump()["tool"], request.data.model_dump()["task_id"]) == (
+        "delete_file",
+        request.task_id,
+    )
     assert await cluster.at_work() == []
     assert (bench.workspace / "a.py").exists()
-    bench.service.resolve_permissions([request.data["id"]], Ruling(decision=decision))
+    bench.service.resolve_permissions([request.data.model_dump()["id"]], Ruling(decision=decision))
     assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
     assert (bench.workspace / "a.py").exists() == (decision == "deny")
     assert bench.results()[0]["ok"] == (decision == "allow")
@@ -217,7 +226,7 @@ async def test_a_worker_killed_during_a_command_is_reported_and_nothing_runs_twi
     assert result["error"]["code"] == "interrupted"
     assert lost in result["error"]["message"]
     scripted.add(call("execute_command", command="echo ran >> ran.txt"), text("Done."))
-    bench.service.answer(question.data["id"], "retry")
+    bench.service.answer(question.data.model_dump()["id"], "retry")
     assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
     assert times_run(bench) == 2, "now the user has asked for it"
 
@@ -233,7 +242,7 @@ async def test_what_dask_runs_again_by_itself_is_not_granted(
     job_id = await command_at_work(bench, cluster, scripted)
     await cluster.kill_whoever_works()
     question = await until(bench, asks("interrupted in the middle of execute_command"))
-    bench.service.answer(question.data["id"], "skip")
+    bench.service.answer(question.data.model_dump()["id"], "skip")
     assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
     await cluster.pids()
     assert times_run(bench) == 1
@@ -272,7 +281,7 @@ async def test_a_worker_killed_while_it_only_reads_costs_nothing_but_time(
     assert result["ok"]
     assert result["facts"]["worker"] != lost
     assert bench.events(EventType.QUESTION_ASKED) == []
-    notices = [event.data.get("code") for event in bench.events(EventType.NOTICE)]
+    notices = [event.data.model_dump().get("code") for event in bench.events(EventType.NOTICE)]
     assert "worker_lost" in notices
 
 

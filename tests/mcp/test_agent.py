@@ -277,7 +277,7 @@ async def test_pictures_are_kept_and_progress_and_questions_are_shown(
 
     slow = "mcp__every__trigger-long-running-operation"
     await run(bench, scripted, slow, duration=0.1, steps=1)
-    notices = [one.data for one in bench.events(EventType.NOTICE)]
+    notices = [one.data.model_dump() for one in bench.events(EventType.NOTICE)]
     assert "1/1\n" in [one.get("text") for one in notices if one["code"] == "tool-output"]
 
 

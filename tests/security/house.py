@@ -180,7 +180,9 @@ class House:
 
     def results(self) -> list[dict[str, Any]]:
         found = self.service.journal.store.messages(self.context).items
-        return [one.data for one in found if one.message_type is MessageType.TOOL_RESULT]
+        return [
+            one.data.model_dump() for one in found if one.message_type is MessageType.TOOL_RESULT
+        ]
 
     def sent_to_model(self) -> str:
         """Everything that the model ever got to see."""

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from cowork_jupyter import bus as bus_module
 from cowork_jupyter.bus import EventBus, Journal
-from cowork_jupyter.domain.contexts import Context, Job
-from cowork_jupyter.domain.events import Event, EventType
+from cowork_jupyter.domain.contexts import Context, Job, JobStatus
+from cowork_jupyter.domain.events import Event, EventType, JobStarted, TextStreamed
 from cowork_jupyter.domain.messages import Message
 from cowork_jupyter.store import Store
 from tests.unit.store.appending import append_event
@@ -41,7 +41,7 @@ def journal(store: Store, bus: EventBus) -> Journal:
 
 def tell(journal: Journal, number: int = 1, context: str = "c") -> None:
     for _ in range(number):
-        journal.record(context, EventType.TEXT_DELTA, {"text": "x"})
+        journal.record(context, TextStreamed(text="x"))
 
 
 async def take(events: AsyncIterator[Event], number: int) -> list[int]:
@@ -126,11 +126,11 @@ async def test_events_published_in_the_wrong_order_or_twice_arrive_right(
     async with aclosing(bus.subscribe("c")) as events:
         waiting = asyncio.create_task(take(events, 3))
         await settled()
-        one, two, three = (append_event(store, "c", EventType.NOTICE, {}) for _ in range(3))
+        one, two, three = (append_event(store, "c", TextStreamed(text="")) for _ in range(3))
         for event in (two, one, one, three, two):
             bus.publish(event)
         assert await waiting == [1, 2, 3]
-        last = append_event(store, "c", EventType.NOTICE, {})
+        last = append_event(store, "c", TextStreamed(text=""))
         bus.publish(two)
         bus.publish(last)
         assert await take(events, 1) == [4]
@@ -144,7 +144,7 @@ async def test_events_of_another_process_come_in_their_place_with_the_next_of_ou
         tell(journal)
         assert await take(events, 1) == [1]
         with Store(store.path) as other:
-            append_event(other, "c", EventType.NOTICE, {})
+            append_event(other, "c", TextStreamed(text=""))
         tell(journal)
         assert await take(events, 2) == [2, 3]
 
@@ -168,7 +168,7 @@ async def test_a_failed_transaction_shows_nothing(
 ) -> None:
     def fail() -> None:
         with journal.transaction() as tx:
-            tx.append_event("c", EventType.NOTICE, {"text": "never"})
+            tx.append_event("c", TextStreamed(text="never"))
             raise ZeroDivisionError
 
     async with aclosing(bus.subscribe("c")) as events:
@@ -178,7 +178,7 @@ async def test_a_failed_transaction_shows_nothing(
             fail()
         with journal.transaction() as tx:
             tx.save_job(Job(id="job_1", context_id="c"))
-            tx.append_event("c", EventType.JOB_STARTED, {"job_id": "job_1"}, "job_1")
+            tx.append_event("c", JobStarted(job_id="job_1", status=JobStatus.RUNNING), "job_1")
             await settled()
             assert not waiting.done()
         assert (await waiting).type is EventType.JOB_STARTED
@@ -291,7 +291,7 @@ async def play(steps: list[tuple[str, *tuple[int, ...]]], path: Path) -> None:
                 tell(journal, numbers[0])
             elif name == "tell unseen":
                 for _ in range(numbers[0]):
-                    append_event(store, "c", EventType.NOTICE, {})
+                    append_event(store, "c", TextStreamed(text=""))
                 tell(journal)
             elif name == "read":
                 await watchers[numbers[0]].read(numbers[1], store.last_seq("c"))

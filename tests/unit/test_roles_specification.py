@@ -205,7 +205,11 @@ async def main(workspace, data, base_url, old_context):
         "package": cowork_jupyter.__file__,
         "role": store.context(context.id).role,
         "old role": store.context(old_context).role,
-        "results": [m.data["error"] for m in store.messages(context.id).items if m.role == "tool"],
+        "results": [
+            m.data.model_dump()["error"]
+            for m in store.messages(context.id).items
+            if m.role == "tool"
+        ],
         "spoken by": store.messages(context.id).items[-1].agent_role,
         "view": next(v.model_dump() for v in service.roles() if v.name == "archivist"),
     }))
@@ -394,7 +398,7 @@ async def test_role_based_tool_filtering__permission_enforcement(
     assert told.startswith("Result of delete_file (failed):")
     assert "not retryable" in told
     assert (bench.workspace / "a.py").exists()
-    assert [one.data["tool"] for one in bench.messages(MessageType.TOOL_CALL)] == [
+    assert [one.data.model_dump()["tool"] for one in bench.messages(MessageType.TOOL_CALL)] == [
         "read_file",
         "delete_file",
     ]
@@ -469,7 +473,7 @@ async def test_role_switching__user_switches_role(bench: Bench, scripted: Script
     assert bench.service.journal.store.context(bench.context.id).role is PLANNER
     assert [roles_named(prompt) for prompt in prompts(scripted)] == [["ACTOR"], ["PLANNER"]]
     (logged,) = bench.messages(MessageType.ROLE_CHANGE)
-    assert logged.data == {"from": "actor", "to": "planner"}
+    assert logged.data.model_dump() == {"from": "actor", "to": "planner"}
     assert logged.text == "The role is now Planner."
     (told,) = bench.events(EventType.ROLE_CHANGED)
     assert told.data == logged.data
@@ -671,7 +675,7 @@ async def test_future_role_examples__reviewer_gives_structured_feedback(
     await bench.tell("Review", REVIEWER)
     assert errors(bench) == ["not_permitted"]
     (delivered,) = bench.messages(MessageType.REVIEW)
-    assert delivered.data["findings"][0].items() >= finding.items()
+    assert delivered.data.model_dump()["findings"][0].items() >= finding.items()
 
 
 @pytest.mark.asyncio

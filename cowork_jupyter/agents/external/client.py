@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from acp import RequestError, schema
 
 from ...domain.errors import CoworkError, Forbidden
-from ...domain.events import EventType
+from ...domain.events import Shown
 from ...domain.identity import new_id
+from ...domain.notices import Notice
 from ...domain.replies import ToolCall
 from ...domain.roles import Permission
 from ...mcp.client.secrets import Mask
@@ -20,7 +21,7 @@ from ...tools.base import Tool, ToolContext, ToolResult
 from ...tools.encoding import decode
 from ...tools.files import LARGEST_WHOLE, ReadFile
 from ...tools.registry import ToolRegistry, validated
-from ..approvals import PermissionRequest, Shown
+from ..approvals import PermissionRequest
 from ..hands import Handled, Hands
 from .asked import in_words, inside, permissions_for, same_as
 from .terminals import Terminals, command_line
@@ -233,9 +234,8 @@ class Workbench:
             self._length += len(text)
             self.words.append(text[:room])
 
-    def _notice(self, code: str, message: str) -> None:
-        data = {"code": code, "message": self.mask(message)[:500]}
-        self.hands.log.event(EventType.NOTICE, data)
+    def _notice(self, code: Literal["external-call", "external-permission"], message: str) -> None:
+        self.hands.log.event(Notice(code=code, message=self.mask(message)[:500]))
 
 
 async def _read_exactly(parameters: ReadFile, context: ToolContext) -> ToolResult:

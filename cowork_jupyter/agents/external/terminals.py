@@ -97,8 +97,8 @@ class Terminals:
             raise
         if handled.error is not None:
             terminal.add(f"{handled.error.message}\n")
-        code = handled.result.data.get("exit_code") if handled.result else None
-        if isinstance(code, int) and code >= 0:
+        code = handled.result.facts.exit_code if handled.result else None
+        if code is not None and code >= 0:
             terminal.status = schema.TerminalExitStatus(exit_code=code)
         else:
             signal = None if handled.error else "SIGKILL"

@@ -74,12 +74,12 @@ class Bench:
         return [message for message in found if kind in (None, message.message_type)]
 
     def results(self) -> list[dict[str, Any]]:
-        return [message.data for message in self.messages(MessageType.TOOL_RESULT)]
+        return [message.data.model_dump() for message in self.messages(MessageType.TOOL_RESULT)]
 
     async def answer(self, value: str) -> None:
         """Answer the next question that comes up."""
         asked = await self.until(EventType.QUESTION_ASKED)
-        self.service.answer(asked.data["id"], value)
+        self.service.answer(asked.data.model_dump()["id"], value)
 
     def job_statuses(self) -> list[JobStatus]:
         return [job.status for job in self.service.journal.store.jobs(self.context.id)]

@@ -64,7 +64,7 @@ def check_ended_well(bench: Bench, status: JobStatus) -> None:
     assert bench.job_statuses()[-1] is status
     events = bench.events()
     assert events[-1].type is EventType.JOB_COMPLETED
-    assert events[-1].data["status"] == status
-    calls = [one.data["call_id"] for one in bench.messages(MessageType.TOOL_CALL)]
+    assert events[-1].data.model_dump()["status"] == status
+    calls = [one.data.model_dump()["call_id"] for one in bench.messages(MessageType.TOOL_CALL)]
     assert sorted(calls) == sorted(result["call_id"] for result in bench.results())
     assert bench.service.journal.store.pending_questions(bench.context.id) == []

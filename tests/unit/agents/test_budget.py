@@ -76,7 +76,9 @@ async def tell(bench: Bench, said: str, role: AgentRole = AgentRole.ACTOR) -> Jo
 
 
 def questions(bench: Bench) -> list[str]:
-    return [str(one.data["question"]) for one in bench.events(EventType.QUESTION_ASKED)]
+    return [
+        str(one.data.model_dump()["question"]) for one in bench.events(EventType.QUESTION_ASKED)
+    ]
 
 
 def stored(bench: Bench) -> Usage:
@@ -99,8 +101,8 @@ async def test_tasks_side_by_side_come_to_the_limit_together_and_one_question_is
             job_id = await at_the_limit(bench)
             (asked,) = bench.events(EventType.QUESTION_ASKED)
             words = "The job's limit of 240 tokens (max_job_tokens) is reached. Go on?"
-            assert asked.data["question"] == words
-            assert [one["value"] for one in asked.data["options"]] == ["go_on", "stop"]
+            assert asked.data.model_dump()["question"] == words
+            assert [one["value"] for one in asked.data.model_dump()["options"]] == ["go_on", "stop"]
             assert asked.task_id is None
             assert bench.job_statuses() == [JobStatus.WAITING]
             assert len(model.requests) == 4, "the other tasks wait"
@@ -150,7 +152,7 @@ async def stopped_after_one_step(bench: Bench) -> str:
 
 
 def started(bench: Bench) -> list[str]:
-    return [str(one.data["step_id"]) for one in bench.events(EventType.TASK_STARTED)]
+    return [str(one.data.model_dump()["step_id"]) for one in bench.events(EventType.TASK_STARTED)]
 
 
 async def test_resumed_with_a_raised_limit_the_job_ends_without_repeating_what_is_done(
@@ -232,7 +234,12 @@ async def test_what_a_job_costs_is_told_with_each_turn_and_in_all(
         scripted.add(spent(call("read_file", path="a.py")), spent(text("done")))
         job = await tell(bench, "go")
         told = [
-            (one.data["cost"], one.data["currency"], one.data["turns"], one.data["model"])
+            (
+                one.data.model_dump()["cost"],
+                one.data.model_dump()["currency"],
+                one.data.model_dump()["turns"],
+                one.data.model_dump()["model"],
+            )
             for one in bench.events(EventType.USAGE)
         ]
         assert told == [(0.00015, "EUR", 1, "scripted")] * 2
@@ -246,7 +253,7 @@ async def test_without_a_price_the_cost_is_unknown_and_not_nothing(
         scripted.add(spent(text("done")))
         job = await tell(bench, "go")
         assert job.usage.cost is None
-        assert bench.events(EventType.USAGE)[0].data["cost"] is None
+        assert bench.events(EventType.USAGE)[0].data.model_dump()["cost"] is None
 
 
 async def test_the_limit_of_money_is_named_with_its_currency(
@@ -266,8 +273,8 @@ async def test_that_a_limit_of_money_cannot_be_kept_is_said_once(
         scripted.add(spent(call("read_file", path="a.py")), spent(text("done")))
         await tell(bench, "go")
         (notice,) = bench.events(EventType.NOTICE)
-        assert notice.data["code"] == "no_price"
-        assert "'scripted'" in notice.data["message"]
+        assert notice.data.model_dump()["code"] == "no_price"
+        assert "'scripted'" in notice.data.model_dump()["message"]
 
 
 async def test_tokens_of_a_server_that_does_not_tell_are_estimated_and_marked_so(

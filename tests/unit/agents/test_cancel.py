@@ -83,7 +83,7 @@ async def test_in_a_delay_before_the_next_try(bench: Bench, scripted: ScriptedSe
     scripted.add(rate_limited("3600"))
     job_id = bench.start("go")
     waits = await bench.until(EventType.NOTICE)
-    assert waits.data["delay"] == 60, "the longest that is waited"
+    assert waits.data.model_dump()["delay"] == 60, "the longest that is waited"
     await cancel(bench, job_id)
     assert len(scripted.requests) == 1
     await check_goes_on(bench, scripted)
@@ -146,8 +146,10 @@ async def test_in_a_wait_for_an_answer_the_question_is_withdrawn(
     job_id = bench.start("go")
     question = await bench.until(EventType.QUESTION_ASKED)
     await cancel(bench, job_id)
-    assert bench.service.journal.store.question(question.data["id"]).status == "withdrawn"
-    assert bench.events(EventType.QUESTION_ANSWERED)[0].data["status"] == "withdrawn"
+    assert (
+        bench.service.journal.store.question(question.data.model_dump()["id"]).status == "withdrawn"
+    )
+    assert bench.events(EventType.QUESTION_ANSWERED)[0].data.model_dump()["status"] == "withdrawn"
     await check_goes_on(bench, scripted)
 
 
@@ -155,9 +157,9 @@ async def test_an_answer_given_just_before_is_kept(bench: Bench, scripted: Scrip
     scripted.add(QUESTION)
     job_id = bench.start("go")
     question = await bench.until(EventType.QUESTION_ASKED)
-    bench.service.answer(question.data["id"], "b")
+    bench.service.answer(question.data.model_dump()["id"], "b")
     await cancel(bench, job_id)
-    stored = bench.service.journal.store.question(question.data["id"])
+    stored = bench.service.journal.store.question(question.data.model_dump()["id"])
     assert (stored.status, stored.answer) == ("answered", {"value": "b"})
     assert len(bench.events(EventType.QUESTION_ANSWERED)) == 1
 

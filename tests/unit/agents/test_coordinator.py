@@ -12,6 +12,7 @@ import pytest
 from cowork_jupyter.domain.contexts import JobStatus, StepStatus
 from cowork_jupyter.domain.errors import Conflict, InvalidInput, NotFound
 from cowork_jupyter.domain.events import EventType
+from cowork_jupyter.domain.message_data import ErrorBody, ToolResultData
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
@@ -87,7 +88,7 @@ async def test_a_task_starts_only_after_what_it_depends_on_has_completed(bench: 
         bench.connect(model.base_url)
         await run(bench)
     order = [
-        (event.type, event.data["step_id"])
+        (event.type, event.data.model_dump()["step_id"])
         for event in bench.events(EventType.TASK_STARTED, EventType.TASK_COMPLETED)
     ]
     for step, needed in DIAMOND.items():
@@ -155,7 +156,7 @@ async def test_executing_is_an_approval_that_makes_the_role_actor(bench: Bench) 
         bench.connect(model.base_url)
         await run(bench)
     assert bench.service.context(bench.context.id).role is AgentRole.ACTOR
-    approval = next(one for one in bench.messages() if "approved_revision" in one.data)
+    approval = next(one for one in bench.messages() if "approved_revision" in one.data.model_dump())
     assert approval.role == "user"
 
 
@@ -179,7 +180,7 @@ async def fail_and_answer(bench: Bench, *answers: str, graph: Graph | None = Non
             # What does not depend on the step goes on meanwhile, and would be cut off by a stop.
             await eventually(lambda: statuses(bench).get("d") in (None, StepStatus.COMPLETED))
             asked = bench.events(EventType.QUESTION_ASKED)[number]
-            bench.service.answer(asked.data["id"], answer)
+            bench.service.answer(asked.data.model_dump()["id"], answer)
         job = await bench.service.jobs.wait(job_id)
         bench.requests = model.requests  # type: ignore[attr-defined]
     return job.status
@@ -191,8 +192,8 @@ async def test_a_step_whose_last_act_came_to_nothing_has_failed(bench: Bench) ->
         bench.connect(model.base_url)
         job_id = await execute(bench)
         asked = await bench.until(EventType.QUESTION_ASKED)
-        assert "nowhere" in asked.data["context"]
-        bench.service.answer(asked.data["id"], "stop")
+        assert "nowhere" in asked.data.model_dump()["context"]
+        bench.service.answer(asked.data.model_dump()["id"], "stop")
         assert (await bench.service.jobs.wait(job_id)).status is JobStatus.FAILED
 
 
@@ -203,8 +204,8 @@ async def test_a_failure_asks_while_the_independent_rest_goes_on(bench: Bench) -
         job_id = await execute(bench)
         asked = await bench.until(EventType.QUESTION_ASKED)
         await eventually(lambda: statuses(bench)["d"] is StepStatus.COMPLETED)
-        assert asked.data["context"] == "the file is locked"
-        offered = [option["value"] for option in asked.data["options"]]
+        assert asked.data.model_dump()["context"] == "the file is locked"
+        offered = [option["value"] for option in asked.data.model_dump()["options"]]
         assert offered == ["retry", "hint", "skip", "replan", "stop"]
         assert statuses(bench)["b"] is StepStatus.WAITING
         assert statuses(bench)["c"] is StepStatus.PENDING
@@ -243,7 +244,10 @@ async def test_a_step_says_in_a_structure_how_it_ended(bench: Bench) -> None:
     ]
     assert "Result of step a: FAILED: is a word in the file" in asked
     told = bench.messages(MessageType.TASK_RESULT)[0]
-    assert (told.text, told.data["status"]) == ("FAILED: is a word in the file", "completed")
+    assert (told.text, told.data.model_dump()["status"]) == (
+        "FAILED: is a word in the file",
+        "completed",
+    )
 
 
 @pytest.mark.parametrize(
@@ -257,13 +261,16 @@ async def test_what_was_done_in_part_the_user_decides_about(
         bench.connect(model.base_url)
         job_id = await execute(bench)
         asked = await bench.until(EventType.QUESTION_ASKED)
-        assert asked.data["context"] == "Two are read.\nLeft undone: the third"
-        assert asked.data["options"][0]["value"] == "accept"
-        bench.service.answer(asked.data["id"], answer)
+        assert asked.data.model_dump()["context"] == "Two are read.\nLeft undone: the third"
+        assert asked.data.model_dump()["options"][0]["value"] == "accept"
+        bench.service.answer(asked.data.model_dump()["id"], answer)
         assert (await bench.service.jobs.wait(job_id)).status is JobStatus.COMPLETED
     assert statuses(bench) == {"a": ended}
     (told,) = bench.messages(MessageType.TASK_RESULT)
-    assert (told.data["status"], told.data["left_undone"]) == ("partly", "the third")
+    assert (told.data.model_dump()["status"], told.data.model_dump()["left_undone"]) == (
+        "partly",
+        "the third",
+    )
 
 
 async def test_stop_ends_the_job_and_says_why(bench: Bench) -> None:
@@ -302,7 +309,7 @@ async def test_a_small_deviation_is_mentioned_and_goes_on(bench: Bench) -> None:
         bench.connect(model.base_url)
         assert await run(bench) is JobStatus.COMPLETED
     assert (bench.workspace / "new.txt").exists()
-    notices = [event.data for event in bench.events(EventType.NOTICE)]
+    notices = [event.data.model_dump() for event in bench.events(EventType.NOTICE)]
     assert [one["size"] for one in notices if one["code"] == "deviation"] == ["small"]
 
 
@@ -326,7 +333,10 @@ async def test_a_resumed_job_repeats_no_completed_task(bench: Bench) -> None:
         bench.service.resume(job_id)
         job = await bench.service.jobs.wait(job_id)
     assert job.status is JobStatus.COMPLETED
-    again = [event.data["step_id"] for event in bench.events(EventType.TASK_STARTED)[before:]]
+    again = [
+        event.data.model_dump()["step_id"]
+        for event in bench.events(EventType.TASK_STARTED)[before:]
+    ]
     assert "a" not in again
     assert again == ["b", "c"]
 
@@ -340,7 +350,10 @@ async def test_a_plan_that_is_done_is_carried_out_anew_when_it_is_approved_again
         assert await run(bench) is JobStatus.COMPLETED
         before = len(bench.events(EventType.TASK_STARTED))
         assert await run(bench) is JobStatus.COMPLETED
-    again = [event.data["step_id"] for event in bench.events(EventType.TASK_STARTED)[before:]]
+    again = [
+        event.data.model_dump()["step_id"]
+        for event in bench.events(EventType.TASK_STARTED)[before:]
+    ]
     assert sorted(again) == ["a", "b", "c", "d"]
 
 
@@ -353,7 +366,10 @@ async def test_a_plan_that_stopped_half_way_goes_on_when_it_is_approved_again(
     with ScriptedServer(by_step()) as model:
         bench.connect(model.base_url)
         assert await run(bench) is JobStatus.COMPLETED
-    again = [event.data["step_id"] for event in bench.events(EventType.TASK_STARTED)[before:]]
+    again = [
+        event.data.model_dump()["step_id"]
+        for event in bench.events(EventType.TASK_STARTED)[before:]
+    ]
     assert again == ["b", "c"]
 
 
@@ -414,6 +430,7 @@ async def crash_in_the_middle_of(bench: Bench, tool: str, **parameters: Any) -> 
         await bench.until(EventType.TOOL_RESULT)
         await bench.service.cancel(job_id)
     await bench.service.kit.model.aclose()
+    cut_off = ErrorBody(code="interrupted", message="The program ended.")
     with bench.service.journal.transaction() as tx:
         task = tx.tasks(job_id)[0]
         tx.append_message(
@@ -421,7 +438,7 @@ async def crash_in_the_middle_of(bench: Bench, tool: str, **parameters: Any) -> 
                 update={
                     "id": "msg_cut",
                     "task_id": task.id,
-                    "data": {"tool": tool, "ok": False, "error": {"code": "interrupted"}},
+                    "data": ToolResultData(call_id="cut", tool=tool, ok=False, error=cut_off),
                 }
             )
         )
@@ -434,7 +451,7 @@ async def test_a_half_done_change_is_not_repeated_without_asking(bench: Bench) -
         bench.connect(model.base_url)
         bench.service.resume(job_id)
         asked = await bench.until(EventType.QUESTION_ASKED)
-        assert "interrupted in the middle of execute_command" in asked.data["question"]
+        assert "interrupted in the middle of execute_command" in asked.data.model_dump()["question"]
         assert model.requests == []
         await bench.answer("skip")
         job = await bench.service.jobs.wait(job_id)

@@ -38,7 +38,7 @@ async def test_a_planners_plan_comes_in_a_better_order(
     await bench.tell("plan it", AgentRole.PLANNER)
     assert order(bench) == "acb"
     (message,) = bench.messages(MessageType.PLAN)
-    assert [step["id"] for step in message.data["steps"]] == ["a", "c", "b"]
+    assert [step["id"] for step in message.data.model_dump()["steps"]] == ["a", "c", "b"]
 
 
 async def test_a_step_is_not_done_because_the_model_says_so(
@@ -58,11 +58,11 @@ async def test_what_was_changed_is_said_with_the_plan(
     scripted.add(plan("g", *STEPS))
     await bench.tell("plan it", AgentRole.PLANNER)
     (message,) = bench.messages(MessageType.PLAN)
-    assert message.data["order_notes"] == [NOTE]
-    notices = [one.data for one in bench.events(EventType.NOTICE)]
+    assert message.data.model_dump()["order_notes"] == [NOTE]
+    notices = [one.data.model_dump() for one in bench.events(EventType.NOTICE)]
     assert notices == [{"code": "plan_order", "message": NOTE, "revision": 1}]
     (shown,) = bench.events(EventType.PLAN_UPDATE)
-    assert "order_notes" not in shown.data
+    assert "order_notes" not in shown.data.model_dump()
 
 
 async def test_the_same_look_is_planned_once(bench: Bench, scripted: ScriptedServer) -> None:
@@ -84,7 +84,7 @@ async def test_a_plan_in_order_is_shown_as_it_was_made(
     await bench.tell("plan it", AgentRole.PLANNER)
     assert order(bench) == "123"
     assert bench.events(EventType.NOTICE) == []
-    assert "order_notes" not in bench.messages(MessageType.PLAN)[0].data
+    assert "order_notes" not in bench.messages(MessageType.PLAN)[0].data.model_dump()
 
 
 async def test_an_order_that_the_user_made_is_kept(bench: Bench, scripted: ScriptedServer) -> None:

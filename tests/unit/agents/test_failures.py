@@ -56,8 +56,8 @@ async def failing(bench: Bench) -> str:
     error = job.error or ""
     assert bench.messages()[-1].message_type is MessageType.ERROR
     assert bench.messages()[-1].text == error
-    assert bench.events(EventType.ERROR)[-1].data["message"] == error
-    assert bench.events()[-1].data["error"] == error
+    assert bench.events(EventType.ERROR)[-1].data.model_dump()["message"] == error
+    assert bench.events()[-1].data.model_dump()["error"] == error
     check_is_one_clear_sentence(error)
     return error
 
@@ -83,8 +83,8 @@ def shown(bench: Bench) -> str:
     words = ""
     for event in bench.events():
         if event.type is EventType.TEXT_DELTA:
-            words += event.data["text"]
-        elif event.type is EventType.NOTICE and event.data["code"] == "restarted":
+            words += event.data.model_dump()["text"]
+        elif event.type is EventType.NOTICE and event.data.model_dump()["code"] == "restarted":
             words = ""
     return words
 
@@ -157,9 +157,9 @@ async def test_what_may_pass_is_tried_again_and_only_the_good_answer_stays(
     scripted.add(Rule(GOOD))
     await succeeding(bench)
     notices = bench.events(EventType.NOTICE)
-    assert [one.data["code"] for one in notices] == ["restarted"] * 2
-    assert [one.data["attempt"] for one in notices] == [2, 3]
-    assert all(one.data["message"] for one in notices)
+    assert [one.data.model_dump()["code"] for one in notices] == ["restarted"] * 2
+    assert [one.data.model_dump()["attempt"] for one in notices] == [2, 3]
+    assert all(one.data.model_dump()["message"] for one in notices)
     assert shown(bench) == GOOD.text
     check_asked(scripted, fault, 3)
 
@@ -177,7 +177,7 @@ async def test_what_never_passes_is_given_up(
 async def test_the_server_says_how_long_to_wait(bench: Bench, scripted: ScriptedServer) -> None:
     scripted.add(play.rate_limited("0.07"), GOOD)
     await succeeding(bench)
-    assert bench.events(EventType.NOTICE)[0].data["delay"] == 0.07
+    assert bench.events(EventType.NOTICE)[0].data.model_dump()["delay"] == 0.07
 
 
 async def test_text_shown_before_a_cut_is_announced_void(
@@ -185,7 +185,9 @@ async def test_text_shown_before_a_cut_is_announced_void(
 ) -> None:
     scripted.add(play.cut_inside(text("Never mind this."), "this"), GOOD)
     await succeeding(bench)
-    streamed = "".join(event.data["text"] for event in bench.events(EventType.TEXT_DELTA))
+    streamed = "".join(
+        event.data.model_dump()["text"] for event in bench.events(EventType.TEXT_DELTA)
+    )
     assert streamed.startswith("Never mind")
     assert shown(bench) == GOOD.text
 
@@ -223,8 +225,10 @@ async def test_reasoning_is_shown_and_kept_but_is_no_answer(
 ) -> None:
     scripted.add(replace(GOOD, reasoning="Where am I?", reasoning_field=name))
     await succeeding(bench)
-    thought = "".join(event.data["text"] for event in bench.events(EventType.REASONING_DELTA))
-    assert thought == bench.messages()[-1].data["reasoning"] == "Where am I?"
+    thought = "".join(
+        event.data.model_dump()["text"] for event in bench.events(EventType.REASONING_DELTA)
+    )
+    assert thought == bench.messages()[-1].data.model_dump()["reasoning"] == "Where am I?"
 
 
 async def test_thoughts_before_a_call_are_kept_but_not_sent_back(
@@ -233,7 +237,7 @@ async def test_thoughts_before_a_call_are_kept_but_not_sent_back(
     look = call("read_file", path="a.py")
     scripted.add(replace(look, reasoning="I wonder."), text("42"))
     await ended(bench, bench.start("go"))
-    assert any(one.data.get("reasoning") == "I wonder." for one in bench.messages())
+    assert any(one.data.model_dump().get("reasoning") == "I wonder." for one in bench.messages())
     sent = scripted.requests[1].body["messages"]
     assert sent[-2]["content"] == look.text
     assert "I wonder" not in str(sent)
@@ -258,7 +262,7 @@ async def test_a_conversation_that_is_too_long_is_shortened_and_sent_once_more(
     scripted.add(play.overflow(vendor), GOOD)
     await succeeding(bench)
     (notice,) = bench.events(EventType.NOTICE)
-    assert notice.data["code"] == "context_overflow"
+    assert notice.data.model_dump()["code"] == "context_overflow"
     assert len(scripted.requests) == 2
 
 

@@ -71,7 +71,7 @@ async def test_a_request_shows_everything_that_one_must_know(
     scripted.add(create("a\u202eb.txt"), text("Done."))
     asking.start("make it")
     (request,) = await pending(asking)
-    shown = asking.events(EventType.PERMISSION_REQUEST)[0].data
+    shown = asking.events(EventType.PERMISSION_REQUEST)[0].data.model_dump()
     assert shown["id"] == request.id
     assert (shown["tool"], shown["risk"], shown["status"]) == ("create_file", "medium", "pending")
     assert shown["resource"] == "a⟨U+202E⟩b.txt"
@@ -191,7 +191,7 @@ async def test_an_answer_that_lasts_withdraws_what_it_covers(
     asking.service.resolve_permissions([first.id], ALLOW)
     assert (await ended(asking, job_id)).status is JobStatus.COMPLETED
     assert (asking.workspace / "b.txt").exists()
-    resolved = [one.data for one in asking.events(EventType.PERMISSION_RESOLVED)]
+    resolved = [one.data.model_dump() for one in asking.events(EventType.PERMISSION_RESOLVED)]
     assert [one["status"] for one in resolved if one["id"] == second.id] == ["withdrawn"]
 
 
@@ -212,7 +212,9 @@ async def test_cancel_withdraws_what_waits(asking: Bench, scripted: ScriptedServ
     (request,) = await pending(asking)
     await asking.service.cancel(job_id)
     assert asking.service.pending_permissions(asking.context.id) == []
-    assert asking.events(EventType.PERMISSION_RESOLVED)[0].data["status"] == "withdrawn"
+    assert (
+        asking.events(EventType.PERMISSION_RESOLVED)[0].data.model_dump()["status"] == "withdrawn"
+    )
     with pytest.raises(Conflict):
         asking.service.resolve_permissions([request.id], ALLOW)
 
@@ -294,7 +296,11 @@ async def test_headless_what_would_ask_is_denied_with_what_would_allow_it(
     first = service.send_message(context_id, "make it").job_id
     assert (await service.jobs.wait(str(first))).status is JobStatus.COMPLETED
     assert not (settings.workspace / "new.txt").exists()
-    notices = [one.data for one in service.stored_events(context_id, 0) if one.type == "notice"]
+    notices = [
+        one.data.model_dump()
+        for one in service.stored_events(context_id, 0)
+        if one.type == "notice"
+    ]
     assert "create_file(/new.txt)" in notices[0]["message"]
     policy = {"permissions": {"allow": ["create_file(/new.txt)"]}}
     second = service.send_message(context_id, "make it", policy=policy).job_id
@@ -372,7 +378,7 @@ async def test_a_new_file_beyond_the_plan_is_mentioned(
     scripted.add(create("other.txt"), text("Done."))
     job_id = await run_plan(asking, one_step(["create_file"], ["new.txt"]))
     assert (await ended(asking, job_id)).status is JobStatus.COMPLETED
-    (notice,) = [one.data for one in asking.events(EventType.NOTICE)]
+    (notice,) = [one.data.model_dump() for one in asking.events(EventType.NOTICE)]
     assert (notice["code"], notice["size"]) == ("deviation", "small")
     assert asking.events(EventType.PERMISSION_REQUEST) == []
 
@@ -381,11 +387,11 @@ async def test_what_goes_further_asks(asking: Bench, scripted: ScriptedServer) -
     scripted.add(call("delete_file", path="a.py"), result("failed", "not allowed"), text("x"))
     job_id = await run_plan(asking, one_step(["update_file"], ["a.py"]))
     (request,) = await pending(asking)
-    (notice,) = [one.data for one in asking.events(EventType.NOTICE)]
+    (notice,) = [one.data.model_dump() for one in asking.events(EventType.NOTICE)]
     assert (notice["code"], notice["size"]) == ("deviation", "large")
     asking.service.resolve_permissions([request.id], DENY)
     asked = await asking.until(EventType.QUESTION_ASKED)
-    asking.service.answer(asked.data["id"], "stop")
+    asking.service.answer(asked.data.model_dump()["id"], "stop")
     await ended(asking, job_id)
     assert (asking.workspace / "a.py").exists()
 

@@ -60,7 +60,9 @@ async def test_one_broken_call_does_not_spoil_its_neighbours(
     await bench.tell("go")
     check_ended_well(bench, JobStatus.COMPLETED)
     by_call = {result["call_id"]: result["ok"] for result in bench.results()}
-    in_order = [by_call[one.data["call_id"]] for one in bench.messages(MessageType.TOOL_CALL)]
+    in_order = [
+        by_call[one.data.model_dump()["call_id"]] for one in bench.messages(MessageType.TOOL_CALL)
+    ]
     assert in_order == [True, False, True]
 
 
@@ -126,9 +128,12 @@ async def test_output_of_a_long_command_is_shown_while_it_runs(
     scripted.add(call("execute_command", command="echo early; sleep 66"))
     job_id = bench.start("go")
     notice = await bench.until(EventType.NOTICE)
-    assert notice.data["code"] == "tool-output"
-    assert notice.data["call_id"] == bench.events(EventType.TOOL_CALL)[0].data["call_id"]
-    assert notice.data["text"] == "early\n"
+    assert notice.data.model_dump()["code"] == "tool-output"
+    assert (
+        notice.data.model_dump()["call_id"]
+        == bench.events(EventType.TOOL_CALL)[0].data.model_dump()["call_id"]
+    )
+    assert notice.data.model_dump()["text"] == "early\n"
     assert bench.results() == []
     await bench.service.jobs.cancel(job_id)
 
@@ -139,7 +144,7 @@ async def test_what_is_shown_of_much_output_is_bounded_and_the_result_is_whole(
     number = 30_000
     scripted.add(call("execute_command", command=f"seq {number}"), text("ok"))
     await bench.tell("go")
-    shown = "".join(event.data["text"] for event in bench.events(EventType.NOTICE))
+    shown = "".join(event.data.model_dump()["text"] for event in bench.events(EventType.NOTICE))
     whole = "".join(f"{n}\n" for n in range(1, number + 1))
     (result,) = bench.messages(MessageType.TOOL_RESULT)
     assert result.text.startswith(whole)
@@ -159,7 +164,7 @@ async def test_one_huge_piece_of_output_is_bounded_too(
     scripted.add(call("floods"), text("ok"))
     await bench.tell("go")
     (notice,) = bench.events(EventType.NOTICE)
-    assert len(notice.data["text"]) == MOST_SHOWN_OUTPUT
+    assert len(notice.data.model_dump()["text"]) == MOST_SHOWN_OUTPUT
 
 
 async def test_each_call_has_room_of_its_own_for_output(
@@ -172,7 +177,7 @@ async def test_each_call_has_room_of_its_own_for_output(
     add_tools(bench, looking("floods", floods))
     scripted.add(calls(("floods", {"number": 1}), ("floods", {"number": 2})), text("ok"))
     await bench.tell("go")
-    lengths = [len(event.data["text"]) for event in bench.events(EventType.NOTICE)]
+    lengths = [len(event.data.model_dump()["text"]) for event in bench.events(EventType.NOTICE)]
     assert lengths == [MOST_SHOWN_OUTPUT] * 2
 
 

@@ -104,11 +104,12 @@ async def test_events_come_in_the_order_in_which_things_happen(
     begin, end = (
         bench.events(kind)[0] for kind in (EventType.JOB_STARTED, EventType.JOB_COMPLETED)
     )
-    assert begin.data["job_id"] == job.id
-    assert (begin.data["status"], begin.data["error"]) == ("running", None)
+    begun = begin.data.model_dump()
+    assert begun["job_id"] == job.id
+    assert (begun["status"], begun["error"]) == ("running", None)
     facts = ("kind", "role", "request", "plan_id", "by", "card_id")
-    assert [begin.data[one] for one in facts] == ["message", "actor", "go", None, "person", job.id]
-    assert end.data == {"job_id": job.id, "status": "completed", "error": None}
+    assert [begun[one] for one in facts] == ["message", "actor", "go", None, "person", job.id]
+    assert end.data.model_dump() == {"job_id": job.id, "status": "completed", "error": None}
 
 
 async def test_a_final_status_comes_once_and_with_a_time(
@@ -118,7 +119,11 @@ async def test_a_final_status_comes_once_and_with_a_time(
     jobs = [await bench.tell(word) for word in ("first", "second", "third")]
     completed = bench.events(EventType.JOB_COMPLETED)
     assert [event.job_id for event in completed] == [job.id for job in jobs]
-    assert [event.data["status"] for event in completed] == ["completed", "failed", "completed"]
+    assert [event.data.model_dump()["status"] for event in completed] == [
+        "completed",
+        "failed",
+        "completed",
+    ]
     assert all(job.completed_at and job.completed_at >= job.created_at for job in jobs)
 
 

@@ -185,8 +185,11 @@ async def test_at_a_limit_the_job_waits_and_asks_and_going_on_goes_on(
         scripted.add(*turns(bench, clock, 4))
         job_id = bench.start("go")
         asked = await bench.until(EventType.QUESTION_ASKED)
-        assert f"({name}) is reached" in asked.data["question"]
-        assert [option["value"] for option in asked.data["options"]] == ["go_on", "stop"]
+        assert f"({name}) is reached" in asked.data.model_dump()["question"]
+        assert [option["value"] for option in asked.data.model_dump()["options"]] == [
+            "go_on",
+            "stop",
+        ]
         assert bench.job_statuses() == [JobStatus.WAITING]
         assert len(scripted.requests) == 2
         await bench.answer("go_on")
@@ -274,7 +277,7 @@ async def test_a_model_that_writes_for_ever_meets_the_time_limit_and_its_words_a
         clock.now += 10_000
         job = await ended(bench, job_id)
         assert "max_seconds" in (job.error or "")
-        (kept,) = (one for one in bench.messages() if "problem" in one.data)
+        (kept,) = (one for one in bench.messages() if "problem" in one.data.model_dump())
         assert kept.text.startswith("and")
         await eventually(scripted.requests[0].disconnected.is_set)
         check_ended_well(bench, JobStatus.FAILED)
@@ -314,5 +317,5 @@ async def next_question(bench: Bench, after: int) -> str:
     async with asyncio.timeout(PATIENCE):
         async for event in bench.service.events(bench.context.id, after):
             if event.type is EventType.QUESTION_ASKED:
-                return str(event.data["question"])
+                return str(event.data.model_dump()["question"])
     raise AssertionError("the bus was closed")

@@ -45,7 +45,7 @@ async def test_plain_text_ends_the_job_and_is_stored_and_streamed(
     seen.set()
     assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
     assert bench.messages()[-1].text == "There are three files."
-    streamed = [event.data["text"] for event in bench.events(EventType.TEXT_DELTA)]
+    streamed = [event.data.model_dump()["text"] for event in bench.events(EventType.TEXT_DELTA)]
     assert "".join(streamed) == "There are three files."
     assert len(streamed) > 1
 
@@ -69,9 +69,9 @@ async def test_calls_and_results_are_events_under_one_id(
     await bench.tell("go")
     (called,) = bench.events(EventType.TOOL_CALL)
     (result,) = bench.events(EventType.TOOL_RESULT)
-    assert called.data["call_id"] == result.data["call_id"]
-    assert set(called.data) == {"call_id", "tool", "parameters"}
-    assert set(result.data) == {"call_id", "ok", "summary", "error"}
+    assert called.data.model_dump()["call_id"] == result.data.model_dump()["call_id"]
+    assert set(called.data.model_dump()) == {"call_id", "tool", "parameters"}
+    assert set(result.data.model_dump()) == {"call_id", "ok", "summary", "error"}
 
 
 async def test_terminate_ends_the_job_after_the_tool(
@@ -98,7 +98,7 @@ async def test_several_calls_of_one_reply_all_run_and_answer_together(
 async def test_json_never_shows_as_text(bench: Bench, scripted: ScriptedServer) -> None:
     scripted.add(call("read_file", before="Let me look.\n", path="a.py"), text("done"))
     await bench.tell("go")
-    shown = "".join(event.data["text"] for event in bench.events(EventType.TEXT_DELTA))
+    shown = "".join(event.data.model_dump()["text"] for event in bench.events(EventType.TEXT_DELTA))
     assert "tool" not in shown
     assert shown.startswith("Let me look.")
 
@@ -109,7 +109,9 @@ async def test_thinking_is_reasoning_and_never_content(
     scripted.add(text("<think>hmm, tricky</think>Forty-two."))
     await bench.tell("go")
     assert bench.messages()[-1].text == "Forty-two."
-    thought = "".join(event.data["text"] for event in bench.events(EventType.REASONING_DELTA))
+    thought = "".join(
+        event.data.model_dump()["text"] for event in bench.events(EventType.REASONING_DELTA)
+    )
     assert thought == "hmm, tricky"
 
 
@@ -151,9 +153,9 @@ async def test_thoughts_of_an_unusable_reply_are_kept_apart_from_its_text(
 ) -> None:
     scripted.add(text('<think>Hm.</think>{"tool": 1}'), text("Sorry."))
     await bench.tell("go")
-    kept = next(one for one in bench.messages() if "problem" in one.data)
+    kept = next(one for one in bench.messages() if "problem" in one.data.model_dump())
     assert kept.text == '{"tool": 1}'
-    assert kept.data["reasoning"] == "Hm."
+    assert kept.data.model_dump()["reasoning"] == "Hm."
 
 
 async def test_a_good_reply_in_between_forgives_the_bad_ones(
@@ -195,8 +197,8 @@ async def test_a_plan_is_stored_with_a_revision_and_ends_the_job(
     assert (revision.revision, revision.plan.goal) == (2, "Tidy up better")
     assert (revision.request, revision.change) == ("plan it", "1 step removed")
     updates = bench.events(EventType.PLAN_UPDATE)
-    assert [event.data["revision"] for event in updates] == [1, 2]
-    assert [event.data["id"] for event in updates] == [job.plan_id] * 2
+    assert [event.data.model_dump()["revision"] for event in updates] == [1, 2]
+    assert [event.data.model_dump()["id"] for event in updates] == [job.plan_id] * 2
     assert len(bench.messages(MessageType.PLAN)) == 2
 
 
@@ -226,7 +228,7 @@ async def test_the_reviewer_delivers_a_review(bench: Bench, scripted: ScriptedSe
     scripted.add(text('{"type": "review", "summary": "Fine.", "verdict": "approve"}'))
     await bench.tell("review a.py", AgentRole.REVIEWER)
     (review,) = bench.messages(MessageType.REVIEW)
-    assert review.data["verdict"] == "approve"
+    assert review.data.model_dump()["verdict"] == "approve"
     assert review.agent_role is AgentRole.REVIEWER
 
 
@@ -247,7 +249,7 @@ async def test_a_question_waits_for_its_answer_and_the_model_gets_it(
     job = await bench.service.jobs.wait(job_id)
     assert job.status is JobStatus.COMPLETED
     assert "Answer to “Which?”: b" in scripted.requests[1].body["messages"][-1]["content"]
-    assert bench.events(EventType.QUESTION_ANSWERED)[0].data["value"] == "b"
+    assert bench.events(EventType.QUESTION_ANSWERED)[0].data.model_dump()["value"] == "b"
 
 
 async def test_a_result_outside_of_a_plan_ends_the_job_as_it_says(
@@ -278,7 +280,7 @@ async def test_going_in_circles_is_nudged_once_then_the_user_decides(
     scripted.add(*circle, *circle, text("never"))
     job_id = bench.start("go")
     asked = await bench.until(EventType.QUESTION_ASKED)
-    assert "going in circles" in asked.data["question"]
+    assert "going in circles" in asked.data.model_dump()["question"]
     nudges = [one for one in bench.messages() if "You are going in circles" in one.text]
     assert len(nudges) == 1
     await bench.answer("stop")
@@ -299,7 +301,7 @@ async def test_usage_is_told_and_adds_up_in_the_job(bench: Bench, scripted: Scri
     look = replace(call("read_file", path="a.py"), usage=spent)
     scripted.add(look, text("done", usage=spent))
     job = await bench.tell("go")
-    told = [event.data["total_tokens"] for event in bench.events(EventType.USAGE)]
+    told = [event.data.model_dump()["total_tokens"] for event in bench.events(EventType.USAGE)]
     assert told == [120, 120]
     assert job.usage.total_tokens == 240
 

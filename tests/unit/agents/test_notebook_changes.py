@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cowork_jupyter.agents.notebook_changes import Changes, as_left, changes, marks_of
+from cowork_jupyter.domain.message_data import ToolResultData
 from cowork_jupyter.domain.messages import Message, MessageType
 from cowork_jupyter.tools.notebook.state import CellState, NotebookState
 
@@ -17,7 +18,8 @@ def notebook(**cells: tuple[str, int | None]) -> NotebookState:
 
 
 def result(tool: str, facts: dict[str, Any], *, ok: bool = True, error: Any = None) -> Message:
-    data = {"tool": tool, "ok": ok, "facts": facts, "error": error}
+    told = {"tool": tool, "ok": ok, "facts": facts, "error": error}
+    data = ToolResultData.model_validate({"call_id": "call_1", **told})
     return Message(context_id="c", role="tool", message_type=MessageType.TOOL_RESULT, data=data)
 
 

@@ -80,7 +80,7 @@ async def test_a_server_that_refuses_pictures_is_asked_without_from_then_on(
     assert (await seeing.tell("Draw")).status is JobStatus.COMPLETED
     assert last_turn(scripted) == f"Result of draw:\nA figure.\n{NOTE}"
     (notice,) = seeing.events(EventType.NOTICE)
-    assert notice.data["code"] == "no_pictures"
+    assert notice.data.model_dump()["code"] == "no_pictures"
     await seeing.tell("Again")
     assert last_turn(scripted).endswith(NOTE)
     assert len(scripted.requests) == 5

@@ -65,7 +65,7 @@ async def cut_off(
     scripted.add(calls(("change", {}), ("change", {})), *replies)
     job_id = await execute(bench)
     asked = await bench.until(EventType.QUESTION_ASKED)
-    assert "interrupted in the middle of change" in asked.data["question"]
+    assert "interrupted in the middle of change" in asked.data.model_dump()["question"]
     assert statuses(bench) == {"a": StepStatus.WAITING}
     assert pool.ran == 1
     return pool, job_id

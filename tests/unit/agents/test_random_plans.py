@@ -59,7 +59,7 @@ async def answer_questions(service: CoworkService, context_id: str, chance: rand
         if event.type is EventType.QUESTION_ASKED:
             # A job that is stopped meanwhile takes its question back; the next one is answered.
             with suppress(Conflict):
-                service.answer(event.data["id"], chance.choice(CHOICES))
+                service.answer(event.data.model_dump()["id"], chance.choice(CHOICES))
 
 
 def check_log(plan: Plan, events: list[Event]) -> None:
@@ -67,14 +67,14 @@ def check_log(plan: Plan, events: list[Event]) -> None:
     done: set[str] = set()
     running: set[str] = set()
     for event in events:
-        step = str(event.data.get("step_id"))
+        step = str(event.data.model_dump().get("step_id"))
         if event.type is EventType.TASK_STARTED:
             assert set(plan.step(step).depends_on) <= done
             # A step that waits for the user and is tried again has not ended in between.
             running.add(step)
         elif event.type is EventType.TASK_COMPLETED:
             running.discard(step)
-            if event.data["status"] in ("completed", "skipped"):
+            if event.data.model_dump()["status"] in ("completed", "skipped"):
                 assert step not in done, "it was carried out twice"
                 done.add(step)
         elif event.type is EventType.JOB_COMPLETED:

@@ -141,9 +141,9 @@ class Lane:
         assert in_order <= set(ends)
         assert len(ends) == len(set(ends))
         results = Counter(
-            (message.data["call_id"], message.message_type)
+            (message.data.model_dump()["call_id"], message.message_type)
             for message in messages
-            if message.job_id in in_order and "call_id" in message.data
+            if message.job_id in in_order and "call_id" in message.data.model_dump()
         )
         assert set(results.values()) <= {1}
         called, answered = (

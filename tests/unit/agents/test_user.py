@@ -36,7 +36,7 @@ CUSTOM = json.dumps(
 async def waiting(bench: Bench) -> tuple[str, str]:
     """A job that waits, and the question it waits for."""
     job_id = bench.start("go")
-    return job_id, (await bench.until(EventType.QUESTION_ASKED)).data["id"]
+    return job_id, (await bench.until(EventType.QUESTION_ASKED)).data.model_dump()["id"]
 
 
 async def test_a_question_is_stored_shown_and_the_job_waits(
@@ -46,11 +46,11 @@ async def test_a_question_is_stored_shown_and_the_job_waits(
     job_id, question_id = await waiting(bench)
     (pending,) = bench.service.journal.store.pending_questions(bench.context.id)
     assert (pending.id, pending.job_id) == (question_id, job_id)
-    asked = bench.events(EventType.QUESTION_ASKED)[0].data
+    asked = bench.events(EventType.QUESTION_ASKED)[0].data.model_dump()
     assert asked == {"id": question_id, **pending.data}
     (message,) = bench.messages(MessageType.QUESTION)
     assert message.text == "Which?"
-    assert message.data == asked
+    assert message.data.model_dump() == asked
     assert bench.job_statuses() == [JobStatus.WAITING]
 
 
@@ -87,7 +87,10 @@ async def test_an_answer_is_stored_and_the_job_runs_on(
     assert (answered.status, answered.answer) == ("answered", {"value": "b"})
     assert answered.resolved_at
     assert bench.job_statuses() == [JobStatus.RUNNING]
-    assert bench.events(EventType.QUESTION_ANSWERED)[0].data == {"id": question_id, "value": "b"}
+    assert bench.events(EventType.QUESTION_ANSWERED)[0].data.model_dump() == {
+        "id": question_id,
+        "value": "b",
+    }
 
 
 async def test_a_second_answer_is_refused_and_changes_nothing(
@@ -106,7 +109,7 @@ async def test_a_second_answer_is_refused_and_changes_nothing(
     (asked,) = bench.messages(MessageType.QUESTION)
     assert (answer.role, answer.text) == ("user", "a")
     assert answer.data == {
-        "question_id": asked.data["id"],
+        "question_id": asked.data.model_dump()["id"],
         "question": "Which?",
         "value": "a",
         "label": "A",
@@ -168,11 +171,13 @@ async def test_several_questions_in_one_job_each_wait_for_their_own_answer(
     bench.service.answer(first, "a")
     async with asyncio.timeout(PATIENCE):
         async for event in bench.service.events(bench.context.id):
-            if event.type is EventType.QUESTION_ASKED and event.data["id"] != first:
-                bench.service.answer(event.data["id"], "Ada")
+            if event.type is EventType.QUESTION_ASKED and event.data.model_dump()["id"] != first:
+                bench.service.answer(event.data.model_dump()["id"], "Ada")
                 break
     assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
-    values = [event.data["value"] for event in bench.events(EventType.QUESTION_ANSWERED)]
+    values = [
+        event.data.model_dump()["value"] for event in bench.events(EventType.QUESTION_ANSWERED)
+    ]
     assert values == ["a", "Ada"]
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from cowork_jupyter.agents.whereabouts import CODE
 from cowork_jupyter.domain.contexts import JobStatus, RequestOrigin
 from cowork_jupyter.domain.errors import Unavailable
 from cowork_jupyter.domain.events import EventType
@@ -119,9 +118,13 @@ async def test_the_model_reads_it_with_the_request_in_every_turn(place: Place) -
 @pytest.mark.asyncio
 async def test_it_is_written_down_what_was_told(place: Place) -> None:
     told = await place.told()
-    (notice,) = [one for one in place.bench.events(EventType.NOTICE) if one.data["code"] == CODE]
-    assert notice.data["text"] in told
-    assert set(notice.data["cells"]) == {"c0", "c1"}
+    (notice,) = [
+        one
+        for one in place.bench.events(EventType.NOTICE)
+        if one.data.model_dump()["code"] == "notebook_seen"
+    ]
+    assert notice.data.model_dump()["text"] in told
+    assert set(notice.data.model_dump()["cells"]) == {"c0", "c1"}
 
 
 @pytest.mark.asyncio

@@ -123,11 +123,17 @@ class Desk:
 
     def announced(self) -> list[str]:
         events = self.journal.store.events(self.context)
-        return [one.data["id"] for one in events if one.type is EventType.CHECKPOINT_CREATED]
+        return [
+            one.data.model_dump()["id"]
+            for one in events
+            if one.type is EventType.CHECKPOINT_CREATED
+        ]
 
     def notices(self) -> list[str]:
         events = self.journal.store.events(self.context)
-        return [event.data["message"] for event in events if event.type is EventType.NOTICE]
+        return [
+            event.data.model_dump()["message"] for event in events if event.type is EventType.NOTICE
+        ]
 
     def text(self, path: str) -> str:
         return (self.root / path).read_text()
@@ -159,7 +165,7 @@ async def test_it_is_announced_as_the_contract_shows_it(desk: Desk) -> None:
     events = desk.journal.store.events(desk.context)
     announced = [one for one in events if one.type is EventType.CHECKPOINT_CREATED]
     assert [one.job_id for one in announced] == [desk.job, desk.job]
-    assert set(announced[-1].data) == {
+    assert set(announced[-1].data.model_dump()) == {
         *("id", "created_at", "label", "tool", "step_id", "files", "uncovered")
     }
 

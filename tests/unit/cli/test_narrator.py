@@ -11,6 +11,11 @@ from cowork_jupyter.domain.events import Event, EventType
 from cowork_jupyter.domain.messages import Message, MessageType, TextPart
 
 
+def event(kind: EventType, data: dict[str, Any], task: str | None = None) -> Event:
+    facts = {"seq": 1, "type": kind, "context_id": "c", "task_id": task, "created_at": ""}
+    return Event.model_validate({**facts, "data": data})
+
+
 class Told:
     """What a narrator wrote."""
 
@@ -19,9 +24,7 @@ class Told:
         self.narrator = Narrator(Screen(self._results, self._progress))
 
     def tell(self, kind: EventType, data: dict[str, Any], task: str | None = None) -> None:
-        self.narrator.tell(
-            Event(seq=1, type=kind, context_id="c", task_id=task, created_at="", data=data)
-        )
+        self.narrator.tell(event(kind, data, task))
 
     def say(self, text: str, task: str | None = None, **more: Any) -> None:
         message = Message(
@@ -39,14 +42,15 @@ class Told:
 
 
 def ended(step: str, status: str = "completed") -> dict[str, Any]:
-    return {"step_id": step, "status": status, "error": None}
+    return {"task_id": f"task_{step}", "step_id": step, "status": status, "error": None}
 
 
 def test_words_of_steps_side_by_side_stay_apart() -> None:
     told = Told()
     told.say("Looking.", "one")
     told.say("Two is done.", "two")
-    told.tell(EventType.TOOL_CALL, {"tool": "grep", "parameters": {"pattern": "x"}}, "one")
+    looking = {"call_id": "c", "tool": "grep", "parameters": {"pattern": "x"}}
+    told.tell(EventType.TOOL_CALL, looking, "one")
     told.say("One is done.", "one")
     told.tell(EventType.TASK_COMPLETED, ended("2"), "two")
     told.tell(EventType.TASK_COMPLETED, ended("1", "failed"), "one")
@@ -66,7 +70,8 @@ def test_a_denial_is_told_once_with_its_reason() -> None:
     told = Told()
     notice = {"code": "denied_headless", "tool": "create_file", "message": "Nobody is there."}
     told.tell(EventType.NOTICE, notice)
-    refused = {"ok": False, "summary": "create_file was not run …", "error": {"code": "denied"}}
+    error = {"code": "denied", "message": "create_file was not run …"}
+    refused = {"call_id": "c", "ok": False, "summary": error["message"], "error": error}
     told.tell(EventType.TOOL_RESULT, refused)
     assert told.progress == ["  ! Nobody is there.", "  ✗ not allowed"]
 
@@ -74,7 +79,11 @@ def test_a_denial_is_told_once_with_its_reason() -> None:
 def test_a_question_that_nobody_can_answer_is_told() -> None:
     told = Told()
     told.say("Which one?", message_type=MessageType.QUESTION, data={"question": "Which one?"})
-    told.say("And which?", message_type=MessageType.QUESTION, data={"id": "q_1"})
+    told.say(
+        "And which?",
+        message_type=MessageType.QUESTION,
+        data={"id": "q_1", "question": "And which?"},
+    )
     assert told.progress == ["? Which one? (nobody is there to answer)"]
 
 
@@ -83,7 +92,7 @@ def test_the_outcome_knows_of_plans_and_denials() -> None:
     made = Message(context_id="c", role="assistant", message_type=MessageType.PLAN)
     for kind, data in (
         (EventType.MESSAGE, made.model_dump(mode="json")),
-        (EventType.NOTICE, {"code": "denied_headless"}),
+        (EventType.NOTICE, {"code": "denied_headless", "tool": "grep", "message": "Nobody."}),
     ):
-        outcome.take(Event(seq=1, type=kind, context_id="c", created_at="", data=data))
+        outcome.take(event(kind, data))
     assert (outcome.made_plan, outcome.was_denied) == (True, True)

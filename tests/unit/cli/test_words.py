@@ -10,6 +10,7 @@ from cowork_jupyter.cli.words import (
     review_text,
     scopes_text,
 )
+from cowork_jupyter.domain.events import PermissionRequested
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.replies import Question, Review
 
@@ -43,7 +44,11 @@ def test_a_plan_says_all_that_is_approved_with_it() -> None:
 
 
 def test_a_request_shows_the_whole_call_and_what_cannot_be_undone() -> None:
-    request = {
+    facts = {
+        "id": "perm_1",
+        "context_id": "c",
+        "status": "pending",
+        "created_at": "",
         "tool": "execute_command",
         "risk": "high",
         "why": ["It reaches the network."],
@@ -51,6 +56,7 @@ def test_a_request_shows_the_whole_call_and_what_cannot_be_undone() -> None:
         "uncovered": ["big.bin (too large)"],
         "scopes": ["once", "session", "global"],
     }
+    request = PermissionRequested.model_validate(facts)
     text = request_text(request)
     assert "  │ curl x\n  │ curl y\n  │ … (too long to be shown whole)" in text
     assert "It reaches the network." in text
@@ -61,7 +67,7 @@ def test_a_request_shows_the_whole_call_and_what_cannot_be_undone() -> None:
 def test_a_question_numbers_its_options_and_names_the_default() -> None:
     options = [{"label": "One", "value": "1"}, {"label": "Two", "value": "2"}]
     asked = Question.model_validate({"question": "Which?", "options": options, "default": "2"})
-    assert question_text(asked.model_dump()) == "Which?\n  1. One\n  2. Two (default)"
+    assert question_text(asked) == "Which?\n  1. One\n  2. Two (default)"
 
 
 def test_a_review_names_places() -> None:
@@ -72,7 +78,7 @@ def test_a_review_names_places() -> None:
     review = Review.model_validate(
         {"summary": "Nearly", "verdict": "request_changes", "findings": findings}
     )
-    assert review_text(review.model_dump()).splitlines() == [
+    assert review_text(review).splitlines() == [
         "Review: request changes",
         "Nearly",
         "- minor a.py:3: Off by one",

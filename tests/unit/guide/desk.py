@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from cowork_jupyter.domain.errors import CoworkError
-from cowork_jupyter.domain.messages import Answer, Message, MessageRole, MessageType, TextPart
+from cowork_jupyter.domain.message_data import AnswerData
+from cowork_jupyter.domain.messages import Message, MessageRole, MessageType
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.guide import Guide
@@ -30,14 +31,14 @@ def said(
     role: MessageRole, text: str, kind: MessageType = MessageType.TEXT, **data: Any
 ) -> Message:
     """A stored message."""
-    return Message(
-        context_id="c", role=role, message_type=kind, content=[TextPart(text=text)], data=data
+    return Message.model_validate(
+        {"context_id": "c", "role": role, "message_type": kind, "content": text, "data": data}
     )
 
 
 def step(action: str, goal: str = "", **fields: Any) -> Message:
     """The assignment of a step. Its words say nothing: they are for models."""
-    facts = {"action": action, "step_number": 1, **fields}
+    facts = {"id": "1", "action": action, "step_number": 1, **fields}
     return said("user", "qwrt", MessageType.TASK_ASSIGNMENT, step=facts, goal=goal)
 
 
@@ -57,7 +58,7 @@ def result(number: int, came: ToolResult | CoworkError) -> Message:
 
 def answer(number: int, question: str, value: str) -> Message:
     """What the user answers to a question."""
-    facts = Answer(question_id=f"q_{number}", question=question, value=value, label=value)
+    facts = AnswerData(question_id=f"q_{number}", question=question, value=value, label=value)
     return said("user", value, MessageType.ANSWER, **facts.model_dump())
 
 

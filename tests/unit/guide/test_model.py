@@ -75,7 +75,7 @@ async def test_other_words_for_models_change_nothing_that_the_guide_does(
     job = await bench.service.execute_plan(bench.context.id, revision.revision)
     assert (await bench.service.jobs.wait(job.id)).status is JobStatus.COMPLETED
     (done,) = bench.messages(MessageType.TASK_RESULT)
-    assert done.data["status"] == "completed"
+    assert done.data.model_dump()["status"] == "completed"
     assert "50 rows, 3 columns" in done.text
 
 
@@ -85,8 +85,8 @@ async def test_a_step_that_the_guide_cannot_do_has_failed(bench: Bench) -> None:
     bench.service.edit_plan(bench.context.id, plan, 0)
     job = await bench.service.execute_plan(bench.context.id, 1)
     asked = await bench.until(EventType.QUESTION_ASKED)
-    assert "I do not know how to do that step" in asked.data["context"]
-    bench.service.answer(asked.data["id"], "stop")
+    assert "I do not know how to do that step" in asked.data.model_dump()["context"]
+    bench.service.answer(asked.data.model_dump()["id"], "stop")
     assert (await bench.service.jobs.wait(job.id)).status is JobStatus.FAILED
 
 

@@ -31,13 +31,13 @@ def message(
     **data: Any,
 ) -> Message:
     content: list[ContentPart] = [TextPart(text=text)] if text else []
-    return Message(
-        context_id="c", role=role, message_type=kind, content=[*content, *images], data=data
-    )
+    said: dict[str, Any] = {"content": [*content, *images], "data": data}
+    return Message(context_id="c", role=role, message_type=kind, **said)
 
 
 def called(tool: str, **parameters: Any) -> Message:
-    return message("assistant", "", MessageType.TOOL_CALL, tool=tool, parameters=parameters)
+    called: dict[str, Any] = {"call_id": "1", "tool": tool, "parameters": parameters}
+    return message("assistant", "", MessageType.TOOL_CALL, **called)
 
 
 def result(text: str, *, ok: bool = True, tool: str = "grep") -> Message:
@@ -92,7 +92,9 @@ def test_sent_calls_read_back_as_the_same_calls(number: int) -> None:
     structured = parser.reply.structured
     assert parser.reply.text == "Let me look."
     assert isinstance(structured, ToolCalls)
-    assert [one.parameters for one in structured.tools] == [one.data["parameters"] for one in calls]
+    assert [one.parameters for one in structured.tools] == [
+        one.data.model_dump()["parameters"] for one in calls
+    ]
 
 
 def test_a_result_is_told_by_the_user_and_names_its_tool() -> None:

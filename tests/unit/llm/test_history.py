@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cowork_jupyter.domain.contexts import Context
+from cowork_jupyter.domain.data import Data
+from cowork_jupyter.domain.message_data import ToolCallData, ToolResultData
 from cowork_jupyter.domain.messages import ImagePart, Message, MessageRole, MessageType, TextPart
 from cowork_jupyter.llm.history import MESSAGE_TOKENS, cost_of, optimize_history_by_tokens
 from cowork_jupyter.llm.tokens import TokenCounter
@@ -29,7 +31,9 @@ def say(number: int, text: str, role: MessageRole = "user") -> Message:
 
 
 def tool(number: int, kind: MessageType, call: str, text: str = "x", **fields: str) -> Message:
-    data = {"call_id": call, "tool": "grep"}
+    data: Data = ToolCallData(call_id=call, tool="grep")
+    if kind is RESULT:
+        data = ToolResultData(call_id=call, tool="grep", ok=True)
     return say(number, text, "tool").model_copy(
         update={"message_type": kind, "data": data} | fields
     )
@@ -227,7 +231,11 @@ def histories(draw: st.DrawFn) -> list[Message]:
 def has_partner(message: Message, messages: list[Message]) -> bool:
     if message.message_type not in (CALL, RESULT):
         return True
-    calls = [m.message_type for m in messages if m.data.get("call_id") == message.data["call_id"]]
+    calls = [
+        m.message_type
+        for m in messages
+        if m.data.model_dump().get("call_id") == message.data.model_dump()["call_id"]
+    ]
     return {CALL, RESULT} <= set(calls)
 
 
@@ -263,9 +271,11 @@ def test_what_is_chosen_keeps_its_promises(
         original = history[int(message.id[1:])]
         assert message == original or "cut here" in message.text or message.text == "…"
 
-    turns = {m.data["call_id"].split(".")[0] for m in real if m.message_type is CALL}
+    turns = {m.data.model_dump()["call_id"].split(".")[0] for m in real if m.message_type is CALL}
     for turn in turns - {"far"}:
-        calls = {m.id for m in history if m.data.get("call_id", "").split(".")[0] == turn}
+        calls = {
+            m.id for m in history if m.data.model_dump().get("call_id", "").split(".")[0] == turn
+        }
         assert calls <= set(ids(kept)), "turns whole"
 
 

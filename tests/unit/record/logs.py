@@ -7,7 +7,7 @@ from typing import Any
 
 from cowork_jupyter.domain.contexts import Context, Job, JobKind, JobStatus, StepStatus, Task
 from cowork_jupyter.domain.events import Event, EventType
-from cowork_jupyter.domain.messages import Message, MessageRole, MessageType, TextPart
+from cowork_jupyter.domain.messages import Message, MessageRole, MessageType
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.record import Audit, Facts, audit
@@ -55,14 +55,23 @@ class Log:
     def event(self, kind: EventType, step: str | None = None, /, **data: Any) -> Event:
         self.clock += 1
         task = self.task(step)
-        event = Event(
-            seq=len(self.events) + 1,
-            type=kind,
-            context_id=self.context.id,
-            job_id=self.job.id,
-            task_id=task.id if task else None,
-            created_at=self._time(self.clock),
-            data=data,
+        ids = {"job_id": self.job.id, "task_id": task.id if task else None, "step_id": step}
+        usual: dict[EventType, dict[str, Any]] = {
+            EventType.PLAN_UPDATE: {"goal": "Clean sales.csv", "steps": self.steps},
+            EventType.JOB_STARTED: {**ids, "status": "running"},
+            EventType.TASK_STARTED: {**ids, "status": "running"},
+            EventType.TASK_COMPLETED: ids,
+            EventType.QUESTION_ASKED: {"question": "Which?"},
+        }
+        event = Event.model_validate(
+            {
+                "seq": len(self.events) + 1,
+                "type": kind,
+                "context_id": self.context.id,
+                **ids,
+                "created_at": self._time(self.clock),
+                "data": {**usual.get(kind, {}), **data},
+            }
         )
         self.events.append(event)
         return event
@@ -78,16 +87,19 @@ class Log:
         **data: Any,
     ) -> Message:
         task = self.task(step)
-        message = Message(
-            context_id=self.context.id,
-            job_id=self.job.id,
-            task_id=task.id if task else None,
-            role=role,
-            agent_role=None if role == "user" else agent_role,
-            message_type=kind,
-            content=[TextPart(text=text)] if text else [],
-            data=data,
-            created_at=self._time(self.clock),
+        asked = {"question": text} if kind is MessageType.QUESTION else {}
+        message = Message.model_validate(
+            {
+                "context_id": self.context.id,
+                "job_id": self.job.id,
+                "task_id": task.id if task else None,
+                "role": role,
+                "agent_role": None if role == "user" else agent_role,
+                "message_type": kind,
+                "content": text,
+                "data": {**asked, **data},
+                "created_at": self._time(self.clock),
+            }
         )
         self.messages.append(message)
         self.event(EventType.MESSAGE, step, **message.model_dump())

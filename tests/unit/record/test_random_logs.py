@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from cowork_jupyter.domain.contexts import Context, Job, JobStatus, StepStatus, Task, Usage
 from cowork_jupyter.domain.events import Event, EventType
+from cowork_jupyter.domain.message_data import ToolCallData
 from cowork_jupyter.domain.messages import Message, MessageType
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.record import Discretion, ExportFormat, Facts, audit, export
@@ -108,13 +109,15 @@ class Dice(Random):
             value=self.choice(ODD),
             model=self.mostly(["gpt-5-mini"]),
         )
-        return Event(
-            seq=number,
-            type=self.choice(kinds),
-            context_id="c",
-            task_id=self.choice([None, *TASKS]),
-            created_at=self.choice(TIMES),
-            data=data,
+        return Event.model_validate(
+            {
+                "seq": number,
+                "type": self.choice(kinds),
+                "context_id": "c",
+                "task_id": self.choice([None, *TASKS]),
+                "created_at": self.choice(TIMES),
+                "data": data,
+            }
         )
 
     def job(self, name: str) -> Job:
@@ -149,7 +152,9 @@ def test_the_audit_agrees_with_the_log(seed: int) -> None:
                   start=Counter())  # fmt: skip
     calls = [one for one in facts.messages if one.message_type is MessageType.TOOL_CALL]
     assert counted.total() == found.totals.tool_calls >= len(calls)
-    for tool, count in Counter(str(one.data.get("tool") or "unknown") for one in calls).items():
+    for tool, count in Counter(
+        (isinstance(one.data, ToolCallData) and one.data.tool) or "unknown" for one in calls
+    ).items():
         assert counted[tool] >= count
     orphans = found.totals.tool_calls - len(calls)
     results = [one for one in facts.messages if one.message_type is MessageType.TOOL_RESULT]

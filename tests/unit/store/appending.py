@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from cowork_jupyter.domain.events import Event, EventType
+from cowork_jupyter.domain.events import Event, EventData
 from cowork_jupyter.domain.messages import Message
+from cowork_jupyter.domain.notices import Notice
 from cowork_jupyter.store import Store
 
 
-def append_event(store: Store, context_id: str, kind: EventType, data: dict[str, Any]) -> Event:
+def notice(message: str = "") -> Notice:
+    return Notice(code="no_price", message=message)
+
+
+def append_event(store: Store, context_id: str, data: EventData) -> Event:
     with store.transaction() as tx:
-        return tx.append_event(context_id, kind, data)
+        return tx.append_event(context_id, data)
 
 
 def append_message(store: Store, message: Message) -> Event:

@@ -65,7 +65,7 @@ def test_a_legacy_database_loads_as_actor_and_text(path: Path) -> None:
         assert [each.text for each in (one, two, three)] == ["hello", "hi", "steps"]
         assert one.message_type is two.message_type is MessageType.TEXT
         assert three.message_type is MessageType.PLAN
-        assert two.data == {"a": 1}
+        assert two.data.model_dump() == {"a": 1}
         assert one.agent_role is None
         assert one.created_at == "2025-02-03T04:05:06.000Z"
         assert three.created_at == "2025-02-03T04:05:07.000Z"
@@ -80,7 +80,7 @@ def test_legacy_messages_are_in_the_log_so_that_it_can_be_replayed(path: Path) -
     )
     with Store(path) as store:
         events = store.events("a")
-        assert [(event.seq, event.data["content"][0]["text"]) for event in events] == [
+        assert [(event.seq, event.data.model_dump()["content"][0]["text"]) for event in events] == [
             (1, "one"),
             (2, "two"),
         ]
@@ -104,12 +104,12 @@ def test_odd_legacy_values_are_kept_rather_than_refused(path: Path) -> None:
     with Store(path) as store:
         one, two = store.messages("s").items
         assert (one.role, one.message_type) == ("system", MessageType.TEXT)
-        assert one.data == {
+        assert one.data.model_dump() == {
             "metadata": "not json",
             "legacy_type": "task_execution",
             "legacy_role": "function",
         }
-        assert two.data == {"metadata": [1]}
+        assert two.data.model_dump() == {"metadata": [1]}
         assert two.created_at.endswith("Z")
         assert store.context("s").role is AgentRole.ACTOR
         assert store.context("s").notebook == "a.ipynb"
@@ -189,7 +189,12 @@ def test_answers_that_were_texts_become_messages_that_name_their_question(
     with Store(path) as store:
         first, *others = store.job_messages("j")
     assert (first.message_type, first.text) == (MessageType.ANSWER, "b")
-    assert first.data == {"question_id": "q", "question": "Which?", "value": "b", "label": "The B"}
+    assert first.data.model_dump() == {
+        "question_id": "q",
+        "question": "Which?",
+        "value": "b",
+        "label": "The B",
+    }
     assert [(one.message_type, one.text) for one in others] == [
         (MessageType.TEXT, text) for text in said[1:]
     ]

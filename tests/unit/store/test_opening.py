@@ -12,12 +12,11 @@ import pytest
 
 from cowork_jupyter.domain.contexts import Context
 from cowork_jupyter.domain.errors import CoworkError
-from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.store import Store, StoreError, connection
 from cowork_jupyter.store.connection import filesystem_of, on_network
 from cowork_jupyter.store.errors import explain
 
-from .appending import append_event
+from .appending import append_event, notice
 
 MOUNTS = """\
 22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
@@ -33,7 +32,7 @@ def pragma(store: Store, name: str) -> Any:
 
 def works(store: Store) -> bool:
     context = store.save_context(Context())
-    append_event(store, context.id, EventType.NOTICE, {})
+    append_event(store, context.id, notice())
     return len(store.events(context.id)) == 1
 
 
@@ -139,7 +138,7 @@ def test_a_damaged_page_is_explained_when_it_is_met(path: Path) -> None:
     with Store(path) as store:
         context = store.save_context(Context())
         for _ in range(500):
-            append_event(store, context.id, EventType.NOTICE, {"text": "x" * 200})
+            append_event(store, context.id, notice("x" * 200))
     raw = bytearray(path.read_bytes())
     raw[4096 * 30 :] = b"\xff" * (len(raw) - 4096 * 30)
     path.write_bytes(raw)
@@ -158,13 +157,13 @@ def test_a_place_that_cannot_be_written_is_explained(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_explained_and_harms_nothing(store: Store, context: Context) -> None:
-    append_event(store, context.id, EventType.NOTICE, {"text": "before"})
+    append_event(store, context.id, notice("before"))
     store._rows(f"PRAGMA max_page_count={pragma(store, 'page_count') + 1}")
     with pytest.raises(StoreError, match="disk is full") as caught:
-        append_event(store, context.id, EventType.NOTICE, {"text": "x" * 100_000})
+        append_event(store, context.id, notice("x" * 100_000))
     assert caught.value.retryable
     store._rows("PRAGMA max_page_count=1000000")
-    assert append_event(store, context.id, EventType.NOTICE, {"text": "after"}).seq == 2
+    assert append_event(store, context.id, notice("after")).seq == 2
 
 
 def test_a_lock_that_stays_is_explained(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,6 +215,6 @@ def test_closing_twice_does_no_harm_and_a_closed_store_says_so(path: Path) -> No
 def test_two_stores_in_one_process_share_a_file(path: Path) -> None:
     with Store(path) as one, Store(path) as two:
         context = one.save_context(Context())
-        assert append_event(two, context.id, EventType.NOTICE, {}).seq == 1
-        assert append_event(one, context.id, EventType.NOTICE, {}).seq == 2
+        assert append_event(two, context.id, notice()).seq == 1
+        assert append_event(one, context.id, notice()).seq == 2
         assert len(two.events(context.id)) == 2

@@ -13,11 +13,10 @@ from typing import Any
 import pytest
 
 from cowork_jupyter.domain.contexts import Context, JobStatus
-from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.store import Store
 
 from . import test_migrations, writers
-from .appending import append_event
+from .appending import append_event, notice
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +53,7 @@ def test_processes_append_to_one_context_without_gap_or_repetition(
         to_one.send("go")
         to_two.send("go")
         for _ in range(100):
-            append_event(store, context.id, EventType.NOTICE, {})
+            append_event(store, context.id, notice())
         for process in (one, two):
             process.join(timeout=60)
             assert process.exitcode == 0
@@ -65,7 +64,7 @@ def test_processes_append_to_one_context_without_gap_or_repetition(
 def test_a_process_with_two_stores_keeps_its_locks_while_others_come_and_go(
     store: Store, context: Context, path: Path, processes: ForkServerContext
 ) -> None:
-    append_event(store, context.id, EventType.NOTICE, {})
+    append_event(store, context.id, notice())
     with Store(path) as second:
         with started(processes, writers.append_events, path, context.id, 1) as (other, go):
             go.send("go")
@@ -75,7 +74,7 @@ def test_a_process_with_two_stores_keeps_its_locks_while_others_come_and_go(
             f"{path.name}-wal"
         ).exists()  # the other knew that it was not the last
         for one in (store, second):
-            append_event(one, context.id, EventType.NOTICE, {})
+            append_event(one, context.id, notice())
     assert [event.seq for event in store.events(context.id)][-2:] == [3, 4]
 
 

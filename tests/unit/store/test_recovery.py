@@ -1,17 +1,25 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from cowork_jupyter.domain.contexts import Context, Job, JobKind, JobStatus, StepStatus, Task
+from cowork_jupyter.domain.data import Data
 from cowork_jupyter.domain.events import EventType
+from cowork_jupyter.domain.message_data import ToolCallData, ToolResultData
 from cowork_jupyter.domain.messages import Message, MessageType
 from cowork_jupyter.domain.plan import Plan, PlanStep
 from cowork_jupyter.store import Inquiry, PlanRevision, Store
 from cowork_jupyter.store.owner import Owner
 
 from .appending import append_message
+
+TOOL_DATA: dict[MessageType, Callable[[str], Data]] = {
+    MessageType.TOOL_CALL: lambda call_id: ToolCallData(call_id=call_id, tool="run_code"),
+    MessageType.TOOL_RESULT: lambda call_id: ToolResultData(call_id=call_id, ok=True),
+}
 
 
 def tool(context: Context, kind: MessageType, call_id: str, job_id: str = "job_1") -> Message:
@@ -21,7 +29,7 @@ def tool(context: Context, kind: MessageType, call_id: str, job_id: str = "job_1
         task_id="task_1",
         role="assistant",
         message_type=kind,
-        data={"call_id": call_id, "tool": "run_code"},
+        data=TOOL_DATA[kind](call_id),
     )
 
 
@@ -39,7 +47,7 @@ def test_a_job_without_its_process_is_interrupted_once(path: Path) -> None:
     with Store(path) as store:
         (event,) = store.recover()
         assert event.type is EventType.JOB_COMPLETED
-        assert event.data["status"] == "interrupted"
+        assert event.data.model_dump()["status"] == "interrupted"
         assert store.events(context.id) == [event]
         job = store.job("job_1")
         assert job.status is JobStatus.INTERRUPTED
@@ -78,10 +86,10 @@ def test_open_tool_calls_get_an_interrupted_result(path: Path) -> None:
     assert [event.type for event in events] == ["message", "tool-result", "job-completed"]
     assert answer.message_type is MessageType.TOOL_RESULT
     assert (answer.role, answer.job_id, answer.task_id) == ("tool", "job_1", "task_1")
-    assert answer.data["call_id"] == "open"
-    assert answer.data["error"]["code"] == "interrupted"
-    assert answer.text == answer.data["error"]["message"]
-    assert events[1].data["ok"] is False
+    assert answer.data.model_dump()["call_id"] == "open"
+    assert answer.data.model_dump()["error"]["code"] == "interrupted"
+    assert answer.text == answer.data.model_dump()["error"]["message"]
+    assert events[1].data.model_dump()["ok"] is False
 
 
 def test_unfinished_tasks_and_their_plan_steps_are_interrupted(path: Path) -> None:
@@ -112,8 +120,8 @@ def test_unfinished_tasks_and_their_plan_steps_are_interrupted(path: Path) -> No
         assert revision is not None
         assert [step.status for step in revision.plan.steps] == expected
     assert [event.type for event in events] == ["task-completed", "plan-update", "job-completed"]
-    assert events[0].data["step_id"] == "1"
-    assert events[1].data["revision"] == 4
+    assert events[0].data.model_dump()["step_id"] == "1"
+    assert events[1].data.model_dump()["revision"] == 4
 
 
 def test_what_the_job_had_asked_is_withdrawn_and_what_it_needs_leave_for_waits_on(

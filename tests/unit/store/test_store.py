@@ -12,14 +12,15 @@ from pydantic import BaseModel
 
 from cowork_jupyter.domain.contexts import Context, Job, JobStatus, StepStatus, Task, Usage
 from cowork_jupyter.domain.errors import Conflict, NotFound
-from cowork_jupyter.domain.events import Event, EventType
+from cowork_jupyter.domain.events import Event, EventType, JobStarted, PlanUpdated, TextStreamed
 from cowork_jupyter.domain.identity import new_id
+from cowork_jupyter.domain.message_data import ToolCallData
 from cowork_jupyter.domain.messages import ImagePart, Message, MessageType, TextPart
 from cowork_jupyter.domain.plan import Plan, PlanStep
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.store import CheckpointRecord, Inquiry, PlanRevision, Store
 
-from .appending import append_event, append_message
+from .appending import append_event, append_message, notice
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=[]), max_size=30)
 JSON = st.recursive(
@@ -102,7 +103,7 @@ def test_a_message_and_its_event_are_stored_together(store: Store, context: Cont
     event = append_message(store, message)
     assert event.type is EventType.MESSAGE
     assert (event.job_id, event.task_id) == ("job_1", "task_1")
-    assert event.data == message.model_dump(mode="json")
+    assert event.data.model_dump() == message.model_dump(mode="json")
     assert store.events(context.id) == [event]
     assert store.messages(context.id).items == [message]
 
@@ -113,7 +114,7 @@ def test_a_message_that_cannot_be_stored_leaves_no_event(store: Store, context: 
     with store.transaction() as tx:
         with pytest.raises(Conflict):
             tx.append_message(message)
-        tx.append_event(context.id, EventType.NOTICE, {})
+        tx.append_event(context.id, notice())
     assert [event.type for event in store.events(context.id)] == ["message", "notice"]
 
 
@@ -137,12 +138,13 @@ def test_a_ten_megabyte_message_is_stored_whole(store: Store, context: Context) 
 def test_any_text_and_data_come_back_unchanged(
     store: Store, context: Context, text: str, data: dict[str, Any]
 ) -> None:
-    message = say(context, text, data=data)
+    called = ToolCallData(call_id="c", tool=text, parameters=data)
+    message = say(context, text, message_type=MessageType.TOOL_CALL, data=called)
     told = append_message(store, message)
-    event = append_event(store, context.id, EventType.NOTICE, data)
+    event = append_event(store, context.id, called)
     assert store.messages(context.id, after=told.seq - 1).items == [message]
     assert store.events(context.id, after=told.seq - 1) == [told, event]
-    assert event.data == data
+    assert called.model_dump() == {"call_id": "c", "tool": text, "parameters": data}
 
 
 def test_names_with_bytes_that_are_no_text_are_stored_readably(store: Store) -> None:
@@ -153,27 +155,27 @@ def test_names_with_bytes_that_are_no_text_are_stored_readably(store: Store) -> 
 def test_a_shown_event_does_not_change_with_the_data_it_was_made_from(
     store: Store, context: Context
 ) -> None:
-    data = {"files": ["a.py"]}
-    event = append_event(store, context.id, EventType.NOTICE, data)
-    data["files"].append("b.py")
-    assert event.data == {"files": ["a.py"]}
+    plan = Plan.model_validate({"goal": "g", "steps": [{"action": "a"}]})
+    event = append_event(store, context.id, PlanUpdated.of(plan, revision=1))
+    plan.steps[0].status = StepStatus.RUNNING
+    assert event.data.model_dump()["steps"][0]["status"] == "pending"
 
 
 def test_seq_counts_from_one_in_each_context_and_survives_reopening(path: Path) -> None:
     with Store(path) as store:
         one, two = store.save_context(Context()), store.save_context(Context())
         for context in (one, one, two):
-            append_event(store, context.id, EventType.TEXT_DELTA, {"text": "a"})
+            append_event(store, context.id, TextStreamed(text="a"))
     with Store(path) as store:
-        assert append_event(store, one.id, EventType.NOTICE, {}).seq == 3
-        assert append_event(store, two.id, EventType.NOTICE, {}).seq == 2
+        assert append_event(store, one.id, notice()).seq == 3
+        assert append_event(store, two.id, notice()).seq == 2
         assert store.last_seq("unknown") == 0
 
 
 def test_events_are_read_on_from_any_place(store: Store, context: Context) -> None:
     for number in range(10):
         if number % 3:
-            append_event(store, context.id, EventType.TEXT_DELTA, {"text": str(number)})
+            append_event(store, context.id, TextStreamed(text=str(number)))
         else:
             append_message(store, say(context, str(number)))
     assert [event.seq for event in store.events(context.id, after=4, limit=3)] == [5, 6, 7]
@@ -185,7 +187,7 @@ def test_messages_are_paged_oldest_first_by_the_place_of_their_event(
     store: Store, context: Context
 ) -> None:
     for number in range(5):
-        append_event(store, context.id, EventType.TEXT_DELTA, {"text": "…"})
+        append_event(store, context.id, TextStreamed(text="…"))
         append_message(store, say(context, str(number)))
     first = store.messages(context.id, limit=3)
     assert [message.text for message in first.items] == ["0", "1", "2"]
@@ -229,7 +231,7 @@ def test_state_and_event_are_stored_together_or_not_at_all(store: Store, context
     def start_and_fail() -> None:
         with store.transaction() as tx:
             tx.save_job(job)
-            tx.append_event(context.id, EventType.JOB_STARTED, {"job_id": job.id}, job.id)
+            tx.append_event(context.id, JobStarted(job_id=job.id, status=JobStatus.RUNNING), job.id)
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -238,7 +240,9 @@ def test_state_and_event_are_stored_together_or_not_at_all(store: Store, context
     assert store.events(context.id) == []
     with store.transaction() as tx:
         tx.save_job(job)
-        event = tx.append_event(context.id, EventType.JOB_STARTED, {"job_id": job.id}, job.id)
+        event = tx.append_event(
+            context.id, JobStarted(job_id=job.id, status=JobStatus.RUNNING), job.id
+        )
     assert tx.events_added == [event]
     assert store.active_job(context.id) == job
 
@@ -253,10 +257,10 @@ def test_a_transaction_inside_a_transaction_is_refused_and_harms_nothing(
     store: Store, context: Context
 ) -> None:
     with store.transaction() as tx:
-        tx.append_event(context.id, EventType.NOTICE, {"text": "outer"})
+        tx.append_event(context.id, notice("outer"))
         with pytest.raises(RuntimeError, match="open already"):
-            append_event(store, context.id, EventType.NOTICE, {"text": "inner"})
-    assert [event.data["text"] for event in store.events(context.id)] == ["outer"]
+            append_event(store, context.id, notice("inner"))
+    assert [event.data.model_dump()["message"] for event in store.events(context.id)] == ["outer"]
 
 
 def test_a_job_comes_back_with_its_tasks_in_order(store: Store, context: Context) -> None:
@@ -357,7 +361,7 @@ def _full_context(store: Store) -> Context:
 def test_writing_to_a_deleted_context_says_that_it_is_gone(store: Store, context: Context) -> None:
     store.delete_context(context.id)
     with pytest.raises(NotFound, match=context.id):
-        append_event(store, context.id, EventType.TEXT_DELTA, {"text": "late"})
+        append_event(store, context.id, TextStreamed(text="late"))
     with pytest.raises(NotFound, match=context.id):
         append_message(store, say(context, "late"))
     with pytest.raises(NotFound, match=context.id), store.transaction() as tx:
@@ -399,7 +403,7 @@ def test_each_field_has_its_column_so_a_new_field_needs_a_migration(
 def test_threads_share_a_store(store: Store, context: Context) -> None:
     def append() -> None:
         for _ in range(50):
-            append_event(store, context.id, EventType.TEXT_DELTA, {"text": "x"})
+            append_event(store, context.id, TextStreamed(text="x"))
             store.events(context.id, after=store.last_seq(context.id) - 1)
 
     threads = [threading.Thread(target=append) for _ in range(4)]

@@ -8,7 +8,7 @@ from pathlib import Path
 from time import sleep
 
 from cowork_jupyter.domain.contexts import Job
-from cowork_jupyter.domain.events import EventType
+from cowork_jupyter.domain.events import TextStreamed
 from cowork_jupyter.domain.messages import Message
 from cowork_jupyter.store import Store
 
@@ -20,7 +20,7 @@ def append_events(path: Path, context_id: str, number: int, start: Connection) -
         start.recv()
         for turn in range(number):
             if turn % 5:
-                append_event(store, context_id, EventType.TEXT_DELTA, {"pid": os.getpid()})
+                append_event(store, context_id, TextStreamed(text=str(os.getpid())))
             else:
                 append_message(store, Message(context_id=context_id, role="user", content=[]))
 
@@ -29,7 +29,7 @@ def append_and_tell(path: Path, context_id: str, committed: Connection) -> None:
     """Say the number of each event once it is stored, until killed."""
     store = Store(path)
     while True:
-        event = append_event(store, context_id, EventType.TEXT_DELTA, {"text": "x" * 500})
+        event = append_event(store, context_id, TextStreamed(text="x" * 500))
         committed.send(event.seq)
 
 

@@ -1,0 +1,178 @@
+"""What messages hold beside their text: one model for each type of message."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, Field, model_serializer, model_validator
+
+from .data import Data
+from .plan import Plan, PlanStep
+from .replies import Question, Review
+from .reproduction import Reproduction
+from .roles import AgentRole
+
+
+class TextData(Data):
+    """Beside plain words, of whoever said them."""
+
+    reasoning: str = ""
+    """What the model thought before it wrote this."""
+    problem: str = ""
+    """Why this reply could not be used."""
+    cell_id: str | None = None
+    """The cell in which the user wrote it."""
+    approved_revision: int | None = None
+    """The revision of the plan that the user approves with these words."""
+    plan_id: str | None = None
+    """The plan that has it."""
+    guest: str | None = None
+    """The agent of somebody else whose calls these are."""
+    reproduction: Reproduction | None = None
+    """What was found when the notebook ran anew."""
+
+
+class PlanFacts(Data, Plan):
+    """A plan in the log, where nobody checks its graph again."""
+
+    @model_validator(mode="after")
+    def _check_graph(self) -> Self:
+        return self
+
+    @classmethod
+    def of(cls, plan: Plan, **facts: Any) -> Self:
+        """The plan at this moment, whatever becomes of its steps later."""
+        steps = [step.model_copy() for step in plan.steps]
+        return cls.model_construct(**{**dict(plan), "steps": steps, **facts})
+
+
+class PlanData(PlanFacts):
+    """A plan as it was proposed."""
+
+    order_notes: list[str] = []
+    """What was improved about the order that the planner had in mind."""
+
+
+class QuestionData(Data, Question):
+    """A question; its id is that of what waits for the answer, if anybody can be asked."""
+
+    id: str | None = None
+
+
+class AnswerData(Data):
+    """Which question is answered, and how."""
+
+    question_id: str
+    question: str
+    value: str
+    label: str
+    """The value as the user saw it."""
+
+
+class ReviewData(Data, Review):
+    """A review."""
+
+
+class CallData(Data):
+    """Something about one call of a tool."""
+
+    call_id: str
+
+
+class ToolCallData(CallData):
+    """A tool is called."""
+
+    tool: str
+    parameters: dict[str, Any] = {}
+
+
+class ErrorBody(BaseModel):
+    """What went wrong, and what to do about it."""
+
+    code: str
+    message: str
+    retryable: bool = False
+    details: dict[str, Any] = {}
+
+
+class ToolFacts(Data):
+    """What a tool says of its work for cards, checkpoints and the audit: these, and its own."""
+
+    paths: list[str] = []
+    """The files that it dealt with."""
+    diff: str | None = None
+    """What it changed, as a unified diff."""
+    notebook: str | None = None
+    cell_id: str | None = None
+    fingerprint: str | None = None
+    """The cell's, as the tool left it."""
+    exit_code: int | None = None
+
+
+class ToolOutcome(CallData):
+    """What came of a call, in short."""
+
+    ok: bool
+    summary: str = ""
+    error: ErrorBody | None = None
+    tool: str = ""
+
+
+class ToolResultData(ToolOutcome):
+    """What came of a call."""
+
+    facts: ToolFacts = ToolFacts()
+    approved: bool = False
+    """Whether the user was asked before it ran."""
+    sensitive: bool = False
+    """Whether it holds what the user let the agent read although it is secret."""
+
+    @classmethod
+    def of(cls, outcome: ToolOutcome, tool: str, facts: ToolFacts | None = None) -> Self:
+        """The outcome with all that is stored beside it."""
+        told = outcome.model_dump(exclude={"tool"})
+        return cls(**told, tool=tool, facts=facts or ToolFacts())
+
+
+class TaskAssignmentData(Data):
+    """A task is handed to an agent: a step of the plan, or what a commander delegates."""
+
+    step: PlanStep | None = None
+    task_id: str | None = None
+    role: AgentRole | None = None
+    agent: str = ""
+    """The agent of somebody else that does it."""
+    goal: str = ""
+    """Of the plan that has the step."""
+    results: dict[str, str] = {}
+    """Of the steps that it depends on, by their ids."""
+    hint: str = ""
+    """What the user said to a step that failed."""
+    replan: bool = False
+    """Whether the task is to plan the rest anew."""
+
+
+class TaskResultData(Data):
+    """What became of a task."""
+
+    status: Literal["completed", "partly", "failed"] | None = None
+    step_id: str | None = None
+    left_undone: str = ""
+    ok: bool | None = None
+    """Of a task that was delegated."""
+
+
+class RoleChangeData(Data):
+    """The conversation goes on in another role."""
+
+    before: AgentRole = Field(alias="from")
+    to: AgentRole
+
+    @model_serializer(mode="wrap")
+    def _as_written(self, handler):  # type: ignore[no-untyped-def] # a type would be its schema
+        written = handler(self)
+        return {"from": written.pop("before"), **written}
+
+
+class ErrorData(Data):
+    """Beside the words that say what went wrong."""

@@ -1,0 +1,105 @@
+"""Notices: what the user should know although nothing waits for them. Their code says which."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, get_args
+
+from pydantic import Field
+
+from .data import Data
+
+
+class Notice(Data):
+    """Something to know, in one sentence."""
+
+    code: Literal[
+        "context_overflow",
+        "no_pictures",
+        "no_price",
+        "prompt_missing",
+        "worker_lost",
+        "waiting_for_worker",
+        "no_checkpoint",
+        "external-call",
+        "external-permission",
+    ]
+    message: str
+
+
+class Restart(Data):
+    """The model's server failed and is asked again: what was streamed of its reply is void."""
+
+    code: Literal["restarted"] = "restarted"
+    message: str
+    attempt: int
+    delay: float
+
+
+class ToolOutput(Data):
+    """What a tool says while it runs."""
+
+    code: Literal["tool-output"] = "tool-output"
+    call_id: str
+    text: str
+
+
+class PlanDeviation(Data):
+    """A step goes beyond its plan: a little, or so far that the user is asked."""
+
+    code: Literal["deviation"] = "deviation"
+    message: str
+    size: Literal["small", "large"]
+    tool: str
+
+
+class HeadlessDenial(Data):
+    """A call was not run because nobody could be asked."""
+
+    code: Literal["denied_headless"] = "denied_headless"
+    message: str
+    tool: str
+
+
+class PlanReordered(Data):
+    """The order of a plan's steps was improved before it was shown."""
+
+    code: Literal["plan_order"] = "plan_order"
+    message: str
+    revision: int
+
+
+class NotebookSeen(Data):
+    """What the model was told about the user's notebook, and how its cells were then."""
+
+    code: Literal["notebook_seen"] = "notebook_seen"
+    notebook: str
+    text: str
+    cells: dict[str, tuple[str, int | str | None]] = {}
+    """A cell's fingerprint and execution count, by its id."""
+
+
+class ReproductionProgress(Data):
+    """How far a notebook is that runs anew."""
+
+    code: Literal["reproduction"] = "reproduction"
+    status: Literal["running", "completed", "failed", "cancelled"]
+    ran: int
+    cells: int
+    message: str | None = None
+    """Why it could not be tried."""
+
+
+AnyNotice = Annotated[
+    Notice
+    | Restart
+    | ToolOutput
+    | PlanDeviation
+    | HeadlessDenial
+    | PlanReordered
+    | NotebookSeen
+    | ReproductionProgress,
+    Field(discriminator="code"),
+]
+
+NOTICES: tuple[type[Data], ...] = get_args(get_args(AnyNotice)[0])
+"""Every kind of notice."""

@@ -1,0 +1,54 @@
+"""What is found out when a notebook is run anew in a second kernel."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel
+
+
+class HiddenState(BaseModel):
+    """Something that cannot be seen by reading the notebook."""
+
+    kind: Literal["out_of_order", "defined_later", "undefined"]
+    cell_id: str
+    cell: int
+    """Which of the code cells it is, from 1."""
+    name: str
+    message: str
+
+
+class FailedCell(BaseModel):
+    """The cell at which a notebook that ran anew came to an end."""
+
+    cell_id: str
+    cell: int
+    line: int | None
+    error: str
+
+
+class Reproduction(BaseModel):
+    """A notebook that runs in a new kernel, and what comes of it.
+
+    What matters most stands first: a saved card has room for some of it only.
+    """
+
+    runs: bool | None = None
+    """Whether every cell ran, once that is known."""
+    failed: FailedCell | None = None
+    cells: int
+    """Code cells that are run."""
+    hidden: list[HiddenState] = []
+    ran: int = 0
+    """Those that ran without an error so far."""
+    seconds: float = 0.0
+    notebook: str
+    left_out: int = 0
+    """Cells that ask the agent, which are not run again."""
+    status: Literal["running", "completed", "failed", "cancelled"] = "running"
+    """`completed` says only that it was tried; `failed` that it could not be."""
+    error: str | None = None
+    """Why it could not be tried."""
+    context_id: str
+    job_id: str | None
+    """The run whose card shows it."""
