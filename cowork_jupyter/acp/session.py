@@ -291,7 +291,7 @@ class Session:
         """What was not told yet: the client knows its own words, and the main run's came as
         deltas. Those of steps come whole, because steps that run side by side would mix theirs.
         """
-        told = message.message_type in (MessageType.QUESTION, MessageType.ANSWER, MessageType.ERROR)
+        told = message.message_type in (MessageType.QUESTION, MessageType.ERROR)
         if message.message_type is MessageType.TEXT:
             told = message.role != "assistant" or message.task_id is None
         if not told:

@@ -24,7 +24,7 @@ from acp.helpers import (
 
 from ..domain.contexts import StepStatus
 from ..domain.message_data import (
-    AnswerData,
+    Answer,
     ErrorData,
     QuestionData,
     ReviewData,
@@ -71,10 +71,10 @@ class Portrayal:
                 yield self._call(call)
             case ToolResultData() as result:
                 yield self._result(result, message.text)
+            case TextData(answer=Answer(label=label)):
+                yield update_user_message_text(label)
             case TextData() if message.role == "user" and message.task_id is None:
                 yield update_user_message_text(message.text)
-            case AnswerData(label=label):
-                yield update_user_message_text(label)
             case TextData(reasoning=thought) if message.role == "assistant":
                 if thought:
                     yield update_agent_thought_text(f"{thought}\n\n")

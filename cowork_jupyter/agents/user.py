@@ -10,8 +10,8 @@ from ..domain.contexts import JobStatus
 from ..domain.errors import Conflict, InvalidInput
 from ..domain.events import QuestionAnswered, QuestionAsked
 from ..domain.identity import new_id, now
-from ..domain.message_data import AnswerData, QuestionData
-from ..domain.messages import Message, MessageType, TextPart
+from ..domain.message_data import Answer, QuestionData, TextData
+from ..domain.messages import Message, TextPart
 from ..domain.replies import Question
 from ..store import Inquiry, Transaction
 from .log import RunLog
@@ -109,7 +109,7 @@ class Inbox:
 
 def _answer(inquiry: Inquiry, question: Question, value: str) -> Message:
     """The answer as the model reads it, beside all that a program may want to know of it."""
-    answer = AnswerData(
+    answer = Answer(
         question_id=inquiry.id,
         question=question.question,
         value=value,
@@ -120,9 +120,8 @@ def _answer(inquiry: Inquiry, question: Question, value: str) -> Message:
         job_id=inquiry.job_id,
         task_id=inquiry.task_id,
         role="user",
-        message_type=MessageType.ANSWER,
         content=[TextPart(text=value)],
-        data=answer,
+        data=TextData(answer=answer),
     )
 
 

@@ -13,6 +13,16 @@ from .reproduction import Reproduction
 from .roles import AgentRole
 
 
+class Answer(BaseModel):
+    """Which question is answered, and how."""
+
+    question_id: str
+    question: str
+    value: str
+    label: str
+    """The value as the user saw it."""
+
+
 class TextData(Data):
     """Beside plain words, of whoever said them."""
 
@@ -28,6 +38,8 @@ class TextData(Data):
     """The plan that has it."""
     guest: str | None = None
     """The agent of somebody else whose calls these are."""
+    answer: Answer | None = None
+    """The question that these words of the user answer."""
     reproduction: Reproduction | None = None
     """What was found when the notebook ran anew."""
 
@@ -57,16 +69,6 @@ class QuestionData(Data, Question):
     """A question; its id is that of what waits for the answer, if anybody can be asked."""
 
     id: str | None = None
-
-
-class AnswerData(Data):
-    """Which question is answered, and how."""
-
-    question_id: str
-    question: str
-    value: str
-    label: str
-    """The value as the user saw it."""
 
 
 class ReviewData(Data, Review):

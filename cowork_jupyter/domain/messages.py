@@ -24,7 +24,6 @@ from pydantic_core import CoreSchema
 from .data import Data, read, tagged
 from .identity import new_id, now
 from .message_data import (
-    AnswerData,
     ErrorData,
     PlanData,
     QuestionData,
@@ -45,7 +44,6 @@ class MessageType(StrEnum):
     TEXT = "text"
     PLAN = "plan"
     QUESTION = "question"
-    ANSWER = "answer"
     REVIEW = "review"
     TOOL_CALL = "tool_call"
     TOOL_RESULT = "tool_result"
@@ -102,7 +100,6 @@ _MODELS: dict[MessageType, type[Data]] = {
     MessageType.TEXT: TextData,
     MessageType.PLAN: PlanData,
     MessageType.QUESTION: QuestionData,
-    MessageType.ANSWER: AnswerData,
     MessageType.REVIEW: ReviewData,
     MessageType.TOOL_CALL: ToolCallData,
     MessageType.TOOL_RESULT: ToolResultData,

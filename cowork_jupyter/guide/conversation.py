@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..domain.message_data import (
-    AnswerData,
+    Answer,
     TaskAssignmentData,
+    TextData,
     ToolCallData,
     ToolResultData,
 )
-from ..domain.messages import Message, MessageType
+from ..domain.messages import Message
 from ..domain.plan import PlanStep
 from ..llm.chunks import Conversation
 
@@ -59,7 +60,7 @@ def read_run(conversation: Conversation) -> Run:
                 calls[call.call_id] = key_of(call.tool, call.parameters)
             case ToolResultData(call_id=call_id) as came if key := calls.get(call_id, ""):
                 run.calls.setdefault(key, []).append(_result(came, one.text))
-            case AnswerData(question=question, value=value):
+            case TextData(answer=Answer(question=question, value=value)):
                 run.answers[question] = value
     return run
 
@@ -70,8 +71,10 @@ def key_of(tool: str, parameters: dict[str, Any]) -> str:
 
 
 def _is_request(message: Message) -> bool:
-    kinds = (MessageType.TEXT, MessageType.TASK_ASSIGNMENT)
-    return message.role == "user" and message.message_type in kinds
+    match message.data:
+        case TextData(answer=None) | TaskAssignmentData():
+            return message.role == "user"
+    return False
 
 
 def _begun(message: Message, conversation: Conversation) -> Run:

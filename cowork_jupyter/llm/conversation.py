@@ -14,7 +14,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from ..domain.message_data import AnswerData, ToolCallData, ToolResultData
+from ..domain.message_data import TextData, ToolCallData, ToolResultData
 from ..domain.messages import ImagePart, Message
 
 
@@ -70,8 +70,8 @@ def _text(message: Message) -> str:
         outcome = "" if message.data.ok else " (failed)"
         tool = message.data.tool or "the tool"
         return f"Result of {tool}{outcome}:\n{message.text or '(nothing)'}"
-    if isinstance(message.data, AnswerData):
-        return f"Answer to “{message.data.question}”: {message.text}"
+    if isinstance(message.data, TextData) and (answer := message.data.answer):
+        return f"Answer to “{answer.question}”: {message.text}"
     text = message.text or message.data_as_text
     if text and message.role == "system":
         return f"[Note from Cowork, not from the user] {text}"

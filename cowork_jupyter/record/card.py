@@ -30,11 +30,10 @@ _KEPT = {
     MessageType.TOOL_CALL: ("call_id", "tool", "parameters"),
     MessageType.TOOL_RESULT: ("call_id", "ok", "summary", "error"),
     MessageType.PLAN: (),
-    MessageType.ANSWER: ("question_id", "value"),
-    MessageType.TEXT: ("reasoning", "problem", "reproduction"),
+    MessageType.TEXT: ("reasoning", "problem", "answer", "reproduction"),
 }
 """What of a message's data draws its card; of the others, all."""
-_TEXTLESS = (MessageType.TOOL_RESULT, MessageType.PLAN, MessageType.ANSWER)
+_TEXTLESS = (MessageType.TOOL_RESULT, MessageType.PLAN)
 _BRIEF_STEP = {"id", "step_number", "action", "status"}
 _DEEPEST = 6
 _LONGEST_SECRET = 500

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from ..domain.events import QuestionAnswered
 from ..domain.message_data import (
-    AnswerData,
+    Answer,
     ErrorData,
     PlanData,
     QuestionData,
@@ -96,7 +96,7 @@ class _Teller:
                 return self._plan(message, plan)
             case QuestionData() as question:
                 return self._question(message, question)
-            case AnswerData():
+            case TextData(answer=Answer()):
                 return ""  # it stands below its question
             case ReviewData() as review:
                 return self._review(message, review)

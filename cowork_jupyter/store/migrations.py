@@ -28,7 +28,7 @@ def add_owners(connection: sqlite3.Connection) -> None:
 
 
 def mark_answers(connection: sqlite3.Connection) -> None:
-    """Answers were texts made of the question and the value; they become messages of their own."""
+    """Answers were texts made of the question and the value; now they say which question it was."""
     answered = connection.execute(
         "SELECT id, job_id, data, answer FROM questions WHERE status='answered'"
     ).fetchall()
@@ -42,11 +42,11 @@ def mark_answers(connection: sqlite3.Connection) -> None:
             "label": labels.get(value, value),
         }
         connection.execute(
-            "UPDATE messages SET message_type='answer', content=?, data=? WHERE job_id=?"
+            "UPDATE messages SET content=?, data=? WHERE job_id=?"
             " AND role='user' AND message_type='text' AND json_extract(content, '$[0].text')=?",
             (
                 json.dumps([{"type": "text", "text": value}]),
-                json.dumps(facts),
+                json.dumps({"answer": facts}),
                 job_id,
                 f"Answer to “{asked['question']}”: {value}",
             ),

@@ -105,15 +105,10 @@ async def test_a_second_answer_is_refused_and_changes_nothing(
     await ended(bench, job_id)
     assert bench.service.journal.store.question(question_id).answer == {"value": "a"}
     assert "Answer to “Which?”: a" in scripted.requests[1].body["messages"][-1]["content"]
-    (answer,) = bench.messages(MessageType.ANSWER)
-    (asked,) = bench.messages(MessageType.QUESTION)
+    answer = bench.messages(MessageType.TEXT)[1]
+    facts = {"question_id": question_id, "question": "Which?", "value": "a", "label": "A"}
     assert (answer.role, answer.text) == ("user", "a")
-    assert answer.data == {
-        "question_id": asked.data.model_dump()["id"],
-        "question": "Which?",
-        "value": "a",
-        "label": "A",
-    }
+    assert answer.data.model_dump() == {"answer": facts}
 
 
 async def test_an_answer_after_the_end_is_refused(bench: Bench, scripted: ScriptedServer) -> None:

@@ -30,6 +30,6 @@ def test_a_picture_keeps_what_it_came_with() -> None:
 
 def test_every_type_of_the_contract_exists() -> None:
     assert {str(one) for one in MessageType} == {
-        *("text", "plan", "question", "answer", "review", "tool_call", "tool_result"),
+        *("text", "plan", "question", "review", "tool_call", "tool_result"),
         *("task_assignment", "task_result", "role_change", "error"),
     }

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from cowork_jupyter.domain.errors import CoworkError
-from cowork_jupyter.domain.message_data import AnswerData
+from cowork_jupyter.domain.message_data import Answer
 from cowork_jupyter.domain.messages import Message, MessageRole, MessageType
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
@@ -58,8 +58,8 @@ def result(number: int, came: ToolResult | CoworkError) -> Message:
 
 def answer(number: int, question: str, value: str) -> Message:
     """What the user answers to a question."""
-    facts = AnswerData(question_id=f"q_{number}", question=question, value=value, label=value)
-    return said("user", value, MessageType.ANSWER, **facts.model_dump())
+    facts = Answer(question_id=f"q_{number}", question=question, value=value, label=value)
+    return said("user", value, MessageType.TEXT, answer=facts.model_dump())
 
 
 class Desk:

@@ -188,13 +188,9 @@ def test_answers_that_were_texts_become_messages_that_name_their_question(
                 )
     with Store(path) as store:
         first, *others = store.job_messages("j")
-    assert (first.message_type, first.text) == (MessageType.ANSWER, "b")
-    assert first.data.model_dump() == {
-        "question_id": "q",
-        "question": "Which?",
-        "value": "b",
-        "label": "The B",
-    }
+    assert (first.message_type, first.text) == (MessageType.TEXT, "b")
+    facts = {"question_id": "q", "question": "Which?", "value": "b", "label": "The B"}
+    assert first.data.model_dump() == {"answer": facts}
     assert [(one.message_type, one.text) for one in others] == [
         (MessageType.TEXT, text) for text in said[1:]
     ]

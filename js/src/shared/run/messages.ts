@@ -21,11 +21,13 @@ export function withMessage(state: RunState, message: Message): RunState {
       return withCall(state, { ...placed(message), ...callFacts(message.data) });
     case 'tool_result':
       return withResult(state, message);
-    case 'answer':
-      return withAnswer(state, text(message.data['question_id']), text(message.data['value']));
     case 'task_assignment':
       return withEntry(withTaskRole(state, message), line(message, 'assignment'));
     default: {
+      const { answer } = message.data;
+      if (isRecord(answer)) {
+        return withAnswer(state, text(answer['question_id']), text(answer['value']));
+      }
       const entry = entryOf(message);
       return entry === null ? state : withEntry(state, entry);
     }

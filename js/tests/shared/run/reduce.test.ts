@@ -118,7 +118,7 @@ describe('what waits for the user', () => {
   it('finds the question of an answer by its id, whatever the words are', () => {
     const answered = { question_id: 'q1', question: '?', value: 'out', label: 'Leave them out' };
     const asked = message('question', QUESTION.question, { data: { ...QUESTION } });
-    const state = after(running(), event(11, 'message', { ...asked }), event(12, 'message', { ...message('answer', 'qwrt', { role: 'user', data: answered }) }));
+    const state = after(running(), event(11, 'message', { ...asked }), event(12, 'message', { ...message('text', 'qwrt', { role: 'user', data: { answer: answered } }) }));
     expect(state.entries).toMatchObject([{ kind: 'question', answer: 'out' }]);
   });
 
