@@ -108,7 +108,7 @@ async def test_a_second_answer_is_refused_and_changes_nothing(
     (answer,) = bench.messages(MessageType.ANSWER)
     (asked,) = bench.messages(MessageType.QUESTION)
     assert (answer.role, answer.text) == ("user", "a")
-    assert answer.data == {
+    assert answer.data.model_dump() == {
         "question_id": asked.data.model_dump()["id"],
         "question": "Which?",
         "value": "a",
