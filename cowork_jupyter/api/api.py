@@ -10,7 +10,18 @@ from pydantic import BaseModel
 from ..domain.contexts import Context, Job
 from ..domain.health import Health
 from ..domain.roles import DEFAULT_ROLE, AgentRole
-from . import (
+from . import (  # noqa: F401 (they register themselves)
+    api_cards,
+    api_checkpoints,
+    api_inbox,
+    api_kernels,
+    api_mcp,
+    api_models,
+    api_plans,
+    api_prompts,
+    api_record,
+    api_trust,
+    api_workflows,
     models,
 )
 from .calls import Call, check_owner, origin_of

@@ -7,6 +7,12 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 # Loaded here although needed later, so that processes forked from this one start quickly.
+import openai  # noqa: F401
+
+import cowork_jupyter.agents.agent
+import cowork_jupyter.agents.jobs
+import cowork_jupyter.bus
+import cowork_jupyter.tools.registry  # noqa: F401
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.service import CoworkService

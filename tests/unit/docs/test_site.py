@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from cowork_jupyter.api import api  # noqa: F401 (its endpoints register themselves)
 from cowork_jupyter.api.routes import table
 from cowork_jupyter.cli.app import command_line
 from cowork_jupyter.config import Cowork
