@@ -355,7 +355,12 @@ def agent_edits(root: Path, api: Api, scripted: ScriptedServer, use: Call) -> Ma
     async def edit(**sources: str) -> str:
         for name, source in sources.items():
             known = await fingerprint(use, name)
-            edit = {"path": "n.ipynb", "cell_id": name, "fingerprint": known, "source": source}
+            edit: dict[str, Any] = {
+                "path": "n.ipynb",
+                "cell_id": name,
+                "fingerprint": known,
+                "source": source,
+            }
             scripted.add(call("edit_cell", **edit))
         scripted.add(text("Done."))
         rule = {"effect": "allow", "rule": "edit_cell", "scope": "global"}
