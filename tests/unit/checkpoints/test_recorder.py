@@ -75,7 +75,7 @@ class Desk:
         self.journal.store.close()
 
     def new_job(self, goal: str = "Tidy up") -> str:
-        job = Job(context_id=self.context, status=JobStatus.COMPLETED)
+        job = Job(context_id=self.context, status=JobStatus.COMPLETED, request=goal)
         message = Message(
             context_id=self.context, job_id=job.id, role="user", content=[TextPart(text=goal)]
         )
