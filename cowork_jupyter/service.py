@@ -403,12 +403,20 @@ class CoworkService(Parts):
         scope: Scope = "since",
         paths: Sequence[str] | None = None,
         overwrite: Sequence[str] = (),
+        overwrite_cells: Mapping[str, Sequence[str]] | None = None,
+        preview: str | None = None,
         dry_run: bool = False,
     ) -> RollbackResult:
         """Put files back as they were before; what the user changed since is left and listed."""
         await self.keeper.recorder.finish_interrupted()
         return await self.keeper.undo.rollback(
-            checkpoint_id, scope=scope, paths=paths, overwrite=overwrite, dry_run=dry_run
+            checkpoint_id,
+            scope=scope,
+            paths=paths,
+            overwrite=overwrite,
+            overwrite_cells=overwrite_cells,
+            preview=preview,
+            dry_run=dry_run,
         )
 
     def resolve_permissions(self, request_ids: Sequence[str], ruling: Ruling) -> list[Inquiry]:

@@ -13,6 +13,7 @@ from .models import ListedPath, Name, Request
 from .routes import table
 
 Paths = Annotated[list[ListedPath], Field(max_length=10_000)]
+CellIds = Annotated[list[Name], Field(max_length=10_000)]
 
 
 class ChangedFile(BaseModel):
@@ -78,6 +79,10 @@ class RollbackRequest(Request):
     scope: Scope = "since"
     overwrite: Paths = []
     """Paths that would be skipped (`can_overwrite`) and that the user wants back all the same."""
+    overwrite_cells: Annotated[dict[ListedPath, CellIds], Field(max_length=10_000)] = {}
+    """The same for cells, by their ids, for each notebook (`skipped[].cells`)."""
+    preview: Name | None = None
+    """The `preview` of a dry run: refused (`preview_changed`) if something else would happen."""
 
 
 @table.route("GET", "context/{id}/checkpoints", answer=CheckpointList, action="read", kernel=True)
@@ -121,5 +126,7 @@ async def roll_back(call: Call) -> BaseModel:
         scope=body.scope,
         paths=body.paths,
         overwrite=body.overwrite,
+        overwrite_cells=body.overwrite_cells,
+        preview=body.preview,
         dry_run=body.dry_run,
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..domain.settings import Settings
 from ..workspace import Workspace
-from .documents import NoDocuments, OpenDocuments
+from .documents import DocumentChanged, NoDocuments, OpenDocuments
 from .entries import Change, Entry, Uncovered
 from .history import Scope
 from .housekeeping import Report, verify
@@ -29,6 +29,7 @@ __all__ = [
     "CheckpointUse",
     "Checkpoints",
     "Compare",
+    "DocumentChanged",
     "Entry",
     "FileDiff",
     "OpenDocuments",

@@ -5,28 +5,47 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
+from ..domain.errors import Conflict
 from .entries import Entry
 from .shelf import Shelf
+
+
+class DocumentChanged(Conflict):
+    """An open document is not any more what it was thought to hold; nothing was written."""
+
+    code = "document_changed"
+    retryable = True
 
 
 class OpenDocuments(Protocol):
     """Whoever knows which documents are open, and what they hold."""
 
+    def is_open(self, path: str) -> bool:
+        """Whether a browser has it open."""
+
     async def read_unsaved(self, path: str) -> bytes | None:
         """What the file would hold if it were saved now; None if it is not open, or is saved."""
 
-    async def write(self, path: str, content: bytes) -> bool:
-        """Give the open document this content, where the user sees it; False if none is open."""
+    async def write(self, path: str, present: bytes | None, content: bytes) -> bool:
+        """Give the open document this content, where the user sees it.
+
+        What is the same in `present` and in the content is not touched. False if none is open;
+        `DocumentChanged` if it holds another text than `present`.
+        """
 
 
 class NoDocuments:
     """Nothing is open."""
 
+    def is_open(self, path: str) -> bool:  # noqa: ARG002
+        """Nothing is."""
+        return False
+
     async def read_unsaved(self, path: str) -> bytes | None:  # noqa: ARG002
         """Nothing is."""
         return None
 
-    async def write(self, path: str, content: bytes) -> bool:  # noqa: ARG002
+    async def write(self, path: str, present: bytes | None, content: bytes) -> bool:  # noqa: ARG002
         """Nothing to write to."""
         return False
 

@@ -73,6 +73,11 @@ def same(one: Entry | None, other: Entry | None) -> bool:
     return other is None if one is None else one.same(other)
 
 
+def depth(change: Change) -> tuple[int, str]:
+    """To sort by: folders before what is in them."""
+    return change.path.count("/"), change.path
+
+
 def printable(path: str) -> str:
     """A path without the halves of characters that stand for bytes which are no UTF-8."""
     return path.encode("utf-8", "replace").decode()

@@ -1,23 +1,19 @@
-"""Taking changes back: only ours, only where nothing of the user's would be lost."""
+"""What taking changes back means: only ours, only where nothing of the user's would be lost."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Collection, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from .entries import Change, Entry, Uncovered, printable, same
-from .notebooks import is_notebook, taken_back
-from .objects import Damaged
+from .entries import Change, Entry, Uncovered, depth, printable, same
+from .merge import CellConflict, Merge
+from .notebooks import is_notebook, kept, merged
 from .store import Stored, WorkspaceState
 
 BY_USER = "you changed it after that"
 IN_BETWEEN = "you changed it in between"
 ELSEWHERE = "another conversation changed it after that"
 CUT_OFF = "its tool was cut off, so this may be somebody else's change"
-AT_ONCE = 16
-"""Files that are written side by side."""
 NOT_OURS = "this did not change it"
 NOT_EMPTY = "the folder holds files that are not from this"
 
@@ -28,6 +24,8 @@ class Left(Uncovered):
 
     can_overwrite: bool = False
     """Whether it goes back all the same if the user says so; what is there is kept then, too."""
+    cells: tuple[CellConflict, ...] = ()
+    """Of a notebook the rest of which goes back: only these stay."""
 
 
 @dataclass
@@ -41,10 +39,32 @@ class Plan:
     """Paths that later steps changed too, which goes with it."""
     parted: list[str] = field(default_factory=list)
     """Files with other names (hard links), which keep what is there now."""
+    merges: dict[str, Merge] = field(default_factory=dict)
+    """Notebooks that go back by their cells."""
 
-    def skip(self, path: str, why: str, *, can_overwrite: bool = False) -> None:
-        """Leave a path as it is."""
-        self.skipped.append(Left(path, why, can_overwrite))
+    def skip(
+        self,
+        path: str,
+        why: str,
+        *,
+        can_overwrite: bool = False,
+        cells: tuple[CellConflict, ...] = (),
+    ) -> None:
+        """Leave a path as it is, or some cells of it."""
+        self.skipped.append(Left(path, why, can_overwrite, cells))
+
+    def adopt(self, path: str, anew: Plan) -> None:
+        """Do with one path what another plan says."""
+        self.changes = [one for one in self.changes if one.path != path]
+        self.changes += [one for one in anew.changes if one.path == path]
+        self.skipped = [one for one in self.skipped if one.path != path]
+        self.skipped += [one for one in anew.skipped if one.path == path]
+        self.merges.pop(path, None)
+        self.merges |= {path: anew.merges[path]} if path in anew.merges else {}
+
+    def change_of(self, path: str) -> Change | None:
+        """What happens to a path; None if it stays as it is."""
+        return next((one for one in self.changes if one.path == path), None)
 
     @property
     def restored(self) -> list[str]:
@@ -57,23 +77,35 @@ class Plan:
         return sorted(one.path for one in self.changes if one.after is None)
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What the user says about a rollback; paths as they were shown to them."""
+
+    paths: Collection[str] | None = None
+    """Only these, and what is in these folders."""
+    overwrite: Collection[str] = ()
+    """What goes back although somebody else changed it, too."""
+    overwrite_cells: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """The same for cells, by the paths of their notebooks."""
+
+
 def planned(
     state: WorkspaceState,
     chosen: list[Stored],
     history: list[Stored],
-    paths: Collection[str] | None = None,
-    overwrite: Collection[str] = (),
-    unsaved: Mapping[str, bytes] | None = None,
+    wanted: Wanted | None = None,
+    documents: Mapping[str, bytes | None] | None = None,
 ) -> Plan:
     """What taking back the chosen checkpoints means for the workspace as it is now.
 
-    `history` is every checkpoint of the workspace from the first chosen one on; `unsaved`
-    what documents open in a browser hold.
+    `history` is every checkpoint of the workspace from the first chosen one on; `documents`
+    those open in a browser, each with what it holds if that is not saved.
     """
-    stories = _stories(chosen, history, paths)
+    wanted, documents = wanted or Wanted(), documents or {}
+    stories = _stories(chosen, history, wanted.paths)
     now = state.capture(stories)
-    for path, content in (unsaved or {}).items():
-        if path in stories:
+    for path, content in documents.items():
+        if path in stories and content is not None:
             now[path] = state.keep(content, now.get(path))
     plan = Plan()
     own = {one.position for one in chosen}
@@ -83,22 +115,29 @@ def planned(
             continue
         never = _not_kept(target) or _lost_for_good(present)
         unless_chosen = _somebody_elses(story, present, target)
-        if unless_chosen in (BY_USER, IN_BETWEEN) and is_notebook(path):
-            merged = taken_back(state, [change for _, change in story], present)
-            if merged and same(present, merged):
+        merge = None
+        if is_notebook(path) and unless_chosen != CUT_OFF and (unless_chosen or path in documents):
+            merge = _by_cell(state, story, present, wanted)
+        if merge:
+            if merge.conflicts:
+                why = _also_changed(story, merge.conflicts)
+                plan.skip(path, why, can_overwrite=True, cells=merge.conflicts)
+            if not merge.is_change:
                 continue
-            target, unless_chosen = (merged, "") if merged else (target, unless_chosen)
-        if never or (unless_chosen and printable(path) not in overwrite):
+            target, plan.merges[path] = kept(state, merge.document, present), merge
+        elif never or (unless_chosen and printable(path) not in wanted.overwrite):
             plan.skip(path, never or unless_chosen, can_overwrite=not never)
             continue
-        if any(one.position not in own for one, _ in story):
+        taken = [one for one, _ in story if not merge or one.context_id == story[0][0].context_id]
+        if any(one.position not in own for one in taken):
             plan.also_later.append(path)
         plan.changes.append(Change(path, present, target))
         if _has_other_names(state, plan.changes[-1]):
             plan.parted.append(path)
     _leave_full_folders(state, plan)
     shown = {printable(path) for path in stories}
-    for path in sorted({*(paths or ()), *overwrite} - shown):
+    named = {*(wanted.paths or ()), *wanted.overwrite, *wanted.overwrite_cells}
+    for path in sorted(named - shown):
         if not any(one.startswith(f"{path}/") for one in shown):
             plan.skip(path, NOT_OURS)
     return plan
@@ -140,6 +179,28 @@ def _somebody_elses(
     return "" if any(same(present, one) for one in ours) else BY_USER
 
 
+def _by_cell(
+    state: WorkspaceState,
+    story: list[tuple[Stored, Change]],
+    present: Entry | None,
+    wanted: Wanted,
+) -> Merge | None:
+    """A notebook without this conversation's changes; None if that cannot be told by cell."""
+    path, context = printable(story[0][1].path), story[0][0].context_id
+    steps = [change for one, change in story if one.context_id == context]
+    merge = merged(state, steps, present, wanted.overwrite_cells.get(path, ()))
+    if merge and path in wanted.overwrite:
+        merge = merged(state, steps, present, {one.cell_id for one in merge.conflicts})
+    return merge
+
+
+def _also_changed(story: list[tuple[Stored, Change]], conflicts: tuple[CellConflict, ...]) -> str:
+    """Why some cells stay as they are."""
+    alone = len({one.context_id for one, _ in story}) == 1
+    cells = [f"cell {one.number}" if one.number else "a deleted cell" for one in conflicts]
+    return f"{'you' if alone else 'somebody else'} also changed {', '.join(cells)}"
+
+
 def _not_kept(target: Entry | None) -> str:
     """Why what was there before cannot be brought back; empty if it can."""
     if target and target.kind == "file" and target.digest is None:
@@ -165,7 +226,7 @@ def _has_other_names(state: WorkspaceState, change: Change) -> bool:
 def _leave_full_folders(state: WorkspaceState, plan: Plan) -> None:
     """Folders that hold what we did not record stay."""
     going = {one.path for one in plan.changes if one.after is None}
-    for change in sorted(plan.changes, key=_depth, reverse=True):
+    for change in sorted(plan.changes, key=depth, reverse=True):
         if not _loses_folder(change):
             continue
         inside = {f"{change.path}/{name}" for name in state.ground.names_in(change.path)}
@@ -178,84 +239,3 @@ def _leave_full_folders(state: WorkspaceState, plan: Plan) -> None:
 def _loses_folder(change: Change) -> bool:
     was_folder = change.before is not None and change.before.kind == "folder"
     return was_folder and (change.after is None or change.after.kind != "folder")
-
-
-def carry_out(state: WorkspaceState, changes: Iterable[Change], plan: Plan) -> None:
-    """Do it, path by path; what the system refuses is skipped and said. `plan` is kept true."""
-    failed: dict[str, str] = {}
-
-    def attempt(change: Change) -> None:
-        try:
-            _do(state, change)
-        except (OSError, Damaged) as error:
-            failed[change.path] = _said(error)
-
-    gone, folders, rest = _in_order(list(changes))
-    for change in (*gone, *folders):
-        attempt(change)
-    # Each file waits for the disk; together they wait once.
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        list(pool.map(attempt, rest))
-    for path, why in sorted(failed.items()):
-        plan.skip(path, why)
-    plan.changes = [change for change in plan.changes if change.path not in failed]
-    for change in reversed(folders):
-        if change.after and change.path not in failed:
-            with contextlib.suppress(OSError):
-                state.ground.make_folder(change.path, change.after.mode)
-
-
-def _in_order(changes: list[Change]) -> tuple[list[Change], list[Change], list[Change]]:
-    """What goes, deepest first, so that names are free (also for other spellings of them);
-    then folders from the top; then what is in them.
-    """
-    gone = [one for one in changes if one.after is None]
-    folders = [one for one in changes if one.after and one.after.kind == "folder"]
-    rest = [one for one in changes if one.after and one.after.kind != "folder"]
-    return sorted(gone, key=_depth, reverse=True), sorted(folders, key=_depth), rest
-
-
-def _do(state: WorkspaceState, change: Change) -> None:
-    ground, after = state.ground, change.after
-    _check_still_there(state, change)
-    if after is None:
-        ground.remove(change.path)
-        return
-    if _changes_kind(change):
-        ground.remove(change.path)
-    if after.kind == "folder":
-        ground.make_folder(change.path, after.mode | 0o700)
-    elif after.kind == "link":
-        ground.link(change.path, after.target or "")
-    else:
-        assert after.digest  # the plan has no others
-        content = state.store.objects.chunks(after.digest)
-        ground.write(change.path, after.mode, content, after.attributes)
-
-
-def _check_still_there(state: WorkspaceState, change: Change) -> None:
-    """The user may have saved since we looked, a moment ago."""
-    facts, before = state.ground.stat(change.path), change.before
-    if before is None and facts is not None:
-        raise OSError(0, "something else is there just now")
-    if before and before.kind == "file" and before.modified:
-        known = (before.size, before.modified)
-        if facts is None or (facts.st_size, facts.st_mtime_ns) != known:
-            raise OSError(0, "it changed just now")
-
-
-def _changes_kind(change: Change) -> bool:
-    """Whether a folder and something else change places."""
-    if change.before is None or change.after is None or change.before.kind == change.after.kind:
-        return False
-    return "folder" in (change.before.kind, change.after.kind)
-
-
-def _depth(change: Change) -> tuple[int, str]:
-    return change.path.count("/"), change.path
-
-
-def _said(error: Exception) -> str:
-    if isinstance(error, OSError):
-        return f"the system refuses: {error.strerror or error}"
-    return str(error)

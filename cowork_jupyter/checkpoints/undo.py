@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import asdict, dataclass, replace
 
 from ..domain.errors import Conflict
 from ..domain.identity import new_id
-from .documents import OpenDocuments
-from .entries import Change, printable
+from .documents import DocumentChanged, OpenDocuments
+from .entries import Change, Entry, printable
 from .history import Scope, between, composed, selected
 from .ledger import Ledger, Origin
-from .rollback import Plan, carry_out, planned
+from .merge import CellConflict
+from .restore import carry_out
+from .rollback import Left, Plan, Wanted, planned
 from .store import Stored, WorkspaceState
-from .views import CheckpointDiff, RollbackResult, Skipped
+from .views import CheckpointDiff, RollbackResult, Skipped, SkippedCell
 
 MOST_SHOWN = 200
 """Files that one diff shows."""
+ATTEMPTS = 5
+"""How often a document is planned anew that changes while it is to go back."""
+BUSY = "its tab shows something else by now; save or reload it, then roll back again"
 KERNELS = (
     "Variables in running kernels are not restored: restart the kernel and run the notebook "
     "up to where you want to go on."
 )
+PlanAnew = Callable[[str], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class _Order:
+    """What is to be taken back."""
+
+    chosen: list[Stored]
+    history: list[Stored]
+    """Every checkpoint of the workspace since the first chosen one."""
+    wanted: Wanted
 
 
 class Undo:
@@ -58,21 +77,42 @@ class Undo:
         scope: Scope = "since",
         paths: Collection[str] | None = None,
         overwrite: Collection[str] = (),
+        overwrite_cells: Mapping[str, Collection[str]] | None = None,
+        preview: str | None = None,
         dry_run: bool = False,
     ) -> RollbackResult:
-        """Put things back as they were before, where nothing of the user's is lost by it."""
+        """Put things back as they were before, where nothing of the user's is lost by it.
+
+        `preview` is what a dry run has answered: if something else would happen by now,
+        nothing does, and the refusal has the new preview.
+        """
         record = self._ledger.journal.store.checkpoint(checkpoint_id)
         self._refuse_while_busy(record.context_id)
-        wanted = None if paths is None else {_plain(path) for path in paths}
-        chosen = {_plain(path) for path in overwrite}
-        plan = await self._planned(checkpoint_id, scope, wanted, chosen)
+        wanted = Wanted(
+            None if paths is None else {_plain(path) for path in paths},
+            {_plain(path) for path in overwrite},
+            {_plain(path): cells for path, cells in (overwrite_cells or {}).items()},
+        )
+        selection = await self._shelf.ask(lambda state: _selected(state, checkpoint_id, scope))
+        order = _Order(*selection, wanted)
+        plan = await self._planned(order)
+        _check_preview(plan, preview)
         if dry_run or not plan.changes:
             return _result(plan, None, dry_run)
         label = f"Rolled back: {record.data.get('label') or checkpoint_id}"
         origin = Origin(record.context_id, label=label)
         # Written down before the first file is touched, so that it can be undone even halfway.
         made = await self._ledger.store(origin, plan.changes, new_id("cp"))
-        await self._carry_out(plan)
+
+        async def plan_anew(path: str) -> None:
+            only = replace(order.wanted, paths={printable(path)})
+            plan.adopt(path, await self._planned(replace(order, wanted=only)))
+            await self._ledger.store(origin, plan.changes, made)
+
+        paths_now = [change.path for change in plan.changes]
+        done = {path for path in paths_now if await self._in_document(path, plan, plan_anew)}
+        on_disk = [change for change in plan.changes if change.path not in done]
+        await self._shelf.ask(lambda state: carry_out(state, on_disk, plan))
         await self._ledger.record(origin, plan.changes, checkpoint_id=made)
         return _result(plan, made, dry_run)
 
@@ -85,37 +125,42 @@ class Undo:
                 details={"job_id": running.id},
             )
 
-    async def _planned(
-        self,
-        checkpoint_id: str,
-        scope: Scope,
-        paths: Collection[str] | None,
-        overwrite: Collection[str],
-    ) -> Plan:
-        chosen, history = await self._shelf.ask(
-            lambda state: _selected(state, checkpoint_id, scope)
-        )
-        unsaved: dict[str, bytes] = {}
-        for path in {change.path for one in chosen for change in one.changes}:
-            content = await self._documents.read_unsaved(path)
-            if content is not None:
-                unsaved[path] = content
+    async def _planned(self, order: _Order) -> Plan:
+        documents: dict[str, bytes | None] = {}
+        for path in {change.path for one in order.chosen for change in one.changes}:
+            if self._documents.is_open(path):
+                documents[path] = await self._documents.read_unsaved(path)
         return await self._shelf.ask(
-            lambda state: planned(state, chosen, history, paths, overwrite, unsaved)
+            lambda state: planned(state, order.chosen, order.history, order.wanted, documents)
         )
 
-    async def _carry_out(self, plan: Plan) -> None:
-        """Open documents are changed where they are open, all else on the disk."""
-        on_disk = [change for change in plan.changes if not await self._in_document(change)]
-        await self._shelf.ask(lambda state: carry_out(state, on_disk, plan))
+    async def _in_document(self, path: str, plan: Plan, plan_anew: PlanAnew) -> bool:
+        """Change a document where it is open; False if it is not.
 
-    async def _in_document(self, change: Change) -> bool:
-        after = change.after
-        if after is None or after.digest is None:
+        Typing may come in between: then it is told anew what goes back, and nothing is lost.
+        """
+        for _ in range(ATTEMPTS):
+            change = plan.change_of(path)
+            if change is None:
+                return True
+            try:
+                return await self._written(change)
+            except DocumentChanged:
+                await plan_anew(path)
+        plan.adopt(path, Plan(skipped=[Left(path, BUSY)]))
+        return True
+
+    async def _written(self, change: Change) -> bool:
+        content = await self._content(change.after)
+        if content is None:
             return False
-        digest = after.digest
-        content = await self._shelf.ask(lambda state: state.store.objects.read(digest))
-        return await self._documents.write(change.path, content)
+        return await self._documents.write(change.path, await self._content(change.before), content)
+
+    async def _content(self, entry: Entry | None) -> bytes | None:
+        if entry is None or entry.digest is None:
+            return None
+        digest = entry.digest
+        return await self._shelf.ask(lambda state: state.store.objects.read(digest))
 
 
 def _plain(path: str) -> str:
@@ -144,6 +189,43 @@ def _changes(
     return composed(selected(history, first, scope))
 
 
+def _check_preview(plan: Plan, preview: str | None) -> None:
+    if preview is None or preview == _preview(plan):
+        return
+    anew = _result(plan, None, dry_run=True)
+    raise Conflict(
+        "Something has changed since you looked. Nothing was taken back: look again at what "
+        "would happen, then roll back.",
+        code="preview_changed",
+        details={"preview": anew.model_dump(mode="json")},
+    )
+
+
+def _preview(plan: Plan) -> str:
+    """What a plan does, told apart from what it leaves alone: running or editing other cells of
+    a notebook makes no difference.
+    """
+    effects = [
+        (one.path, plan.merges[one.path].cells if one.path in plan.merges else _kind(one.after))
+        for one in plan.changes
+    ]
+    skipped = [(one.path, one.why, [asdict(cell) for cell in one.cells]) for one in plan.skipped]
+    return hashlib.sha256(json.dumps([effects, skipped]).encode()).hexdigest()
+
+
+def _kind(entry: Entry | None) -> list[str]:
+    return [] if entry is None else [entry.kind, entry.target or "", (entry.digest or b"").hex()]
+
+
+def _skipped_cell(cell: CellConflict) -> SkippedCell:
+    return SkippedCell(
+        cell_id=printable(cell.cell_id),
+        number=cell.number,
+        before=None if cell.before is None else printable(cell.before),
+        now=None if cell.now is None else printable(cell.now),
+    )
+
+
 def _result(plan: Plan, made: str | None, dry_run: bool) -> RollbackResult:
     notes = [KERNELS] if plan.changes else []
     if plan.also_later:
@@ -152,14 +234,24 @@ def _result(plan: Plan, made: str | None, dry_run: bool) -> RollbackResult:
     if plan.parted:
         shown = ", ".join(printable(path) for path in plan.parted[:10])
         notes.insert(0, f"These have other names (hard links), which keep what is there: {shown}.")
+    by_cell = [path for path, merge in sorted(plan.merges.items()) if merge.others_stay]
+    if by_cell:
+        shown = ", ".join(printable(path) for path in by_cell[:10])
+        notes.insert(0, f"Cells that only you changed stay as they are: {shown}.")
     return RollbackResult(
         restored=[printable(path) for path in plan.restored],
         removed=[printable(path) for path in plan.removed],
         skipped=[
-            Skipped(path=printable(one.path), why=one.why, can_overwrite=one.can_overwrite)
+            Skipped(
+                path=printable(one.path),
+                why=one.why,
+                can_overwrite=one.can_overwrite,
+                cells=[_skipped_cell(cell) for cell in one.cells],
+            )
             for one in plan.skipped
         ],
         checkpoint_id=made,
         dry_run=dry_run,
         notes=notes,
+        preview=_preview(plan),
     )

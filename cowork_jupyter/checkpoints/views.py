@@ -75,6 +75,18 @@ class CheckpointDiff(BaseModel):
     """Files beyond those that are shown."""
 
 
+class SkippedCell(BaseModel):
+    """A cell that both the agent and somebody else changed."""
+
+    cell_id: str
+    number: int | None
+    """Where it stands now, counted from 1; None if it was deleted."""
+    before: str | None
+    """Its text before the agent came; None if the agent inserted it."""
+    now: str | None
+    """Its text now; None if it was deleted."""
+
+
 class Skipped(BaseModel):
     """A path that a rollback leaves as it is."""
 
@@ -83,6 +95,9 @@ class Skipped(BaseModel):
     can_overwrite: bool = False
     """Whether it is taken back all the same if `overwrite` names it. What is there now is then
     in the rollback's own checkpoint, so that this can be undone."""
+    cells: list[SkippedCell] = []
+    """Of a notebook that goes back by its cells: those that stay, unless `overwrite_cells`
+    names them. The rest of it goes back."""
 
 
 class RollbackResult(BaseModel):
@@ -95,6 +110,8 @@ class RollbackResult(BaseModel):
     """By which the rollback itself can be taken back; None if nothing was done."""
     dry_run: bool = False
     notes: list[str] = []
+    preview: str = ""
+    """Stands for all that happens, so that a rollback can be bound to what was looked at."""
 
 
 class CheckpointUse(BaseModel):

@@ -8,18 +8,17 @@ same, as the tab's document is then the shared one.
 from __future__ import annotations
 
 import asyncio
-import json
 import os.path
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from jupyter_core.utils import ensure_async
 from tornado import web
 
+from ..checkpoints import DocumentChanged
 from ..domain.errors import Conflict, CoworkError, Forbidden, InvalidInput, NotFound, Unavailable
-from ..tools.notebook.editing import Document, apply, checked, outputs_of, state_of
+from ..tools.notebook.editing import Document, apply, checked, outputs_of, parsed, state_of
 from ..tools.notebook.state import (
     CellState,
     Changed,
@@ -33,6 +32,7 @@ from ..tools.notebook.stored import NotebookFiles, locate_notebook
 from ..tools.notebooks import is_notebook
 from ..workspace import Workspace
 from .handler import words_of
+from .replacement import as_opened, as_saved, replacement, texts
 from .tabs import TabGone, TabRefused, Tabs, TabSilent
 
 
@@ -128,18 +128,33 @@ class ServerNotebooks:
         answer = await self._ask_tab(where, "content") if where else None
         if answer is None or not answer.get("unsaved"):
             return None
-        return await asyncio.to_thread(_as_saved, answer["content"])
+        return await asyncio.to_thread(as_saved, answer["content"])
 
-    async def write(self, path: str, content: bytes) -> bool:
-        """Give the open document this content, where the user sees it; False if none is open."""
+    def is_open(self, path: str) -> bool:
+        """Whether a tab has it open."""
         where = self._known(path)
-        if where is None or not self._tabs.having(where.file, self._root):
+        return where is not None and bool(self._tabs.having(where.file, self._root))
+
+    async def write(self, path: str, present: bytes | None, content: bytes) -> bool:
+        """Give the open document this content, where the user sees it; False if none is open.
+
+        Also if it has that content already: a file was changed under an open tab, then.
+        """
+        where = self._known(path)
+        if where is None or not self.is_open(path):
             return False
         try:
-            document = _as_opened(checked(path, json.loads(content)))
-        except (ValueError, CoworkError):
+            target = as_opened(parsed(path, content))
+            known = None if present is None else as_opened(parsed(path, present))
+        except CoworkError:
             return False
-        return await self._ask_tab(where, "replace", content=document) is not None
+        try:
+            told = replacement(known, target)
+            return await self._ask_tab(where, "replace", **told) is not None
+        except DocumentChanged as refusal:
+            if refusal.details["texts"] == texts(target):
+                return False
+            raise
 
     # Where it is
 
@@ -250,19 +265,6 @@ def _cell(raw: dict[str, Any]) -> CellState:
     )
 
 
-def _as_opened(document: Document) -> Document:
-    """With texts in one piece each, which files keep line by line: what a tab compares with."""
-    nodes: Any = nbformat
-    return dict(nodes.v4.rwbase.rejoin_lines(nodes.from_dict(document)))
-
-
-def _as_saved(content: dict[str, Any]) -> bytes:
-    """The bytes that Jupyter's contents manager would write."""
-    nodes: Any = nbformat
-    text: str = nodes.writes(nodes.from_dict(content), version=nodes.NO_CONVERT)
-    return (text if text.endswith("\n") else f"{text}\n").encode()
-
-
 def _cut_off(path: str, what: str) -> Unavailable:
     return Unavailable(
         f"The browser tab that has '{path}' open {what}, so nobody knows whether the change "
@@ -281,6 +283,8 @@ def _asleep(path: str, what: str) -> Unavailable:
 
 def _refused(path: str, refusal: TabRefused) -> CoworkError:
     answer = refusal.answer
+    if refusal.code == DocumentChanged.code:
+        return DocumentChanged(f"'{path}' has changed.", details={"texts": answer["texts"]})
     if refusal.code == "stale_cell":
         return stale(path, _cell(answer["cell"]))
     if refusal.code == "no_such_cell":

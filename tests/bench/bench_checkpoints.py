@@ -16,7 +16,8 @@ from pathlib import Path
 
 from cowork_jupyter.checkpoints.entries import Change
 from cowork_jupyter.checkpoints.exclude import Exclusions
-from cowork_jupyter.checkpoints.rollback import carry_out, planned
+from cowork_jupyter.checkpoints.restore import carry_out
+from cowork_jupyter.checkpoints.rollback import planned
 from cowork_jupyter.checkpoints.store import CheckpointStore, WorkspaceState
 
 from .rows import Row

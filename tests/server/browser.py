@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 from cowork_jupyter.domain.errors import Conflict, NotFound
+from cowork_jupyter.server.replacement import as_opened, texts
 from cowork_jupyter.tools.notebook.editing import apply, outputs_of, state_of
 
 
@@ -21,6 +22,9 @@ class FakeTab:
         self.active: dict[str, str] = {}
         self.asked: list[dict[str, Any]] = []
         self.silent = False
+        self.typing: list[str] = []
+        """What the user types into the first cell, each just before the page is told to replace
+        its content."""
         self.part = 100_000
         self._listening = asyncio.ensure_future(self._listen())
 
@@ -75,10 +79,24 @@ class FakeTab:
         if asked["op"] == "change":
             return self._change(path, document, asked["edit"])
         if asked["op"] == "replace":
-            self.documents[path] = asked["content"]
-            return {"ok": True, "unsaved": path in self.unsaved}
+            return self._replace(path, document, asked)
         unsaved = path in self.unsaved
         return {"ok": True, "unsaved": unsaved, "content": document if unsaved else None}
+
+    def _replace(
+        self, path: str, document: dict[str, Any], asked: dict[str, Any]
+    ) -> dict[str, Any]:
+        if self.typing:
+            document["cells"][0]["source"] = self.typing.pop(0)
+        now = texts(as_opened(document))
+        if asked["expected"] not in (None, now):
+            return {"ok": False, "code": "document_changed", "texts": now}
+        if "content" in asked:
+            self.documents[path] = asked["content"]
+        else:
+            known = {cell["id"]: cell for cell in document["cells"]}
+            document["cells"] = [{**known.get(cell["id"], {}), **cell} for cell in asked["cells"]]
+        return {"ok": True, "unsaved": path in self.unsaved}
 
     def _change(self, path: str, document: dict[str, Any], raw: dict[str, Any]) -> dict[str, Any]:
         from cowork_jupyter.tools.notebook.state import Edit

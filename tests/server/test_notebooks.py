@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 from tornado.httpclient import HTTPClientError
 
+from cowork_jupyter.checkpoints import DocumentChanged
 from cowork_jupyter.domain.errors import Conflict, CoworkError, NotFound, Unavailable
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.server import tabs
 from cowork_jupyter.server.handler import KERNEL_TOKEN_HEADER
+from cowork_jupyter.server.replacement import as_opened, replacement
 from cowork_jupyter.tools.base import ToolContext, ToolResult
 from cowork_jupyter.tools.notebook.editing import parsed, state_of
 from cowork_jupyter.tools.registry import default_tools
@@ -310,14 +312,141 @@ async def test_a_rollback_goes_through_the_open_document(
     documents = extension.service._notebooks
     path = save(root, notebook("saved"))
     before = path.read_bytes()
-    content = json.dumps(notebook("as it was")).encode()
-    assert await documents.write("n.ipynb", content) is False
+    now, content = (json.dumps(notebook(one)).encode() for one in ("open", "as it was"))
+    assert (documents.is_open("n.ipynb"), documents.is_open("a.py")) == (False, False)
+    assert await documents.write("n.ipynb", now, content) is False
     tab = await new_tab()
     await opened(extension, tab, "n.ipynb", notebook("open"))
-    assert await documents.write("n.ipynb", content) is True
+    assert documents.is_open("n.ipynb")
+    assert await documents.write("n.ipynb", now, content) is True
     assert tab.sources("n.ipynb") == ["as it was"]
-    assert await documents.write("n.ipynb", b"no notebook") is False
+    assert await documents.write("n.ipynb", now, content) is False, "the tab shows that already"
+    assert await documents.write("n.ipynb", content, b"no notebook") is False
+    tab.documents["n.ipynb"] = notebook("typed")
+    with pytest.raises(DocumentChanged):
+        await documents.write("n.ipynb", now, content)
+    assert await documents.write("n.ipynb", None, content) is True
     assert path.read_bytes() == before
+
+
+async def test_a_tab_is_told_only_what_differs() -> None:
+    before, after = notebook("one", "two", "three"), notebook("one", "2", "three")
+    before["metadata"], after["metadata"] = {"a": 1, "b": 2}, {"a": 1, "c": 3}
+    del after["cells"][2]
+    after["cells"].insert(0, nbformat.v4.new_markdown_cell("new", id="new"))
+    told = replacement(as_opened(before), as_opened(after))
+    assert told["cells"] == [after["cells"][0], {"id": "c0"}, {"id": "c1", "source": "2"}]
+    assert told["metadata"] == {"set": {"c": 3}, "delete": ["b"]}
+    assert told["expected"][1] == {"id": "c1", "cell_type": "code", "source": "two"}
+    assert "content" not in told
+    nameless = as_opened(before)
+    for cell in nameless["cells"]:
+        del cell["id"]
+    assert replacement(nameless, nameless)["content"] == nameless
+
+
+Made = Callable[..., Awaitable[str]]
+
+
+@pytest.fixture
+def agent_edits(root: Path, api: Api, scripted: ScriptedServer, use: Call) -> Made:
+    """Has the agent give cells of n.ipynb another text; the first checkpoint of that."""
+
+    async def edit(**sources: str) -> str:
+        for name, source in sources.items():
+            known = await fingerprint(use, name)
+            edit: dict[str, Any] = {
+                "path": "n.ipynb",
+                "cell_id": name,
+                "fingerprint": known,
+                "source": source,
+            }
+            scripted.add(call("edit_cell", **edit))
+        scripted.add(text("Done."))
+        rule = {"effect": "allow", "rule": "edit_cell", "scope": "global"}
+        await api.post("rules", rule, status=201)
+        context = await api.new_context()
+        sent = await api.post(f"context/{context}/messages", {"content": "Go"}, status=202)
+        assert (await api.ended(sent["job_id"]))["status"] == "completed"
+        made = (await api.get(f"context/{context}/checkpoints"))["items"]
+        return f"checkpoints/{made[0]['id']}/rollback"
+
+    return edit
+
+
+@pytest.mark.usefixtures("connected")
+async def test_an_open_notebook_goes_back_by_cell_and_the_way_back_is_exact(
+    root: Path, api: Api, extension: Any, new_tab: NewTab, agent_edits: Made
+) -> None:
+    save(root, notebook("1", "2", "3"))
+    tab = await new_tab()
+    await opened(extension, tab, "n.ipynb", notebook("1", "2", "3"))
+    tab.unsaved.add("n.ipynb")
+    address = await agent_edits(c1="two", c2="three")
+    cells = tab.documents["n.ipynb"]["cells"]
+    cells[0]["source"], cells[2]["source"] = "mine", "three\nmine"
+    preview = await api.post(address, {"dry_run": True})
+    conflict = {"cell_id": "c2", "number": 3, "before": "3", "now": "three\nmine"}
+    skipped = {"path": "n.ipynb", "why": "you also changed cell 3", "can_overwrite": True}
+    assert preview["restored"] == ["n.ipynb"]
+    assert preview["skipped"] == [{**skipped, "cells": [conflict]}]
+    assert "Cells that only you changed stay as they are: n.ipynb." in preview["notes"]
+    done = await api.post(address, {"preview": preview["preview"]})
+    assert tab.sources("n.ipynb") == ["mine", "2", "three\nmine"]
+    also = await api.post(address, {"overwrite_cells": {"n.ipynb": ["c2"]}})
+    assert (also["restored"], also["skipped"]) == (["n.ipynb"], [])
+    assert tab.sources("n.ipynb") == ["mine", "2", "3"]
+    await api.post(f"checkpoints/{also['checkpoint_id']}/rollback")
+    assert tab.sources("n.ipynb") == ["mine", "2", "three\nmine"]
+    await api.post(f"checkpoints/{done['checkpoint_id']}/rollback")
+    assert tab.sources("n.ipynb") == ["mine", "two", "three\nmine"]
+
+
+@pytest.mark.usefixtures("connected")
+async def test_typing_while_a_notebook_goes_back_is_kept(
+    root: Path, api: Api, extension: Any, new_tab: NewTab, agent_edits: Made
+) -> None:
+    save(root, notebook("1", "2"))
+    tab = await new_tab()
+    await opened(extension, tab, "n.ipynb", notebook("1", "2"))
+    tab.unsaved.add("n.ipynb")
+    address = await agent_edits(c1="two")
+    tab.typing = ["m", "my", "mine"]
+    done = await api.post(address)
+    assert done["restored"] == ["n.ipynb"]
+    assert tab.sources("n.ipynb") == ["mine", "2"]
+    await api.post(f"checkpoints/{done['checkpoint_id']}/rollback")
+    assert tab.sources("n.ipynb") == ["mine", "two"]
+    tab.typing = [str(number) for number in range(100)]
+    (skipped,) = (await api.post(address))["skipped"]
+    assert (skipped["path"], "roll back again" in skipped["why"]) == ("n.ipynb", True)
+    assert tab.sources("n.ipynb")[1] == "two"
+
+
+@pytest.mark.usefixtures("connected")
+async def test_what_would_happen_is_told_anew_if_it_is_not_what_was_looked_at(
+    root: Path, api: Api, extension: Any, new_tab: NewTab, agent_edits: Made
+) -> None:
+    save(root, notebook("1", "2"))
+    tab = await new_tab()
+    await opened(extension, tab, "n.ipynb", notebook("1", "2"))
+    tab.unsaved.add("n.ipynb")
+    address = await agent_edits(c1="two")
+    preview = await api.post(address, {"dry_run": True})
+    cells = tab.documents["n.ipynb"]["cells"]
+    cells[1]["source"] = "two\nmine"
+    body = {"preview": preview["preview"]}
+    error = await api.refused("POST", address, body, status=409)
+    assert error["code"] == "preview_changed"
+    anew = error["details"]["preview"]
+    assert (anew["restored"], anew["dry_run"]) == ([], True)
+    assert anew["skipped"][0]["cells"][0]["now"] == "two\nmine"
+    assert tab.sources("n.ipynb") == ["1", "two\nmine"]
+
+    cells[0]["source"], cells[1]["source"] = "mine", "two"
+    cells[1]["execution_count"] = 7  # neither is taken back: what happens is what was looked at
+    assert (await api.post(address, body))["restored"] == ["n.ipynb"]
+    assert tab.sources("n.ipynb") == ["mine", "2"]
 
 
 @pytest.mark.usefixtures("connected")

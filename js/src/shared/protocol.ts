@@ -339,12 +339,36 @@ export interface Checkpoints extends Page<Checkpoint> {
   store?: { bytes: number; limit: number; oldest: string | null };
 }
 
+/** A cell that both the agent and the user changed. */
+export interface SkippedCell {
+  cell_id: string;
+  /** Where it stands, counted from 1; null if it was deleted. */
+  number: number | null;
+  /** null if the agent inserted it. */
+  before: string | null;
+  /** null if it was deleted. */
+  now: string | null;
+}
+
 /** A file that a rollback leaves as it is. */
 export interface Skipped {
   path: string;
   why: string;
   /** Whether it goes back all the same if the user says so. */
   can_overwrite?: boolean;
+  /** Of a notebook the rest of which goes back: the cells that stay. */
+  cells?: SkippedCell[];
+}
+
+/** The body of `POST checkpoints/{id}/rollback`. */
+export interface RollbackRequest {
+  dry_run: boolean;
+  /** Files that would stay, and that the user wants back all the same. */
+  overwrite?: readonly string[];
+  /** The same for cells, by their ids, for each notebook. */
+  overwrite_cells?: Readonly<Record<string, readonly string[]>>;
+  /** The `preview` of a dry run; refused (`preview_changed`) if something else would happen. */
+  preview?: string | undefined;
 }
 
 /** The answer to `POST checkpoints/{id}/rollback`. */
@@ -355,6 +379,8 @@ export interface Rollback {
   checkpoint_id: string | null;
   /** What else the user should know, such as that no kernel is brought back. */
   notes?: string[];
+  /** Stands for all that happens. */
+  preview?: string;
 }
 
 /** One file of the answer to `GET checkpoints/{id}/diff`. */

@@ -14,7 +14,8 @@ import pytest
 
 from cowork_jupyter.checkpoints.entries import Change, Uncovered, same
 from cowork_jupyter.checkpoints.exclude import Exclusions
-from cowork_jupyter.checkpoints.rollback import Plan, carry_out, planned
+from cowork_jupyter.checkpoints.restore import carry_out
+from cowork_jupyter.checkpoints.rollback import Plan, Wanted, planned
 from cowork_jupyter.checkpoints.snapshot import Snapshot
 from cowork_jupyter.checkpoints.store import CheckpointStore, Stored, WorkspaceState
 
@@ -61,15 +62,20 @@ class Site:
         """A checkpoint of a tool that names its files."""
         return NamedCall(self, name, paths, context)
 
-    def plan(self, *names: str, **options: object) -> Plan:
+    def plan(
+        self, *names: str, documents: dict[str, bytes | None] | None = None, **wanted: object
+    ) -> Plan:
         chosen = [self.store.checkpoint(name) for name in names]
-        return planned(self.state, chosen, self.history(chosen[0].position), **options)  # type: ignore[arg-type]
+        history = self.history(chosen[0].position)
+        return planned(self.state, chosen, history, Wanted(**wanted), documents)  # type: ignore[arg-type]
 
     def history(self, since: int = 0) -> list[Stored]:
         return self.store.checkpoints(self.root, since)
 
-    def roll_back(self, *names: str, **options: object) -> Plan:
-        plan = self.plan(*names, **options)
+    def roll_back(
+        self, *names: str, documents: dict[str, bytes | None] | None = None, **wanted: object
+    ) -> Plan:
+        plan = self.plan(*names, documents=documents, **wanted)
         carry_out(self.state, plan.changes, plan)
         return plan
 

@@ -17,7 +17,7 @@ from typing import Any
 from cowork_jupyter.checkpoints import recorder
 from cowork_jupyter.checkpoints.housekeeping import sweep, verify
 from cowork_jupyter.checkpoints.objects import LARGE
-from cowork_jupyter.checkpoints.rollback import carry_out
+from cowork_jupyter.checkpoints.restore import carry_out
 
 from .conftest import Site
 from .test_recorder import Desk

@@ -1,11 +1,14 @@
-"""Notebooks go back by the text of their cells, and keep what stays shown."""
+"""Notebooks go back by the text of their cells, and keep what stays shown and what is not ours."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from cowork_jupyter.checkpoints.rollback import BY_USER, IN_BETWEEN
+import pytest
+
+from cowork_jupyter.checkpoints.merge import CellConflict
+from cowork_jupyter.checkpoints.rollback import BY_USER
 
 from .conftest import Site, why
 
@@ -31,6 +34,10 @@ def notebook(*cells: Cell) -> str:
 def cells_in(site: Site) -> list[Cell]:
     found: list[Cell] = json.loads((site.root / "n.ipynb").read_text())["cells"]
     return found
+
+
+def sources_in(site: Site) -> list[str]:
+    return [one["source"] for one in cells_in(site)]
 
 
 ASK, MINE = cell("ask", "%%act"), cell("mine", "x = 1")
@@ -62,21 +69,91 @@ def test_a_cell_that_was_edited_gets_its_text_and_what_it_showed_then(site: Site
     assert cells_in(site) == [ASK, old]
 
 
-def test_text_that_the_user_wrote_since_is_still_theirs(site: Site) -> None:
+def test_a_cell_that_both_changed_stays_and_is_named(site: Site) -> None:
     site.write("n.ipynb", notebook(ASK))
     agent_inserts(site, "one", ASK, cell("a", "1"))
     site.write("n.ipynb", notebook(ASK, cell("a", "1 + 1")))
     plan = site.roll_back("one")
-    assert why(plan.skipped) == {"n.ipynb": BY_USER}
+    assert why(plan.skipped) == {"n.ipynb": "you also changed cell 2"}
+    assert plan.skipped[0].cells == (CellConflict("a", 2, None, "1 + 1"),)
+    assert plan.skipped[0].can_overwrite
     assert cells_in(site)[1]["source"] == "1 + 1"
 
 
-def test_text_that_the_user_wrote_in_between_is_theirs_too(site: Site) -> None:
+def test_the_rest_of_the_notebook_goes_back_and_the_users_own_cells_stay(site: Site) -> None:
+    site.write("n.ipynb", notebook(cell("c1", "1"), cell("c2", "2"), cell("c3", "3")))
+    new = cell("new", "new")
+    agent_inserts(site, "one", cell("c1", "1"), cell("c2", "two"), new, cell("c3", "three"))
+    mine = (cell("c1", "mine"), cell("c2", "two"), new, cell("c3", "three\nmine"))
+    site.write("n.ipynb", notebook(*mine))
+    plan = site.roll_back("one")
+    assert (plan.restored, [one.cells for one in plan.skipped]) == (
+        ["n.ipynb"],
+        [(CellConflict("c3", 4, "3", "three\nmine"),)],
+    )
+    assert sources_in(site) == ["mine", "2", "three\nmine"]
+
+
+@pytest.mark.parametrize(
+    "choice", [{"overwrite_cells": {"n.ipynb": ["a"]}}, {"overwrite": ["n.ipynb"]}]
+)
+def test_a_cell_that_both_changed_goes_back_if_it_is_chosen(
+    site: Site, choice: dict[str, Any]
+) -> None:
+    site.write("n.ipynb", notebook(ASK, cell("a", "0"), MINE))
+    agent_inserts(site, "one", ASK, cell("a", "1"), MINE)
+    site.write("n.ipynb", notebook(ASK, cell("a", "1 + 1"), cell("mine", "x = 2")))
+    plan = site.roll_back("one", **choice)
+    assert (plan.restored, plan.skipped) == (["n.ipynb"], [])
+    assert sources_in(site) == ["%%act", "0", "x = 2"], "a cell of the user's alone is not chosen"
+
+
+def test_what_the_user_wrote_in_between_stays_too(site: Site) -> None:
     site.write("n.ipynb", notebook(ASK))
     agent_inserts(site, "one", ASK, cell("a", "1"))
     site.write("n.ipynb", notebook(ASK, cell("a", "1"), MINE))
     agent_inserts(site, "two", ASK, cell("a", "1"), MINE, cell("b", "2"))
-    assert why(site.roll_back("one", "two").skipped) == {"n.ipynb": IN_BETWEEN}
+    assert site.roll_back("one", "two").skipped == []
+    assert cells_in(site) == [ASK, MINE]
+
+
+def test_cells_of_another_conversation_stay_as_the_users_do(site: Site) -> None:
+    site.write("n.ipynb", notebook(ASK, MINE))
+    agent_inserts(site, "one", cell("ask", "%%plan"), MINE)
+    with site.named("other", ["n.ipynb"], context="another"):
+        site.write("n.ipynb", notebook(cell("ask", "%%plan"), cell("mine", "theirs")))
+    plan = site.roll_back("one")
+    assert (plan.skipped, plan.also_later) == ([], [])
+    assert sources_in(site) == ["%%act", "theirs"]
+
+
+def test_an_open_notebook_keeps_what_cells_show_whose_text_stays(site: Site) -> None:
+    site.write("n.ipynb", notebook(ASK, MINE))
+    shown = cell("ask", "%%act", "the card", 1)
+    agent_inserts(site, "one", shown, cell("mine", "x = 2"))
+    plan = site.plan("one", documents={"n.ipynb": None})
+    (change,) = plan.changes
+    assert change.after
+    assert json.loads(site.content(change.after.digest))["cells"] == [shown, MINE]
+    site.roll_back("one")
+    assert cells_in(site) == [ASK, MINE], "a closed one is as it was, to the byte"
+
+
+def test_cells_without_ids_go_back_all_together_or_not_at_all(site: Site) -> None:
+    def old(*sources: str) -> str:
+        cells = [{**cell("x", source)} for source in sources]
+        for one in cells:
+            del one["id"]
+        return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4})
+
+    site.write("n.ipynb", old("1", "2"))
+    with site.named("one", ["n.ipynb"]):
+        site.write("n.ipynb", old("1", "two"))
+    site.write("n.ipynb", old("mine", "two"))
+    (skipped,) = site.roll_back("one").skipped
+    assert (skipped.why, skipped.can_overwrite, skipped.cells) == (BY_USER, True, ())
+    site.roll_back("one", overwrite=["n.ipynb"])
+    assert sources_in(site) == ["1", "2"]
 
 
 def test_what_is_no_notebook_goes_back_as_any_file(site: Site) -> None:

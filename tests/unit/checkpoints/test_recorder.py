@@ -43,10 +43,13 @@ class Tabs:
     def __init__(self) -> None:
         self.unsaved: dict[str, bytes] = {}
 
+    def is_open(self, path: str) -> bool:
+        return path in self.unsaved
+
     async def read_unsaved(self, path: str) -> bytes | None:
         return self.unsaved.get(path)
 
-    async def write(self, path: str, content: bytes) -> bool:
+    async def write(self, path: str, present: bytes | None, content: bytes) -> bool:
         if path not in self.unsaved:
             return False
         self.unsaved[path] = content
@@ -72,7 +75,7 @@ class Desk:
         self.journal.store.close()
 
     def new_job(self, goal: str = "Tidy up") -> str:
-        job = Job(context_id=self.context, status=JobStatus.COMPLETED)
+        job = Job(context_id=self.context, status=JobStatus.COMPLETED, request=goal)
         message = Message(
             context_id=self.context, job_id=job.id, role="user", content=[TextPart(text=goal)]
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.checkpoints import rollback
+from cowork_jupyter.checkpoints import restore
 from cowork_jupyter.checkpoints.attributes import Attributes
 from cowork_jupyter.checkpoints.entries import Change
 from cowork_jupyter.checkpoints.ground import Ground
@@ -299,7 +299,7 @@ def test_a_file_saved_at_the_last_moment_stays(site: Site, monkeypatch: pytest.M
     site.record("cp", before)
     plan = site.plan("cp")
     site.write("a", "saved just now")
-    rollback.carry_out(site.state, plan.changes, plan)
+    restore.carry_out(site.state, plan.changes, plan)
     assert (plan.restored, list(why(plan.skipped))) == ([], ["a"])
     assert (site.root / "a").read_text() == "saved just now"
 
@@ -341,7 +341,7 @@ def test_a_filesystem_that_does_not_tell_letters_apart(
     monkeypatch.setattr(os, "stat", either)
     plan = site.plan("cp")
     monkeypatch.undo()
-    rollback.carry_out(site.state, plan.changes, plan)
+    restore.carry_out(site.state, plan.changes, plan)
     assert tree(site.root) == {"Name.txt": (b"v1", 0o644)}
 
 

@@ -1,7 +1,6 @@
 /** One change of one cell, made on the document that Lab has open: whole, or refused. */
 
 import type { INotebookModel } from '@jupyterlab/notebook';
-import { JSONExt, type PartialJSONObject } from '@lumino/coreutils';
 
 export type SharedNotebook = INotebookModel['sharedModel'];
 export type SharedCell = SharedNotebook['cells'][number];
@@ -168,9 +167,4 @@ function placeAfter(notebook: SharedNotebook, after: string | null): number {
 
 export function asCode(cell: SharedCell): CodeCell | null {
   return 'getOutputs' in cell ? cell : null;
-}
-
-/** Whether two values of a notebook are the same, missing ones being the same as empty ones. */
-export function isSame(one: unknown, other: unknown): boolean {
-  return JSONExt.deepEqual((one ?? {}) as PartialJSONObject, (other ?? {}) as PartialJSONObject);
 }

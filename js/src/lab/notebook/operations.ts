@@ -2,10 +2,10 @@
 
 import type { INotebookModel, NotebookPanel } from '@jupyterlab/notebook';
 
-import { applyEdit, asCode, Refusal, type Content, type Edit, type SharedCell } from './edits';
+import { applyEdit, asCode, Refusal, type Edit, type SharedCell } from './edits';
 import { Marks } from './marks';
 import { shortened } from './outputs';
-import { reconcile } from './reconcile';
+import { replaceContent, type Replacement } from './replace';
 import { runCell, startKernel } from './running';
 import type { Answer, Question } from './socket';
 import { keepSteady } from './steady';
@@ -62,10 +62,9 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   content: (_panel, model) => ({ unsaved: model.dirty, content: model.dirty ? model.toJSON() : null }),
 
   replace: async (panel, model, question) => {
-    const { content } = question as Question & { content: Content };
     refuseReadOnly(model);
     const wasUnsaved = model.dirty;
-    keepSteady(panel.content, () => reconcile(model.sharedModel, content));
+    keepSteady(panel.content, () => replaceContent(model.sharedModel, question as Question & Replacement));
     return { unsaved: await isLeftUnsaved(panel, model, wasUnsaved) };
   }
 };

@@ -32,7 +32,7 @@ export function RollBack({ onClose }: { onClose: () => void }): VNode {
   }, []);
   const undo = (id: string): void => {
     void undoing.run(async () => {
-      setDone(await actions.rollback(id, false));
+      setDone(await actions.rollback(id, { dry_run: false }));
       setUndone(!undone);
     });
   };

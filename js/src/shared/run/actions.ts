@@ -1,7 +1,7 @@
 /** What a user can do on a run card, each as one call of the API. */
 
 import type { Channel } from '../channel';
-import type { Again, Audit, Checkpoint, FileDiff, Page, Plan, PlanAnswer, ReproductionAnswer, Rollback, Scope } from '../protocol';
+import type { Again, Audit, Checkpoint, FileDiff, Page, Plan, PlanAnswer, ReproductionAnswer, Rollback, RollbackRequest, Scope } from '../protocol';
 import { planAddress } from './load';
 import { roleOf } from './state';
 import type { RunStore } from './store';
@@ -88,9 +88,7 @@ export class RunActions {
     return (await this.channel.request<Page<FileDiff>>('GET', `checkpoints/${checkpointId}/diff?scope=job`)).items;
   }
 
-  /** `overwrite` names files that would stay, and that the user wants back all the same. */
-  rollback(checkpointId: string, dryRun: boolean, overwrite: readonly string[] = []): Promise<Rollback> {
-    const body = { dry_run: dryRun, ...(overwrite.length > 0 ? { overwrite } : {}) };
+  rollback(checkpointId: string, body: RollbackRequest): Promise<Rollback> {
     return this.channel.request<Rollback>('POST', `checkpoints/${checkpointId}/rollback`, body);
   }
 

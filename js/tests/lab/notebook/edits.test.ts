@@ -1,8 +1,7 @@
 import { YNotebook } from '@jupyter/ydoc';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { applyEdit, Refusal, spliceSource, type CodeCell, type Edit, type SharedNotebook } from '../../../src/lab/notebook/edits';
-import { reconcile } from '../../../src/lab/notebook/reconcile';
+import { applyEdit, Refusal, spliceSource, type Edit, type SharedNotebook } from '../../../src/lab/notebook/edits';
 
 /** The document that Lab itself has, set up as Lab does it. */
 let notebook: SharedNotebook;
@@ -107,59 +106,5 @@ describe('one change of one cell', () => {
     expect(deltas).toHaveLength(1);
     spliceSource(cell, 'oreore');
     expect(cell.source).toBe('oreore');
-  });
-});
-
-describe('another content for an open document', () => {
-  const content = (...cells: object[]): never => ({ nbformat: 4, nbformat_minor: 5, metadata: { a: 1 }, cells }) as never;
-  const code = (id: string, source: string | string[], more: object = {}): object => ({
-    ...{ cell_type: 'code', id, source, metadata: {}, outputs: [], execution_count: null },
-    ...more
-  });
-
-  it('keeps the cells that stay, and can be undone in one step', () => {
-    const stays = notebook.cells[1]!;
-    const output = { output_type: 'stream', name: 'stdout', text: '1\n' };
-    reconcile(
-      notebook,
-      content(
-        code('c2', ['three\n', 'more'], { execution_count: 3 }),
-        code('new', 'x', { outputs: [output] }),
-        code('c1', 'two'),
-        { cell_type: 'markdown', id: 'c0', source: '# one', metadata: { tags: ['t'] } }
-      )
-    );
-    expect(ids()).toEqual(['c2', 'new', 'c1', 'c0']);
-    expect(sources()).toEqual(['three\nmore', 'x', 'two', '# one']);
-    expect(notebook.cells[3]).toMatchObject({ cell_type: 'markdown', metadata: { tags: ['t'] } });
-    expect(notebook.cells[1]?.toJSON()).toMatchObject({ outputs: [output] });
-    expect(notebook.cells[0]?.toJSON()).toMatchObject({ execution_count: 3 });
-    expect(notebook.metadata).toEqual({ a: 1 });
-    expect(notebook.dirty).toBe(true);
-    expect(notebook.cells).toContain(stays);
-    notebook.undo();
-    expect(sources()).toEqual(['one', 'two', 'three']);
-  });
-
-  it('leaves what cells show whose text is the same', () => {
-    const card = { output_type: 'display_data', data: { 'text/plain': 'completed' }, metadata: {} };
-    const cell = notebook.cells[1] as CodeCell;
-    cell.setOutputs([card]);
-    cell.execution_count = 2;
-    const earlier = { ...card, data: { 'text/plain': 'planned' } };
-    reconcile(notebook, content(code('c1', 'two', { outputs: [earlier], execution_count: 1 })));
-    expect(ids()).toEqual(['c1']);
-    expect(cell.toJSON()).toMatchObject({ outputs: [card], execution_count: 2 });
-  });
-
-  it('touches nothing that is the same', () => {
-    const before = [...notebook.cells];
-    reconcile(notebook, content(code('c0', 'one'), code('c1', 'two'), code('c2', 'three')));
-    expect(notebook.cells).toEqual(before);
-  });
-
-  it('takes documents without ids as a whole', () => {
-    reconcile(notebook, { ...(content() as object), nbformat_minor: 4, cells: [{ ...code('x', 'only'), id: undefined }] } as never);
-    expect(sources()).toEqual(['only']);
   });
 });

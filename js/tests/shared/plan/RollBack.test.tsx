@@ -2,7 +2,8 @@ import { act } from 'preact/test-utils';
 import { describe, expect, it, vi } from 'vitest';
 
 import { RollBack } from '../../../src/shared/plan/RollBack';
-import type { Rollback } from '../../../src/shared/protocol';
+import { CoworkError } from '../../../src/shared/channel';
+import type { Rollback, RollbackRequest } from '../../../src/shared/protocol';
 import { RunActions } from '../../../src/shared/run/actions';
 import { RunProvider } from '../../../src/shared/run/context';
 import { RunStore } from '../../../src/shared/run/store';
@@ -15,8 +16,7 @@ const THEIRS = { path: 'theirs.md', why: 'another conversation changed it after 
 const LOST = { path: 'huge.bin', why: 'its content was not kept: too large' };
 
 /** Answers as the server does: what is to be overwritten is not skipped. */
-function answer(body: unknown): Rollback {
-  const { overwrite = [], dry_run } = body as { overwrite?: string[]; dry_run: boolean };
+function answer({ overwrite = [], dry_run }: RollbackRequest): Rollback {
   return {
     restored: ['a.py', ...overwrite],
     removed: [],
@@ -30,14 +30,14 @@ async function calm(): Promise<void> {
   await act(settled);
 }
 
-async function open(): Promise<{ screen: HTMLElement; server: FakeServer }> {
+async function open(respond: (body: RollbackRequest) => Rollback = answer): Promise<{ screen: HTMLElement; server: FakeServer }> {
   const card = planned();
   const server = new FakeServer(card);
   server.answers.set('GET context/c1/checkpoints', { items: CHECKPOINTS, next: null });
   const request = server.request.bind(server);
   vi.spyOn(server, 'request').mockImplementation(async (method, path, body) => {
     if (path.endsWith('/rollback')) {
-      server.answers.set(`${method} ${path}`, answer(body));
+      server.answers.set(`${method} ${path}`, respond(body as RollbackRequest));
     }
     return request(method, path, body);
   });
@@ -104,5 +104,62 @@ describe('what a rollback would leave', () => {
     await calm();
     expect(server.changes.at(-1)).toEqual({ method: 'POST', path: 'checkpoints/k2/rollback', body: { dry_run: true } });
     expect(boxes(screen).some(({ checked }) => checked)).toBe(false);
+  });
+});
+
+describe('cells that not only the agent changed', () => {
+  const CELLS = [
+    { cell_id: 'c4', number: 4, before: 'x = 1', now: 'x = 2\ny = 3' },
+    { cell_id: 'new', number: null, before: 'gone = 1', now: null }
+  ];
+
+  function byCell({ overwrite_cells = {}, dry_run }: RollbackRequest): Rollback {
+    const cells = CELLS.filter(({ cell_id }) => !overwrite_cells['n.ipynb']?.includes(cell_id));
+    const skipped = [{ path: 'n.ipynb', why: 'you also changed cell 4', can_overwrite: true, cells }];
+    return { restored: ['n.ipynb'], removed: [], skipped: cells.length > 0 ? skipped : [], checkpoint_id: dry_run ? null : 'k9', preview: `p${cells.length}` };
+  }
+
+  it('are shown one by one, as they were and as they are', async () => {
+    const { screen } = await open(byCell);
+    expect(screen.textContent).toContain('Would be brought back · 1 filen.ipynb');
+    expect(boxes(screen).map(box => box.getAttribute('aria-label'))).toEqual([
+      'Roll back anyway: Cell 4 of n.ipynb',
+      'Roll back anyway: A deleted cell of n.ipynb'
+    ]);
+    const texts = [...screen.querySelectorAll('.cw-cell-texts > div')].map(({ textContent }) => textContent);
+    expect(texts).toEqual(['Before the agentx = 1', 'Nowx = 2\ny = 3', 'Before the agentgone = 1', 'NowIt is deleted.']);
+  });
+
+  it('go back one by one', async () => {
+    const { screen, server } = await open(byCell);
+    await tick(boxes(screen)[0]);
+    expect(server.changes.at(-1)?.body).toEqual({ dry_run: true, overwrite_cells: { 'n.ipynb': ['c4'] } });
+    expect(boxes(screen).map(({ checked }) => checked)).toEqual([true, false]);
+    await click(button(screen, 'Roll back now'));
+    await calm();
+    expect(server.changes.at(-1)?.body).toEqual({ dry_run: false, overwrite_cells: { 'n.ipynb': ['c4'] }, preview: 'p1' });
+    expect(screen.textContent).toContain('Left as it is · 1 filen.ipynb: you also changed cell 4');
+  });
+});
+
+describe('a preview that is not true any more', () => {
+  it('is shown anew instead of being carried out', async () => {
+    const first: Rollback = { restored: ['a.py', 'b.py'], removed: [], skipped: [], checkpoint_id: null, preview: 'p1' };
+    const second: Rollback = { ...first, restored: ['a.py'], skipped: [{ ...MINE, path: 'b.py' }], preview: 'p2' };
+    const { screen, server } = await open(({ dry_run, preview }) => {
+      if (!dry_run && preview === 'p1') {
+        throw new CoworkError({ code: 'preview_changed', message: 'Something has changed.', details: { preview: second }, status: 409 });
+      }
+      return dry_run ? first : { ...second, checkpoint_id: 'k9' };
+    });
+    await click(button(screen, 'Roll back now'));
+    await calm();
+    expect([...screen.querySelectorAll('[role=alert]')].map(({ textContent }) => textContent)).toContain('Something has changed.');
+    expect(screen.textContent).toContain('Would be brought back · 1 filea.py');
+    expect(boxes(screen).map(box => box.getAttribute('aria-label'))).toEqual(['Roll back anyway: b.py']);
+    await click(button(screen, 'Roll back now'));
+    await calm();
+    expect(server.changes.at(-1)?.body).toEqual({ dry_run: false, preview: 'p2' });
+    expect(screen.textContent).toContain('Rolled back.');
   });
 });

@@ -1,0 +1,203 @@
+"""An agent's changes taken out of a notebook, cell by cell, while everybody else's stay. Pure.
+
+What the agent did is a series of steps, each with the notebook before and after; what lies
+between two steps, and after the last one, is somebody else's work. A cell goes back through the
+steps that changed it as long as each finds it as it left it, or as it found it. If one does
+not, both have changed the cell, and the user decides. Outputs come and go by running, which is
+nobody's change: a cell whose text stays keeps what it shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from .placing import arranged
+
+Document = dict[str, Any]
+"""A notebook as JSON, format 4.5 or later: its cells have ids."""
+
+T = TypeVar("T")
+
+KEPT_METADATA = frozenset({"language_info", "widgets"})
+"""Written by kernels and by what cells show."""
+
+
+class NotByCell(ValueError):
+    """The cells of a notebook cannot be told apart: it is old, broken, or none."""
+
+
+@dataclass(frozen=True)
+class CellConflict:
+    """A cell that both the agent and somebody else changed."""
+
+    cell_id: str
+    number: int | None
+    """Where it stands now, counted from 1; None if it was deleted."""
+    before: str | None
+    """Its text before the agent came; None if the agent inserted it."""
+    now: str | None
+    """Its text now; None if it was deleted."""
+
+
+@dataclass(frozen=True)
+class Merge:
+    """A notebook without the agent's changes."""
+
+    document: Document
+    conflicts: tuple[CellConflict, ...]
+    """Cells that stay as they are unless they are chosen."""
+    cells: tuple[tuple[str, str | None], ...]
+    """Each cell that goes back, by its id, and the text it gets; None if it goes away."""
+    is_change: bool
+    """Whether anything is not as it is now."""
+    others_stay: bool
+    """Whether there are cells that only somebody else changed."""
+
+
+@dataclass(frozen=True)
+class _Version:
+    """One cell at one time; two are the same if their text is."""
+
+    cell_type: str
+    source: str
+    cell: dict[str, Any] = field(compare=False)
+
+
+@dataclass(frozen=True)
+class _Notebook:
+    document: Document
+    cells: dict[str, _Version]
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        return dict(self.document.get("metadata") or {})
+
+
+def take_back(
+    steps: Sequence[tuple[Document, Document]], now: Document, chosen: Collection[str] = ()
+) -> Merge:
+    """The notebook as it is now without the agent's steps, oldest first.
+
+    `chosen` are ids of cells that go back although somebody else changed them, too. Raises
+    `NotByCell`.
+    """
+    story = [(_notebook(before), _notebook(after)) for before, after in steps]
+    present = _notebook(now)
+    ids = dict.fromkeys(name for one in _all(story, present) for name in one.cells)
+    outcomes = {
+        name: _without_agent(
+            [(before.cells.get(name), after.cells.get(name)) for before, after in story],
+            present.cells.get(name),
+        )
+        for name in ids
+    }
+    conflicts = [name for name in ids if outcomes[name].conflict and name not in chosen]
+    target = {
+        name: outcome.before if outcome.conflict and name in chosen else outcome.value
+        for name, outcome in outcomes.items()
+    }
+    orders = [(list(before.cells), list(after.cells)) for before, after in story]
+    there = {name for name in ids if target[name] is not None}
+    cells = []
+    for name in arranged(orders, list(present.cells), there):
+        version, shown = target[name], present.cells.get(name)
+        assert version  # it is there
+        cells.append(shown.cell if shown and shown == version else version.cell)
+    document = {**now, "cells": cells, "metadata": _metadata(story, present)}
+    return Merge(
+        document,
+        tuple(_conflict(name, outcomes[name], present) for name in conflicts),
+        tuple(
+            (name, version.source if (version := target[name]) else None)
+            for name in ids
+            if target[name] != present.cells.get(name)
+        ),
+        document != now,
+        any(not one.touched and one.value != one.before for one in outcomes.values()),
+    )
+
+
+def _all(story: list[tuple[_Notebook, _Notebook]], present: _Notebook) -> Iterable[_Notebook]:
+    return [present, *(one for step in story for one in step)]
+
+
+def _notebook(document: Document) -> _Notebook:
+    try:
+        cells = document["cells"]
+        found = {str(cell["id"]): _version(cell) for cell in cells}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise NotByCell(str(error)) from error
+    if len(found) < len(cells):
+        raise NotByCell("two cells have the same id")
+    return _Notebook(document, found)
+
+
+def _version(cell: dict[str, Any]) -> _Version:
+    source = cell["source"]
+    text = source if isinstance(source, str) else "".join(source)
+    return _Version(str(cell["cell_type"]), text, cell)
+
+
+def _conflict(name: str, outcome: _Outcome[_Version], present: _Notebook) -> CellConflict:
+    before, now = outcome.before, present.cells.get(name)
+    number = list(present.cells).index(name) + 1 if now else None
+    return CellConflict(
+        name, number, before.source if before else None, now.source if now else None
+    )
+
+
+# One thing that both can change: a cell, or a key of the metadata
+
+
+@dataclass(frozen=True)
+class _Outcome(Generic[T]):
+    value: T | None
+    """What it is without the agent's steps; with a conflict, what it is now."""
+    before: T | None
+    """What it was before the first step that changed it."""
+    touched: bool
+    """Whether something of the agent's was in it."""
+    conflict: bool = False
+
+
+def _without_agent(steps: Sequence[tuple[T | None, T | None]], now: T | None) -> _Outcome[T]:
+    joined = _joined(steps)
+    first = (joined or steps)[0][0]
+    value = now
+    for before, after in reversed(joined):
+        if value not in (before, after):
+            return _Outcome(now, first, touched=True, conflict=now != first)
+        value = before
+    return _Outcome(value, first, touched=bool(joined))
+
+
+def _joined(steps: Iterable[tuple[T | None, T | None]]) -> list[tuple[T | None, T | None]]:
+    """Steps with nobody in between count as one; those that come to nothing as none."""
+    found: list[tuple[T | None, T | None]] = []
+    for before, after in steps:
+        if found and found[-1][1] == before:
+            found[-1] = (found[-1][0], after)
+        else:
+            found.append((before, after))
+    return [(before, after) for before, after in found if before != after]
+
+
+def _metadata(story: list[tuple[_Notebook, _Notebook]], present: _Notebook) -> dict[str, Any]:
+    """That of the notebook, where what others changed stays without a question."""
+    now = present.metadata
+    keys = dict.fromkeys(key for one in _all(story, present) for key in one.metadata)
+    found = {}
+    for key in keys:
+        steps = [(_boxed(one.metadata, key), _boxed(two.metadata, key)) for one, two in story]
+        outcome = _without_agent(steps, _boxed(now, key))
+        boxed = _boxed(now, key) if key in KEPT_METADATA else outcome.value
+        if boxed is not None:
+            found[key] = boxed[0]
+    return found
+
+
+def _boxed(metadata: dict[str, Any], key: str) -> tuple[Any] | None:
+    """A value, told apart from none."""
+    return (metadata[key],) if key in metadata else None

@@ -1,0 +1,114 @@
+import type { VNode } from 'preact';
+
+import { Button } from '../Button';
+import type { Rollback, RollbackRequest, SkippedCell } from '../protocol';
+import { t } from '../translate';
+import { bounded, oneLine, visible } from '../visible';
+
+const MOST_CHOICES = 100;
+const MOST_TEXT = 5000;
+
+/** A file, or one cell of a notebook, that stays unless the user says otherwise. */
+export interface Choice {
+  key: string;
+  path: string;
+  why: string;
+  cell?: SkippedCell;
+}
+
+export function choicesIn({ skipped }: Rollback): Choice[] {
+  return skipped
+    .filter(one => one.can_overwrite)
+    .flatMap(({ path, why, cells }): Choice[] =>
+      cells?.length ? cells.map(cell => ({ key: JSON.stringify([path, cell.cell_id]), path, why, cell })) : [{ key: path, path, why }]
+    );
+}
+
+/** What was chosen, as the server is told. */
+export function overwriting(choices: readonly Choice[], chosen: readonly string[]): Pick<RollbackRequest, 'overwrite' | 'overwrite_cells'> {
+  const picked = choices.filter(({ key }) => chosen.includes(key));
+  const overwrite = picked.filter(({ cell }) => !cell).map(({ path }) => path);
+  const overwrite_cells: Record<string, string[]> = {};
+  for (const { path, cell } of picked) {
+    if (cell) {
+      (overwrite_cells[path] ??= []).push(cell.cell_id);
+    }
+  }
+  return {
+    ...(overwrite.length > 0 ? { overwrite } : {}),
+    ...(Object.keys(overwrite_cells).length > 0 ? { overwrite_cells } : {})
+  };
+}
+
+interface ChoicesProps {
+  choices: readonly Choice[];
+  chosen: readonly string[];
+  onChoose: (keys: readonly string[]) => void;
+}
+
+/** The user's own changes, and others': each stays unless it is ticked. */
+export function Choices({ choices, chosen, onChoose }: ChoicesProps): VNode {
+  const toggle = (key: string): void => onChoose(chosen.includes(key) ? chosen.filter(one => one !== key) : [...chosen, key]);
+  const isAll = chosen.length === choices.length;
+  return (
+    <fieldset class="cw-rollback-choices">
+      <legend class="cw-ink cw-title cw-colour-ask">{t('Would stay as it is, unless you choose otherwise')}</legend>
+      {choices.length > 1 && (
+        <Button look="link" onClick={() => onChoose(isAll ? [] : choices.map(({ key }) => key))}>
+          {isAll ? t('Choose none') : t('Choose all %1', String(choices.length))}
+        </Button>
+      )}
+      <ul class="cw-paths">
+        {choices.slice(0, MOST_CHOICES).map(one => (
+          <li key={one.key}>
+            <span>{oneLine(one.cell ? t('%1: not only the agent changed it', nameOf(one)) : `${one.path}: ${one.why}`, 400)}</span>
+            <label class="cw-check">
+              <input
+                type="checkbox"
+                aria-label={t('Roll back anyway: %1', oneLine(nameOf(one), 300))}
+                checked={chosen.includes(one.key)}
+                onChange={() => toggle(one.key)}
+              />
+              <span>{t('Roll back anyway')}</span>
+            </label>
+            {one.cell && <CellTexts {...one.cell} />}
+          </li>
+        ))}
+        {choices.length > MOST_CHOICES && <li>{t('… and %1 more', String(choices.length - MOST_CHOICES))}</li>}
+      </ul>
+      <p class="cw-dim">{t('What is there now is kept with the rollback: undoing it brings it back.')}</p>
+    </fieldset>
+  );
+}
+
+function nameOf({ path, cell }: Choice): string {
+  if (!cell) {
+    return path;
+  }
+  return cell.number === null ? t('A deleted cell of %1', path) : t('Cell %1 of %2', String(cell.number), path);
+}
+
+/** Both texts, to decide between them. */
+function CellTexts({ before, now }: SkippedCell): VNode {
+  return (
+    <div class="cw-cell-texts">
+      <CellText title={t('Before the agent')} text={before} instead={t('It was not there.')} />
+      <CellText title={t('Now')} text={now} instead={t('It is deleted.')} />
+    </div>
+  );
+}
+
+function CellText({ title, text, instead }: { title: string; text: string | null; instead: string }): VNode {
+  return (
+    <div>
+      <p class="cw-dim">{title}</p>
+      {text === null ? (
+        <p class="cw-dim">{instead}</p>
+      ) : (
+        <pre class="cw-code" tabIndex={0} role="group" aria-label={title}>
+          {visible(bounded(text, MOST_TEXT))}
+        </pre>
+      )}
+    </div>
+  );
+}
