@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Literal
 
 from .entries import Change
 from .store import Stored
 from .unfinished import merged
 
-Scope = Literal["this", "step", "job", "since"]
-"""One tool; all of its plan step; all of its job; it and all that came after it."""
+Scope = Literal["this", "step", "job", "card", "since"]
+"""One tool; all of its plan step; all of its job; it and what came after it in the jobs of the
+same card; it and all that came after it."""
 
 
-def selected(history: list[Stored], first: Stored, scope: Scope) -> list[Stored]:
-    """The checkpoints of one conversation that a word stands for, oldest first."""
+def selected(
+    history: list[Stored], first: Stored, scope: Scope, card: Collection[str] = ()
+) -> list[Stored]:
+    """The checkpoints of one conversation that a word stands for, oldest first.
+
+    `card` are the jobs on the card that shows the first one's.
+    """
     own = [one for one in history if one.context_id == first.context_id]
+    if scope == "card":
+        after = [one for one in own if one.position >= first.position]
+        return [one for one in after if one.id == first.id or one.job_id in card]
     if scope == "since" or (scope == "this" and not first.changes):
         # What was noted before a job has no changes of its own: it stands for all that follows.
         return [one for one in own if one.position >= first.position]

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 
 from ..domain.errors import Conflict
 from ..domain.identity import new_id
+from ..store import CheckpointRecord
 from .documents import DocumentChanged, OpenDocuments
 from .entries import Change, Entry, printable
 from .history import Scope, between, composed, selected
@@ -53,10 +54,10 @@ class Undo:
         self, checkpoint_id: str, scope: Scope = "this", until: str | None = None
     ) -> CheckpointDiff:
         """What a checkpoint changed, or its step, its job, or all up to another checkpoint."""
-        self._ledger.journal.store.checkpoint(checkpoint_id)
+        card = self._card(self._ledger.journal.store.checkpoint(checkpoint_id))
 
         def compare(state: WorkspaceState) -> CheckpointDiff:
-            changes = _changes(state, checkpoint_id, scope, until)
+            changes = _changes(state, checkpoint_id, scope, until, card)
             shown = changes[:MOST_SHOWN]
             items = [self._ledger.compare(change, self._shelf.read) for change in shown]
             for item in items:
@@ -69,6 +70,13 @@ class Undo:
             )
 
         return await self._shelf.ask(compare)
+
+    def _card(self, record: CheckpointRecord) -> frozenset[str]:
+        """The jobs on the card that shows the checkpoint's job."""
+        store = self._ledger.journal.store
+        if record.job_id is None:
+            return frozenset()
+        return frozenset(job.id for job in store.card_jobs(store.job(record.job_id).card_id))
 
     async def rollback(
         self,
@@ -93,7 +101,10 @@ class Undo:
             {_plain(path) for path in overwrite},
             {_plain(path): cells for path, cells in (overwrite_cells or {}).items()},
         )
-        selection = await self._shelf.ask(lambda state: _selected(state, checkpoint_id, scope))
+        card = self._card(record)
+        selection = await self._shelf.ask(
+            lambda state: _selected(state, checkpoint_id, scope, card)
+        )
         order = _Order(*selection, wanted)
         plan = await self._planned(order)
         _check_preview(plan, preview)
@@ -169,24 +180,28 @@ def _plain(path: str) -> str:
 
 
 def _selected(
-    state: WorkspaceState, checkpoint_id: str, scope: Scope
+    state: WorkspaceState, checkpoint_id: str, scope: Scope, card: Collection[str]
 ) -> tuple[list[Stored], list[Stored]]:
     """The checkpoints to take back, and every checkpoint of the workspace since the first."""
     first = state.store.checkpoint(checkpoint_id)
     history = state.store.checkpoints(state.root)
-    chosen = selected(history, first, scope)
+    chosen = selected(history, first, scope, card)
     start = min((one.position for one in chosen), default=first.position)
     return chosen, [one for one in history if one.position >= start]
 
 
 def _changes(
-    state: WorkspaceState, checkpoint_id: str, scope: Scope, until: str | None
+    state: WorkspaceState,
+    checkpoint_id: str,
+    scope: Scope,
+    until: str | None,
+    card: Collection[str],
 ) -> list[Change]:
     first = state.store.checkpoint(checkpoint_id)
     history = state.store.checkpoints(state.root)
     if until is not None:
         return composed(between(history, first, state.store.checkpoint(until)))
-    return composed(selected(history, first, scope))
+    return composed(selected(history, first, scope, card))
 
 
 def _check_preview(plan: Plan, preview: str | None) -> None:

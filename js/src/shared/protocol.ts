@@ -362,6 +362,7 @@ export interface Skipped {
 
 /** The body of `POST checkpoints/{id}/rollback`. */
 export interface RollbackRequest {
+  scope?: 'card' | 'since';
   dry_run: boolean;
   /** Files that would stay, and that the user wants back all the same. */
   overwrite?: readonly string[];

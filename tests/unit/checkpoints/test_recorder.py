@@ -74,8 +74,9 @@ class Desk:
         await self.parts.close()
         self.journal.store.close()
 
-    def new_job(self, goal: str = "Tidy up") -> str:
-        job = Job(context_id=self.context, status=JobStatus.COMPLETED, request=goal)
+    def new_job(self, goal: str = "Tidy up", card_id: str = "") -> str:
+        status = JobStatus.COMPLETED
+        job = Job(context_id=self.context, status=status, request=goal, card_id=card_id)
         message = Message(
             context_id=self.context, job_id=job.id, role="user", content=[TextPart(text=goal)]
         )
@@ -491,15 +492,17 @@ async def test_a_dry_run_changes_nothing_and_tells_the_same(desk: Desk) -> None:
     assert (await desk.parts.undo.rollback(made)).restored == dry.restored
 
 
-async def test_one_tool_one_step_one_job_or_everything_since(desk: Desk) -> None:
+async def test_one_tool_one_step_one_job_one_card_or_everything_since(desk: Desk) -> None:
     first_job = desk.job
     one = await desk.write("1.txt", "x", task="A")
     await desk.write("2.txt", "x", task="A")
     await desk.write("3.txt", "x", task="B")
     desk.new_job("More")
     four = await desk.write("4.txt", "x", task="C")
+    desk.new_job("Further, on the first card", card_id=first_job)
+    await desk.write("5.txt", "x")
     dry: dict[str, list[str]] = {}
-    for scope in ("this", "step", "job", "since"):
+    for scope in ("this", "step", "job", "card", "since"):
         result = await desk.parts.undo.rollback(one, scope=scope, dry_run=True)
         dry[scope] = result.removed
         diff = await desk.parts.undo.diff(one, scope)
@@ -508,7 +511,8 @@ async def test_one_tool_one_step_one_job_or_everything_since(desk: Desk) -> None
         "this": ["1.txt"],
         "step": ["1.txt", "2.txt"],
         "job": ["1.txt", "2.txt", "3.txt"],
-        "since": ["1.txt", "2.txt", "3.txt", "4.txt"],
+        "card": ["1.txt", "2.txt", "3.txt", "5.txt"],
+        "since": ["1.txt", "2.txt", "3.txt", "4.txt", "5.txt"],
     }
     between = await desk.parts.undo.diff(one, until=four)
     assert [item.path for item in between.items] == ["2.txt", "3.txt", "4.txt"]

@@ -1,7 +1,7 @@
 /** The hands of a run, for cards that stand outside of one: in the inbox and on the time line. */
 
 import type { Channel } from '../../shared/channel';
-import type { Checkpoint, FileDiff, Page, RunCardData } from '../../shared/protocol';
+import type { Checkpoint, FileDiff, Page, Rollback, RollbackRequest, RunCardData } from '../../shared/protocol';
 import { RunActions } from '../../shared/run/actions';
 import { RunStore } from '../../shared/run/store';
 
@@ -31,6 +31,10 @@ export class HandsOnOne extends RunActions {
 
   override checkpoints(): Promise<Checkpoint[]> {
     return Promise.resolve([this.one]);
+  }
+
+  override rollback(checkpointId: string, body: RollbackRequest): Promise<Rollback> {
+    return super.rollback(checkpointId, { scope: 'since', ...body });
   }
 
   override async changes(checkpointId: string): Promise<FileDiff[]> {

@@ -85,11 +85,12 @@ export class RunActions {
 
   /** All that the checkpoint's job has changed. */
   async changes(checkpointId: string): Promise<FileDiff[]> {
-    return (await this.channel.request<Page<FileDiff>>('GET', `checkpoints/${checkpointId}/diff?scope=job`)).items;
+    return (await this.channel.request<Page<FileDiff>>('GET', `checkpoints/${checkpointId}/diff?scope=card`)).items;
   }
 
+  /** What other cards have done since stays. */
   rollback(checkpointId: string, body: RollbackRequest): Promise<Rollback> {
-    return this.channel.request<Rollback>('POST', `checkpoints/${checkpointId}/rollback`, body);
+    return this.channel.request<Rollback>('POST', `checkpoints/${checkpointId}/rollback`, { scope: 'card', ...body });
   }
 
   /** How far the notebook is that is being run anew, and which one can be. */

@@ -119,7 +119,7 @@ describe('the time line', () => {
     const { screen, server } = await drawIn(<CheckpointsSection context="c1" />, answers);
     await press(button(screen, 'before k1'));
     await press(button(screen, 'Roll back…'));
-    expect(server.changes.map(({ path, body }) => [path, body])).toEqual([['checkpoints/k1/rollback', { dry_run: true }]]);
+    expect(server.changes.map(({ path, body }) => [path, body])).toEqual([['checkpoints/k1/rollback', { scope: 'since', dry_run: true }]]);
     await press(button(screen, 'Roll back now'));
     expect(server.changes[1]).toMatchObject({ path: 'checkpoints/k1/rollback', body: { dry_run: false } });
     expect(screen.textContent).toContain('Rolled back.');

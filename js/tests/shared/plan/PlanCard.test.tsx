@@ -280,14 +280,14 @@ describe('a plan that was carried out', () => {
     await click(button(screen, 'Roll back…'));
     await act(settled);
     await act(settled);
-    expect(server.changes).toEqual([{ method: 'POST', path: 'checkpoints/k1/rollback', body: { dry_run: true } }]);
+    expect(server.changes).toEqual([{ method: 'POST', path: 'checkpoints/k1/rollback', body: { scope: 'card', dry_run: true } }]);
     expect(screen.textContent).toContain('Would be brought back · 1 filea.py');
     expect(screen.textContent).toContain('Would be removed · 1 fileb.parquet');
     expect(screen.textContent).toContain('c.md: you changed it');
     const now = button(screen, 'Roll back now');
     now.focus();
     await click(now);
-    expect(server.changes.at(-1)?.body).toEqual({ dry_run: false });
+    expect(server.changes.at(-1)?.body).toEqual({ scope: 'card', dry_run: false });
     expect(screen.textContent).toContain('Rolled back.');
     expect(screen.contains(document.activeElement), 'the focus stays in the card').toBe(true);
     server.answers.set('POST checkpoints/k9/rollback', { restored: ['b.parquet'], removed: [], skipped: [], checkpoint_id: 'k10' });
@@ -326,7 +326,7 @@ describe('a plan that was carried out', () => {
 
   it('shows what has changed, file by file, and says what cannot be shown', async () => {
     const { screen, server } = await done();
-    server.answers.set('GET checkpoints/k1/diff?scope=job', {
+    server.answers.set('GET checkpoints/k1/diff?scope=card', {
       items: [
         { path: 'a.ipynb', status: 'changed', diff: null, cells: [{ id: 'cell1', status: 'changed', diff: '-a\n+b' }] },
         { path: 'b.bin', status: 'added', diff: null, why: 'binary, 3 MB' }

@@ -71,25 +71,25 @@ describe('what a rollback would leave', () => {
   it('goes back if the user says so, after a look at what would happen then', async () => {
     const { screen, server } = await open();
     await tick(boxes(screen)[0]);
-    expect(server.changes.at(-1)?.body).toEqual({ dry_run: true, overwrite: ['mine.md'] });
+    expect(server.changes.at(-1)?.body).toEqual({ scope: 'card', dry_run: true, overwrite: ['mine.md'] });
     expect(screen.textContent).toContain('Would be brought back · 2 filesa.pymine.md');
     expect(boxes(screen).map(({ checked }) => checked)).toEqual([true, false]);
     await click(button(screen, 'Roll back now'));
     await calm();
-    expect(server.changes.at(-1)).toEqual({ method: 'POST', path: 'checkpoints/k1/rollback', body: { dry_run: false, overwrite: ['mine.md'] } });
+    expect(server.changes.at(-1)).toEqual({ method: 'POST', path: 'checkpoints/k1/rollback', body: { scope: 'card', dry_run: false, overwrite: ['mine.md'] } });
     expect(screen.textContent).toContain('Brought back · 2 filesa.pymine.md');
     await click(button(screen, 'Undo the rollback'));
-    expect(server.changes.at(-1)).toEqual({ method: 'POST', path: 'checkpoints/k9/rollback', body: { dry_run: false } });
+    expect(server.changes.at(-1)).toEqual({ method: 'POST', path: 'checkpoints/k9/rollback', body: { scope: 'card', dry_run: false } });
   });
 
   it('can be chosen all at once, and not at all again', async () => {
     const { screen, server } = await open();
     await click(button(screen, 'Choose all 2'));
     await calm();
-    expect(server.changes.at(-1)?.body).toEqual({ dry_run: true, overwrite: ['mine.md', 'theirs.md'] });
+    expect(server.changes.at(-1)?.body).toEqual({ scope: 'card', dry_run: true, overwrite: ['mine.md', 'theirs.md'] });
     await click(button(screen, 'Choose none'));
     await calm();
-    expect(server.changes.at(-1)?.body).toEqual({ dry_run: true });
+    expect(server.changes.at(-1)?.body).toEqual({ scope: 'card', dry_run: true });
     expect(boxes(screen).some(({ checked }) => checked)).toBe(false);
   });
 
@@ -102,7 +102,7 @@ describe('what a rollback would leave', () => {
       select.dispatchEvent(new Event('change', { bubbles: true }));
     });
     await calm();
-    expect(server.changes.at(-1)).toEqual({ method: 'POST', path: 'checkpoints/k2/rollback', body: { dry_run: true } });
+    expect(server.changes.at(-1)).toEqual({ method: 'POST', path: 'checkpoints/k2/rollback', body: { scope: 'card', dry_run: true } });
     expect(boxes(screen).some(({ checked }) => checked)).toBe(false);
   });
 });
@@ -133,11 +133,11 @@ describe('cells that not only the agent changed', () => {
   it('go back one by one', async () => {
     const { screen, server } = await open(byCell);
     await tick(boxes(screen)[0]);
-    expect(server.changes.at(-1)?.body).toEqual({ dry_run: true, overwrite_cells: { 'n.ipynb': ['c4'] } });
+    expect(server.changes.at(-1)?.body).toEqual({ scope: 'card', dry_run: true, overwrite_cells: { 'n.ipynb': ['c4'] } });
     expect(boxes(screen).map(({ checked }) => checked)).toEqual([true, false]);
     await click(button(screen, 'Roll back now'));
     await calm();
-    expect(server.changes.at(-1)?.body).toEqual({ dry_run: false, overwrite_cells: { 'n.ipynb': ['c4'] }, preview: 'p1' });
+    expect(server.changes.at(-1)?.body).toEqual({ scope: 'card', dry_run: false, overwrite_cells: { 'n.ipynb': ['c4'] }, preview: 'p1' });
     expect(screen.textContent).toContain('Left as it is · 1 filen.ipynb: you also changed cell 4');
   });
 });
@@ -159,7 +159,7 @@ describe('a preview that is not true any more', () => {
     expect(boxes(screen).map(box => box.getAttribute('aria-label'))).toEqual(['Roll back anyway: b.py']);
     await click(button(screen, 'Roll back now'));
     await calm();
-    expect(server.changes.at(-1)?.body).toEqual({ dry_run: false, preview: 'p2' });
+    expect(server.changes.at(-1)?.body).toEqual({ scope: 'card', dry_run: false, preview: 'p2' });
     expect(screen.textContent).toContain('Rolled back.');
   });
 });
