@@ -26,9 +26,10 @@ export class News implements INews {
   listen(): void {
     if (!this.isListening) {
       this.isListening = true;
-      this.socket.listen({
-        connected: () => this._happened.emit(null),
-        activity: happened => this._happened.emit(happened)
+      this.socket.listen(frame => {
+        if (frame.type !== 'question') {
+          this._happened.emit(frame.type === 'activity' ? frame.happened : null);
+        }
       });
     }
   }

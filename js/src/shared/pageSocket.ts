@@ -4,22 +4,19 @@ import { pauseBefore, type EventListener, type Liveness } from './channel';
 import type { Event } from './protocol';
 import type { ServerAddress } from './serverChannel';
 
-/** What the server says beside events. */
-export interface PageListener {
+/** What the server says to the page as a whole. */
+export type PageFrame =
   /** The connection stands, for the first time or again. */
-  connected?(): void;
+  | { type: 'hello' }
   /** What happened, by conversation. */
-  activity?(happened: Record<string, string[]>): void;
-  /** The server asks. Answers go to where the question came from: after a reconnect nobody waits for them. */
-  question?(question: unknown, answer: (frame: object) => void): void;
-}
+  | { type: 'activity'; happened: Record<string, string[]> }
+  /** About a notebook of this page. */
+  | { type: 'question' };
 
-type Frame =
-  | { type: 'hello' | 'question' }
-  | { type: 'subscribed'; subscription: number }
-  | { type: 'event'; subscription: number; event: Event }
-  | { type: 'refused'; subscription: number; code: string }
-  | { type: 'activity'; happened: Record<string, string[]> };
+/** An answer goes to where the question came from: after a reconnect nobody waits for it. */
+export type PageListener = (frame: PageFrame, answer: (frame: object) => void) => void;
+
+type StreamFrame = { subscription: number } & ({ type: 'subscribed' } | { type: 'event'; event: Event } | { type: 'refused'; code: string });
 
 /** One conversation, over one subscription, for however many cards follow it. */
 interface Stream {
@@ -53,7 +50,7 @@ export class PageSocket {
     this.listeners.add(listener);
     this.open();
     if (this.isConnected) {
-      listener.connected?.();
+      listener({ type: 'hello' }, frame => this.send(frame));
     }
   }
 
@@ -108,7 +105,7 @@ export class PageSocket {
     this.socket = socket;
     socket.onmessage = ({ data }: MessageEvent<string>) => {
       if (socket === this.socket) {
-        this.receive(JSON.parse(data) as Frame, socket);
+        this.receive(JSON.parse(data) as PageFrame | StreamFrame, socket);
       }
     };
     socket.onclose = () => {
@@ -118,39 +115,31 @@ export class PageSocket {
     };
   }
 
-  private receive(frame: Frame, socket: WebSocket): void {
-    switch (frame.type) {
-      case 'hello':
-        return this.greeted();
-      case 'subscribed':
-        return this.follow(frame.subscription, stream => report(stream, 'live'));
-      case 'event':
-        return this.follow(frame.subscription, stream => pass(stream, frame.event));
-      case 'refused':
-        return this.follow(frame.subscription, stream => this.refused(stream, frame.code));
-      case 'activity':
-        return this.listeners.forEach(listener => listener.activity?.(frame.happened));
-      case 'question':
-        return this.listeners.forEach(listener => listener.question?.(frame, answer => socket === this.socket && this.send(answer)));
+  private receive(frame: PageFrame | StreamFrame, socket: WebSocket): void {
+    if ('subscription' in frame) {
+      this.streams.forEach(stream => stream.id === frame.subscription && this.pass(stream, frame));
+      return;
     }
+    // Only now is it known to be our server, not something on the way that takes every connection.
+    if (frame.type === 'hello') {
+      this.isConnected = true;
+      this.attempts = 0;
+      this.streams.forEach(stream => {
+        stream.id = 0;
+        this.ask(stream);
+      });
+    }
+    this.listeners.forEach(listener => listener(frame, answer => socket === this.socket && this.send(answer)));
   }
 
-  private follow(id: number, change: (stream: Stream) => void): void {
-    const stream = [...this.streams.values()].find(one => one.id === id);
-    if (stream) {
-      change(stream);
+  private pass(stream: Stream, frame: StreamFrame): void {
+    if (frame.type === 'event') {
+      bring(stream, frame.event);
+    } else if (frame.type === 'refused') {
+      this.refused(stream, frame.code);
+    } else {
+      report(stream, 'live');
     }
-  }
-
-  /** Only now is it known to be our server, not something on the way that takes every connection. */
-  private greeted(): void {
-    this.isConnected = true;
-    this.attempts = 0;
-    this.streams.forEach(stream => {
-      stream.id = 0;
-      this.ask(stream);
-    });
-    this.listeners.forEach(listener => listener.connected?.());
   }
 
   private refused(stream: Stream, code: string): void {
@@ -160,7 +149,7 @@ export class PageSocket {
     } else {
       report(stream, 'reconnecting');
       const { id } = stream;
-      setTimeout(() => this.follow(id, () => this.ask(stream)), pauseBefore(this.attempts++));
+      setTimeout(() => stream.id === id && stream.followers.size > 0 && this.ask(stream), pauseBefore(this.attempts++));
     }
   }
 
@@ -168,7 +157,7 @@ export class PageSocket {
     this.socket = null;
     this.isConnected = false;
     this.timer = setTimeout(() => this.connect(), pauseBefore(this.attempts++));
-    [...this.streams.values()].forEach(stream => report(stream, 'reconnecting'));
+    this.streams.forEach(stream => report(stream, 'reconnecting'));
   }
 
   private connectNow(): void {
@@ -184,7 +173,7 @@ function report(stream: Stream, state: Liveness): void {
   eachOf(stream, ({ listener }) => listener.state(state));
 }
 
-function pass(stream: Stream, event: Event): void {
+function bring(stream: Stream, event: Event): void {
   stream.seq = Math.max(stream.seq, event.seq);
   eachOf(stream, follower => {
     if (event.seq > follower.seq) {

@@ -50,7 +50,7 @@ describe('the socket of a page', () => {
     expect(FakeSocket.all).toHaveLength(0);
     follow('c1', 0);
     follow('c2', 0);
-    page.listen({});
+    page.listen(() => undefined);
     expect(FakeSocket.all).toHaveLength(1);
   });
 
@@ -188,18 +188,20 @@ describe('the socket of a page', () => {
 
   it('passes on what happened elsewhere, and says whenever it is connected', () => {
     const heard: unknown[] = [];
-    page.listen({ connected: () => heard.push('connected'), activity: happened => heard.push(happened) });
+    page.listen(frame => heard.push(frame));
     line().greet();
     line().tell({ type: 'activity', happened: { c1: ['job-started'] } });
     line().lose();
     vi.advanceTimersByTime(1000);
     line().greet();
-    expect(heard).toEqual(['connected', { c1: ['job-started'] }, 'connected']);
+    page.listen(frame => heard.push(frame));
+    const hello = { type: 'hello' };
+    expect(heard).toEqual([hello, { type: 'activity', happened: { c1: ['job-started'] } }, hello, hello]);
   });
 
   it('answers only where it was asked: after a reconnect nobody waits for it', () => {
     let answer: (frame: object) => void = () => undefined;
-    page.listen({ question: (_, give) => (answer = give) });
+    page.listen((frame, give) => void (answer = frame.type === 'question' ? give : answer));
     line().greet();
     line().tell({ type: 'question', id: 3, op: 'read', path: 'n.ipynb' });
     answer({ type: 'answer', question: 3 });

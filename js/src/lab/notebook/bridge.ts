@@ -38,7 +38,13 @@ export class NotebookBridge {
   private listen(): void {
     if (!this.isListening) {
       this.isListening = true;
-      this.socket.listen({ connected: () => this.tellNow(), question: (asked, answer) => void this.answer(asked as Question, answer) });
+      this.socket.listen((frame, answer) => {
+        if (frame.type === 'hello') {
+          this.tellNow();
+        } else if (frame.type === 'question') {
+          void this.answer(frame as typeof frame & Question, answer);
+        }
+      });
     }
   }
 
