@@ -236,11 +236,7 @@ async def skip_task(call: Call) -> BaseModel:
 async def list_questions(call: Call) -> BaseModel:
     """Questions that wait for the user."""
     found = call.service.pending_questions(call.path["id"])
-    views = [
-        models.QuestionView.model_validate({**one.data, **one.model_dump(exclude={"data"})})
-        for one in found
-    ]
-    return models.QuestionList(items=views)
+    return models.QuestionList(items=[models.QuestionView.of(one) for one in found])
 
 
 @table.route(

@@ -1,4 +1,4 @@
-"""The endpoint about cards: what a notebook keeps of a run."""
+"""The endpoint about cards: what a notebook keeps of a run, and what a page needs to go on."""
 
 from __future__ import annotations
 
@@ -7,10 +7,49 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from ..domain.messages import Message
+from ..record import Audit
 from ..record.card import RunCard, run_card
-from ..record.run import run_of
+from ..record.run import Run, run_of
+from .api_kernels import ReproductionAnswer, reproduction_answer
+from .api_plans import plan_answer
+from .api_trust import PermissionView
 from .calls import Call, check_owner
+from .models import PlanAnswer, QuestionView, Request
 from .routes import table
+
+MAX_LEFT_OUT = 500
+"""Where the card had no room for more messages, these are fetched when somebody asks for them."""
+
+
+class CardQuery(Request):
+    """`GET jobs/{id}/card`."""
+
+    whole: bool = False
+    """With all that a page needs to draw the card live, so that it has to ask only once."""
+
+
+class CardState(BaseModel):
+    """How everything stands that the card of a run shows, whole."""
+
+    seq: int
+    """Every event up to here is in the rest."""
+    busy: str | None
+    """The job that runs in the conversation, of this card or of another."""
+    messages: list[Message] | None
+    """All that was said on the card; null if it is more than anybody reads at once."""
+    plan: PlanAnswer | None
+    """The plan that the card shows."""
+    checkpoints: int
+    """How many were made by the card's jobs."""
+    questions: list[QuestionView] | None = None
+    """Those that wait in the conversation; null for a kernel, which may not answer them."""
+    permissions: list[PermissionView] | None = None
+    """Likewise."""
+    reproduction: ReproductionAnswer | None = None
+    """Likewise."""
+    audit: Audit | None = None
+    """Plan versus actual, once the plan was executed."""
 
 
 class CardAnswer(BaseModel):
@@ -19,20 +58,32 @@ class CardAnswer(BaseModel):
     card: dict[str, Any]
     markdown: str
     text: str
+    state: CardState | None = None
 
 
-@table.route("GET", "jobs/{id}/card", answer=CardAnswer, action="read", kernel=True)
+@table.route(
+    "GET", "jobs/{id}/card", query=CardQuery, answer=CardAnswer, action="read", kernel=True
+)
 async def job_card(call: Call) -> BaseModel:
     """The card of a job as it stands now: small, without keys or paths of this machine."""
     job = call.service.job(call.path["id"])
     check_owner(call.service, call.caller, job.context_id)
-    made = await asyncio.to_thread(_made, call, job.id)
-    return CardAnswer(card=made.card, markdown=made.markdown, text=made.text)
+    store = call.service.journal.store
+    # The place comes first, so that whatever is stored meanwhile is told again.
+    seq = store.last_seq(job.context_id)
+    run = await asyncio.to_thread(run_of, store, job.id)
+    made = await asyncio.to_thread(_card, call, run)
+    answer = CardAnswer(card=made.card, markdown=made.markdown, text=made.text)
+    if call.query.whole:
+        left_out = made.card["snapshot"]["left_out"]
+        answer.state = await asyncio.to_thread(_state, call, run, seq, left_out)
+        if run.executions and run.present.status.is_final:
+            answer.state.audit = await call.service.audit(job.context_id, job.id)
+    return answer
 
 
-def _made(call: Call, job_id: str) -> RunCard:
+def _card(call: Call, run: Run) -> RunCard:
     service = call.service
-    run = run_of(service.journal.store, job_id)
     return run_card(
         run,
         host=call.host.kind,
@@ -40,3 +91,24 @@ def _made(call: Call, job_id: str) -> RunCard:
         stale=service.plans.stale_files(run.revision) if run.revision else [],
         discretion=service.discretion(),
     )
+
+
+def _state(call: Call, run: Run, seq: int, left_out: int) -> CardState:
+    service, context_id = call.service, run.context.id
+    store, ids = service.journal.store, [job.id for job in run.jobs]
+    active = store.active_job(context_id)
+    state = CardState(
+        seq=seq,
+        busy=active.id if active else None,
+        messages=store.job_messages(*ids) if left_out <= MAX_LEFT_OUT else None,
+        plan=plan_answer(call, run.revision) if run.revision else None,
+        checkpoints=sum(one.job_id in ids for one in store.checkpoints(context_id)),
+    )
+    if call.caller.kernel_id is None:
+        running = service.reproductions.state(context_id)
+        state.reproduction = reproduction_answer(call, context_id, running)
+        state.questions = [QuestionView.of(one) for one in service.pending_questions(context_id)]
+        state.permissions = [
+            PermissionView.of(one) for one in service.pending_permissions(context_id)
+        ]
+    return state

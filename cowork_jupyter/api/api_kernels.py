@@ -31,22 +31,29 @@ class ReproductionAnswer(BaseModel):
 async def reproduce(call: Call) -> BaseModel:
     """Begin to run all cells of the conversation's notebook in a new kernel."""
     context = call.service.context(call.path["id"])
-    return _answer(call, await call.service.reproductions.start(context, call.body.job_id))
+    state = await call.service.reproductions.start(context, call.body.job_id)
+    return reproduction_answer(call, context.id, state)
 
 
 @table.route("GET", PATH, answer=ReproductionAnswer, action="read")
 async def reproduction(call: Call) -> BaseModel:
     """How far it is; null if none runs."""
-    return _answer(call, call.service.reproductions.state(call.path["id"]))
+    return reproduction_answer(
+        call, call.path["id"], call.service.reproductions.state(call.path["id"])
+    )
 
 
 @table.route("POST", f"{PATH}/cancel", answer=ReproductionAnswer, action="execute")
 async def cancel_reproduction(call: Call) -> BaseModel:
     """Stop it."""
-    return _answer(call, await call.service.reproductions.cancel(call.path["id"]))
+    state = await call.service.reproductions.cancel(call.path["id"])
+    return reproduction_answer(call, call.path["id"], state)
 
 
-def _answer(call: Call, state: Reproduction | None) -> ReproductionAnswer:
-    notebook = call.service.context(call.path["id"]).notebook
+def reproduction_answer(
+    call: Call, context_id: str, state: Reproduction | None
+) -> ReproductionAnswer:
+    """What runs, and which notebook of this conversation can be tried."""
+    notebook = call.service.context(context_id).notebook
     can = call.host.kind == "server" and notebook
     return ReproductionAnswer(reproduction=state, notebook=notebook if can else None)

@@ -13,6 +13,7 @@ from ..domain.messages import Message
 from ..domain.plan import Plan
 from ..domain.role_view import RoleView
 from ..domain.roles import AgentRole
+from ..store import Inquiry
 
 
 def _storable(text: str) -> str:
@@ -324,6 +325,11 @@ class QuestionView(BaseModel):
     task_id: str | None
     status: str
     question: str
+
+    @classmethod
+    def of(cls, question: Inquiry) -> QuestionView:
+        """A stored question as the contract shows it."""
+        return cls.model_validate({**question.data, **question.model_dump(exclude={"data"})})
 
 
 class QuestionList(BaseModel):

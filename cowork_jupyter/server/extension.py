@@ -13,13 +13,14 @@ from traitlets import TraitError
 
 from .._version import __version__
 from ..config import Cowork
+from .activity import ActivityFeed
 from .handler import ApiHandler
 from .kernel_tokens import KernelTokens
 from .mcp import McpHandler
-from .news import News, NewsSocket
+from .page_socket import PageSocket
 from .passthrough import PassthroughHandler
 from .socket import EventsSocket
-from .tabs import Tabs, TabSocket
+from .tabs import Tabs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,8 +43,7 @@ class CoworkExtension(ExtensionApp):
     classes = [Cowork]
     handlers = [
         (r"/cowork/context/([^/]+)/events/ws", EventsSocket),
-        (r"/cowork/inbox/ws", NewsSocket),
-        (r"/cowork/notebooks/ws", TabSocket),
+        (r"/cowork/ws", PageSocket),
         (r"/cowork/v1/(models|chat/completions)", PassthroughHandler),
         (r"/cowork/mcp", McpHandler),
         (r"/cowork/.*", ApiHandler),
@@ -51,7 +51,7 @@ class CoworkExtension(ExtensionApp):
 
     kind: Literal["server"] = "server"
     kernel_tokens: KernelTokens
-    news: News
+    activity: ActivityFeed
     tabs: Tabs
     _service: CoworkService | None = None
     _kernels: ServerKernels | None = None
@@ -63,7 +63,7 @@ class CoworkExtension(ExtensionApp):
         assert app is not None
         self.kernel_tokens = KernelTokens(app.kernel_manager, lambda: app.connection_url)
         self.kernel_tokens.wrap_kernel_start()
-        self.news = News()
+        self.activity = ActivityFeed()
         self.tabs = Tabs()
 
     @property
@@ -86,7 +86,7 @@ class CoworkExtension(ExtensionApp):
             )
             self._service = CoworkService(settings, notebooks=notebooks, kernels=self._kernels)
             self._service.observe(Telemetry(self.serverapp.event_logger))
-            self._service.observe(self.news)
+            self._service.observe(self.activity)
         return self._service
 
     def _settings(self, workspace: str) -> Settings:

@@ -16,9 +16,24 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 from .handler import CallerMixin
 
 GOING_AWAY, NO_SUCH_CONTEXT = 1001, 4404
+SHUTTING_DOWN = "The server is shutting down."
 
 
-class EventsSocket(CallerMixin, WebSocketMixin, WebSocketHandler, JupyterHandler):
+class Socket(CallerMixin, WebSocketMixin, WebSocketHandler, JupyterHandler):
+    """A WebSocket for callers that `prepare` has let in; plain requests get an error."""
+
+    @allow_unauthenticated  # `prepare` has asked
+    async def get(self, *args: Any, **kwargs: Any) -> None:
+        """Open the socket."""
+        if self.request.headers.get("Upgrade", "").lower() != "websocket":
+            raise web.HTTPError(400, "This address is for WebSockets only.")
+        await super().get(*args, **kwargs)
+
+    def on_message(self, message: str | bytes) -> None:
+        """Nothing that comes in means anything here."""
+
+
+class EventsSocket(Socket):
     """`WS context/{id}/events/ws?after=SEQ`."""
 
     _sending: asyncio.Task[None] | None = None
@@ -29,13 +44,6 @@ class EventsSocket(CallerMixin, WebSocketMixin, WebSocketHandler, JupyterHandler
         await super().prepare()
         self._caller = await self.authorize("read")
 
-    @allow_unauthenticated  # `prepare` has asked
-    async def get(self, *args: Any, **kwargs: Any) -> None:
-        """Open the socket."""
-        if self.request.headers.get("Upgrade", "").lower() != "websocket":
-            raise web.HTTPError(400, "This address is for WebSockets only.")
-        await super().get(*args, **kwargs)
-
     async def open(self, context_id: str) -> None:
         """Start sending."""
         super().open(context_id)
@@ -44,9 +52,6 @@ class EventsSocket(CallerMixin, WebSocketMixin, WebSocketHandler, JupyterHandler
         except ValueError:
             raise web.HTTPError(400, "'after' must be a number.") from None
         self._sending = asyncio.ensure_future(self._send(context_id, max(after, 0)))
-
-    def on_message(self, message: str | bytes) -> None:
-        """Nothing that comes in means anything here."""
 
     def on_close(self) -> None:
         """Stop sending."""
@@ -68,7 +73,7 @@ class EventsSocket(CallerMixin, WebSocketMixin, WebSocketHandler, JupyterHandler
             async with aclosing(service.events(context_id, after)) as events:
                 async for event in events:
                     await self.write_message(json.dumps(event.model_dump(mode="python")))
-            self.close(GOING_AWAY, "The server is shutting down.")
+            self.close(GOING_AWAY, SHUTTING_DOWN)
         except NotFound as error:
             self.close(NO_SUCH_CONTEXT, error.message)
         except WebSocketClosedError:

@@ -13,15 +13,12 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jupyter_server.auth.decorator import allow_unauthenticated
-from jupyter_server.base.handlers import JupyterHandler
-from jupyter_server.base.websocket import WebSocketMixin
-from tornado import web
-from tornado.websocket import WebSocketClosedError, WebSocketHandler
+from tornado.websocket import WebSocketClosedError
 
-from .handler import CallerMixin
+if TYPE_CHECKING:
+    from .page_frames import AnswerPart, OpenDocument
 
 PATIENCE = 10.0
 """Seconds that a tab may take to answer."""
@@ -62,7 +59,8 @@ class Tab:
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._questions[number] = answer
         try:
-            await self._send(json.dumps({"id": number, "op": question, "path": path, **more}))
+            asked = {"type": "question", "id": number, "op": question, "path": path, **more}
+            await self._send(json.dumps(asked))
             async with asyncio.timeout(PATIENCE):
                 found: dict[str, Any] = json.loads(await answer)
         except TimeoutError:
@@ -76,27 +74,23 @@ class Tab:
             raise TabRefused(found)
         return found
 
-    def hear(self, message: dict[str, Any]) -> None:
-        """Take what the page says: which notebooks it has open, or a part of an answer."""
-        if "documents" in message:
-            self._note_documents(message["documents"], bool(message.get("focused")))
-        number = message.get("answer")
-        answer = self._questions.get(number) if isinstance(number, int) else None
+    def take_answer(self, part: AnswerPart) -> None:
+        """Take a part of an answer; one that nobody waits for any more is dropped."""
+        answer = self._questions.get(part.question)
         if answer is None or answer.done():
             return
-        parts = self._parts.setdefault(int(number or 0), [])
-        parts.append(str(message.get("part", "")))
+        parts = self._parts.setdefault(part.question, [])
+        parts.append(part.part)
         if sum(map(len, parts)) > LARGEST_ANSWER:
             answer.set_result(json.dumps({"ok": False, "code": "too_large"}))
-        elif message.get("last"):
+        elif part.last:
             answer.set_result("".join(parts))
 
-    def _note_documents(self, documents: list[dict[str, Any]], focused: bool) -> None:
+    def note_documents(self, documents: list[OpenDocument], *, focused: bool) -> None:
+        """Take in which notebooks the page has open; it says so whenever that changes."""
         now = time.monotonic()
         self.documents = {
-            str(one["path"]): now
-            if focused and one.get("current")
-            else self.documents.get(str(one["path"]), 0.0)
+            one.path: now if focused and one.current else self.documents.get(one.path, 0.0)
             for one in documents
         }
 
@@ -137,45 +131,3 @@ class Tabs:
         ]
         found.sort(key=lambda one: one[0], reverse=True)
         return [(tab, path) for _, tab, path in found]
-
-
-class TabSocket(CallerMixin, WebSocketMixin, WebSocketHandler, JupyterHandler):
-    """`WS notebooks/ws`: for pages of users who may change things, as their answers are believed.
-
-    In: `{"documents": [{"path", "current"}], "focused"}` whenever that changes, and
-    `{"answer", "part", "last"}`. Out: `{"id", "op", "path", …}`.
-    """
-
-    _tab: Tab | None = None
-
-    async def prepare(self) -> None:  # type: ignore[override]
-        """Refuse kernels, and all who may not write."""
-        if self.recognise_kernel():
-            raise web.HTTPError(403, "A kernel may not do this; do it in the browser.")
-        await super().prepare()
-        await self.authorize("write")
-
-    @allow_unauthenticated  # `prepare` has asked
-    async def get(self, *args: Any, **kwargs: Any) -> None:
-        """Open the socket."""
-        await super().get(*args, **kwargs)
-
-    async def open(self, *args: Any) -> None:
-        """A page is there."""
-        super().open(*args)
-        self._tab = Tab(self.write_message)
-        self.extension.tabs.join(self._tab)
-
-    def on_message(self, message: str | bytes) -> None:
-        """Pass on what the page says; what makes no sense ends the connection."""
-        try:
-            if self._tab:
-                self._tab.hear(json.loads(message))
-        except (ValueError, TypeError, KeyError, AttributeError):
-            self.close(1003, "That was no message of ours.")
-
-    def on_close(self) -> None:
-        """The page is gone."""
-        super().on_close()
-        if self._tab:
-            self.extension.tabs.leave(self._tab)

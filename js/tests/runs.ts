@@ -3,7 +3,7 @@
 import { act } from 'preact/test-utils';
 
 import { CoworkError, type Channel, type EventListener, type Method } from '../src/shared/channel';
-import type { Event, JobFacts, Message, PermissionRequest, Plan, PlanStep, Question, RunCardData, RunSnapshot } from '../src/shared/protocol';
+import type { Audit, CardAnswer, CardState, Event, Job, JobFacts, Message, Page, PermissionRequest, Plan, PlanAnswer, PlanStep, Question, ReproductionAnswer, RunCardData, RunSnapshot } from '../src/shared/protocol';
 
 export const AT = '2026-11-14T14:02:00Z';
 
@@ -157,7 +157,7 @@ export class FakeServer implements Channel {
 
   async request<Answer>(method: Method, path: string, body: unknown = null): Promise<Answer> {
     this.asked.push({ method, path, body });
-    const answer = this.answers.get(`${method} ${path}`) ?? this.ofTheRun(path);
+    const answer = this.answers.get(`${method} ${path}`) ?? this.whole(path) ?? this.ofTheRun(path);
     await Promise.resolve();
     if (answer instanceof Error) {
       throw answer;
@@ -190,6 +190,32 @@ export class FakeServer implements Channel {
       events.forEach(one => this.listener?.event(one));
       await settled();
     });
+  }
+
+  /** The card with all that stands in the table beside it. */
+  private whole(path: string): unknown {
+    const card = /^(jobs\/[^/]*\/card)\?whole=true/.exec(path)?.[1];
+    const answer = card && (this.answers.get(`GET ${card}`) ?? this.ofTheRun(card));
+    if (!answer || answer instanceof Error) {
+      return answer;
+    }
+    const own = (answer as CardAnswer).card;
+    const get = <Found>(what: string): Found | null => {
+      const found = this.answers.get(`GET context/${own.context_id}/${what}`) ?? this.ofTheRun(`context/${own.context_id}/${what}`);
+      return found === undefined || found instanceof Error ? null : (found as Found);
+    };
+    const state: CardState = {
+      seq: own.snapshot.seq ?? 0,
+      busy: get<Page<Job>>('jobs')?.items.find(({ status }) => status === 'running' || status === 'waiting')?.id ?? null,
+      messages: get<Page<Message>>('messages?after=0&limit=1000')?.items ?? null,
+      plan: get<PlanAnswer>(`plan${own.snapshot.plan_id ? `?plan_id=${own.snapshot.plan_id}` : ''}`),
+      checkpoints: 0,
+      questions: get<Page<Record<string, unknown>>>('questions')?.items ?? null,
+      permissions: get<Page<Record<string, unknown>>>('permissions')?.items ?? null,
+      reproduction: get<ReproductionAnswer>('reproduce'),
+      audit: get<Audit>(`audit?job_id=${own.job_id}`)
+    };
+    return { ...answer, state };
   }
 
   private ofTheRun(path: string): unknown {

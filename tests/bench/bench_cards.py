@@ -1,15 +1,21 @@
-"""Cards in a real browser: how soon an event is painted, and that a long stream stays smooth."""
+"""Cards in a real browser: how soon an event is painted, that a long stream stays smooth, and
+what a page full of them asks its server.
+"""
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from playwright.sync_api import CDPSession, Page, sync_playwright
 
 from tests.ui.chromium import ARGUMENTS, HELP, find_chromium
+from tests.ui.crowd import CARDS, PER_PAGE, crowded_lab, reloaded, until_live, write_cards
 from tests.ui.gallery import open_gallery
+from tests.ui.person import open_notebook
 
 from .rows import Row
 
@@ -79,18 +85,37 @@ def measure() -> Iterator[Row]:
     yield Row("longest dropped frame while text streams", max(slow, default=0), "ms", 100, note)
     note = f"{grown / DELTAS:.0f} B a delta, its text among them"
     yield Row("memory that a card keeps of them", grown / 1e6, "MB", 1, note)
+    yield from measure_reload()
+
+
+def measure_reload() -> Iterator[Row]:
+    """A notebook with many cards, opened, then reloaded."""
+    with TemporaryDirectory() as folder, crowded_lab(Path(folder)) as lab, browser() as page:
+        write_cards(lab, "cards.ipynb")
+        open_notebook(page, lab, "cards.ipynb")
+        until_live(page, CARDS)
+        traffic = reloaded(page)
+    asked = traffic.requests.total()
+    yield Row("sockets of a page with 30 cards", len(traffic.sockets), "", 1, "32 once")
+    limit = CARDS + len(PER_PAGE)
+    yield Row("requests at its reload", asked, "", limit, "one for each card; 277 once")
+
+
+@contextmanager
+def browser() -> Iterator[Page]:
+    executable = find_chromium()
+    assert executable, HELP
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=executable, args=ARGUMENTS)
+        yield chromium.new_page(viewport={"width": 1280, "height": 800})
+        chromium.close()
 
 
 @contextmanager
 def streaming_card() -> Iterator[Page]:
-    executable = find_chromium()
-    assert executable, HELP
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=ARGUMENTS)
-        page = browser.new_page(viewport={"width": 1280, "height": 800})
+    with browser() as page:
         open_gallery(page, "light", only="thinking")
         yield page
-        browser.close()
 
 
 def heap(session: CDPSession) -> int:

@@ -31,7 +31,7 @@ class FakeTab:
     async def show(self, *, current: str = "", focused: bool = True) -> None:
         """Tell the server which notebooks are open. When it has taken that in is its own affair."""
         documents = [{"path": path, "current": path == current} for path in self.documents]
-        await self._say({"documents": documents, "focused": focused})
+        await self._say({"type": "documents", "documents": documents, "focused": focused})
 
     async def open(self, path: str, document: dict[str, Any], *, focused: bool = True) -> None:
         self.documents[path] = copy.deepcopy(document)
@@ -47,6 +47,8 @@ class FakeTab:
     async def _listen(self) -> None:
         while (message := await self._socket.read_message()) is not None:
             asked = json.loads(message)
+            if asked["type"] != "question":
+                continue
             self.asked.append(asked)
             if not self.silent:
                 await self._answer(asked["id"], self._answer_to(asked))
@@ -55,7 +57,9 @@ class FakeTab:
         text = json.dumps(answer)
         parts = [text[at : at + self.part] for at in range(0, len(text), self.part)]
         for part in parts:
-            await self._say({"answer": number, "part": part, "last": part is parts[-1]})
+            await self._say(
+                {"type": "answer", "question": number, "part": part, "last": part is parts[-1]}
+            )
 
     async def _say(self, message: dict[str, Any]) -> None:
         await self._socket.write_message(json.dumps(message))

@@ -1,18 +1,15 @@
-"""What waits for the user, over all conversations: a list, and a socket that says when to look."""
+"""What waits for the user, over all conversations."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Any
 
 import pytest
-from tornado.httpclient import HTTPClientError
 
-from cowork_jupyter.server.handler import KERNEL_TOKEN_HEADER
 from tests.scripted import ScriptedServer, call, text
 
-from .api import PATIENCE, Api
+from .api import Api
 
 pytestmark = pytest.mark.usefixtures("connected")
 
@@ -54,31 +51,3 @@ async def test_what_is_answered_waits_no_more(api: Api, scripted: ScriptedServer
     (item,) = (await api.get("inbox"))["items"]
     await api.post(f"questions/{item['id']}/answer", {"value": "2025"})
     assert (await api.get("inbox"))["items"] == []
-
-
-async def test_the_socket_says_where_something_happened_but_not_what(
-    api: Api, jp_ws_fetch: Any, scripted: ScriptedServer
-) -> None:
-    scripted.add(text(QUESTION))
-    socket = await jp_ws_fetch("cowork", "inbox", "ws")
-    context = await asked(api)
-    kinds: set[str] = set()
-    numbers: list[int] = []
-    async with asyncio.timeout(PATIENCE):
-        while "question-asked" not in kinds:
-            frame = json.loads(await socket.read_message())
-            assert set(frame) == {"seq", "happened"}
-            assert set(frame["happened"]) == {context}
-            numbers.append(frame["seq"])
-            kinds.update(frame["happened"][context])
-    assert "job-started" in kinds
-    assert "text-delta" not in kinds
-    assert numbers == sorted(set(numbers))
-    socket.close()
-
-
-async def test_the_socket_is_for_users_only(api: Api, jp_serverapp: Any, jp_ws_fetch: Any) -> None:
-    extension = next(iter(jp_serverapp.extension_manager.extension_apps["cowork_jupyter"]))
-    extension.kernel_tokens.kernel_of = lambda _token: type("K", (), {"owner": "x", "id": "k"})()
-    with pytest.raises(HTTPClientError, match="403"):
-        await jp_ws_fetch("cowork", "inbox", "ws", headers={KERNEL_TOKEN_HEADER: "token"})

@@ -111,31 +111,35 @@ def test_another_name_for_this_machine_is_refused(user: httpx.Client) -> None:
     assert refused(user.post("cowork/context", json={}, headers=rebound))
 
 
+@pytest.mark.parametrize("address", ["context/{id}/events/ws", "ws"])
 @pytest.mark.parametrize(
     ("origin", "host"),
     [("http://evil.example", None), ("http://evil.example", "evil.example")],
     ids=["foreign origin", "foreign host"],
 )
-def test_a_foreign_page_gets_no_events(
-    server: LiveServer, user: httpx.Client, origin: str, host: str | None
+def test_a_foreign_page_gets_no_socket(
+    server: LiveServer, user: httpx.Client, address: str, origin: str, host: str | None
 ) -> None:
     with pytest.raises(websocket.WebSocketBadStatusException) as refusal:
-        open_socket(server, user, origin, host)
+        open_socket(server, user, address, origin, host)
     assert refusal.value.status_code == 403
 
 
-def test_a_page_of_the_server_gets_events(server: LiveServer, user: httpx.Client) -> None:
+@pytest.mark.parametrize("address", ["context/{id}/events/ws", "ws"])
+def test_a_page_of_the_server_gets_a_socket(
+    server: LiveServer, user: httpx.Client, address: str
+) -> None:
     origin = server.url.removesuffix(user.base_url.path)
-    open_socket(server, user, origin).close()
+    open_socket(server, user, address, origin).close()
 
 
 def open_socket(
-    server: LiveServer, user: httpx.Client, origin: str, host: str | None = None
+    server: LiveServer, user: httpx.Client, address: str, origin: str, host: str | None = None
 ) -> websocket.WebSocket:
-    """The events of a new context, asked for with the user's cookies."""
+    """A socket, of a new context where it is of one, asked for with the user's cookies."""
     context = user.post("cowork/context", json={}, headers=xsrf(user)).json()["id"]
     return websocket.create_connection(
-        f"{server.api}context/{context}/events/ws".replace("http", "ws", 1),
+        f"{server.api}{address.format(id=context)}".replace("http", "ws", 1),
         cookie="; ".join(f"{name}={value}" for name, value in user.cookies.items()),
         origin=origin,
         host=host,

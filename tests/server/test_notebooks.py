@@ -68,7 +68,7 @@ def new_tab(jp_ws_fetch: Any, jp_asyncio_loop: asyncio.AbstractEventLoop) -> Ite
     made: list[FakeTab] = []
 
     async def connect() -> FakeTab:
-        made.append(FakeTab(await jp_ws_fetch("cowork", "notebooks", "ws")))
+        made.append(FakeTab(await jp_ws_fetch("cowork", "ws")))
         return made[-1]
 
     yield connect
@@ -486,23 +486,26 @@ async def test_only_pages_of_users_may_connect(
     extension: Any, jp_ws_fetch: Any, http_server_client: Any, jp_base_url: str
 ) -> None:
     with pytest.raises(HTTPClientError, match="403"):
-        await http_server_client.fetch(f"{jp_base_url}cowork/notebooks/ws")
+        await http_server_client.fetch(f"{jp_base_url}cowork/ws")
     extension.kernel_tokens.kernel_of = lambda _token: type("K", (), {"owner": "x", "id": "k"})()
     with pytest.raises(HTTPClientError, match="403"):
-        await jp_ws_fetch("cowork", "notebooks", "ws", headers={KERNEL_TOKEN_HEADER: "token"})
+        await jp_ws_fetch("cowork", "ws", headers={KERNEL_TOKEN_HEADER: "token"})
 
 
 async def test_a_page_that_talks_nonsense_is_cut_off_and_harms_nobody(
     root: Path, use: Call, extension: Any, new_tab: NewTab
 ) -> None:
     save(root, notebook("saved"))
-    for nonsense in ("no json", "[]", '{"documents": [3]}', '{"documents": 3}'):
+    for nonsense in (
+        *("no json", "[]", "{}", '{"type": "hello"}', '{"type": "subscribe", "subscription": "x"}'),
+        *('{"type": "documents", "documents": [3]}', '{"type": "documents", "documents": 3}'),
+    ):
         tab = await new_tab()
         await until(lambda: len(extension.tabs._tabs) == 1)
         await tab._socket.write_message(nonsense)
         await until(lambda: not extension.tabs._tabs)
     tab = await new_tab()
-    await tab._socket.write_message('{"answer": 99, "part": "x", "last": true}')
+    await tab._socket.write_message('{"type": "answer", "question": 99, "part": "x", "last": true}')
     await opened(extension, tab, "n.ipynb", notebook("open"))
     broken = {"ok": False, "code": "broken", "message": "ouch"}
     tab._answer_to = lambda asked: {**broken, "to": asked}  # type: ignore[method-assign]

@@ -42,7 +42,7 @@ def jp_server_config(jp_server_config: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture
 def tab(jp_ws_fetch: Any, jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[FakeTab]:
-    socket = jp_asyncio_loop.run_until_complete(jp_ws_fetch("cowork", "notebooks", "ws"))
+    socket = jp_asyncio_loop.run_until_complete(jp_ws_fetch("cowork", "ws"))
 
     async def connect() -> FakeTab:
         return FakeTab(socket)

@@ -55,7 +55,7 @@ export class SavedCard {
       this.changed(store);
       return;
     }
-    const answer = await this.channel.request<CardAnswer>('GET', `jobs/${store.card.job_id}/card`).catch(() => null);
+    const answer = store.answer ?? (await this.channel.request<CardAnswer>('GET', `jobs/${store.card.job_id}/card`).catch(() => null));
     const model = this.model();
     if (answer === null || model === null || this.disposed) {
       return;

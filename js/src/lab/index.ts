@@ -9,13 +9,14 @@ import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { IStatusBar } from '@jupyterlab/statusbar';
 import { ITranslator } from '@jupyterlab/translation';
 
+import { sharedSocket } from '../shared/pageSocket';
 import { ServerChannel } from '../shared/serverChannel';
 import { setTranslate, t } from '../shared/translate';
 import { cards } from './cardRenderer';
 import { CommandIDs } from './commandIds';
 import { addCommands, addToPalette } from './commands';
 import { CoworkModel, ICoworkModel } from './coworkModel';
-import { News, newsUrl, WakingChannel } from './news';
+import { News, WakingChannel } from './news';
 import { notebookBridge } from './notebook/bridge';
 import { magics } from './notebook/magics';
 import { panel, place, IPanelPlace } from './panelPlugin';
@@ -37,9 +38,9 @@ const model: JupyterFrontEndPlugin<ICoworkModel> = {
       const bundle = translator.load('cowork_jupyter');
       setTranslate((text, ...values) => bundle.__(text, ...values));
     }
-    const { baseUrl, wsUrl, token } = app.serviceManager.serverSettings;
-    const news = new News(() => newsUrl(wsUrl, token));
-    const channel = new WakingChannel(new ServerChannel({ baseUrl, token }), () => news.listen());
+    const { serverSettings } = app.serviceManager;
+    const news = new News(sharedSocket(serverSettings));
+    const channel = new WakingChannel(new ServerChannel(serverSettings), () => news.listen());
     const cowork = new CoworkModel(channel, news);
     if (settings !== null) {
       keepPreferences(cowork, settings, PLUGIN_ID).catch((error: unknown) => {

@@ -3,8 +3,7 @@
 import { Signal, type ISignal } from '@lumino/signaling';
 
 import type { Channel, Method } from '../shared/channel';
-import { EventSocket } from '../shared/eventSocket';
-import type { Event } from '../shared/protocol';
+import type { PageSocket } from '../shared/pageSocket';
 
 /** What happened, by conversation; null when it may have been anything, as after a broken connection. */
 export type Happened = Readonly<Record<string, readonly string[]>> | null;
@@ -15,9 +14,9 @@ export interface INews {
 
 export class News implements INews {
   private readonly _happened = new Signal<News, Happened>(this);
-  private socket: EventSocket | null = null;
+  private isListening = false;
 
-  constructor(private readonly url: () => string) {}
+  constructor(private readonly socket: Pick<PageSocket, 'listen'>) {}
 
   get happened(): ISignal<News, Happened> {
     return this._happened;
@@ -25,24 +24,15 @@ export class News implements INews {
 
   /** Does nothing the second time. */
   listen(): void {
-    this.socket ??= new EventSocket(this.url, 0, {
-      event: frame => this._happened.emit((frame as Event & { happened?: Happened }).happened ?? {}),
-      state: state => {
-        if (state === 'live') {
-          this._happened.emit(null);
+    if (!this.isListening) {
+      this.isListening = true;
+      this.socket.listen(frame => {
+        if (frame.type !== 'question') {
+          this._happened.emit(frame.type === 'activity' ? frame.happened : null);
         }
-      }
-    });
+      });
+    }
   }
-}
-
-/** Where the server says it; a WebSocket cannot send headers, so a token goes into the address, as Lab does it. */
-export function newsUrl(wsUrl: string, token: string): string {
-  const url = new URL(`${wsUrl.replace(/\/*$/, '/')}cowork/inbox/ws`);
-  if (token) {
-    url.searchParams.set('token', token);
-  }
-  return url.href;
 }
 
 /** Whether something of these kinds happened, in this conversation if one is named. */

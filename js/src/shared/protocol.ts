@@ -305,6 +305,28 @@ export interface CardAnswer {
   text?: string;
 }
 
+/** The answer to `GET jobs/{id}/card?whole=true`. */
+export interface WholeCardAnswer extends CardAnswer {
+  state: CardState;
+}
+
+/** How everything stands that a run card shows. */
+export interface CardState {
+  /** Every event up to here is in the rest. */
+  seq: number;
+  busy: string | null;
+  /** Null when there are too many to bring at once. */
+  messages: Message[] | null;
+  plan: PlanAnswer | null;
+  checkpoints: number;
+  /** These are null for who may not decide, as a kernel. */
+  questions: Record<string, unknown>[] | null;
+  permissions: Record<string, unknown>[] | null;
+  reproduction: ReproductionAnswer | null;
+  /** Null until a plan was carried out. */
+  audit: Audit | null;
+}
+
 export interface Deviation {
   kind: string;
   what: string;

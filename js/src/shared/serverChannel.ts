@@ -1,7 +1,7 @@
-/** The channel to the Jupyter server: HTTP to ask, a WebSocket to listen. */
+/** The channel to the Jupyter server: HTTP to ask, the page's WebSocket to listen. */
 
 import { CoworkError, errorFromBody, type Channel, type EventListener, type Method } from './channel';
-import { EventSocket } from './eventSocket';
+import { sharedSocket } from './pageSocket';
 import { t } from './translate';
 
 const TIMEOUT_MS = 10_000;
@@ -9,6 +9,8 @@ const TIMEOUT_MS = 10_000;
 /** Where the server is, and how to prove that this page may call it. */
 export interface ServerAddress {
   baseUrl: string;
+  /** Where its sockets are, if not there. */
+  wsUrl?: string;
   token: string;
 }
 
@@ -45,19 +47,7 @@ export class ServerChannel implements Channel {
   }
 
   subscribe(contextId: string, after: number, listener: EventListener): () => void {
-    const socket = new EventSocket(seq => this.socketUrl(contextId, seq), after, listener);
-    return () => socket.close();
-  }
-
-  /** A WebSocket cannot send headers, so a token goes into the address, as Lab does it. */
-  private socketUrl(contextId: string, after: number): string {
-    const url = new URL(`${this.root}context/${encodeURIComponent(contextId)}/events/ws`, document.baseURI);
-    url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
-    url.searchParams.set('after', String(after));
-    if (this.address.token) {
-      url.searchParams.set('token', this.address.token);
-    }
-    return url.href;
+    return sharedSocket(this.address).subscribe(contextId, after, listener);
   }
 
   /** The time limit holds until the whole body has arrived, not just its headers. */

@@ -1,10 +1,13 @@
 /** Picks the server when it works, else the kernel. */
 
-import { CoworkError, type Channel, type EventListener, type Method } from '../shared/channel';
+import type { Channel, CoworkError, EventListener, Method } from '../shared/channel';
+
+/** Not from us, but from a Jupyter server without us, or one that this page is not logged in to. */
+const OF_OTHERS = ['not_installed', 'not_logged_in', 'unexpected_answer'];
 
 /**
  * The server goes first because it answers while the kernel is busy; the choice waits for the first
- * request, so that cards nobody clicks cost nothing.
+ * request, so that cards nobody clicks cost nothing. Where that one only reads, it is itself the trial.
  */
 export class ChosenChannel implements Channel {
   private choice: Promise<Channel> | null = null;
@@ -15,15 +18,16 @@ export class ChosenChannel implements Channel {
   ) {}
 
   async request<Answer>(method: Method, path: string, body?: unknown): Promise<Answer> {
-    this.choice ??= this.choose();
+    const first = this.choice === null && method === 'GET' && this.server?.request<Answer>(method, path, body);
+    this.choice ??= this.choose(first || this.server?.request('GET', 'health'));
     const channel = await this.choice;
-    return channel.request<Answer>(method, path, body);
+    return first && channel === this.server ? first : channel.request<Answer>(method, path, body);
   }
 
   subscribe(contextId: string, after: number, listener: EventListener): () => void {
     let end: (() => void) | null = null;
     let ended = false;
-    this.choice ??= this.choose();
+    this.choice ??= this.choose(this.server?.request('GET', 'health'));
     void this.choice.then(channel => {
       if (!ended) {
         end = channel.subscribe(contextId, after, listener);
@@ -35,19 +39,20 @@ export class ChosenChannel implements Channel {
     };
   }
 
-  private async choose(): Promise<Channel> {
+  private async choose(trial: Promise<unknown> | undefined): Promise<Channel> {
     if (this.server === null) {
       return this.kernel;
     }
     try {
-      await this.server.request('GET', 'health');
+      await trial;
       return this.server;
     } catch (error) {
-      if (error instanceof CoworkError && error.status === 0) {
+      const { status, code } = error as CoworkError;
+      if (status === 0) {
         // It was not there just now; ask it again next time.
         this.choice = null;
       }
-      return this.kernel;
+      return status === 0 || status >= 500 || OF_OTHERS.includes(code) ? this.kernel : this.server;
     }
   }
 }

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { News, newsUrl, tells, WakingChannel, type Happened } from '../../src/lab/news';
+import { News, tells, WakingChannel, type Happened } from '../../src/lab/news';
 import { CoworkError } from '../../src/shared/channel';
+import { PageSocket } from '../../src/shared/pageSocket';
 import { FakeServer } from '../runs';
 import { FakeSocket } from '../shared/fakeSocket';
 
@@ -10,7 +11,7 @@ describe('news', () => {
   afterEach(() => vi.unstubAllGlobals());
 
   it('listens once, and only when told to', () => {
-    const news = new News(() => 'ws://jupyter.example/cowork/inbox/ws');
+    const news = new News(new PageSocket('ws://jupyter.example/cowork/ws'));
     expect(FakeSocket.all).toHaveLength(0);
     news.listen();
     news.listen();
@@ -18,18 +19,13 @@ describe('news', () => {
   });
 
   it('passes on what happened, and after a connection that anything may have', () => {
-    const news = new News(() => 'ws://jupyter.example/cowork/inbox/ws');
+    const news = new News(new PageSocket('ws://jupyter.example/cowork/ws'));
     const heard: Happened[] = [];
     news.happened.connect((_, happened) => heard.push(happened));
     news.listen();
-    FakeSocket.all[0]?.onopen?.();
-    FakeSocket.all[0]?.onmessage?.({ data: JSON.stringify({ seq: 5, happened: { c1: ['job-started'] } }) });
+    FakeSocket.all[0]?.greet();
+    FakeSocket.all[0]?.tell({ type: 'activity', happened: { c1: ['job-started'] } });
     expect(heard).toEqual([null, { c1: ['job-started'] }]);
-  });
-
-  it('knows the address behind a hub, with the token that opens it', () => {
-    expect(newsUrl('wss://hub.example/user/me/', 'secret')).toBe('wss://hub.example/user/me/cowork/inbox/ws?token=secret');
-    expect(newsUrl('ws://localhost:8888', '')).toBe('ws://localhost:8888/cowork/inbox/ws');
   });
 
   it('tells by kind and conversation whether something is of interest', () => {

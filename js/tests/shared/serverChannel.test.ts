@@ -1,10 +1,32 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { ServerChannel, serverAddressOfPage } from '../../src/shared/serverChannel';
-import { describeChannel, event, type Asked, type FarSide } from '../channelContract';
+import { describeChannel, type Asked, type FarSide } from '../channelContract';
 import { FakeSocket } from './fakeSocket';
 
 const ADDRESS = { baseUrl: '/user/me/', token: 'secret' };
+
+/** A server that lets every page in. */
+class Greeting extends FakeSocket {
+  constructor(url: string) {
+    super(url);
+    queueMicrotask(() => this.greet());
+  }
+}
+
+/** All that pages have subscribed to, over whatever connection. */
+function subscribed(): { socket: FakeSocket; id: number; context: string; after: number }[] {
+  return FakeSocket.all.flatMap(socket =>
+    socket.said
+      .filter(({ type }) => type === 'subscribe')
+      .map(frame => ({ socket, id: frame['subscription'] as number, context: frame['context_id'] as string, after: frame['after'] as number }))
+  );
+}
+
+function tell(n: number, type: string, more: object = {}): void {
+  const { socket, id } = subscribed()[n]!;
+  socket.tell({ type, subscription: id, ...more });
+}
 
 function openOnFakeFetch(): FarSide {
   const asked: Asked[] = [];
@@ -21,18 +43,19 @@ function openOnFakeFetch(): FarSide {
     });
   });
   FakeSocket.install();
+  vi.stubGlobal('WebSocket', Greeting);
   return {
     channel: new ServerChannel(ADDRESS),
     get subscriptions() {
-      return FakeSocket.all.map(({ url, readyState }) => ({
-        context: url.pathname.split('/').at(-3) ?? '',
-        after: Number(url.searchParams.get('after')),
-        open: readyState < 2
+      return subscribed().map(({ socket, id, context, after }) => ({
+        context,
+        after,
+        open: socket.readyState < 2 && !socket.said.some(({ type, subscription }) => type === 'unsubscribe' && subscription === id)
       }));
     },
-    accept: n => FakeSocket.all[n]?.onopen?.(),
-    send: (n, sent) => FakeSocket.all[n]?.onmessage?.({ data: JSON.stringify(sent) }),
-    refuse: (n, why) => FakeSocket.all[n]?.lose(why === 'unknown' ? 4404 : 1006),
+    accept: n => tell(n, 'subscribed'),
+    send: (n, sent) => tell(n, 'event', { event: sent }),
+    refuse: (n, why) => (why === 'unknown' ? tell(n, 'refused', { code: 'not_found' }) : subscribed()[n]?.socket.lose()),
     asked,
     answer: (n, status, body) => answers[n]?.(new Response(JSON.stringify(body), { status })),
     close: () => vi.unstubAllGlobals()
@@ -118,62 +141,5 @@ describe('serverAddressOfPage', () => {
   });
   it.each([null, '', 'not json', '{}'])('finds no server in a page with config %j', config => {
     expect(serverAddressOfPage(page(config))).toBeNull();
-  });
-});
-
-describe('the socket of a ServerChannel', () => {
-  afterEach(() => vi.unstubAllGlobals());
-
-  it('goes below the base URL, with the token, as a socket cannot send headers', () => {
-    FakeSocket.install();
-    new ServerChannel(ADDRESS).subscribe('c 1', 7, { event: () => undefined, state: () => undefined });
-    const { url } = FakeSocket.all[0]!;
-    expect(url.protocol).toBe('ws:');
-    expect(`${url.pathname}${url.search}`).toBe('/user/me/cowork/context/c%201/events/ws?after=7&token=secret');
-  });
-
-  it('comes back by itself after the last event that arrived, and says so meanwhile', () => {
-    vi.useFakeTimers();
-    FakeSocket.install();
-    const seen: (number | string)[] = [];
-    const listener = { event: ({ seq }: { seq: number }) => seen.push(seq), state: (state: string) => seen.push(state) };
-    const end = new ServerChannel(ADDRESS).subscribe('c1', 4, listener);
-    FakeSocket.all[0]?.onopen?.();
-    FakeSocket.all[0]?.onmessage?.({ data: JSON.stringify(event(5)) });
-    FakeSocket.all[0]?.lose(1001);
-    vi.advanceTimersByTime(1000);
-    expect(FakeSocket.all[1]?.url.searchParams.get('after')).toBe('5');
-    FakeSocket.all[1]?.onopen?.();
-    FakeSocket.all[1]?.onmessage?.({ data: JSON.stringify(event(6)) });
-    expect(seen).toEqual(['live', 5, 'reconnecting', 'live', 6]);
-    end();
-    vi.useRealTimers();
-  });
-
-  it('is tried again at once when the machine is back on the network', () => {
-    vi.useFakeTimers();
-    FakeSocket.install();
-    const end = new ServerChannel(ADDRESS).subscribe('c1', 0, { event: () => undefined, state: () => undefined });
-    FakeSocket.all[0]?.lose(1006);
-    window.dispatchEvent(new Event('online'));
-    expect(FakeSocket.all).toHaveLength(2);
-    end();
-    window.dispatchEvent(new Event('online'));
-    vi.advanceTimersByTime(60_000);
-    expect(FakeSocket.all).toHaveLength(2);
-    vi.useRealTimers();
-  });
-
-  it('does not listen to a connection that it has given up', () => {
-    vi.useFakeTimers();
-    FakeSocket.install();
-    const seen: number[] = [];
-    new ServerChannel(ADDRESS).subscribe('c1', 0, { event: ({ seq }) => seen.push(seq), state: () => undefined });
-    const [first] = FakeSocket.all;
-    first?.lose(1006);
-    vi.advanceTimersByTime(60_000);
-    first?.onmessage?.({ data: JSON.stringify(event(1)) });
-    expect(seen).toEqual([]);
-    vi.useRealTimers();
   });
 });

@@ -10,9 +10,9 @@ function channel(answer: () => Promise<unknown>): Channel & { request: ReturnTyp
 
 const kernel = (): ReturnType<typeof channel> => channel(async () => 'kernel');
 const server = (): ReturnType<typeof channel> => channel(async () => 'server');
-const refusing = (status: number): ReturnType<typeof channel> =>
+const refusing = (status: number, code: string): ReturnType<typeof channel> =>
   channel(async () => {
-    throw new CoworkError({ code: 'x', message: 'x', status });
+    throw new CoworkError({ code, message: 'x', status });
   });
 
 describe('ChosenChannel', () => {
@@ -22,12 +22,24 @@ describe('ChosenChannel', () => {
     expect(far.request).not.toHaveBeenCalled();
   });
 
-  it('takes the server when its health answers, and looks only once', async () => {
+  it('takes the server when it answers the first question, and asks it nothing else for that', async () => {
     const far = server();
     const chosen = new ChosenChannel(far, kernel());
     await expect(chosen.request('GET', 'roles')).resolves.toBe('server');
-    await chosen.request('GET', 'roles');
-    expect(far.request.mock.calls.map(call => call[1])).toEqual(['health', 'roles', 'roles']);
+    await chosen.request('POST', 'context');
+    expect(far.request.mock.calls.map(call => call[1])).toEqual(['roles', 'context']);
+  });
+
+  it('does not try it with what changes something', async () => {
+    const far = server();
+    await expect(new ChosenChannel(far, kernel()).request('POST', 'context')).resolves.toBe('server');
+    expect(far.request.mock.calls.map(call => call[1])).toEqual(['health', 'context']);
+  });
+
+  it('takes a refusal of ours for an answer', async () => {
+    const [far, near] = [refusing(404, 'not_found'), kernel()];
+    await expect(new ChosenChannel(far, near).request('GET', 'jobs/j1/card')).rejects.toMatchObject({ code: 'not_found' });
+    expect(near.request).not.toHaveBeenCalled();
   });
 
   it('takes the kernel on a page that has no server', async () => {
@@ -35,7 +47,7 @@ describe('ChosenChannel', () => {
   });
 
   it('takes the kernel for good when the server has no cowork_jupyter', async () => {
-    const far = refusing(404);
+    const far = refusing(404, 'not_installed');
     const chosen = new ChosenChannel(far, kernel());
     await expect(chosen.request('GET', 'health')).resolves.toBe('kernel');
     await chosen.request('GET', 'health');
@@ -43,7 +55,7 @@ describe('ChosenChannel', () => {
   });
 
   it('tries a server again that was only away for a moment', async () => {
-    const far = refusing(0);
+    const far = refusing(0, 'unreachable');
     const chosen = new ChosenChannel(far, kernel());
     await expect(chosen.request('GET', 'health')).resolves.toBe('kernel');
     far.request.mockImplementation(async () => 'server');

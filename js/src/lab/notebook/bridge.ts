@@ -3,26 +3,23 @@
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
 
+import { sharedSocket, type PageSocket } from '../../shared/pageSocket';
+import { inParts, type Question } from './answers';
 import { answerTo } from './operations';
-import { TabSocket, tabUrl } from './socket';
 
 /** Documents of other drives are not files of this server; those of real-time collaboration are. */
 const DRIVES = ['', 'RTC'];
 
 export class NotebookBridge {
-  private readonly socket: TabSocket;
+  private readonly socket: PageSocket;
+  private isListening = false;
   private isTelling = false;
 
   constructor(
     private readonly app: JupyterFrontEnd,
     private readonly tracker: INotebookTracker
   ) {
-    const { wsUrl, token } = app.serviceManager.serverSettings;
-    this.socket = new TabSocket(
-      tabUrl(wsUrl, token),
-      question => answerTo(question, this.find(question.path)),
-      () => this.tellNow()
-    );
+    this.socket = sharedSocket(app.serviceManager.serverSettings);
     tracker.widgetAdded.connect((_, panel) => this.follow(panel));
     tracker.forEach(panel => this.follow(panel));
     tracker.currentChanged.connect(() => this.tell());
@@ -31,10 +28,28 @@ export class NotebookBridge {
   }
 
   private follow(panel: NotebookPanel): void {
-    this.socket.start();
+    this.listen();
     panel.context.pathChanged.connect(() => this.tell());
     panel.disposed.connect(() => this.tell());
     this.tell();
+  }
+
+  /** From the first notebook on; does nothing the second time. */
+  private listen(): void {
+    if (!this.isListening) {
+      this.isListening = true;
+      this.socket.listen((frame, answer) => {
+        if (frame.type === 'hello') {
+          this.tellNow();
+        } else if (frame.type === 'question') {
+          void this.answer(frame as typeof frame & Question, answer);
+        }
+      });
+    }
+  }
+
+  private async answer(question: Question, answer: (frame: object) => void): Promise<void> {
+    inParts(question.id, await answerTo(question, this.find(question.path))).forEach(answer);
   }
 
   /** Several changes in one turn are told once. */
@@ -51,7 +66,7 @@ export class NotebookBridge {
   private tellNow(): void {
     const current = this.tracker.currentWidget;
     const documents = this.panels().map(panel => ({ path: panel.context.localPath, current: panel === current }));
-    this.socket.send({ documents, focused: document.hasFocus() });
+    this.socket.send({ type: 'documents', documents, focused: document.hasFocus() });
   }
 
   /** A notebook may have several views; the one that the user is in goes first. */

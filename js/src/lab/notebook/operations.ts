@@ -7,7 +7,7 @@ import { Marks } from './marks';
 import { shortened } from './outputs';
 import { replaceContent, type Replacement } from './replace';
 import { runCell, startKernel } from './running';
-import type { Answer, Question } from './socket';
+import type { Answer, Question } from './answers';
 import { keepSteady } from './steady';
 
 /** Saving may ask the user something; the agent does not wait for that. */

@@ -71,8 +71,8 @@ export class RunActions {
     this.store.chooseRole(role);
   }
 
-  audit(): Promise<Audit> {
-    return this.channel.request<Audit>('GET', `${this.context}/audit?job_id=${this.card_id}`);
+  async audit(): Promise<Audit> {
+    return this.store.answer?.state.audit ?? this.channel.request<Audit>('GET', `${this.context}/audit?job_id=${this.card_id}`);
   }
 
   /** Those of the card's own jobs, oldest first: the first one takes back everything the card has done. */
@@ -94,8 +94,8 @@ export class RunActions {
   }
 
   /** How far the notebook is that is being run anew, and which one can be. */
-  reproduction(): Promise<ReproductionAnswer> {
-    return this.channel.request<ReproductionAnswer>('GET', `${this.context}/reproduce`);
+  async reproduction(): Promise<ReproductionAnswer> {
+    return this.store.answer?.state.reproduction ?? this.channel.request<ReproductionAnswer>('GET', `${this.context}/reproduce`);
   }
 
   /** All cells from top to bottom, in a second kernel. What they change belongs to this job, and can be taken back with it. */

@@ -1,7 +1,7 @@
 /** How a run stands, asked anew: a saved card is shortened, and nobody should decide on less than all of it. */
 
-import { CoworkError, type Channel } from '../channel';
-import type { CardAnswer, Job, Message, Page, PlanAnswer, RunCardData } from '../protocol';
+import type { Channel } from '../channel';
+import type { Message, Page, PlanAnswer, WholeCardAnswer } from '../protocol';
 import { withMessage } from './messages';
 import { permissionOf, planOf, questionOf } from './reading';
 import { fromCard } from './snapshot';
@@ -9,39 +9,24 @@ import type { CallEntry, Entry, RunState } from './state';
 
 type Fields = Record<string, unknown>;
 
-/** Rejects with a 404 when nobody here knows the run. */
-export async function loadRun(channel: Channel, saved: RunCardData): Promise<RunState> {
-  const { card } = await channel.request<CardAnswer>('GET', `jobs/${saved.job_id}/card`);
-  // Whatever happens while the rest is read comes again as an event, and then does no harm.
-  const context = `context/${card.context_id}`;
-  const [jobs, plan, permissions, questions] = await Promise.all([
-    channel.request<Page<Job>>('GET', `${context}/jobs`),
-    channel.request<PlanAnswer>('GET', planAddress(card.context_id, card.snapshot.plan_id ?? null)),
-    pending(channel, `${context}/permissions`),
-    pending(channel, `${context}/questions`)
-  ]);
-  const shown = fromCard(card);
-  const state = isPlanOf(shown, plan) ? withPlan(shown, plan) : shown;
-  const isFollowed = (one: { job_id?: string | null }): boolean => !one.job_id || state.follows.includes(one.job_id);
-  return {
-    ...state,
-    busy: jobs.items.find(({ status }) => status === 'running' || status === 'waiting')?.id ?? null,
-    permissions: permissions?.map(permissionOf).filter(isFollowed) ?? state.permissions,
-    questions: questions?.map(questionOf).filter(isFollowed) ?? state.questions
-  };
+/** All that a card needs, in one request: a page may have many. Rejects with a 404 when nobody here knows the run. */
+export function loadRun(channel: Channel, jobId: string): Promise<WholeCardAnswer> {
+  return channel.request<WholeCardAnswer>('GET', `jobs/${jobId}/card?whole=true`);
 }
 
-/** Null when this caller may not see them: a kernel may not decide. */
-async function pending(channel: Channel, path: string): Promise<Fields[] | null> {
-  try {
-    const { items } = await channel.request<Page<Fields>>('GET', path);
-    return items.filter(({ status }) => status === undefined || status === 'pending');
-  } catch (error) {
-    if (error instanceof CoworkError && (error.status === 403 || error.status === 404)) {
-      return null;
-    }
-    throw error;
-  }
+/** Whatever happened while the answer was made comes again as an event, and then does no harm. */
+export function fromWhole({ card, state: whole }: WholeCardAnswer): RunState {
+  const shown = fromCard(card);
+  const planned = whole.plan && isPlanOf(shown, whole.plan) ? withPlan(shown, whole.plan) : shown;
+  const isFollowed = (one: { job_id?: string | null }): boolean => !one.job_id || planned.follows.includes(one.job_id);
+  const state = {
+    ...planned,
+    busy: whole.busy,
+    checkpoints: whole.checkpoints,
+    permissions: whole.permissions?.map(permissionOf).filter(isFollowed) ?? planned.permissions,
+    questions: whole.questions?.map(questionOf).filter(isFollowed) ?? planned.questions
+  };
+  return whole.messages ? withWholeRecord(state, whole.messages) : state;
 }
 
 export function planAddress(contextId: string, planId: string | null): string {

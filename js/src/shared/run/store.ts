@@ -1,8 +1,8 @@
 /** Keeps one run card up to date: asks how the run stands, then listens, and draws at most once a frame. */
 
 import { CoworkError, pauseBefore, type Channel } from '../channel';
-import type { Event, PlanAnswer, RunCardData } from '../protocol';
-import { isPlanOf, loadMessages, loadRun, planAddress, withPlan, withWholeRecord } from './load';
+import type { Event, PlanAnswer, RunCardData, WholeCardAnswer } from '../protocol';
+import { fromWhole, isPlanOf, loadMessages, loadRun, planAddress, withPlan, withWholeRecord } from './load';
 import { hasGap, reduce } from './reduce';
 import { fromCard } from './snapshot';
 import type { RunState } from './state';
@@ -15,8 +15,6 @@ export type Link = 'opening' | 'live' | 'reconnecting' | 'record';
 
 /** In a hidden tab frames do not come, yet events do. */
 const LONGEST_FRAME_MS = 250;
-/** Of a longer record the older part is fetched when somebody asks for it. */
-const FETCHED_AT_ONCE = 500;
 
 export class RunStore {
   state: RunState;
@@ -25,6 +23,8 @@ export class RunStore {
   trusted = false;
   /** Whether the user has started something from this card. */
   hasGoneOn = false;
+  /** What came with the first answer; null once something has happened since, as it may be otherwise now. */
+  answer: WholeCardAnswer | null = null;
   private readonly listeners = new Set<() => void>();
   private queue: Event[] = [];
   private frame: { cancel(): void } | null = null;
@@ -49,19 +49,16 @@ export class RunStore {
 
   async open(): Promise<void> {
     try {
-      const state = await loadRun(this.channel, this.card);
+      const answer = await loadRun(this.channel, this.card.job_id);
       if (!this.closed) {
-        this.state = state;
+        this.answer = answer;
+        this.state = fromWhole(answer);
         this.trusted = true;
         this.attempts = 0;
         this.listen();
-        if (state.leftOut <= FETCHED_AT_ONCE) {
-          await this.loadWhole();
-        }
       }
     } catch (error) {
-      // Once it is trusted only the older messages are missing, and there is a button for these.
-      if (!this.closed && !this.trusted) {
+      if (!this.closed) {
         this.failedToOpen(error);
       }
     }
@@ -168,6 +165,9 @@ export class RunStore {
   private takeQueue(): void {
     const events = this.queue;
     this.queue = [];
+    if (this.answer && events.some(({ seq }) => seq > (this.answer?.state.seq ?? 0))) {
+      this.answer = null;
+    }
     let state = this.state;
     for (const event of events) {
       if (hasGap(state, event)) {

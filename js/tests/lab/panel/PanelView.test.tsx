@@ -174,7 +174,7 @@ describe('an open conversation', () => {
     server.answers.set('GET context/c1/jobs', list(job('j1'), job('j2', { card_id: 'j2', status: 'running' })));
     await server.send(event(11, 'job-started', { job_id: 'j2', kind: 'message', role: 'actor', card_id: 'j2' }, { job_id: 'j2' }));
     await calm();
-    expect(server.asked.some(({ path }) => path === 'jobs/j2/card')).toBe(true);
+    expect(server.asked.some(({ path }) => path === 'jobs/j2/card?whole=true')).toBe(true);
     expect(button(one(screen, '.cw-composer'), 'Stop')).toBeTruthy();
   });
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { CoworkError } from '../../../src/shared/channel';
 import type { RunCardData } from '../../../src/shared/protocol';
+import { RunActions } from '../../../src/shared/run/actions';
 import { RunStore } from '../../../src/shared/run/store';
 import { roleOf, type TextEntry } from '../../../src/shared/run/state';
 import { event, executed, FakeServer, job, message, PERMISSION, plan, planned, runCard, settled, step } from '../../runs';
@@ -81,6 +82,32 @@ describe('opening a run', () => {
     expect(store.state.follows).toEqual(['j1', 'j2']);
     expect(store.state).toMatchObject({ busy: 'j2', tasks: { '1': { status: 'running' } } });
     expect(roleOf(store.state)).toBe('actor');
+  });
+
+  it('asks once for all that it shows, also for what is shown beside the run', async () => {
+    const server = new FakeServer(planned());
+    server.answers.set('GET context/c1/audit?job_id=j1', { steps: [] });
+    server.answers.set('GET context/c1/reproduce', { reproduction: null, notebook: 'n.ipynb' });
+    const store = await opened(server);
+    const actions = new RunActions(server, store);
+    await expect(actions.audit()).resolves.toEqual({ steps: [] });
+    await expect(actions.reproduction()).resolves.toMatchObject({ notebook: 'n.ipynb' });
+    expect(server.asked.map(({ path }) => path)).toEqual(['jobs/j1/card?whole=true']);
+  });
+
+  it('asks again once something has happened since, and only then', async () => {
+    const server = new FakeServer(planned());
+    server.answers.set('GET jobs/j1/card?whole=true', {
+      ...{ card: planned(), markdown: '' },
+      state: { ...{ seq: 12, busy: null, messages: null, plan: null, checkpoints: 0 }, ...{ questions: [], permissions: [], reproduction: null, audit: { steps: [] } } }
+    });
+    server.answers.set('GET context/c1/audit?job_id=j1', { steps: ['newer'] });
+    const store = await opened(server);
+    const actions = new RunActions(server, store);
+    await server.send(event(11, 'usage'), event(12, 'usage'));
+    await expect(actions.audit()).resolves.toEqual({ steps: [] });
+    await server.send(event(13, 'usage'));
+    await expect(actions.audit()).resolves.toEqual({ steps: ['newer'] });
   });
 });
 
