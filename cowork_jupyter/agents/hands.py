@@ -92,6 +92,8 @@ class Hands:
     """Hears what tools say while they run, beside those who follow the events."""
     files_read: dict[str, str] = field(default_factory=dict)
     """Fingerprints of the files that were looked at, as they were then."""
+    write_under_open: dict[str, bool] = field(default_factory=dict)
+    """What the user answered about notebooks that another program has open."""
 
     async def run(self, calls: Sequence[ToolCall]) -> list[Handled]:
         """Run the calls of one turn: side by side if they only look, else one by one."""
@@ -203,6 +205,7 @@ class Hands:
             decided_code=clearance.code,
             decided_tool=clearance.tool,
             ask=self._ask,
+            write_under_open=self.write_under_open,
         )
 
     async def _ask(self, question: Question) -> str | None:

@@ -73,16 +73,18 @@ class CoworkExtension(ExtensionApp):
             from ..service import CoworkService
             from .kernels import ServerKernels
             from .notebooks import ServerNotebooks
+            from .open_elsewhere import ForeignSessions
             from .telemetry import Telemetry
 
             assert self.serverapp is not None
             app = self.serverapp
             settings = self._settings(app.root_dir)
+            others = ForeignSessions(app.session_manager, self.tabs, app.root_dir)
             notebooks = ServerNotebooks(
-                self.tabs, app.contents_manager, app.root_dir, settings.workspace
+                self.tabs, others, app.contents_manager, app.root_dir, settings.workspace
             )
             self._kernels = ServerKernels(
-                app.session_manager, notebooks, app.root_dir, settings.stall_seconds
+                app.session_manager, notebooks, others, app.root_dir, settings.stall_seconds
             )
             self._service = CoworkService(settings, notebooks=notebooks, kernels=self._kernels)
             self._service.observe(Telemetry(self.serverapp.event_logger))

@@ -80,6 +80,8 @@ class ToolContext:
     """The fingerprint of the tool that was decided about; None where nobody decides."""
     ask: Callable[[Question], Awaitable[str | None]] = nobody_answers
     """Puts a question to the user in the middle of a call; None when nobody is there."""
+    write_under_open: dict[str, bool] = field(default_factory=dict)
+    """What the user answered in this run about notebooks that another program has open."""
 
 
 @dataclass(frozen=True)

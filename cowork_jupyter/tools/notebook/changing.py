@@ -14,19 +14,23 @@ from typing import Annotated, Any, Self
 from pydantic import Field, model_validator
 
 from ...domain.errors import InvalidInput
+from ...domain.replies import Option, Question
 from ...domain.roles import Permission
 from ..base import Parameters, Preview, PreviewFunction, ToolContext, ToolResult, tool
 from ..diff import Diff, diff
 from ..files import PathOf
 from .editing import new_cell_id
 from .reading import CellId
-from .state import CellState, CellType, Changed, Edit, NotebookState, stale
+from .state import CellState, CellType, Changed, Edit, NotebookState, OpenElsewhere, stale
 
 Fingerprint = Annotated[
     str, Field(min_length=1, description="Of the cell, as it was when you read it.")
 ]
 Index = Annotated[int | None, Field(ge=0, description="Place from 0, instead of `after`.")]
 After = Annotated[str | None, Field(description="Id of the cell behind which it goes.")]
+
+
+WRITE, LEAVE = "write", "leave"
 
 
 class _Placed(Parameters):
@@ -213,7 +217,7 @@ async def delete_cell(parameters: DeleteCell, context: ToolContext) -> ToolResul
 
 
 async def _carried_out(planned: _Planned, context: ToolContext, path: str) -> ToolResult:
-    changed = await context.notebooks.change(context.workspace, path, planned.edit)
+    changed = await _change(planned, context, path)
     summary = planned.summary(changed.cell_id)
     data = {
         "paths": [changed.path],
@@ -226,6 +230,33 @@ async def _carried_out(planned: _Planned, context: ToolContext, path: str) -> To
         "unsaved": changed.unsaved,
     }
     return ToolResult(f"{summary[0].upper()}{summary[1:]}.{_told(planned, changed)}", summary, data)
+
+
+async def _change(planned: _Planned, context: ToolContext, path: str) -> Changed:
+    """Carry it out; where another program has the notebook open, only if the user wants that."""
+    notebooks, answers = context.notebooks, context.write_under_open
+    try:
+        return await notebooks.change(context.workspace, path, planned.edit)
+    except OpenElsewhere:
+        name = planned.state.path
+        if name not in answers:
+            answers[name] = await context.ask(_about_open(name)) == WRITE
+        if not answers[name]:
+            raise
+    return await notebooks.change(context.workspace, path, planned.edit, under_open=True)
+
+
+def _about_open(path: str) -> Question:
+    return Question(
+        question=f"{path} is open in another program. Write the file anyway?",
+        context="That program does not see the change, and asks at its next save which version "
+        "to keep.",
+        options=[
+            Option(label="Leave it", value=LEAVE, description="You can insert the cells yourself."),
+            Option(label="Write the file anyway", value=WRITE),
+        ],
+        default=LEAVE,
+    )
 
 
 def _told(planned: _Planned, changed: Changed) -> str:
