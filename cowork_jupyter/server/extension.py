@@ -19,15 +19,16 @@ from .mcp import McpHandler
 from .news import News, NewsSocket
 from .passthrough import PassthroughHandler
 from .socket import EventsSocket
-from .tabs import Tabs, TabSocket
+from .tabs import Tab, Tabs, TabSocket
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from ..domain.health import Problem
     from ..domain.settings import Settings
     from ..mcp.server.http import Doors
     from ..service import CoworkService
+    from .cell_marks import CellMarks
     from .kernels import ServerKernels
 
 
@@ -55,6 +56,7 @@ class CoworkExtension(ExtensionApp):
     tabs: Tabs
     _service: CoworkService | None = None
     _kernels: ServerKernels | None = None
+    _marks: CellMarks | None = None
     _doors: Doors | None = None
 
     def initialize_settings(self) -> None:
@@ -89,7 +91,33 @@ class CoworkExtension(ExtensionApp):
             self._service = CoworkService(settings, notebooks=notebooks, kernels=self._kernels)
             self._service.observe(Telemetry(self.serverapp.event_logger))
             self._service.observe(self.news)
+            self._service.observe(self.marks)
         return self._service
+
+    def mark_cells(self, tab: Tab, opened: Collection[str]) -> None:
+        """Show a tab which cells of notebooks it has just opened were changed by an agent."""
+        if opened and (self._service is not None or self._has_record()):
+            self.marks.opened(tab, opened)
+
+    def _has_record(self) -> bool:
+        """Whether an agent has ever worked here."""
+        from ..domain.errors import CoworkError
+
+        assert self.serverapp is not None
+        try:
+            return self._settings(self.serverapp.root_dir).database.exists()
+        except CoworkError:  # whoever asks the service for something is told
+            return False
+
+    @property
+    def marks(self) -> CellMarks:
+        """Who tells tabs what an agent has changed in their notebooks."""
+        if self._marks is None:
+            from .cell_marks import CellMarks
+
+            assert self.serverapp is not None
+            self._marks = CellMarks(self.tabs, self.serverapp.root_dir, lambda: self.service)
+        return self._marks
 
     def _settings(self, workspace: str) -> Settings:
         from ..domain.errors import Unavailable

@@ -78,10 +78,18 @@ class Tab:
             raise TabRefused(found)
         return found
 
-    def hear(self, message: dict[str, Any]) -> None:
-        """Take what the page says: which notebooks it has open, or a part of an answer."""
+    def hear(self, message: dict[str, Any]) -> set[str]:
+        """Take what the page says: which notebooks it has open, or a part of an answer.
+
+        Gives the notebooks that were not open before.
+        """
+        before = set(self.documents)
         if "documents" in message:
             self._note_documents(message["documents"], bool(message.get("focused")))
+        self._take_answer(message)
+        return self.documents.keys() - before
+
+    def _take_answer(self, message: dict[str, Any]) -> None:
         number = message.get("answer")
         answer = self._questions.get(number) if isinstance(number, int) else None
         if answer is None or answer.done():
@@ -117,9 +125,12 @@ class Tabs:
     def __init__(self) -> None:
         self._tabs: list[Tab] = []
         self._had: set[str] = set()
+        self.loop: asyncio.AbstractEventLoop | None = None
+        """Where they can be asked; None as long as there was none."""
 
     def join(self, tab: Tab) -> None:
         """A page has connected."""
+        self.loop = asyncio.get_running_loop()
         self._tabs.append(tab)
 
     def leave(self, tab: Tab) -> None:
@@ -184,7 +195,8 @@ class TabSocket(CallerMixin, WebSocketMixin, WebSocketHandler, JupyterHandler):
         """Pass on what the page says; what makes no sense ends the connection."""
         try:
             if self._tab:
-                self._tab.hear(json.loads(message))
+                opened = self._tab.hear(json.loads(message))
+                self.extension.mark_cells(self._tab, opened)
         except (ValueError, TypeError, KeyError, AttributeError):
             self.close(1003, "That was no message of ours.")
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict
 
+from ..domain.cell_changes import CellEdit
 from ..domain.message_data import ToolFacts
 from ..domain.messages import ImagePart
 from ..domain.replies import Question
@@ -96,6 +97,8 @@ class ToolResult:
     """Facts for cards, checkpoints and the audit, such as `{"paths": ["sales.py"]}`."""
     images: tuple[ImagePart, ...] = ()
     """Pictures for models that can see; the text names them for those that cannot."""
+    cell_edit: CellEdit | None = None
+    """What it did to a cell of a notebook, for the user to accept or revert."""
 
     @cached_property
     def facts(self) -> ToolFacts:

@@ -13,13 +13,14 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
+from ...domain.cell_changes import CellEdit, CellText
 from ...domain.errors import InvalidInput
 from ...domain.replies import Option, Question
 from ...domain.roles import Permission
 from ..base import Parameters, Preview, PreviewFunction, ToolContext, ToolResult, tool
 from ..diff import Diff, diff
 from ..files import PathOf
-from .editing import new_cell_id
+from .editing import BY_PLACE, new_cell_id
 from .reading import CellId
 from .state import CellState, CellType, Changed, Edit, NotebookState, OpenElsewhere, stale
 
@@ -101,6 +102,25 @@ class _Planned:
         if edit.kind not in ("insert", "edit"):
             return None
         return CellState(edit.cell_id, edit.cell_type, edit.source).fingerprint
+
+    def cell_edit(self, changed: Changed) -> CellEdit | None:
+        """What the user can accept or revert; None where cells have no ids to be known by."""
+        edit, state = self.edit, self.state
+        if changed.cell_id.startswith(BY_PLACE):
+            return None
+        place = None if edit.kind == "insert" else state.index(edit.cell_id)
+        before = None if place is None else _text_of(state.cells[place])
+        return CellEdit(
+            notebook=changed.path,
+            cell_id=changed.cell_id,
+            before=before,
+            after={
+                "move": before,
+                "delete": None,
+            }.get(edit.kind, CellText(cell_type=edit.cell_type, source=edit.source)),
+            moved=edit.kind == "move",
+            above=state.cells[place - 1].id if place else None,
+        )
 
     def preview(self) -> Preview:
         """What an approval card shows."""
@@ -229,7 +249,8 @@ async def _carried_out(planned: _Planned, context: ToolContext, path: str) -> To
         "open": changed.is_open,
         "unsaved": changed.unsaved,
     }
-    return ToolResult(f"{summary[0].upper()}{summary[1:]}.{_told(planned, changed)}", summary, data)
+    text = f"{summary[0].upper()}{summary[1:]}.{_told(planned, changed)}"
+    return ToolResult(text, summary, data, cell_edit=planned.cell_edit(changed))
 
 
 async def _change(planned: _Planned, context: ToolContext, path: str) -> Changed:
@@ -286,6 +307,10 @@ def _neighbour(state: NotebookState, place: _Placed, end: int) -> str | None:
             f"'{state.path}' has no place {index}: the last one is {end}.", code="no_such_place"
         )
     return state.cells[index - 1].id if index else None
+
+
+def _text_of(cell: CellState) -> CellText:
+    return CellText(cell_type=cell.cell_type, source=cell.source)
 
 
 def _type_of(cell: CellState) -> CellType:
