@@ -356,8 +356,10 @@ def _full_context(store: Store) -> Context:
         tx.save_permission(Inquiry(id=new_id("p"), context_id=context.id))
         tx.save_plan(PlanRevision(context_id=context.id, revision=1, plan=plan))
         tx.save_checkpoint(CheckpointRecord(id=new_id("cp"), context_id=context.id))
-        place = {"notebook": f"{context.id}.ipynb", "cell_id": "c0", "context_id": context.id}
-        tx.save_cell_change(CellChange(**place, before=None, after=None))
+        name = f"{context.id}.ipynb"
+        tx.save_cell_change(
+            CellChange(context_id=context.id, notebook=name, cell_id="c0", before=None, after=None)
+        )
     return context
 
 

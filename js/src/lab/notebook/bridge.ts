@@ -3,6 +3,9 @@
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
 
+import type { Channel } from '../../shared/channel';
+import { ICoworkModel } from '../coworkModel';
+import type { Decide } from './marks';
 import { answerTo } from './operations';
 import { TabSocket, tabUrl } from './socket';
 
@@ -15,12 +18,14 @@ export class NotebookBridge {
 
   constructor(
     private readonly app: JupyterFrontEnd,
-    private readonly tracker: INotebookTracker
+    private readonly tracker: INotebookTracker,
+    channel: Channel
   ) {
     const { wsUrl, token } = app.serviceManager.serverSettings;
+    const decide: Decide = (ids, decision) => channel.request('POST', 'cell-changes', { ids, decision });
     this.socket = new TabSocket(
       tabUrl(wsUrl, token),
-      question => answerTo(question, this.find(question.path)),
+      question => answerTo(question, this.find(question.path), decide),
       () => this.tellNow()
     );
     tracker.widgetAdded.connect((_, panel) => this.follow(panel));
@@ -70,8 +75,8 @@ export const notebookBridge: JupyterFrontEndPlugin<void> = {
   id: 'cowork-jupyter:notebooks',
   description: 'Lets the agent read and change notebooks that are open, where the user sees it.',
   autoStart: true,
-  requires: [INotebookTracker],
-  activate: (app: JupyterFrontEnd, tracker: INotebookTracker) => {
-    new NotebookBridge(app, tracker);
+  requires: [INotebookTracker, ICoworkModel],
+  activate: (app: JupyterFrontEnd, tracker: INotebookTracker, cowork: ICoworkModel) => {
+    new NotebookBridge(app, tracker, cowork.channel);
   }
 };
