@@ -390,6 +390,11 @@ class CoworkService(Parts):
 
         return decide(self.journal, ids, decision)
 
+    def move_cell_changes(self, old: str, new: str) -> None:
+        """A notebook was renamed: what the user has to decide about it goes along."""
+        with self.journal.transaction() as tx:
+            tx.move_cell_changes(old, new)
+
     async def checkpoints(self, context_id: str) -> list[CheckpointRecord]:
         """States of the workspace that one can go back to, oldest first."""
         self.context(context_id)

@@ -41,6 +41,10 @@ class CellMarks:
         for path in paths:
             self._start(self._tell_first(tab, path))
 
+    def renamed(self, old: str, new: str) -> None:
+        """A notebook of the server, or a folder with some, has another path."""
+        self._service().move_cell_changes(self._notebook_at(old), self._notebook_at(new))
+
     def _start(self, telling: Coroutine[Any, Any, None]) -> None:
         task = asyncio.ensure_future(telling)
         self._telling.add(task)

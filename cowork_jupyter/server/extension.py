@@ -67,6 +67,10 @@ class CoworkExtension(ExtensionApp):
         self.kernel_tokens.wrap_kernel_start()
         self.news = News()
         self.tabs = Tabs()
+        assert app.event_logger is not None
+        app.event_logger.add_listener(
+            schema_id=app.contents_manager.event_schema_id, listener=self._follow_files
+        )
 
     @property
     def service(self) -> CoworkService:
@@ -98,6 +102,11 @@ class CoworkExtension(ExtensionApp):
         """Show a tab which cells of notebooks it has just opened were changed by an agent."""
         if opened and (self._service is not None or self._has_record()):
             self.marks.opened(tab, opened)
+
+    async def _follow_files(self, logger: Any, schema_id: str, data: dict[str, Any]) -> None:  # noqa: ARG002
+        """Hear what becomes of files on this server."""
+        if data["action"] == "rename" and (self._service is not None or self._has_record()):
+            self.marks.renamed(data["source_path"], data["path"])
 
     def _has_record(self) -> bool:
         """Whether an agent has ever worked here."""

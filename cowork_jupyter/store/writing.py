@@ -153,6 +153,14 @@ class Transaction(Reader):
         """Store that a cell was changed, or what the user decided about it."""
         self._save("cell_changes", change.context_id, change)
 
+    def move_cell_changes(self, old: str, new: str) -> None:
+        """A notebook, or a folder of them, has another path now."""
+        self._connection.execute(
+            "UPDATE OR IGNORE cell_changes SET notebook=?2 || substr(notebook, length(?1) + 1)"
+            " WHERE notebook=?1 OR substr(notebook, 1, length(?1) + 1)=?1 || '/'",
+            (old, new),
+        )
+
     def delete_checkpoints(self, ids: Iterable[str]) -> None:
         """Forget checkpoints whose content is not kept any more."""
         values = [(one,) for one in ids]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from tests.scripted import ScriptedServer, call, text
 
-from .api import Api
+from .api import PATIENCE, Api
 from .browser import FakeTab
 from .test_notebooks import NewTab, notebook, opened, save, until
 from .test_notebooks import extension as extension
@@ -103,6 +104,28 @@ async def test_every_tab_is_told_at_once_and_when_it_opens_the_notebook(
     await api.post("cell-changes", {"ids": [change["id"]], "decision": "accept"})
     await until(lambda: told(first) == [[cell], []] and told(second) == [[cell], []])
     assert {one["path"] for one in first.asked if one["op"] == "marks"} == {"n.ipynb"}
+
+
+async def test_changes_go_along_when_a_notebook_or_its_folder_is_renamed(
+    root: Path,
+    api: Api,
+    scripted: ScriptedServer,
+    extension: Any,
+    new_tab: NewTab,
+    jp_serverapp: Any,
+) -> None:
+    save(root, notebook("one"), "old/n.ipynb")
+    await run(api, scripted, "insert_cell", path="old/n.ipynb", source="new")
+    contents = jp_serverapp.contents_manager
+    await contents.rename("old/n.ipynb", "old/m.ipynb")
+    await contents.rename("old", "newer")
+    async with asyncio.timeout(PATIENCE):
+        while not (items := (await api.get("cell-changes", notebook="newer/m.ipynb"))["items"]):
+            await asyncio.sleep(0.02)
+    tab = await new_tab()
+    await opened(extension, tab, "newer/m.ipynb", notebook("one"))
+    await until(lambda: told(tab) == [[items[0]["cell_id"]]])
+    assert (await api.get("cell-changes", notebook="old/n.ipynb"))["items"] == []
 
 
 async def test_a_kernel_may_not_decide(extension: Any) -> None:

@@ -194,10 +194,9 @@ def test_what_an_agent_could_not_insert_is_inserted_by_the_kernels_reply(
     before = path.read_bytes()
     rule = {"effect": "allow", "rule": "insert_cell", "scope": "global"}
     httpx.post(f"{server.api}rules", headers=HEADERS, json=rule, timeout=SECONDS)
-    notebook = {"path": "sub/sales.ipynb"}
     scripted.add(
-        call("insert_cell", **notebook, source="x = 1"),
-        call("insert_cell", **notebook, source="# Two", cell_type="markdown"),
+        call("insert_cell", path="sub/sales.ipynb", source="x = 1"),
+        call("insert_cell", path="sub/sales.ipynb", source="# Two", cell_type="markdown"),
         text("They are for you to insert."),
     )
     cells = open_notebook()

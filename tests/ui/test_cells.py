@@ -259,7 +259,7 @@ def test_the_notebook_behind_the_one_in_front_is_changed_and_no_other(
     page.keyboard.type("!")
     expect(shown).to_have_text("in front!!")
     tabs(page).filter(has_text=re.compile(f"^{name}")).click()
-    expect(shown).to_have_text("changed behind")
+    expect(shown.locator(".cm-line")).to_have_text("changed behind")
     expect(page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .cw-cell-mark")).to_be_visible()
 
 
