@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .domain.cell_changes import CellChange, CellDecision
 from .domain.contexts import HERE, Context, Initiator, Job, JobKind, RequestOrigin
 from .domain.errors import Conflict, InvalidInput, NotFound, Unavailable
 from .domain.events import Event
@@ -378,6 +379,21 @@ class CoworkService(Parts):
         """Calls that wait for the user's permission."""
         self.context(context_id)
         return self.journal.store.pending_permissions(context_id)
+
+    def cell_changes(self, notebook: str) -> list[CellChange]:
+        """What agents changed in a notebook and the user has not decided about, oldest first."""
+        return self.journal.store.pending_cell_changes(notebook)
+
+    def decide_cell_changes(self, ids: Sequence[str], decision: CellDecision) -> list[CellChange]:
+        """What the user says to changes of cells."""
+        from .agents.cell_changes import decide
+
+        return decide(self.journal, ids, decision)
+
+    def move_cell_changes(self, old: str, new: str) -> None:
+        """A notebook was renamed: what the user has to decide about it goes along."""
+        with self.journal.transaction() as tx:
+            tx.move_cell_changes(old, new)
 
     async def checkpoints(self, context_id: str) -> list[CheckpointRecord]:
         """States of the workspace that one can go back to, oldest first."""

@@ -23,7 +23,6 @@ from ..domain.message_data import (
     ToolOutcome,
     ToolResultData,
 )
-from ..domain.messages import ImagePart
 from ..domain.notices import ToolOutput
 from ..domain.plan import PlanStep
 from ..domain.replies import Question, ToolCall
@@ -32,6 +31,7 @@ from ..tools.kernel.state import Kernels, NoKernels
 from ..tools.registry import ToolRegistry, validated
 from ..workspace import Workspace, fingerprint
 from ..workspace.sandbox.sandbox import Sandbox
+from .cell_changes import record_edit
 from .gate import Clearance, Gate
 from .log import RunLog
 from .user import User
@@ -92,6 +92,8 @@ class Hands:
     """Hears what tools say while they run, beside those who follow the events."""
     files_read: dict[str, str] = field(default_factory=dict)
     """Fingerprints of the files that were looked at, as they were then."""
+    write_under_open: dict[str, bool] = field(default_factory=dict)
+    """What the user answered about notebooks that another program has open."""
 
     async def run(self, calls: Sequence[ToolCall]) -> list[Handled]:
         """Run the calls of one turn: side by side if they only look, else one by one."""
@@ -203,6 +205,7 @@ class Hands:
             decided_code=clearance.code,
             decided_tool=clearance.tool,
             ask=self._ask,
+            write_under_open=self.write_under_open,
         )
 
     async def _ask(self, question: Question) -> str | None:
@@ -228,7 +231,7 @@ class Hands:
             data.approved = True
         if clearance.sensitive:
             data.sensitive = True
-        self._record(outcome, data, result.text, result.images)
+        self._record(outcome, data, result.text, result)
 
     def _record_failure(self, one: _Numbered, error: CoworkError) -> None:
         # The advice says what to do; the flag is for those who count on it.
@@ -243,10 +246,12 @@ class Hands:
         outcome: ToolOutcome,
         data: ToolResultData,
         text: str,
-        images: Sequence[ImagePart] = (),
+        result: ToolResult | None = None,
     ) -> None:
         message = self.log.message("tool", text, data)
-        message.content += images
+        message.content += result.images if result else ()
         with self.log.journal.transaction() as tx:
+            if result and result.cell_edit:
+                record_edit(tx, self.log, result.cell_edit)
             tx.append_message(message)
             self.log.append(tx, outcome)

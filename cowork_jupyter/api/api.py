@@ -12,6 +12,7 @@ from ..domain.health import Health
 from ..domain.roles import DEFAULT_ROLE, AgentRole
 from . import (  # noqa: F401 (they register themselves)
     api_cards,
+    api_cells,
     api_checkpoints,
     api_inbox,
     api_kernels,

@@ -139,7 +139,11 @@ def _query_parameters(route: Route, schemas: dict[str, Any]) -> list[dict[str, A
         return []
     reference = schemas["references"][(route.query, "validation")]["$ref"]
     properties = schemas["$defs"][reference.rsplit("/", 1)[1]]["properties"]
-    return [{"name": name, "in": "query", "schema": of} for name, of in properties.items()]
+    needed = {name for name, field in route.query.model_fields.items() if field.is_required()}
+    return [
+        {"name": name, "in": "query", "required": name in needed, "schema": of}
+        for name, of in properties.items()
+    ]
 
 
 def _responses(route: Route, references: Any) -> dict[str, Any]:

@@ -33,6 +33,9 @@ class OpenDocuments(Protocol):
         `DocumentChanged` if it holds another text than `present`.
         """
 
+    async def is_open_elsewhere(self, path: str) -> bool:
+        """Whether a program has it open that cannot be told of a change."""
+
 
 class NoDocuments:
     """Nothing is open."""
@@ -47,6 +50,10 @@ class NoDocuments:
 
     async def write(self, path: str, present: bytes | None, content: bytes) -> bool:  # noqa: ARG002
         """Nothing to write to."""
+        return False
+
+    async def is_open_elsewhere(self, path: str) -> bool:  # noqa: ARG002
+        """Nothing is."""
         return False
 
 

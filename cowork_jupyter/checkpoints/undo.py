@@ -25,6 +25,7 @@ MOST_SHOWN = 200
 ATTEMPTS = 5
 """How often a document is planned anew that changes while it is to go back."""
 BUSY = "its tab shows something else by now; save or reload it, then roll back again"
+OPEN_ELSEWHERE = "another program has it open; close it there first"
 KERNELS = (
     "Variables in running kernels are not restored: restart the kernel and run the notebook "
     "up to where you want to go on."
@@ -141,9 +142,20 @@ class Undo:
         for path in {change.path for one in order.chosen for change in one.changes}:
             if self._documents.is_open(path):
                 documents[path] = await self._documents.read_unsaved(path)
-        return await self._shelf.ask(
+        plan = await self._shelf.ask(
             lambda state: planned(state, order.chosen, order.history, order.wanted, documents)
         )
+        await self._leave_open(plan, order.wanted.overwrite)
+        return plan
+
+    async def _leave_open(self, plan: Plan, overwrite: Collection[str]) -> None:
+        """What another program has open is written only if the user says so."""
+        for change in list(plan.changes):
+            chosen = printable(change.path) in overwrite
+            if not chosen and await self._documents.is_open_elsewhere(change.path):
+                cells = next((one.cells for one in plan.skipped if one.path == change.path), ())
+                left = Left(change.path, OPEN_ELSEWHERE, can_overwrite=True, cells=cells)
+                plan.adopt(change.path, Plan(skipped=[left]))
 
     async def _in_document(self, path: str, plan: Plan, plan_anew: PlanAnew) -> bool:
         """Change a document where it is open; False if it is not.

@@ -17,6 +17,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from .cell_changes import CellDecision
 from .contexts import Initiator, JobKind, JobStatus, StepStatus, Task, Usage
 from .data import Data, read, tagged
 from .message_data import PlanFacts, QuestionData, RoleChangeData, ToolCallData, ToolOutcome
@@ -44,6 +45,7 @@ class EventType(StrEnum):
     JOB_COMPLETED = "job-completed"
     ROLE_CHANGED = "role-changed"
     CHECKPOINT_CREATED = "checkpoint-created"
+    CELL_CHANGED = "cell-changed"
     USAGE = "usage"
     NOTICE = "notice"
     ERROR = "error"
@@ -202,6 +204,14 @@ class CheckpointCreated(Data):
     uncovered: list[UncoveredPath] = []
 
 
+class CellChanged(Data):
+    """An agent changed a cell, or the user decided about such a change."""
+
+    notebook: str
+    cell_id: str
+    decision: CellDecision | None
+
+
 class UsageCharged(Data, Usage):
     """What one turn has used."""
 
@@ -232,6 +242,7 @@ _MODELS: dict[EventType, Any] = {
     EventType.JOB_COMPLETED: JobCompleted,
     EventType.ROLE_CHANGED: RoleChangeData,
     EventType.CHECKPOINT_CREATED: CheckpointCreated,
+    EventType.CELL_CHANGED: CellChanged,
     EventType.USAGE: UsageCharged,
     EventType.NOTICE: AnyNotice,
     EventType.ERROR: ErrorReported,

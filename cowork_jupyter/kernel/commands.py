@@ -13,6 +13,7 @@ from typing import Any
 
 from ..domain.roles import AgentRole
 from .desk import Context, Desk, desk
+from .insertion import proposed_cells
 from .names import COMMANDS
 from .output import Note, shareable
 from .problem import CellProblem
@@ -116,6 +117,18 @@ def _cancel(one: Command) -> Note:
             one.desk.link.request("POST", f"jobs/{job['id']}/cancel")
             return Note("Stopped.")
     return Note("Nothing is running in this conversation.")
+
+
+def _insert(one: Command) -> Note:
+    """One at a time: a reply can ask the front end for one cell only."""
+    proposed = proposed_cells(messages_of(one.desk.link, one.context["id"]), one.desk.notebook())
+    waiting = [cell for cell in proposed if cell.call_id not in one.desk.inserted]
+    if not waiting:
+        raise CellProblem("No cell of this conversation waits to be inserted.")
+    one.desk.insert_below(waiting[0].source)
+    one.desk.inserted.add(waiting[0].call_id)
+    more = f" {len(waiting) - 1} more: run this again." if waiting[1:] else ""
+    return Note(f"The cell is below.{more}")
 
 
 def _rollback(one: Command) -> Note:
@@ -245,6 +258,7 @@ _DO: dict[str, Callable[[Command], Note | None]] = {
     "plan": _plan,
     "execute": _execute,
     "cancel": _cancel,
+    "insert": _insert,
     "rollback": _rollback,
     "history": _history,
     "audit": _audit,

@@ -29,6 +29,8 @@ class Desk:
         self._contexts: dict[tuple[str | None, str], str] = {}
         self._workspace: str | None = None
         self._files: dict[str, Any] | None = None
+        self.inserted: set[str] = set()
+        """Calls whose cells were given to the front end already."""
 
     @property
     def link(self) -> Link:
@@ -44,6 +46,11 @@ class Desk:
     def place(self) -> Place:
         """Where the cell that runs now stands."""
         return place_of(self._shell)
+
+    def insert_below(self, source: str) -> None:
+        """Have the front end put a cell below the one that runs now."""
+        if self._shell is not None:
+            self._shell.set_next_input(source)
 
     def close(self) -> None:
         """End the service of our own, if there is one."""

@@ -18,6 +18,7 @@ COMMANDS = {
     "plan": Usage("", "show the current plan"),
     "execute": Usage("", "approve the current plan and carry it out"),
     "cancel": Usage("", "stop what runs"),
+    "insert": Usage("", "put the next cell here that the agent could not"),
     "rollback": Usage("[ID]", "take back the last run, or all since a checkpoint"),
     "history": Usage("", "what was said"),
     "audit": Usage("", "the plan beside what happened"),

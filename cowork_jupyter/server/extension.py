@@ -20,15 +20,16 @@ from .mcp import McpHandler
 from .page_socket import PageSocket
 from .passthrough import PassthroughHandler
 from .socket import EventsSocket
-from .tabs import Tabs
+from .tabs import Tab, Tabs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from ..domain.health import Problem
     from ..domain.settings import Settings
     from ..mcp.server.http import Doors
     from ..service import CoworkService
+    from .cell_marks import CellMarks
     from .kernels import ServerKernels
 
 
@@ -55,6 +56,7 @@ class CoworkExtension(ExtensionApp):
     tabs: Tabs
     _service: CoworkService | None = None
     _kernels: ServerKernels | None = None
+    _marks: CellMarks | None = None
     _doors: Doors | None = None
 
     def initialize_settings(self) -> None:
@@ -65,6 +67,10 @@ class CoworkExtension(ExtensionApp):
         self.kernel_tokens.wrap_kernel_start()
         self.activity = ActivityFeed()
         self.tabs = Tabs()
+        assert app.event_logger is not None
+        app.event_logger.add_listener(
+            schema_id=app.contents_manager.event_schema_id, listener=self._follow_files
+        )
 
     @property
     def service(self) -> CoworkService:
@@ -73,21 +79,54 @@ class CoworkExtension(ExtensionApp):
             from ..service import CoworkService
             from .kernels import ServerKernels
             from .notebooks import ServerNotebooks
+            from .open_elsewhere import ForeignSessions
             from .telemetry import Telemetry
 
             assert self.serverapp is not None
             app = self.serverapp
             settings = self._settings(app.root_dir)
+            others = ForeignSessions(app.session_manager, self.tabs, app.root_dir)
             notebooks = ServerNotebooks(
-                self.tabs, app.contents_manager, app.root_dir, settings.workspace
+                self.tabs, others, app.contents_manager, app.root_dir, settings.workspace
             )
             self._kernels = ServerKernels(
-                app.session_manager, notebooks, app.root_dir, settings.stall_seconds
+                app.session_manager, notebooks, others, app.root_dir, settings.stall_seconds
             )
             self._service = CoworkService(settings, notebooks=notebooks, kernels=self._kernels)
             self._service.observe(Telemetry(self.serverapp.event_logger))
             self._service.observe(self.activity)
+            self._service.observe(self.marks)
         return self._service
+
+    def mark_cells(self, tab: Tab, opened: Collection[str]) -> None:
+        """Show a tab which cells of notebooks it has just opened were changed by an agent."""
+        if opened and (self._service is not None or self._has_record()):
+            self.marks.opened(tab, opened)
+
+    async def _follow_files(self, logger: Any, schema_id: str, data: dict[str, Any]) -> None:  # noqa: ARG002
+        """Hear what becomes of files on this server."""
+        if data["action"] == "rename" and (self._service is not None or self._has_record()):
+            self.marks.renamed(data["source_path"], data["path"])
+
+    def _has_record(self) -> bool:
+        """Whether an agent has ever worked here."""
+        from ..domain.errors import CoworkError
+
+        assert self.serverapp is not None
+        try:
+            return self._settings(self.serverapp.root_dir).database.exists()
+        except CoworkError:  # whoever asks the service for something is told
+            return False
+
+    @property
+    def marks(self) -> CellMarks:
+        """Who tells tabs what an agent has changed in their notebooks."""
+        if self._marks is None:
+            from .cell_marks import CellMarks
+
+            assert self.serverapp is not None
+            self._marks = CellMarks(self.tabs, self.serverapp.root_dir, lambda: self.service)
+        return self._marks
 
     def _settings(self, workspace: str) -> Settings:
         from ..domain.errors import Unavailable

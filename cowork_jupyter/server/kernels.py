@@ -7,6 +7,7 @@ import os.path
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,14 @@ from ..domain.errors import Conflict, InvalidInput
 from ..tools.kernel.outputs import Live, Outputs
 from ..tools.kernel.state import Code, Failure, Ran, Run, Show, Variable, Variables
 from ..tools.kernel.vigil import PATIENCE, Vigil
-from ..tools.notebook.state import Edit
+from ..tools.notebook.state import Edit, OpenElsewhere
 from ..tools.notebook.stored import locate_notebook
 from ..workspace import Workspace
 from .kernel_choice import kernel_for
 from .kernel_line import KernelDied, Line
 from .kernel_looking import report_on
 from .notebooks import ServerNotebooks
+from .open_elsewhere import ForeignSessions
 
 NOTICE_AFTER = 0.5
 WAITING = "[waiting for the kernel, which is busy]\n"
@@ -61,12 +63,14 @@ class ServerKernels:
         self,
         sessions: Any,
         notebooks: ServerNotebooks,
+        others: ForeignSessions,
         root: str,
         patience: float = PATIENCE,
     ) -> None:
         """`patience` are seconds for which code may neither put anything out nor work."""
         self._sessions = sessions
         self._notebooks = notebooks
+        self._others = others
         self._root = os.path.realpath(root)
         self._patience = patience
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -176,12 +180,13 @@ class ServerKernels:
         if await self._notebooks.start_kernel(workspace, place):
             return
         notebook = self._among_files(place, file)
-        await self._sessions.create_session(
+        made = await self._sessions.create_session(
             path=notebook.relative_to(self._root).as_posix(),
             name=notebook.name,
             type="notebook",
             kernel_name=await kernel_for(notebook, self._sessions.kernel_manager),
         )
+        self._others.add_own(made)
 
     def _among_files(self, place: str, file: str) -> Path:
         notebook = Path(file)
@@ -242,7 +247,7 @@ class ServerKernels:
         return line.send("execute_request", content), False
 
     async def _keep(self, workspace: Workspace, run: Run, ran: Ran) -> None:
-        """Put the outputs where they belong, in the file of a notebook that is not open."""
+        """Put the outputs where they belong, in the file of a notebook that nobody has open."""
         edit = Edit(
             "outputs",
             str(run.code.cell_id),
@@ -250,7 +255,8 @@ class ServerKernels:
             outputs=ran.outputs,
             execution_count=ran.execution_count,
         )
-        await self._notebooks.change(workspace, run.path, edit)
+        with suppress(OpenElsewhere):
+            await self._notebooks.change(workspace, run.path, edit)
 
 
 async def _until_free(line: Line, show: Show) -> None:

@@ -24,6 +24,7 @@ from ..tools.notebook.state import (
     Changed,
     Edit,
     NotebookState,
+    OpenElsewhere,
     Outputs,
     no_such_cell,
     stale,
@@ -32,6 +33,7 @@ from ..tools.notebook.stored import NotebookFiles, locate_notebook
 from ..tools.notebooks import is_notebook
 from ..workspace import Workspace
 from .handler import words_of
+from .open_elsewhere import ForeignSessions
 from .replacement import as_opened, as_saved, replacement, texts
 from .tabs import TabGone, TabRefused, Tabs, TabSilent
 
@@ -49,8 +51,11 @@ class _Where:
 class ServerNotebooks:
     """Reads and changes notebooks; for checkpoints also what is unsaved in open ones."""
 
-    def __init__(self, tabs: Tabs, contents: Any, root: str, workspace: Path) -> None:
+    def __init__(
+        self, tabs: Tabs, others: ForeignSessions, contents: Any, root: str, workspace: Path
+    ) -> None:
         self._tabs = tabs
+        self._others = others
         self._contents = contents
         self._root = os.path.realpath(root)
         self._workspace = workspace
@@ -89,12 +94,16 @@ class ServerNotebooks:
             return await self._files.outputs(workspace, path, cell_id)
         return outputs_of(where.path, await self._load(where, contents_path), cell_id)
 
-    async def change(self, workspace: Workspace, path: str, edit: Edit) -> Changed:
-        """Change it where it is."""
+    async def change(
+        self, workspace: Workspace, path: str, edit: Edit, *, under_open: bool = False
+    ) -> Changed:
+        """Change it where it is; not under a program that has it open and is none of our tabs."""
         where = await self._find(workspace, path)
         answer = await self._ask_tab(where, "change", edit=asdict(edit))
         if answer is not None:
             return Changed(where.path, edit.cell_id, True, bool(answer.get("unsaved")))
+        if not under_open and await self._others.hold(where.file):
+            raise OpenElsewhere(where.path)
         contents_path = await self._contents_path(where)
         if contents_path is None:
             return await self._files.change(workspace, path, edit)
@@ -155,6 +164,13 @@ class ServerNotebooks:
             if refusal.details["texts"] == texts(target):
                 return False
             raise
+
+    async def is_open_elsewhere(self, path: str) -> bool:
+        """Whether a program has it open that is none of our tabs."""
+        where = self._known(path)
+        if where is None or self.is_open(path):
+            return False
+        return await self._others.hold(where.file)
 
     # Where it is
 

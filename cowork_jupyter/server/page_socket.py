@@ -87,7 +87,8 @@ class PageSocket(Socket):
                 if sending := self._subscriptions.pop(frame.subscription, None):
                     sending.cancel()
             case "documents":
-                self._tab.note_documents(frame.documents, focused=frame.focused)
+                opened = self._tab.note_documents(frame.documents, focused=frame.focused)
+                self.extension.mark_cells(self._tab, opened)
             case "answer":
                 self._tab.take_answer(frame)
 

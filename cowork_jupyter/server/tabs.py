@@ -49,6 +49,8 @@ class Tab:
         self._send = send
         self.documents: dict[str, float] = {}
         """The notebooks that are open in it, and when the user was last in each."""
+        self.had: set[str] = set()
+        """The notebooks that are or were open in it."""
         self._numbers = count(1)
         self._questions: dict[int, asyncio.Future[str]] = {}
         self._parts: dict[int, list[str]] = {}
@@ -86,13 +88,19 @@ class Tab:
         elif part.last:
             answer.set_result("".join(parts))
 
-    def note_documents(self, documents: list[OpenDocument], *, focused: bool) -> None:
-        """Take in which notebooks the page has open; it says so whenever that changes."""
+    def note_documents(self, documents: list[OpenDocument], *, focused: bool) -> set[str]:
+        """Take in which notebooks the page has open; it says so whenever that changes.
+
+        Gives those that were not open before.
+        """
+        before = set(self.documents)
         now = time.monotonic()
         self.documents = {
             one.path: now if focused and one.current else self.documents.get(one.path, 0.0)
             for one in documents
         }
+        self.had.update(self.documents)
+        return self.documents.keys() - before
 
     def leave(self) -> None:
         """It is gone: nobody waits for it any more."""
@@ -107,15 +115,20 @@ class Tabs:
 
     def __init__(self) -> None:
         self._tabs: list[Tab] = []
+        self._had: set[str] = set()
+        self.loop: asyncio.AbstractEventLoop | None = None
+        """Where they can be asked; None as long as there was none."""
 
     def join(self, tab: Tab) -> None:
         """A page has connected."""
+        self.loop = asyncio.get_running_loop()
         self._tabs.append(tab)
 
     def leave(self, tab: Tab) -> None:
         """A page has gone."""
         with suppress(ValueError):
             self._tabs.remove(tab)
+        self._had |= tab.had
         tab.leave()
 
     def having(self, file: str, root: str) -> list[tuple[Tab, str]]:
@@ -127,7 +140,17 @@ class Tabs:
             (used, tab, path)
             for tab in self._tabs
             for path, used in tab.documents.items()
-            if os.path.realpath(os.path.join(root, path)) == file  # noqa: PTH118
+            if _real_path(root, path) == file
         ]
         found.sort(key=lambda one: one[0], reverse=True)
         return [(tab, path) for _, tab, path in found]
+
+    def have_had(self, file: str, root: str) -> bool:
+        """Whether this file is, or once was, open in one of them."""
+        paths = self._had.union(*(tab.had for tab in self._tabs))
+        return any(_real_path(root, path) == file for path in paths)
+
+
+def _real_path(root: str, path: str) -> str:
+    return os.path.realpath(os.path.join(root, path))  # noqa: PTH118
+

@@ -53,12 +53,39 @@ def mark_answers(connection: sqlite3.Connection) -> None:
         )
 
 
+def add_cell_changes(connection: sqlite3.Connection) -> None:
+    """Cells that agents have changed, and what the user decided about each."""
+    connection.execute(
+        """
+        CREATE TABLE cell_changes (
+            id TEXT NOT NULL PRIMARY KEY,
+            context_id TEXT NOT NULL REFERENCES contexts(id) ON DELETE CASCADE,
+            job_id TEXT,
+            notebook TEXT NOT NULL,
+            cell_id TEXT NOT NULL,
+            before TEXT, -- JSON
+            after TEXT, -- JSON
+            moved INTEGER NOT NULL,
+            above TEXT,
+            decision TEXT,
+            created_at TEXT NOT NULL,
+            decided_at TEXT
+        )
+        """
+    )
+    connection.execute(
+        "CREATE UNIQUE INDEX pending_cell_changes ON cell_changes (notebook, cell_id)"
+        " WHERE decision IS NULL"
+    )
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     create_legacy_tables,
     move_legacy_rows,
     add_owners,
     add_job_facts,
     mark_answers,
+    add_cell_changes,
 )
 
 

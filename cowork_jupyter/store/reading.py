@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
+from ..domain.cell_changes import CellChange
 from ..domain.contexts import Context, Job, Task
 from ..domain.errors import NotFound
 from ..domain.events import Event, EventType
@@ -265,6 +266,16 @@ class Reader(ABC):
         """One checkpoint."""
         sql = "SELECT * FROM checkpoints WHERE id=?"
         return CheckpointRecord.model_validate(self._one("checkpoint", sql, checkpoint_id))
+
+    def cell_change(self, change_id: str) -> CellChange:
+        """One change of a cell."""
+        sql = "SELECT * FROM cell_changes WHERE id=?"
+        return CellChange.model_validate(self._one("change of a cell", sql, change_id))
+
+    def pending_cell_changes(self, notebook: str) -> list[CellChange]:
+        """What the user has not decided about in a notebook, oldest first."""
+        sql = "SELECT * FROM cell_changes WHERE notebook=? AND decision IS NULL ORDER BY rowid"
+        return [CellChange.model_validate(decode(row)) for row in self._rows(sql, notebook)]
 
     def checkpoints(self, context_id: str) -> list[CheckpointRecord]:
         """The checkpoints of a context, oldest first."""

@@ -13,7 +13,7 @@ from ..domain.events import Event
 from ..domain.messages import Message
 
 JSON_COLUMNS = frozenset(
-    {"content", "data", "dependencies", "usage", "answer", "plan", "files_read"}
+    {"content", "data", "dependencies", "usage", "answer", "plan", "files_read", "before", "after"}
 )
 """Columns that hold JSON, in whichever table they appear."""
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from ..domain.cell_changes import CellChange
 from ..domain.contexts import Context, Job, Task, Usage
 from ..domain.errors import Conflict, NotFound
 from ..domain.events import Event, EventData, type_of
@@ -25,6 +26,7 @@ _SAVE = {
     "permissions": upsert("permissions", list(Inquiry.model_fields)),
     "plans": upsert("plans", list(PlanRevision.model_fields), key="plan_id,revision"),
     "checkpoints": upsert("checkpoints", list(CheckpointRecord.model_fields)),
+    "cell_changes": upsert("cell_changes", list(CellChange.model_fields)),
 }
 _ADD_MESSAGE = insert("messages", [*Message.model_fields, "seq"])
 _ADD_EVENT = insert("events", list(Event.model_fields))
@@ -146,6 +148,18 @@ class Transaction(Reader):
     def save_checkpoint(self, checkpoint: CheckpointRecord) -> None:
         """Store that a checkpoint was taken."""
         self._save("checkpoints", checkpoint.context_id, checkpoint)
+
+    def save_cell_change(self, change: CellChange) -> None:
+        """Store that a cell was changed, or what the user decided about it."""
+        self._save("cell_changes", change.context_id, change)
+
+    def move_cell_changes(self, old: str, new: str) -> None:
+        """A notebook, or a folder of them, has another path now."""
+        self._connection.execute(
+            "UPDATE OR IGNORE cell_changes SET notebook=?2 || substr(notebook, length(?1) + 1)"
+            " WHERE notebook=?1 OR substr(notebook, 1, length(?1) + 1)=?1 || '/'",
+            (old, new),
+        )
 
     def delete_checkpoints(self, ids: Iterable[str]) -> None:
         """Forget checkpoints whose content is not kept any more."""

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict
 
+from ..domain.cell_changes import CellEdit
 from ..domain.message_data import ToolFacts
 from ..domain.messages import ImagePart
 from ..domain.replies import Question
@@ -80,6 +81,8 @@ class ToolContext:
     """The fingerprint of the tool that was decided about; None where nobody decides."""
     ask: Callable[[Question], Awaitable[str | None]] = nobody_answers
     """Puts a question to the user in the middle of a call; None when nobody is there."""
+    write_under_open: dict[str, bool] = field(default_factory=dict)
+    """What the user answered in this run about notebooks that another program has open."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,8 @@ class ToolResult:
     """Facts for cards, checkpoints and the audit, such as `{"paths": ["sales.py"]}`."""
     images: tuple[ImagePart, ...] = ()
     """Pictures for models that can see; the text names them for those that cannot."""
+    cell_edit: CellEdit | None = None
+    """What it did to a cell of a notebook, for the user to accept or revert."""
 
     @cached_property
     def facts(self) -> ToolFacts:

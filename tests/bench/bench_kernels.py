@@ -21,6 +21,7 @@ from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.tokens import estimate_tokens
 from cowork_jupyter.server.kernels import ServerKernels
 from cowork_jupyter.server.notebooks import ServerNotebooks
+from cowork_jupyter.server.open_elsewhere import ForeignSessions
 from cowork_jupyter.tools.kernel.state import Code, Run
 from cowork_jupyter.tools.notebook.stored import NotebookFiles
 from cowork_jupyter.workspace import Workspace
@@ -81,7 +82,8 @@ async def figures() -> list[Row]:
 
 async def rows(manager: AsyncKernelManager, folder: Path) -> Any:
     notebooks = cast("ServerNotebooks", None)  # code that stands in no cell needs none
-    kernels = ServerKernels(OneKernel(manager), notebooks, str(folder))
+    others = cast("ForeignSessions", None)  # nor does it start a kernel
+    kernels = ServerKernels(OneKernel(manager), notebooks, others, str(folder))
     workspace = Workspace(folder)
 
     async def run(code: str) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -182,6 +184,48 @@ def test_an_interrupt_ends_the_waiting_not_the_run(
     assert "the run goes on" in shown.error
     job = get(server, f"jobs/{shown.card['job_id']}")
     assert job["status"] == "running"
+
+
+def test_what_an_agent_could_not_insert_is_inserted_by_the_kernels_reply(
+    server: LiveServer, open_notebook: Open, scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    path = tmp_path / "root" / "sub" / "sales.ipynb"
+    path.write_text(json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    before = path.read_bytes()
+    rule = {"effect": "allow", "rule": "insert_cell", "scope": "global"}
+    httpx.post(f"{server.api}rules", headers=HEADERS, json=rule, timeout=SECONDS)
+    scripted.add(
+        call("insert_cell", path="sub/sales.ipynb", source="x = 1"),
+        call("insert_cell", path="sub/sales.ipynb", source="# Two", cell_type="markdown"),
+        text("They are for you to insert."),
+    )
+    cells = open_notebook()
+    shown = cells.run("%%act\nAdd two cells", "c1")
+    job = get(server, f"jobs/{shown.card['job_id']}")
+    asked = answer_first_question(server, shown.card["context_id"], "leave")
+    assert asked["question"] == "sub/sales.ipynb is open in another program. Write the file anyway?"
+    while get(server, f"jobs/{job['id']}")["status"] in ("running", "waiting"):
+        time.sleep(0.05)
+    assert path.read_bytes() == before
+
+    wanted = [("x = 1", "1 more: run this again."), ("%%markdown\n# Two", "The cell is below.")]
+    for source, words in wanted:
+        inserted = cells.run("%cowork insert", "c2")
+        assert words in inserted.markdown
+        (asked_for,) = inserted.payload
+        assert (asked_for["source"], asked_for["text"]) == ("set_next_input", source)
+        assert asked_for["replace"] is False
+    assert "No cell of this conversation waits" in cells.run("%cowork insert", "c2").error
+
+
+def answer_first_question(server: LiveServer, context: str, value: str) -> dict[str, Any]:
+    while not (items := get(server, f"context/{context}/questions")["items"]):
+        time.sleep(0.05)
+    question: dict[str, Any] = items[0]
+    address = f"{server.api}questions/{question['id']}/answer"
+    answer = httpx.post(address, headers=HEADERS, json={"value": value}, timeout=SECONDS)
+    assert answer.status_code == 200
+    return question
 
 
 def test_the_role_is_switched_in_the_notebook(open_notebook: Open) -> None:

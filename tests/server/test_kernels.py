@@ -218,14 +218,26 @@ async def test_much_output_is_bounded_and_said_to_be(place: Place) -> None:
 async def test_outputs_of_a_cell_in_a_closed_notebook_are_written_into_the_file(
     place: Place, jp_root_dir: Path
 ) -> None:
-    await place.run_cell("c0", CELLS[0])
-    ran = await place.run_cell("c1", CELLS[1])
+    write_notebook(jp_root_dir / "closed.ipynb")
+    async with asyncio.timeout(PATIENCE):
+        for at, source in enumerate(CELLS):
+            run = Run("closed.ipynb", Code(source, f"c{at}"), start=True)
+            ran = await place.kernels.run(place.workspace, run)
     assert ran.execution_count == 2
-    cell = json.loads((jp_root_dir / NOTEBOOK).read_text())["cells"][1]
+    cell = json.loads((jp_root_dir / "closed.ipynb").read_text())["cells"][1]
     assert cell["execution_count"] == 2
     kinds = [one["output_type"] for one in cell["outputs"]]
     assert kinds == ["stream", "execute_result"]
     assert cell["outputs"][1]["data"]["text/plain"] in ("2", ["2"])
+
+
+async def test_outputs_are_not_written_under_a_program_that_has_the_notebook_open(
+    place: Place, jp_root_dir: Path
+) -> None:
+    before = (jp_root_dir / NOTEBOOK).read_bytes()
+    ran = await place.run_cell("c0", CELLS[0])
+    assert ran.failure is None
+    assert (jp_root_dir / NOTEBOOK).read_bytes() == before
 
 
 async def test_a_kernel_is_started_only_if_that_was_asked_for(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from tests.scripted.server import last_words
 from .agent import Agent
 from .lab import LabServer
 from .patience import until
-from .person import open_notebook, save
+from .person import open_notebook, save, use_dark_theme
 
 TOOLS = ("insert_cell", "edit_cell", "move_cell", "delete_cell")
 Screenshot = Callable[[Page, str], Path]
@@ -258,7 +259,7 @@ def test_the_notebook_behind_the_one_in_front_is_changed_and_no_other(
     page.keyboard.type("!")
     expect(shown).to_have_text("in front!!")
     tabs(page).filter(has_text=re.compile(f"^{name}")).click()
-    expect(shown).to_have_text("changed behind")
+    expect(shown.locator(".cm-line")).to_have_text("changed behind")
     expect(page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .cw-cell-mark")).to_be_visible()
 
 
@@ -304,7 +305,63 @@ def test_marked_until_seen_and_accepted_or_reverted_in_place(
     until_on_disk(page, path, "1", "two", "three", "four")
 
 
-def test_a_cell_that_the_user_goes_on_writing_is_theirs(
+def test_what_changed_is_shown_until_it_is_decided_after_a_reload_and_in_every_tab(
+    page: Page, second: Page, lab: LabServer, agent: Agent, name: str, screenshot: Screenshot
+) -> None:
+    before = 'monthly = (\n    sales.groupby("Region")["revenue"].sum()\n)'
+    path = write(lab, name, before, "two", "three", "four")
+    open_it(page, lab, name, agent)
+    save_for_good(page, path)
+    after = before.replace("Region", "region")
+    agent.edit(name, "c0", after)
+    agent.edit(name, "c1", "2")
+    known = agent.fingerprint(name, "c2")
+    agent.use("delete_cell", path=name, cell_id="c2", fingerprint=known)
+    until_on_disk(page, path, after, "2", "four")
+
+    page.reload()
+    open_notebook(second, lab, name)
+    for tab in (page, second):
+        expect(tab.locator(".cw-cell-changed")).to_have_count(2)
+        expect(cell(tab, 0).locator(".cw-line-removed")).to_have_text(before.split("\n")[1])
+        expect(cell(tab, 0).locator(".cw-line-removed .cw-words-new")).to_have_text("Region")
+        expect(cell(tab, 0).locator(".cw-line-added .cw-words-new")).to_have_text("region")
+        expect(cell(tab, 0).locator(".cw-cell-mark")).to_contain_text("Changed by Cowork · 1 line")
+        gone = cell(tab, 1).get_by_role("group", name="Cowork deleted a cell here")
+        expect(gone.locator(".cw-line-removed")).to_have_text("three")
+    screenshot(page, "cells-changed")
+    expect_source(page, 0, after)  # what was removed is shown, and is no part of the text
+
+    aside = cell(page, 0).get_by_role("button", name="Side by side")
+    aside.focus()
+    page.keyboard.press("Enter")
+    sides = cell(page, 0).locator(".cw-cell-sides pre")
+    expect(sides).to_have_count(2)
+    expect(sides.first.locator(".cw-words-new")).to_have_text("Region")
+    expect(sides.last.locator(".cw-words-new")).to_have_text("region")
+    use_dark_theme(page)
+    screenshot(page, "cells-changed-dark")
+
+    cell(page, 0).get_by_role("button", name="Accept", exact=True).click()
+    for tab in (page, second):
+        expect(cell(tab, 0).locator(".cw-cell-mark, .cw-line-removed")).to_have_count(0)
+        expect(tab.locator(".cw-cell-changed")).to_have_count(1)
+    gone = cell(page, 1).get_by_role("group", name="Cowork deleted a cell here")
+    gone.get_by_role("button", name="Revert").click()
+    expect_source(page, 2, "three")
+    expect(gone).to_have_count(0)
+    cell(page, 1).get_by_role("button", name="Revert").click()
+    expect_source(page, 1, "two")
+    for tab in (page, second):
+        expect(tab.locator(".cw-cell-changed")).to_have_count(0)
+    save_for_good(page, path)
+    page.reload()
+    expect_source(page, 1, "two")
+    expect(page.locator(".jp-Notebook .jp-Cell")).to_have_count(4)
+    expect(page.locator(".cw-cell-changed")).to_have_count(0)
+
+
+def test_reverting_a_cell_that_the_user_went_on_writing_asks_first(
     page: Page, lab: LabServer, agent: Agent, name: str
 ) -> None:
     write(lab, name, "one")
@@ -316,7 +373,18 @@ def test_a_cell_that_the_user_goes_on_writing_is_theirs(
     expect(cell(page, 0).locator(".jp-OutputArea-output")).to_contain_text("1")
     expect(page.locator(".cw-cell-changed")).to_have_count(1)  # to run it is not to change it
     editor(page, 0).click()
-    page.keyboard.type("x")
+    page.keyboard.press("Control+End")
+    page.keyboard.type(" + 41")
+    mark = cell(page, 0).locator(".cw-cell-mark")
+    expect(mark).to_contain_text("you edited it since")
+    mark.get_by_role("button", name="Revert").click()
+    expect(mark).to_contain_text("Revert takes your own edit of this cell back, too.")
+    expect_source(page, 0, "1 + 41")
+    mark.get_by_role("button", name="Keep it").click()
+    expect_source(page, 0, "1 + 41")
+    mark.get_by_role("button", name="Revert").click()
+    mark.get_by_role("button", name="Revert all of it").click()
+    expect_source(page, 0, "one")
     expect(page.locator(".cw-cell-changed")).to_have_count(0)
 
 
@@ -453,9 +521,17 @@ def test_renamed_closed_and_deleted_notebooks(
     tab.locator(".lm-TabBar-tabCloseIcon").click()
     expect(page.locator(".jp-Notebook")).to_have_count(0)
     until(page, lambda: facts(agent, new).get("open") is False, f"{new} is not known to be closed")
+    until(page, lambda: not connections(lab, new), "Lab does not let go of the kernel")
     closed = agent.use("insert_cell", path=new, source="on the disk")
     assert closed["data"]["facts"]["open"] is False
     assert sources_on_disk(lab.root / new) == ["after the rename", "on the disk"]
+
+
+def connections(lab: LabServer, name: str) -> int:
+    """How many front ends have the notebook's kernel."""
+    with urllib.request.urlopen(lab.url("api/sessions"), timeout=60) as answer:
+        sessions: list[dict[str, Any]] = json.load(answer)
+    return sum(one["kernel"]["connections"] for one in sessions if one["path"] == name)
 
 
 def test_rollback_goes_through_the_open_document(

@@ -13,20 +13,25 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
+from ...domain.cell_changes import CellEdit, CellText
 from ...domain.errors import InvalidInput
+from ...domain.replies import Option, Question
 from ...domain.roles import Permission
 from ..base import Parameters, Preview, PreviewFunction, ToolContext, ToolResult, tool
 from ..diff import Diff, diff
 from ..files import PathOf
-from .editing import new_cell_id
+from .editing import BY_PLACE, new_cell_id
 from .reading import CellId
-from .state import CellState, CellType, Changed, Edit, NotebookState, stale
+from .state import CellState, CellType, Changed, Edit, NotebookState, OpenElsewhere, stale
 
 Fingerprint = Annotated[
     str, Field(min_length=1, description="Of the cell, as it was when you read it.")
 ]
 Index = Annotated[int | None, Field(ge=0, description="Place from 0, instead of `after`.")]
 After = Annotated[str | None, Field(description="Id of the cell behind which it goes.")]
+
+
+WRITE, LEAVE = "write", "leave"
 
 
 class _Placed(Parameters):
@@ -97,6 +102,25 @@ class _Planned:
         if edit.kind not in ("insert", "edit"):
             return None
         return CellState(edit.cell_id, edit.cell_type, edit.source).fingerprint
+
+    def cell_edit(self, changed: Changed) -> CellEdit | None:
+        """What the user can accept or revert; None where cells have no ids to be known by."""
+        edit, state = self.edit, self.state
+        if changed.cell_id.startswith(BY_PLACE):
+            return None
+        place = None if edit.kind == "insert" else state.index(edit.cell_id)
+        before = None if place is None else _text_of(state.cells[place])
+        return CellEdit(
+            notebook=changed.path,
+            cell_id=changed.cell_id,
+            before=before,
+            after={
+                "move": before,
+                "delete": None,
+            }.get(edit.kind, CellText(cell_type=edit.cell_type, source=edit.source)),
+            moved=edit.kind == "move",
+            above=state.cells[place - 1].id if place else None,
+        )
 
     def preview(self) -> Preview:
         """What an approval card shows."""
@@ -213,7 +237,7 @@ async def delete_cell(parameters: DeleteCell, context: ToolContext) -> ToolResul
 
 
 async def _carried_out(planned: _Planned, context: ToolContext, path: str) -> ToolResult:
-    changed = await context.notebooks.change(context.workspace, path, planned.edit)
+    changed = await _change(planned, context, path)
     summary = planned.summary(changed.cell_id)
     data = {
         "paths": [changed.path],
@@ -225,7 +249,35 @@ async def _carried_out(planned: _Planned, context: ToolContext, path: str) -> To
         "open": changed.is_open,
         "unsaved": changed.unsaved,
     }
-    return ToolResult(f"{summary[0].upper()}{summary[1:]}.{_told(planned, changed)}", summary, data)
+    text = f"{summary[0].upper()}{summary[1:]}.{_told(planned, changed)}"
+    return ToolResult(text, summary, data, cell_edit=planned.cell_edit(changed))
+
+
+async def _change(planned: _Planned, context: ToolContext, path: str) -> Changed:
+    """Carry it out; where another program has the notebook open, only if the user wants that."""
+    notebooks, answers = context.notebooks, context.write_under_open
+    try:
+        return await notebooks.change(context.workspace, path, planned.edit)
+    except OpenElsewhere:
+        name = planned.state.path
+        if name not in answers:
+            answers[name] = await context.ask(_about_open(name)) == WRITE
+        if not answers[name]:
+            raise
+    return await notebooks.change(context.workspace, path, planned.edit, under_open=True)
+
+
+def _about_open(path: str) -> Question:
+    return Question(
+        question=f"{path} is open in another program. Write the file anyway?",
+        context="That program does not see the change, and asks at its next save which version "
+        "to keep.",
+        options=[
+            Option(label="Leave it", value=LEAVE, description="You can insert the cells yourself."),
+            Option(label="Write the file anyway", value=WRITE),
+        ],
+        default=LEAVE,
+    )
 
 
 def _told(planned: _Planned, changed: Changed) -> str:
@@ -255,6 +307,10 @@ def _neighbour(state: NotebookState, place: _Placed, end: int) -> str | None:
             f"'{state.path}' has no place {index}: the last one is {end}.", code="no_such_place"
         )
     return state.cells[index - 1].id if index else None
+
+
+def _text_of(cell: CellState) -> CellText:
+    return CellText(cell_type=cell.cell_type, source=cell.source)
 
 
 def _type_of(cell: CellState) -> CellType:

@@ -15,7 +15,8 @@ from .outputs import as_text, shortened
 from .state import CellState, Edit, NotebookState, Outputs, no_such_cell, stale
 
 Document = dict[str, Any]
-_BY_PLACE = "#"
+BY_PLACE = "#"
+"""How the id of a cell begins that has none."""
 
 
 def parsed(path: str, data: bytes) -> Document:
@@ -99,7 +100,7 @@ def _states(document: Document) -> list[CellState]:
 def _state(index: int, raw: dict[str, Any]) -> CellState:
     count = raw.get("execution_count")
     return CellState(
-        id=str(raw.get("id") or f"{_BY_PLACE}{index}"),
+        id=str(raw.get("id") or f"{BY_PLACE}{index}"),
         cell_type=str(raw.get("cell_type", "")),
         source=as_text(raw.get("source")),
         execution_count=count if isinstance(count, int) else None,

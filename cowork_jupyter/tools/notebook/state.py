@@ -101,8 +101,30 @@ class Notebooks(Protocol):
     async def outputs(self, workspace: Workspace, path: str, cell_id: str) -> Outputs:
         """What one cell has put out, its pictures whole as long as they are not too large."""
 
-    async def change(self, workspace: Workspace, path: str, edit: Edit) -> Changed:
-        """Carry out an edit; `Conflict` if the cell is not any more what the edit expects."""
+    async def change(
+        self, workspace: Workspace, path: str, edit: Edit, *, under_open: bool = False
+    ) -> Changed:
+        """Carry out an edit; `Conflict` if the cell is not any more what the edit expects.
+
+        `OpenElsewhere` if a program has the notebook open that we cannot reach, unless the user
+        wants its file written all the same.
+        """
+
+
+class OpenElsewhere(Conflict):
+    """A program without our extension has the notebook open: to write its file would lose what
+    was typed there, or what we write.
+    """
+
+    code = "open_elsewhere"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"'{path}' is open in another program. Its file was not changed.",
+            details={"notebook": path},
+            advice="Do not try to write it in another way. The user sees on the card what you "
+            "wanted to change, and can do it there; go on without it.",
+        )
 
 
 def no_such_cell(path: str, cell_id: str) -> NotFound:

@@ -35,7 +35,14 @@ class NotebookFiles:
         """What one of its cells has put out."""
         return await asyncio.to_thread(_outputs, workspace, path, cell_id)
 
-    async def change(self, workspace: Workspace, path: str, edit: Edit) -> Changed:
+    async def change(
+        self,
+        workspace: Workspace,
+        path: str,
+        edit: Edit,
+        *,
+        under_open: bool = False,  # noqa: ARG002 (who has it open cannot be known here)
+    ) -> Changed:
         """Change the file in one step."""
         return await asyncio.to_thread(_change, workspace, path, edit)
 

@@ -42,6 +42,7 @@ class Tabs:
 
     def __init__(self) -> None:
         self.unsaved: dict[str, bytes] = {}
+        self.elsewhere: set[str] = set()
 
     def is_open(self, path: str) -> bool:
         return path in self.unsaved
@@ -54,6 +55,9 @@ class Tabs:
             return False
         self.unsaved[path] = content
         return True
+
+    async def is_open_elsewhere(self, path: str) -> bool:
+        return path in self.elsewhere
 
 
 class Desk:

@@ -30,6 +30,8 @@ class Shown:
     printed: str = ""
     error: str = ""
     traceback: list[str] = field(default_factory=list)
+    payload: list[dict[str, Any]] = field(default_factory=list)
+    """What the front end is asked to do."""
 
     @property
     def markdown(self) -> str:
@@ -83,6 +85,7 @@ class Cells:
             code, allow_stdin=self.attended, output_hook=take, timeout=SECONDS
         )
         shown.status = reply["content"]["status"]
+        shown.payload = reply["content"].get("payload", [])
         return shown
 
     def _announce(self, cell_id: str) -> None:

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
+from cowork_jupyter.domain.cell_changes import CellChange
 from cowork_jupyter.domain.contexts import Context, Job, JobStatus, StepStatus, Task, Usage
 from cowork_jupyter.domain.errors import Conflict, NotFound
 from cowork_jupyter.domain.events import Event, EventType, JobStarted, PlanUpdated, TextStreamed
@@ -335,7 +336,7 @@ def test_deleting_a_context_removes_everything_of_it_and_nothing_else(store: Sto
     store.delete_context(gone.id)
     named = "SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite%'"
     tables = [row[0] for row in store._rows(named)]
-    assert len(tables) == 10
+    assert len(tables) == 11
     for table in tables:
         key = "id" if table == "contexts" else "context_id"
         found = {row[0] for row in store._rows(f"SELECT {key} FROM {table}")}
@@ -355,6 +356,10 @@ def _full_context(store: Store) -> Context:
         tx.save_permission(Inquiry(id=new_id("p"), context_id=context.id))
         tx.save_plan(PlanRevision(context_id=context.id, revision=1, plan=plan))
         tx.save_checkpoint(CheckpointRecord(id=new_id("cp"), context_id=context.id))
+        name = f"{context.id}.ipynb"
+        tx.save_cell_change(
+            CellChange(context_id=context.id, notebook=name, cell_id="c0", before=None, after=None)
+        )
     return context
 
 

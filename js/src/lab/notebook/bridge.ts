@@ -3,8 +3,11 @@
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
 
+import type { Channel } from '../../shared/channel';
 import { sharedSocket, type PageSocket } from '../../shared/pageSocket';
+import { ICoworkModel } from '../coworkModel';
 import { inParts, type Question } from './answers';
+import type { Decide } from './marks';
 import { answerTo } from './operations';
 
 /** Documents of other drives are not files of this server; those of real-time collaboration are. */
@@ -12,14 +15,17 @@ const DRIVES = ['', 'RTC'];
 
 export class NotebookBridge {
   private readonly socket: PageSocket;
+  private readonly decide: Decide;
   private isListening = false;
   private isTelling = false;
 
   constructor(
     private readonly app: JupyterFrontEnd,
-    private readonly tracker: INotebookTracker
+    private readonly tracker: INotebookTracker,
+    channel: Channel
   ) {
     this.socket = sharedSocket(app.serviceManager.serverSettings);
+    this.decide = (ids, decision) => channel.request('POST', 'cell-changes', { ids, decision });
     tracker.widgetAdded.connect((_, panel) => this.follow(panel));
     tracker.forEach(panel => this.follow(panel));
     tracker.currentChanged.connect(() => this.tell());
@@ -49,7 +55,7 @@ export class NotebookBridge {
   }
 
   private async answer(question: Question, answer: (frame: object) => void): Promise<void> {
-    inParts(question.id, await answerTo(question, this.find(question.path))).forEach(answer);
+    inParts(question.id, await answerTo(question, this.find(question.path), this.decide)).forEach(answer);
   }
 
   /** Several changes in one turn are told once. */
@@ -85,8 +91,8 @@ export const notebookBridge: JupyterFrontEndPlugin<void> = {
   id: 'cowork-jupyter:notebooks',
   description: 'Lets the agent read and change notebooks that are open, where the user sees it.',
   autoStart: true,
-  requires: [INotebookTracker],
-  activate: (app: JupyterFrontEnd, tracker: INotebookTracker) => {
-    new NotebookBridge(app, tracker);
+  requires: [INotebookTracker, ICoworkModel],
+  activate: (app: JupyterFrontEnd, tracker: INotebookTracker, cowork: ICoworkModel) => {
+    new NotebookBridge(app, tracker, cowork.channel);
   }
 };

@@ -2,11 +2,15 @@
 
 import type { INotebookModel } from '@jupyterlab/notebook';
 
+import type { CellChange } from './cellChanges';
+
 export type SharedNotebook = INotebookModel['sharedModel'];
 export type SharedCell = SharedNotebook['cells'][number];
 export type CodeCell = Extract<SharedCell, { getOutputs: unknown }>;
 /** A notebook as it is saved. */
 export type Content = Parameters<SharedNotebook['fromJSON']>[0];
+/** A cell as it is saved. */
+export type SavedCell = Parameters<SharedNotebook['insertCell']>[1];
 type CellType = 'code' | 'markdown' | 'raw';
 
 export interface Edit {
@@ -28,66 +32,56 @@ export class Refusal extends Error {
   }
 }
 
-/** Carries out an edit. What it gives back takes it back, and does nothing where that is not possible any more. */
-export function applyEdit(notebook: SharedNotebook, edit: Edit): () => void {
+/** Carries out an edit. Gives the cell as it was with all that it showed, where a cell goes or becomes another one. */
+export function applyEdit(notebook: SharedNotebook, edit: Edit): SavedCell | null {
   if (edit.kind === 'insert') {
     const { cell_id: id, cell_type, source } = edit;
     const place = placeAfter(notebook, edit.after);
     asOneStep([notebook], () => notebook.insertCell(place, { id, cell_type, source, metadata: {} }));
-    return () => removeCell(notebook, id);
+    return null;
   }
-  const cell = notebook.cells[indexOf(notebook, edit.cell_id)]!;
+  const index = indexOf(notebook, edit.cell_id);
+  const cell = notebook.cells[index]!;
   checkExpected(cell, edit.expected);
-  switch (edit.kind) {
-    case 'edit':
-      return changeCell(notebook, cell, edit);
-    case 'delete':
-      return deleteCell(notebook, cell);
-    case 'move':
-      return moveCell(notebook, cell, edit.after);
+  if (edit.kind === 'move') {
+    moveTo(notebook, index, placeAfter(notebook, edit.after));
+    return null;
   }
-}
-
-function changeCell(notebook: SharedNotebook, cell: SharedCell, edit: Edit): () => void {
-  const { id, source, cell_type: type } = cell;
-  if (type === edit.cell_type) {
+  if (edit.kind === 'edit' && edit.cell_type === cell.cell_type) {
     asOneStep([cell, notebook], () => spliceSource(cell, edit.source));
-    return () => {
-      const now = find(notebook, id);
-      if (now !== undefined) {
-        asOneStep([now, notebook], () => spliceSource(now, source));
-      }
-    };
+    return null;
   }
-  const before = cell.toJSON();
-  replaceCell(notebook, id, { id, cell_type: edit.cell_type, source: edit.source, metadata: before.metadata });
-  return () => replaceCell(notebook, id, before);
+  const before = { ...cell.toJSON(), id: cell.id } as SavedCell;
+  if (edit.kind === 'edit') {
+    replaceCell(notebook, cell.id, { cell_type: edit.cell_type, source: edit.source, metadata: cell.metadata });
+  } else {
+    asOneStep([notebook], () => notebook.deleteCell(index));
+  }
+  return before;
 }
 
-function deleteCell(notebook: SharedNotebook, cell: SharedCell): () => void {
-  const index = notebook.cells.indexOf(cell);
-  const above = notebook.cells[index - 1]?.id ?? null;
-  const before = { ...cell.toJSON(), id: cell.id };
-  asOneStep([notebook], () => notebook.deleteCell(index));
-  return () => {
-    const place = above === null ? 0 : notebook.cells.findIndex(one => one.id === above) + 1;
-    asOneStep([notebook], () => notebook.insertCell(place, before));
-  };
-}
-
-function moveCell(notebook: SharedNotebook, cell: SharedCell, after: string | null): () => void {
-  const { id } = cell;
-  const from = notebook.cells.indexOf(cell);
-  const above = notebook.cells[from - 1]?.id ?? null;
-  const to = placeAfter(notebook, after);
-  moveTo(notebook, from, to);
-  return () => {
-    const now = notebook.cells.findIndex(one => one.id === id);
-    const back = above === null ? 0 : notebook.cells.findIndex(one => one.id === above) + 1;
-    if (now >= 0 && (above === null || back > 0)) {
-      moveTo(notebook, now, back);
+/** Takes a change back, and does nothing where that is not possible any more. `known` is the cell with all it showed. */
+export function takeBack(notebook: SharedNotebook, change: CellChange, known?: SavedCell): void {
+  const { cell_id: id, before, above } = change;
+  const index = notebook.cells.findIndex(one => one.id === id);
+  const cell = notebook.cells[index];
+  const place = above === null ? 0 : notebook.cells.findIndex(one => one.id === above) + 1;
+  if (before === null) {
+    removeCell(notebook, id);
+  } else if (change.after === null) {
+    if (cell === undefined) {
+      asOneStep([notebook], () => notebook.insertCell(place, known ?? { ...before, id, metadata: {} }));
     }
-  };
+  } else if (cell !== undefined) {
+    if (cell.cell_type === before.cell_type) {
+      asOneStep([cell, notebook], () => spliceSource(cell, before.source));
+    } else {
+      replaceCell(notebook, id, known ?? { ...before, metadata: cell.metadata });
+    }
+    if (change.moved && (above === null || place > 0)) {
+      moveTo(notebook, index, place);
+    }
+  }
 }
 
 /** `place` counts with the cell where it still is. */
@@ -105,7 +99,7 @@ function removeCell(notebook: SharedNotebook, id: string): void {
   }
 }
 
-function replaceCell(notebook: SharedNotebook, id: string, by: Parameters<SharedNotebook['insertCell']>[1]): void {
+function replaceCell(notebook: SharedNotebook, id: string, by: SavedCell): void {
   const index = notebook.cells.findIndex(one => one.id === id);
   if (index >= 0) {
     asOneStep([notebook], () =>
@@ -147,10 +141,6 @@ function checkExpected(cell: SharedCell, expected: string | null): void {
   if (expected !== null && cell.source !== expected) {
     throw new Refusal('stale_cell', { cell: { id: cell.id, cell_type: cell.cell_type, source: cell.source } });
   }
-}
-
-function find(notebook: SharedNotebook, id: string): SharedCell | undefined {
-  return notebook.cells.find(one => one.id === id);
 }
 
 function indexOf(notebook: SharedNotebook, id: string): number {

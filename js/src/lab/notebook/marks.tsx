@@ -1,11 +1,12 @@
-/** Marks on cells that the agent has changed: what happened, with Accept and Revert in place. */
+/** Marks on cells that the agent has changed: what changed, with Accept and Revert in place. */
 
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { render } from 'preact';
 
-import { Button } from '../../shared/Button';
-import { t } from '../../shared/translate';
-import type { Edit } from './edits';
+import { CellMark } from './CellMark';
+import { cellAbove, standing, type CellChange, type Decision, type Standing } from './cellChanges';
+import { takeBack, type SavedCell } from './edits';
+import { EditorDiff } from './editorDiff';
 import { keepSteady } from './steady';
 
 type Cell = NotebookPanel['content']['widgets'][number];
@@ -13,210 +14,167 @@ type Cell = NotebookPanel['content']['widgets'][number];
 /** How long a change must have been on the screen of somebody who looks, to count as seen. */
 const SEEN_MS = 2000;
 
-const WORDS: Record<Edit['kind'], string> = {
-  insert: 'Added by Cowork',
-  edit: 'Changed by Cowork',
-  move: 'Moved by Cowork',
-  delete: 'Cowork deleted a cell here'
-};
+/** Stores what the user has decided about changes. */
+export type Decide = (ids: readonly string[], decision: Decision) => Promise<unknown>;
 
-/** The marks of one notebook. A cell that the user changes is theirs, and is not marked any more. */
+/**
+ * The marks of one notebook. Which changes wait is what the server says; where they stand, and whether the user has gone
+ * on from them, is what the document says.
+ */
 export class Marks {
+  private changes: readonly CellChange[] = [];
   private readonly marks = new Map<string, Mark>();
-  private ours = false;
+  /** Cells as they were with all that they showed, where this page has seen them go. */
+  private readonly gone = new Map<string, SavedCell>();
 
-  constructor(private readonly panel: NotebookPanel) {
+  constructor(
+    private readonly panel: NotebookPanel,
+    private readonly store: Decide
+  ) {
     panel.content.modelContentChanged.connect(() => this.redraw());
     panel.disposed.connect(() => this.marks.forEach(mark => mark.dispose()));
   }
 
-  /** Makes a change, and marks its cell with the way back that the change gives. */
-  around(edit: Edit, change: () => () => void): void {
-    const above = this.cellAbove(edit.cell_id);
-    let revert: (() => void) | null = null;
-    this.quietly(() => (revert = change()));
-    if (edit.kind === 'delete') {
-      this.drop(edit.cell_id);
-    }
-    const id = edit.kind === 'delete' ? (above ?? this.panel.content.widgets[0]?.model.id) : edit.cell_id;
-    if (id !== undefined && revert !== null) {
-      const mark = this.marks.get(id);
-      if (mark === undefined) {
-        this.marks.set(id, this.newMark(id, edit.kind, revert));
-      } else {
-        mark.add(edit.kind, revert);
-      }
-    }
+  show(changes: readonly CellChange[]): void {
+    this.changes = changes;
     this.redraw();
-    this.marks.forEach(one => one.draw());
   }
 
-  private newMark(id: string, kind: Edit['kind'], revert: () => void): Mark {
-    return new Mark(kind, revert, {
-      accept: () => this.drop(id),
-      acceptAll: () => [...this.marks.keys()].forEach(one => this.drop(one)),
-      count: () => this.marks.size,
-      revert: mark => {
-        this.drop(id);
-        keepSteady(this.panel.content, () => this.quietly(() => mark.goBack()));
-      }
-    });
-  }
-
-  private quietly(change: () => void): void {
-    this.ours = true;
-    try {
-      change();
-    } finally {
-      this.ours = false;
+  /** Remembers a cell that is about to go; the server keeps only its text. */
+  keep(cellId: string, cell: SavedCell | null): void {
+    if (cell !== null) {
+      this.gone.set(cellId, cell);
     }
   }
 
-  private drop(id: string): void {
-    this.marks.get(id)?.dispose();
-    this.marks.delete(id);
-    this.marks.forEach(mark => mark.draw());
-  }
-
-  /** Cells come and go: a moved one is another widget, and one that is gone needs no mark. */
   private redraw(): void {
-    if (this.ours) {
+    const { model } = this.panel.content;
+    if (model === null || (this.changes.length === 0 && this.marks.size === 0)) {
       return;
     }
-    for (const [id, mark] of this.marks) {
-      const cell = this.panel.content.widgets.find(one => one.model.id === id);
-      if (cell === undefined) {
-        this.drop(id);
-      } else if (mark.cell !== cell) {
-        mark.putOn(cell, () => {
-          if (!this.ours) {
-            this.drop(id);
-          }
-        });
+    const found = standing(this.changes, model.sharedModel);
+    const places = new Map<Cell, Standing[]>();
+    for (const one of found) {
+      const cell = this.panel.content.widgets.find(widget => widget.model.id === one.at);
+      if (cell !== undefined) {
+        places.set(cell, [...(places.get(cell) ?? []), one]);
       }
+    }
+    for (const [id, mark] of this.marks) {
+      if (!places.has(mark.cell)) {
+        mark.dispose();
+        this.marks.delete(id);
+      }
+    }
+    for (const [cell, standings] of places) {
+      const { id } = cell.model;
+      const mark = this.marks.get(id) ?? new Mark(cell);
+      this.marks.set(id, mark);
+      mark.draw(standings, one => (
+        <CellMark
+          key={one.change.id}
+          standing={one}
+          count={found.length}
+          decide={decision => this.decide(one.change, decision)}
+          acceptAll={() => this.settle(found.map(each => each.change), 'accept')}
+        />
+      ));
     }
   }
 
-  private cellAbove(id: string): string | undefined {
-    const { widgets } = this.panel.content;
-    return widgets[widgets.findIndex(one => one.model.id === id) - 1]?.model.id;
+  private async decide(change: CellChange, decision: Decision): Promise<void> {
+    const notebook = this.panel.content.model?.sharedModel;
+    if (decision === 'revert' && notebook !== undefined) {
+      const above = cellAbove(this.changes, notebook, change);
+      keepSteady(this.panel.content, () => takeBack(notebook, { ...change, above }, this.gone.get(change.cell_id)));
+    }
+    await this.settle([change], decision);
+  }
+
+  /** The server tells every tab, also this one; but who has clicked sees at once that it was taken. */
+  private async settle(changes: readonly CellChange[], decision: Decision): Promise<void> {
+    const ids = changes.map(one => one.id);
+    await this.store(ids, decision);
+    this.show(this.changes.filter(one => !ids.includes(one.id)));
   }
 }
 
-interface Choices {
-  accept: () => void;
-  acceptAll: () => void;
-  count: () => number;
-  revert: (mark: Mark) => void;
-}
-
+/** Everything that is drawn at one cell. */
 class Mark {
-  cell: Cell | null = null;
   private readonly node = document.createElement('div');
-  private readonly ways: (() => void)[];
-  private observer: IntersectionObserver | null = null;
+  private readonly observer: IntersectionObserver;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private isInView = false;
-  private changed: ((sender: unknown, change: unknown) => void) | null = null;
+  private diff: EditorDiff | null = null;
+  private before: string | null = null;
+  private seen = '';
   private readonly look = (): void => this.watch();
 
-  constructor(
-    private kind: Edit['kind'],
-    way: () => void,
-    private readonly choices: Choices
-  ) {
-    this.ways = [way];
+  constructor(readonly cell: Cell) {
     this.node.className = 'cowork-root cw-cell-mark';
     window.addEventListener('focus', this.look);
     window.addEventListener('blur', this.look);
-  }
-
-  /** The cell was changed once more: it has to be seen again, and going back goes all the way. */
-  add(kind: Edit['kind'], way: () => void): void {
-    this.kind = this.kind === 'insert' ? 'insert' : kind;
-    this.ways.push(way);
-    this.cell?.addClass('cw-cell-unseen');
-    this.watch();
-    this.draw();
-  }
-
-  goBack(): void {
-    this.ways.reverse().forEach(way => way());
-  }
-
-  putOn(cell: Cell, changed: () => void): void {
-    this.leave();
-    this.cell = cell;
     cell.addClass('cw-cell-changed');
-    cell.addClass('cw-cell-unseen');
-    // Running a cell changes it too, but only its source is what was marked.
-    this.changed = (_, change) => {
-      if ((change as { sourceChange?: unknown }).sourceChange !== undefined) {
-        changed();
-      }
-    };
-    cell.model.sharedModel.changed.connect(this.changed);
-    void cell.ready.then(() => {
-      if (this.cell === cell && !cell.isDisposed) {
-        const input = cell.node.querySelector(':scope > .jp-Cell-inputWrapper');
-        (input ?? cell.node.firstElementChild)?.after(this.node);
-        this.draw();
-      }
-    });
     this.observer = new IntersectionObserver(([entry]) => {
       this.isInView = entry?.isIntersecting ?? false;
       this.watch();
     });
     this.observer.observe(cell.node);
+    void cell.ready.then(() => {
+      if (!cell.isDisposed && cell.hasClass('cw-cell-changed')) {
+        const input = cell.node.querySelector(':scope > .jp-Cell-inputWrapper');
+        (input ?? cell.node.firstElementChild)?.after(this.node);
+        this.compare();
+      }
+    });
   }
 
-  draw(): void {
-    const { accept, acceptAll, count, revert } = this.choices;
-    render(
-      <div class="cw-cell-mark-row" role="group" aria-label={t(WORDS[this.kind])}>
-        <span>{t(WORDS[this.kind])}</span>
-        <Button look="link" onClick={accept}>
-          {t('Accept')}
-        </Button>
-        {count() > 1 && (
-          <Button look="link" onClick={acceptAll}>
-            {t('Accept all %1', String(count()))}
-          </Button>
-        )}
-        <Button look="link" onClick={() => revert(this)}>
-          {t('Revert')}
-        </Button>
-      </div>,
-      this.node
-    );
+  draw(standings: readonly Standing[], drawn: (one: Standing) => preact.VNode): void {
+    render(standings.map(drawn), this.node);
+    const changed = standings.find(one => one.kind === 'changed');
+    this.before = changed?.change.before?.source ?? null;
+    this.compare();
+    // What was changed once more has to be seen again.
+    const now = JSON.stringify(standings.map(one => [one.change.id, one.change.after]));
+    if (now !== this.seen) {
+      this.seen = now;
+      this.cell.addClass('cw-cell-unseen');
+      this.watch();
+    }
   }
 
   dispose(): void {
-    this.leave();
+    clearTimeout(this.timer);
+    this.observer.disconnect();
     window.removeEventListener('focus', this.look);
     window.removeEventListener('blur', this.look);
     render(null, this.node);
+    this.node.remove();
+    this.before = null;
+    if (!this.cell.isDisposed) {
+      this.compare();
+      this.cell.removeClass('cw-cell-changed');
+      this.cell.removeClass('cw-cell-unseen');
+    }
+  }
+
+  /** Puts the comparison into the editor, as soon as there is one. */
+  private compare(): void {
+    if (this.diff !== null && this.diff.before !== this.before) {
+      this.diff.remove();
+      this.diff = null;
+    }
+    const { editor } = this.cell;
+    if (this.before !== null && this.diff === null && editor) {
+      this.diff = new EditorDiff(editor, this.before);
+    }
   }
 
   /** Seen is what was on the screen for a while, of a window that somebody looks at. */
   private watch(): void {
     clearTimeout(this.timer);
     if (this.isInView && document.hasFocus()) {
-      this.timer = setTimeout(() => this.cell?.removeClass('cw-cell-unseen'), SEEN_MS);
+      this.timer = setTimeout(() => this.cell.removeClass('cw-cell-unseen'), SEEN_MS);
     }
-  }
-
-  private leave(): void {
-    clearTimeout(this.timer);
-    this.observer?.disconnect();
-    this.node.remove();
-    if (this.cell !== null && !this.cell.isDisposed) {
-      this.cell.removeClass('cw-cell-changed');
-      this.cell.removeClass('cw-cell-unseen');
-      if (this.changed !== null) {
-        this.cell.model.sharedModel.changed.disconnect(this.changed);
-      }
-    }
-    this.cell = null;
   }
 }

@@ -2,8 +2,9 @@
 
 import type { INotebookModel, NotebookPanel } from '@jupyterlab/notebook';
 
+import type { CellChange } from './cellChanges';
 import { applyEdit, asCode, Refusal, type Edit, type SharedCell } from './edits';
-import { Marks } from './marks';
+import { Marks, type Decide } from './marks';
 import { shortened } from './outputs';
 import { replaceContent, type Replacement } from './replace';
 import { runCell, startKernel } from './running';
@@ -15,7 +16,7 @@ const SAVING_MS = 3000;
 /** Characters that are told of what is selected. */
 const MOST_SELECTED = 4000;
 
-type Operation = (panel: NotebookPanel, model: INotebookModel, question: Question) => Promise<object> | object;
+type Operation = (panel: NotebookPanel, model: INotebookModel, question: Question, decide: Decide) => Promise<object> | object;
 
 const marks = new WeakMap<NotebookPanel, Marks>();
 
@@ -37,12 +38,18 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     return { outputs: asCode(cell)?.getOutputs().map(one => shortened(one, true)) ?? [] };
   },
 
-  change: async (panel, model, question) => {
+  change: async (panel, model, question, decide) => {
     const { edit } = question as Question & { edit: Edit };
     refuseReadOnly(model);
     const wasUnsaved = model.dirty;
-    keepSteady(panel.content, () => marksOf(panel).around(edit, () => applyEdit(model.sharedModel, edit)));
+    keepSteady(panel.content, () => marksOf(panel, decide).keep(edit.cell_id, applyEdit(model.sharedModel, edit)));
     return { unsaved: await isLeftUnsaved(panel, model, wasUnsaved) };
+  },
+
+  /** The server says so whenever it changes: which changes of cells the user has not decided about. */
+  marks: (panel, _model, question, decide) => {
+    marksOf(panel, decide).show((question as Question & { changes: CellChange[] }).changes);
+    return {};
   },
 
   run: (panel, model, question) => {
@@ -70,7 +77,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
 };
 
 /** Answers a question about a notebook; what goes wrong is an answer too. */
-export async function answerTo(question: Question, panel: NotebookPanel | undefined): Promise<Answer> {
+export async function answerTo(question: Question, panel: NotebookPanel | undefined, decide: Decide): Promise<Answer> {
   const operation = OPERATIONS[question.op];
   if (panel === undefined || operation === undefined) {
     return { ok: false, code: panel === undefined ? 'not_open' : 'unknown_op' };
@@ -81,7 +88,7 @@ export async function answerTo(question: Question, panel: NotebookPanel | undefi
     if (panel.isDisposed || model === null) {
       return { ok: false, code: 'not_open' };
     }
-    return { ok: true, ...(await operation(panel, model, question)) };
+    return { ok: true, ...(await operation(panel, model, question, decide)) };
   } catch (error) {
     if (error instanceof Refusal) {
       return { ok: false, code: error.code, ...error.facts };
@@ -126,8 +133,8 @@ function refuseReadOnly(model: INotebookModel): void {
   }
 }
 
-function marksOf(panel: NotebookPanel): Marks {
-  const known = marks.get(panel) ?? new Marks(panel);
+function marksOf(panel: NotebookPanel, decide: Decide): Marks {
+  const known = marks.get(panel) ?? new Marks(panel, decide);
   marks.set(panel, known);
   return known;
 }

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 
+import { CopyButton } from '../CopyButton';
 import { Diff, DiffCounts } from '../Diff';
 import { secondsBetween, duration } from '../figures';
 import { Fold } from '../Fold';
@@ -19,6 +20,7 @@ export function ToolCall({ call }: { call: CallEntry }): VNode {
       <div class="cw-call">
         <Fold summary={<CallLine call={call} />}>{() => <CallInside call={call} />}</Fold>
         {call.ok === null && call.output && <Output text={call.output} />}
+        {call.refused === 'open_elsewhere' && <ProposedCell call={call} />}
       </div>
     ),
     [call]
@@ -70,6 +72,23 @@ function CallInside({ call }: { call: CallEntry }): VNode {
       )}
       {call.diff ? <Diff text={call.diff} label={t('What it changed')} /> : text && <Output text={text} />}
     </>
+  );
+}
+
+/** A cell for a notebook that another program has open: only the user can put it there. */
+function ProposedCell({ call: { tool, parameters } }: { call: CallEntry }): VNode | null {
+  const source = parameters['source'];
+  if (typeof source !== 'string') {
+    return null;
+  }
+  return (
+    <div class="cw-proposed">
+      <Output text={source} />
+      <p class="cw-dim">
+        <CopyButton text={source} label={t('Copy the cell')} />{' '}
+        {tool === 'insert_cell' ? t('Copy it into the notebook, or run %cowork insert there.') : t('Copy it into the cell.')}
+      </p>
+    </div>
   );
 }
 

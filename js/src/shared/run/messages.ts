@@ -128,7 +128,7 @@ export function withCall(
   state: RunState,
   { callId, tool, parameters, ...place }: CallFacts & { job: string | null; task: string | null; role: string | null; at: string }
 ): RunState {
-  const blank = { ok: null, summary: '', output: '', result: '', diff: '', endedAt: null };
+  const blank = { ok: null, summary: '', refused: '', output: '', result: '', diff: '', endedAt: null };
   return withEntry(state, { ...place, id: callId, kind: 'call', tool, parameters, ...blank });
 }
 
@@ -144,10 +144,11 @@ export function changeCall(state: RunState, callId: string, change: (call: CallE
   return { ...state, entries };
 }
 
-export function outcome(data: Record<string, unknown>): Pick<CallEntry, 'ok' | 'summary'> {
+export function outcome(data: Record<string, unknown>): Pick<CallEntry, 'ok' | 'summary' | 'refused'> {
   const error = data['error'];
   const why = isRecord(error) ? text(error['message']) : text(error);
-  return { ok: data['ok'] === true, summary: text(data['summary']) || why };
+  const refused = isRecord(error) ? text(error['code']) : '';
+  return { ok: data['ok'] === true, summary: text(data['summary']) || why, refused };
 }
 
 function withResult(state: RunState, message: Message): RunState {

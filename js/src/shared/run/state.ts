@@ -32,6 +32,8 @@ export interface CallEntry extends Placed {
   /** Null while it runs. */
   ok: boolean | null;
   summary: string;
+  /** The code of the error, if it failed. */
+  refused: string;
   /** What it has written so far. */
   output: string;
   /** The whole result, once it is there. */

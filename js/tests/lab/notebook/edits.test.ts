@@ -1,7 +1,8 @@
 import { YNotebook } from '@jupyter/ydoc';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { applyEdit, Refusal, spliceSource, type Edit, type SharedNotebook } from '../../../src/lab/notebook/edits';
+import type { CellChange } from '../../../src/lab/notebook/cellChanges';
+import { applyEdit, Refusal, spliceSource, takeBack, type Edit, type SharedNotebook } from '../../../src/lab/notebook/edits';
 
 /** The document that Lab itself has, set up as Lab does it. */
 let notebook: SharedNotebook;
@@ -24,16 +25,22 @@ function edit(kind: Edit['kind'], cell_id: string, more: Partial<Edit> = {}): Ed
   return { kind, cell_id, after: null, expected: null, source: '', cell_type: 'code', ...more };
 }
 
+/** The change that an edit makes, as the server keeps it. */
+function change(cell_id: string, before: string | null, after: string | null, more: Partial<CellChange> = {}): CellChange {
+  const text = (source: string | null): CellChange['before'] => (source === null ? null : { cell_type: 'code', source });
+  return { id: `cc_${cell_id}`, cell_id, before: text(before), after: text(after), moved: false, above: null, ...more };
+}
+
 const sources = (): string[] => notebook.cells.map(cell => cell.source);
 const ids = (): string[] => notebook.cells.map(cell => cell.id);
 
 describe('one change of one cell', () => {
   it('inserts behind a cell or at the top, and goes back', () => {
-    const back = applyEdit(notebook, edit('insert', 'new', { after: 'c0', source: 'x' }));
+    applyEdit(notebook, edit('insert', 'new', { after: 'c0', source: 'x' }));
     applyEdit(notebook, edit('insert', 'top', { source: 'y', cell_type: 'markdown' }));
     expect(sources()).toEqual(['y', 'one', 'x', 'two', 'three']);
     expect(notebook.cells[0]?.cell_type).toBe('markdown');
-    back();
+    takeBack(notebook, change('new', null, 'x'));
     expect(sources()).toEqual(['y', 'one', 'two', 'three']);
   });
 
@@ -45,24 +52,27 @@ describe('one change of one cell', () => {
     ['c1', 'c0', ['c0', 'c1', 'c2']],
     ['c1', 'c1', ['c0', 'c1', 'c2']]
   ])('moves %s behind %s, and back', (id, after, expected) => {
-    const back = applyEdit(notebook, edit('move', id, { after }));
+    const above = ids()[ids().indexOf(id) - 1] ?? null;
+    applyEdit(notebook, edit('move', id, { after }));
     expect(ids()).toEqual(expected);
-    back();
+    const { source } = notebook.cells.find(cell => cell.id === id)!;
+    takeBack(notebook, change(id, source, source, { moved: true, above }));
     expect(ids()).toEqual(['c0', 'c1', 'c2']);
   });
 
   it('deletes, and brings the cell back with its id where it was', () => {
-    const back = applyEdit(notebook, edit('delete', 'c1', { expected: 'two' }));
+    const known = applyEdit(notebook, edit('delete', 'c1', { expected: 'two' }));
+    expect(known).toMatchObject({ id: 'c1', source: 'two', outputs: [] });
     expect(sources()).toEqual(['one', 'three']);
-    back();
+    takeBack(notebook, change('c1', 'two', null, { above: 'c0' }));
     expect(ids()).toEqual(['c0', 'c1', 'c2']);
     expect(sources()).toEqual(['one', 'two', 'three']);
   });
 
   it('changes source and type, and goes back', () => {
-    const back = applyEdit(notebook, edit('edit', 'c1', { expected: 'two', source: '# 2', cell_type: 'markdown' }));
+    applyEdit(notebook, edit('edit', 'c1', { expected: 'two', source: '# 2', cell_type: 'markdown' }));
     expect(notebook.cells[1]).toMatchObject({ id: 'c1', cell_type: 'markdown', source: '# 2' });
-    back();
+    takeBack(notebook, change('c1', 'two', '# 2', { after: { cell_type: 'markdown', source: '# 2' } }));
     expect(notebook.cells[1]).toMatchObject({ id: 'c1', cell_type: 'code', source: 'two' });
   });
 

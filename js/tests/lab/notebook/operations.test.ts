@@ -21,7 +21,7 @@ function fakePanel({ selection = [0, 0], hasEditor = true } = {}) {
 }
 
 async function ask(op: string, panel: NotebookPanel, more: object = {}): Promise<Record<string, unknown>> {
-  return (await answerTo({ id: 1, op, path: 'n.ipynb', ...more }, panel)) as unknown as Record<string, unknown>;
+  return (await answerTo({ id: 1, op, path: 'n.ipynb', ...more }, panel, async () => undefined)) as unknown as Record<string, unknown>;
 }
 
 describe('a notebook that is asked about', () => {

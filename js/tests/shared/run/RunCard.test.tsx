@@ -43,6 +43,19 @@ describe('a run card', () => {
     expect(one(screen, '.cw-said .cw-pill').textContent).toBe('Planner');
   });
 
+  it('offers a cell to copy that it could not put into a notebook which another program has open', async () => {
+    const parameters = { path: 'n.ipynb', source: 'x = 1', cell_type: 'code' };
+    const error = { code: 'open_elsewhere', message: "'n.ipynb' is open in another program.", details: { notebook: 'n.ipynb' } };
+    const messages = [
+      message('tool_call', '', { data: { call_id: 'c', tool: 'insert_cell', parameters } }),
+      message('tool_result', '', { role: 'tool', data: { call_id: 'c', ok: false, summary: error.message, error } })
+    ];
+    const { screen } = await show(runCard({ messages, role: 'actor' }));
+    expect(one(screen, '.cw-proposed pre').textContent).toBe('x = 1');
+    expect(one(screen, '.cw-proposed').textContent).toContain('Copy it into the notebook, or run %cowork insert there.');
+    expect(one(screen, '.cw-proposed button').getAttribute('aria-label')).toBe('Copy the cell');
+  });
+
   it('keeps thoughts and what was read folded up until somebody looks', async () => {
     const read = (path: string): ReturnType<typeof message>[] => [
       message('tool_call', '', { data: { call_id: path, tool: 'read_file', parameters: { path } } }),

@@ -1,0 +1,48 @@
+"""Endpoints about cells that agents have changed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from ..domain.cell_changes import CellChange, CellDecision
+from .calls import Call
+from .models import ListedPath, Name, Request
+from .routes import table
+
+
+class CellChangeList(BaseModel):
+    """Changes of cells, oldest first."""
+
+    items: list[CellChange]
+    next: None = None
+
+
+class CellChangesQuery(Request):
+    """`GET cell-changes`."""
+
+    notebook: ListedPath
+    """Relative to the workspace."""
+
+
+class CellChangesDecision(Request):
+    """`POST cell-changes`."""
+
+    ids: Annotated[list[Name], Field(min_length=1, max_length=1000)]
+    decision: CellDecision
+
+
+@table.route("GET", "cell-changes", query=CellChangesQuery, answer=CellChangeList, action="read")
+async def list_cell_changes(call: Call) -> BaseModel:
+    """The changes in a notebook that the user has not decided about, of all conversations."""
+    return CellChangeList(items=call.service.cell_changes(call.query.notebook))
+
+
+@table.route(
+    "POST", "cell-changes", body=CellChangesDecision, answer=CellChangeList, action="execute"
+)
+async def decide_cell_changes(call: Call) -> BaseModel:
+    """Accept changes, or say that they were reverted; the document is the caller's to change."""
+    decided = call.service.decide_cell_changes(call.body.ids, call.body.decision)
+    return CellChangeList(items=decided)

@@ -1,0 +1,75 @@
+"""Cells that an agent has changed and the user has not decided about yet.
+
+There is one pending change for a cell, whatever number of edits it took: from what stood
+there before the first to what the last one left.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from .identity import new_id, now
+
+CellDecision = Literal["accept", "revert"]
+
+
+class CellText(BaseModel):
+    """What is written in a cell."""
+
+    model_config = ConfigDict(frozen=True)
+
+    cell_type: str
+    source: str
+
+
+class CellEdit(BaseModel):
+    """What one tool call did to a cell."""
+
+    notebook: str
+    """Relative to the workspace."""
+    cell_id: str
+    before: CellText | None
+    """None: there was no such cell."""
+    after: CellText | None
+    """None: it was deleted."""
+    moved: bool = False
+    above: str | None = None
+    """The cell behind which it stood, for what was moved or deleted; None: it was the first."""
+
+
+class CellChange(CellEdit):
+    """What became of a cell, and what the user says to it."""
+
+    id: str = Field(default_factory=lambda: new_id("cc"))
+    context_id: str
+    job_id: str | None = None
+    """The job that changed it last."""
+    decision: CellDecision | None = None
+    created_at: str = Field(default_factory=now)
+    decided_at: str | None = None
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether all is as it was before."""
+        return self.before == self.after and not self.moved
+
+    def decided(self, decision: CellDecision) -> CellChange:
+        """The same with the user's decision."""
+        return self.model_copy(update={"decision": decision, "decided_at": now()})
+
+    def followed_by(self, new: CellChange) -> list[CellChange]:
+        """What there is to store when the cell is changed again.
+
+        A user who changed it in between has made up their mind: by going on from it they took
+        the change, by putting back what was there they did not. Reverting the new change must
+        then not go further back than to what they wrote.
+        """
+        if self.after != new.before:
+            return [self.decided("revert" if self.before == new.before else "accept"), new]
+        update = {"id": self.id, "before": self.before, "moved": self.moved or new.moved}
+        if self.moved:
+            update["above"] = self.above
+        whole = new.model_copy(update=update)
+        return [whole.decided("revert") if whole.is_nothing else whole]

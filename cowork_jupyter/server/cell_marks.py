@@ -1,0 +1,79 @@
+"""Tells tabs which cells of their notebooks an agent has changed, as long as nobody decided.
+
+A notebook that was never changed by an agent costs nothing: without a record there is nothing
+to ask, and where there is nothing to tell, nothing is sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os.path
+from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from .tabs import Tab, TabGone, TabRefused, Tabs, TabSilent
+
+if TYPE_CHECKING:
+    from ..service import CoworkService
+
+
+class CellMarks:
+    """Brings the stored changes of cells to the pages that show those cells."""
+
+    def __init__(self, tabs: Tabs, root: str, service: Callable[[], CoworkService]) -> None:
+        self._tabs = tabs
+        self._root = os.path.realpath(root)
+        self._service = service
+        self._telling: set[asyncio.Task[None]] = set()
+
+    def __call__(self, event: Any) -> None:
+        """See each event, from any thread; those about cells are told to every tab."""
+        loop = self._tabs.loop
+        if event.type == "cell-changed" and loop is not None:
+            notebook: str = event.data.notebook
+            with suppress(RuntimeError):  # the loop is closed, as is every tab
+                loop.call_soon_threadsafe(lambda: self._start(self._tell_all(notebook)))
+
+    def opened(self, tab: Tab, paths: Iterable[str]) -> None:
+        """A tab shows these notebooks from now on."""
+        for path in paths:
+            self._start(self._tell_first(tab, path))
+
+    def renamed(self, old: str, new: str) -> None:
+        """A notebook of the server, or a folder with some, has another path."""
+        self._service().move_cell_changes(self._notebook_at(old), self._notebook_at(new))
+
+    def _start(self, telling: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(telling)
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+
+    async def _tell_first(self, tab: Tab, path: str) -> None:
+        # What the service needs is imported beside the loop, which has pages to serve.
+        await asyncio.to_thread(importlib.import_module, "cowork_jupyter.service")
+        changes = self._changes(self._notebook_at(path))
+        if changes:
+            await _tell(tab, path, changes)
+
+    async def _tell_all(self, notebook: str) -> None:
+        changes = self._changes(notebook)
+        for tab, path in self._tabs.having(self._file_of(notebook), self._root):
+            self._start(_tell(tab, path, changes))
+
+    def _notebook_at(self, path: str) -> str:
+        """What the record calls the notebook at a path of the server."""
+        file = os.path.realpath(os.path.join(self._root, path))  # noqa: PTH118
+        return os.path.relpath(file, os.path.realpath(self._service().settings.workspace))
+
+    def _file_of(self, notebook: str) -> str:
+        return os.path.realpath(self._service().settings.workspace / notebook)
+
+    def _changes(self, notebook: str) -> list[dict[str, Any]]:
+        return [one.model_dump(mode="json") for one in self._service().cell_changes(notebook)]
+
+
+async def _tell(tab: Tab, path: str, changes: list[dict[str, Any]]) -> None:
+    with suppress(TabGone, TabSilent, TabRefused):  # it is told anew when it opens it again
+        await tab.ask("marks", path, changes=changes)

@@ -1,0 +1,119 @@
+/** What stands below a cell that the agent has changed: what happened, what it was, and the two decisions. */
+
+import type { VNode } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+
+import { Button, Failure } from '../../shared/Button';
+import { t } from '../../shared/translate';
+import type { Decision, Standing } from './cellChanges';
+import { changedLines, diffRows, type Row } from './wordDiff';
+
+const WORDS: Record<Standing['kind'], string> = {
+  added: 'Added by Cowork',
+  changed: 'Changed by Cowork',
+  moved: 'Moved by Cowork',
+  deleted: 'Cowork deleted a cell here'
+};
+
+interface CellMarkProps {
+  standing: Standing;
+  /** How many changes wait in the whole notebook. */
+  count: number;
+  decide: (decision: Decision) => Promise<void>;
+  acceptAll: () => Promise<void>;
+}
+
+export function CellMark({ standing, count, decide, acceptAll }: CellMarkProps): VNode {
+  const { change, kind, source, isEdited } = standing;
+  const [isSideBySide, setSideBySide] = useState(false);
+  const [isAsking, setAsking] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const rows = useMemo(() => rowsOf(standing), [change.before?.source, source, kind]);
+  const attempt = (deciding: Promise<void>): void => void deciding.catch(setError);
+  const lines = changedLines(rows);
+  return (
+    <div class="cw-cell-mark-change" role="group" aria-label={t(WORDS[kind])}>
+      {kind === 'deleted' && <Unified rows={rows} />}
+      {kind === 'changed' && !isSideBySide && change.after?.cell_type === 'markdown' && <Unified rows={rows} isForRendered />}
+      {isSideBySide && <SideBySide rows={rows} />}
+      <div class="cw-cell-mark-row">
+        <span>
+          {t(WORDS[kind])}
+          {lines > 0 && ` · ${lines === 1 ? t('1 line') : t('%1 lines', String(lines))}`}
+          {isEdited && ` · ${t('you edited it since')}`}
+        </span>
+        <Button look="link" onClick={() => attempt(decide('accept'))}>
+          {t('Accept')}
+        </Button>
+        {count > 1 && (
+          <Button look="link" onClick={() => attempt(acceptAll())}>
+            {t('Accept all %1', String(count))}
+          </Button>
+        )}
+        <Button look="link" onClick={() => (isEdited ? setAsking(true) : attempt(decide('revert')))}>
+          {t('Revert')}
+        </Button>
+        {kind === 'changed' && (
+          <Button look="link" expanded={isSideBySide} onClick={() => setSideBySide(!isSideBySide)}>
+            {t('Side by side')}
+          </Button>
+        )}
+      </div>
+      {isEdited && isAsking && (
+        <div class="cw-cell-mark-row" role="alert">
+          <span>{t('Revert takes your own edit of this cell back, too.')}</span>
+          <Button look="link" onClick={() => attempt(decide('revert'))}>
+            {t('Revert all of it')}
+          </Button>
+          <Button look="link" onClick={() => setAsking(false)}>
+            {t('Keep it')}
+          </Button>
+        </div>
+      )}
+      <Failure error={error} />
+    </div>
+  );
+}
+
+/** A cell that is new has nothing to compare with, and one that was moved is as it was. */
+function rowsOf({ change, kind, source }: Standing): readonly Row[] {
+  if (kind === 'moved') {
+    return [];
+  }
+  const rows = diffRows(change.before?.source ?? '', source);
+  return kind === 'changed' ? rows : rows.filter(row => row.kind === (kind === 'added' ? 'added' : 'removed'));
+}
+
+/** For cells whose editor shows nothing of it: deleted ones, and Markdown that is rendered. */
+function Unified({ rows, isForRendered = false }: { rows: readonly Row[]; isForRendered?: boolean }): VNode {
+  return (
+    <pre class={`cw-cell-diff ${isForRendered ? 'cw-cell-diff-rendered' : ''}`} tabIndex={0} aria-label={t('What changed')}>
+      {rows.map((row, at) => (
+        <Line key={at} row={row} />
+      ))}
+    </pre>
+  );
+}
+
+function SideBySide({ rows }: { rows: readonly Row[] }): VNode {
+  const side = (label: string, without: Row['kind']): VNode => (
+    <pre class="cw-cell-diff" tabIndex={0} aria-label={label}>
+      {rows.map((row, at) => row.kind !== without && <Line key={at} row={row} />)}
+    </pre>
+  );
+  return (
+    <div class="cw-cell-sides">
+      {side(t('Before'), 'added')}
+      {side(t('Now'), 'removed')}
+    </div>
+  );
+}
+
+function Line({ row }: { row: Row }): VNode {
+  return (
+    <span class={`cw-line-${row.kind}`}>
+      {row.pieces.map(({ text, isNew }, at) => (isNew ? <span key={at} class="cw-words-new">{text}</span> : text))}
+      {'\n'}
+    </span>
+  );
+}

@@ -1,0 +1,129 @@
+/** What changed between two texts: line by line, and in lines that stayed alike word by word. */
+
+/** A stretch of a line; `isNew` if the other side does not have it. */
+export interface Piece {
+  text: string;
+  isNew: boolean;
+}
+
+export interface Row {
+  kind: 'same' | 'removed' | 'added';
+  pieces: readonly Piece[];
+}
+
+/** Comparisons beyond which two texts count as altogether different. */
+const MOST_COMPARED = 1_000_000;
+/** Lines that share less than this of their letters are shown whole: pieces of them would only confuse. */
+const ALIKE = 0.4;
+const WORDS = /[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu;
+
+/** The lines of both texts in the order in which one reads them: of each place first what went, then what came. */
+export function diffRows(before: string, after: string): Row[] {
+  const rows: Row[] = [];
+  let removed: string[] = [];
+  let added: string[] = [];
+  const flush = (): void => {
+    rows.push(...placeRows(removed, added));
+    removed = [];
+    added = [];
+  };
+  for (const [old, now] of aligned(before.split('\n'), after.split('\n'))) {
+    if (old !== null && now !== null) {
+      flush();
+      rows.push({ kind: 'same', pieces: [{ text: now, isNew: false }] });
+    } else if (old !== null) {
+      removed.push(old);
+    } else {
+      added.push(now!);
+    }
+  }
+  flush();
+  return rows;
+}
+
+/** How many lines one would say have changed: a line that was rewritten is one. */
+export function changedLines(rows: readonly Row[]): number {
+  const count = (kind: Row['kind']): number => rows.filter(row => row.kind === kind).length;
+  return Math.max(count('removed'), count('added'));
+}
+
+function placeRows(removed: readonly string[], added: readonly string[]): Row[] {
+  const pairs = removed.map((line, at) => (at < added.length ? pieces(line, added[at]!) : null));
+  return [
+    ...removed.map((line, at): Row => ({ kind: 'removed', pieces: pairs[at]?.[0] ?? [{ text: line, isNew: false }] })),
+    ...added.map((line, at): Row => ({ kind: 'added', pieces: pairs[at]?.[1] ?? [{ text: line, isNew: false }] }))
+  ];
+}
+
+/** Both lines in pieces, or null if they have too little in common. */
+function pieces(before: string, after: string): [Piece[], Piece[]] | null {
+  const sides: [Piece[], Piece[]] = [[], []];
+  let common = 0;
+  for (const [old, now] of aligned(before.match(WORDS) ?? [], after.match(WORDS) ?? [])) {
+    const isNew = old === null || now === null;
+    common += isNew ? 0 : old.trim().length;
+    [old, now].forEach((text, side) => {
+      if (text !== null) {
+        add(sides[side]!, text, isNew);
+      }
+    });
+  }
+  const length = Math.max(letters(before), letters(after));
+  return common >= length * ALIKE ? sides : null;
+}
+
+function add(line: Piece[], text: string, isNew: boolean): void {
+  const last = line.at(-1);
+  if (last?.isNew === isNew) {
+    last.text += text;
+  } else {
+    line.push({ text, isNew });
+  }
+}
+
+function letters(line: string): number {
+  return line.replace(/\s/g, '').length;
+}
+
+/** The longest common subsequence, with what only one side has in between. */
+function aligned(before: readonly string[], after: readonly string[]): [string | null, string | null][] {
+  let head = 0;
+  while (head < before.length && head < after.length && before[head] === after[head]) {
+    head++;
+  }
+  let tail = 0;
+  while (tail < Math.min(before.length, after.length) - head && before.at(-1 - tail) === after.at(-1 - tail)) {
+    tail++;
+  }
+  const same = (text: string): [string, string] => [text, text];
+  return [
+    ...before.slice(0, head).map(same),
+    ...alignedMiddle(before.slice(head, before.length - tail), after.slice(head, after.length - tail)),
+    ...before.slice(before.length - tail).map(same)
+  ];
+}
+
+function alignedMiddle(before: readonly string[], after: readonly string[]): [string | null, string | null][] {
+  if (before.length * after.length > MOST_COMPARED) {
+    return [...before.map((text): [string, null] => [text, null]), ...after.map((text): [null, string] => [null, text])];
+  }
+  // lengths[i][j]: of the longest common subsequence of what begins at i and at j.
+  const lengths = Array.from({ length: before.length + 1 }, () => new Uint32Array(after.length + 1));
+  for (let i = before.length - 1; i >= 0; i--) {
+    for (let j = after.length - 1; j >= 0; j--) {
+      lengths[i]![j] = before[i] === after[j] ? lengths[i + 1]![j + 1]! + 1 : Math.max(lengths[i + 1]![j]!, lengths[i]![j + 1]!);
+    }
+  }
+  const found: [string | null, string | null][] = [];
+  let [i, j] = [0, 0];
+  while (i < before.length || j < after.length) {
+    if (i < before.length && j < after.length && before[i] === after[j]) {
+      found.push([before[i++]!, after[j++]!]);
+    } else if (j >= after.length || (i < before.length && lengths[i + 1]![j]! >= lengths[i]![j + 1]!)) {
+      found.push([before[i++]!, null]);
+    } else {
+      found.push([null, after[j++]!]);
+    }
+  }
+  return found;
+}
