@@ -10,6 +10,7 @@ from traitlets.config import Config
 
 from ..config import Cowork
 from ..connections import Connections, state_of
+from ..domain.connection import ENVIRONMENT
 from ..domain.errors import CoworkError
 from ..domain.settings import Settings
 from ..health import folder_problems
@@ -121,5 +122,5 @@ def _other_models() -> str:
     """What could answer instead of the guide."""
     found = [f"{one.label} at {one.base_url}" for one in find_servers()]
     if not found:
-        return HOW_TO_CONNECT
+        return f"{HOW_TO_CONNECT} Without a browser, set {ENVIRONMENT} and start again."
     return f"Found on this machine: {', '.join(found)}. Choose it in the Cowork panel to use it."
