@@ -18,6 +18,7 @@ from ..llm.discovery import find_servers
 from ..llm.reachable import HOW_TO_CONNECT
 from ..policy.rulebook import RuleBook
 from ..policy.trust import Trust
+from ..tools.registry import rule_names
 from ..workspace.sandbox.sandbox import Sandbox
 from .examination_mcp import examine_servers
 from .finding import Finding, judged
@@ -46,7 +47,7 @@ def _folders(settings: Settings) -> str:
 def _rules(settings: Settings) -> Finding:
     """Whether the rules of this folder and of the user can be read."""
     trust = Trust(settings.data_dir / "trust.json", settings.workspace)
-    book = RuleBook(settings.workspace, settings.user_settings, trust)
+    book = RuleBook(settings.workspace, settings.user_settings, trust, rule_names)
     return judged("rules", book.problems(), f"{len(book.all())}, all readable")
 
 
