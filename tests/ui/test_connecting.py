@@ -35,7 +35,9 @@ def unconnected(tmp_path: Path) -> Iterator[LabServer]:
 
 def values(form: Locator) -> list[str]:
     """What stands in the fields."""
-    return [form.get_by_label(name, exact=True).input_value() for name in ("Address", "Model", "Key")]
+    return [
+        form.get_by_label(name, exact=True).input_value() for name in ("Address", "Model", "Key")
+    ]
 
 
 def connect(form: Locator, **typed: str) -> None:

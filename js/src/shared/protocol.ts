@@ -392,6 +392,6 @@ export interface FileDiff {
   status: string;
   /** A unified diff; null where there is nothing to read (binary, too large). */
   diff: string | null;
-  cells?: { id: string; status: string; diff: string }[];
+  cells?: { id: string; number?: number; status: string; diff: string }[];
   why?: string | null;
 }

@@ -2,16 +2,17 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 
 import { useAction } from '../action';
+import { toolWords } from '../ask/words';
 import { Button, Failure } from '../Button';
 import { diffCounts } from '../Diff';
 import { duration, secondsBetween } from '../figures';
 import { Fold } from '../Fold';
-import { Icon } from '../icons';
 import { blocks, inline } from '../markdown';
 import type { Audit, PlanStep, StepStatus } from '../protocol';
 import { Clock } from '../run/Clock';
 import { useRun } from '../run/context';
 import { Conversation, Drafts } from '../run/Conversation';
+import { Reason } from '../run/Reason';
 import type { Draft, Entry, TaskState } from '../run/state';
 import { t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';
@@ -101,10 +102,7 @@ function StepProblem({ task, status, stoppedJob }: StepProps): VNode | null {
   };
   return (
     <>
-      <p class="cw-result cw-colour-error">
-        <Icon name="alert" />
-        <span>{visible(bounded(task.error, 2000))}</span>
-      </p>
+      <Reason text={task.error} />
       {live && stoppedJob && status === 'failed' && (
         <div class="cw-bar">
           <Button busy={deciding.busy} onClick={() => decide('retry')}>
@@ -124,7 +122,7 @@ function StepProblem({ task, status, stoppedJob }: StepProps): VNode | null {
 function StepTools({ step, begun }: { step: PlanStep; begun: boolean }): VNode {
   return (
     <div class="cw-step-tools">
-      {!begun && step.tools_needed.map(tool => <span key={tool} class="cw-chip">{oneLine(tool, 60)}</span>)}
+      {!begun && step.tools_needed.map(tool => <span key={tool} class="cw-chip" title={oneLine(tool, 60)}>{toolWords(tool)}</span>)}
       {!begun && step.files.length > 0 && <div class="cw-dim">{step.files.map(file => oneLine(file, 120)).join(', ')}</div>}
     </div>
   );
