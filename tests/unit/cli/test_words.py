@@ -66,8 +66,10 @@ def test_a_request_shows_the_whole_call_and_what_cannot_be_undone() -> None:
 
 
 def test_a_request_says_which_cell_it_is_about() -> None:
-    request = {"tool": "run_cell", "resource": "cell 3 of a.ipynb", "risk": "medium", "why": []}
-    request |= {"shown": {"kind": "code", "text": "x", "complete": True}, "uncovered": []}
+    request = {
+        **{"tool": "run_cell", "resource": "cell 3 of a.ipynb", "risk": "medium", "why": []},
+        **{"shown": {"kind": "code", "text": "x", "complete": True}, "uncovered": []},
+    }
     assert request_text(request).startswith("run_cell (cell 3 of a.ipynb) wants to run.")
 
 

@@ -68,21 +68,22 @@ function StepWords({ step, task, status, audit, after }: StepProps): VNode {
         <div class="cw-step-action">{inline(visible(bounded(step.action, 2000)))}</div>
         {small && <div class="cw-dim">{inline(visible(bounded(small, 1000)))}</div>}
         {result && <div class="cw-dim cw-md">{blocks(bounded(result, 1200))}</div>}
-        {audit && <Verdict audit={audit} />}
+        {audit && <Verdict audit={audit} reasonIsShown={Boolean(task?.error)} />}
       </>
     ),
-    [step, status, result, audit, after]
+    [step, status, result, audit, after, task?.error]
   );
 }
 
 /** Plan versus actual, in one line when all is well. */
-function Verdict({ audit }: { audit: Audit['steps'][number] }): VNode | null {
-  if (audit.deviations.length === 0) {
+function Verdict({ audit, reasonIsShown }: { audit: Audit['steps'][number]; reasonIsShown: boolean }): VNode | null {
+  const deviations = audit.deviations.filter(({ kind }) => !(kind === 'failed' && reasonIsShown));
+  if (deviations.length === 0) {
     return audit.status === 'completed' ? <div class="cw-dim">{t('as planned')}</div> : null;
   }
   return (
     <ul class="cw-deviations cw-colour-ask">
-      {audit.deviations.map((deviation, at) => (
+      {deviations.map((deviation, at) => (
         <li key={at}>{visible(bounded(deviation.what, 500))}</li>
       ))}
     </ul>

@@ -245,7 +245,11 @@ describe('a plan that is carried out', () => {
   it('gives the reason of a failed step once, with lists as lists', async () => {
     const why = 'Two things are missing:\n- pyarrow\n- disk space';
     const failed = tasks('completed', 'failed').map(task => ({ ...task, error: task.step_id === '2' ? why : null }));
-    const over = await show(planned({ status: 'failed', error: `Step 2 failed: ${why}`, role: 'actor', tasks: failed }));
+    const card = planned({ status: 'failed', error: `Step 2 failed: ${why}`, role: 'actor', tasks: failed });
+    const server = new FakeServer(card);
+    const deviations = [{ kind: 'failed', what: `failed: ${why}` }];
+    server.answers.set('GET context/c1/audit', { steps: [{ id: '2', number: 2, action: '', status: 'failed', actual: { tools: [], files: [], seconds: 1 }, deviations }] });
+    const over = await show(card, server);
     expect(one(over.screen, '.cw-card').textContent?.split('Two things are missing')).toHaveLength(2);
     expect([...over.screen.querySelectorAll('.cw-step li')].map(item => item.textContent)).toEqual(['pyarrow', 'disk space']);
 
