@@ -8,6 +8,7 @@ asks it for `settings()` and hands those plain values to the service.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,6 +16,7 @@ from jupyter_core.paths import jupyter_config_dir, jupyter_data_dir
 from traitlets import Dict, Enum, Float, Integer, List, TraitError, Unicode, default, validate
 from traitlets.config import Config, Configurable
 
+from .domain.connection import CONFIGURATION, ENVIRONMENT, FieldNames
 from .domain.settings import (
     CHECKPOINT_EXCLUDE,
     NetworkChoice,
@@ -226,6 +228,22 @@ class Cowork(Configurable):
             return os.environ.get("OPENAI_API_KEY", "")
         return ""
 
+    def _connection_fields(self) -> FieldNames:
+        """What the user knows address, key and model by; what is not set goes with the rest."""
+        openai = os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_KEY")
+        prefix = "OPENAI" if openai and not _cowork_names_a_server() else "COWORK"
+        variables = replace(ENVIRONMENT, address=f"{prefix}_BASE_URL", key=f"{prefix}_API_KEY")
+        address = self.base_url == self._base_url_from_environment()
+        key = self.api_key == self._api_key_from_environment()
+        model = self.model == self._model_from_environment()
+        usual = variables if (address if self.base_url else model) else CONFIGURATION
+        return FieldNames(
+            usual.source,
+            usual.address,
+            (variables if key else CONFIGURATION).key if self.api_key else usual.key,
+            (variables if model else CONFIGURATION).model if self.model else usual.model,
+        )
+
     def settings(self, *, workspace: str | Path) -> Settings:
         """Plain values for the service. `workspace` is the host's default folder."""
         return Settings(
@@ -235,6 +253,7 @@ class Cowork(Configurable):
             model=self.model,
             base_url=self.base_url.rstrip("/"),
             api_key=self.api_key,
+            connection_fields=self._connection_fields(),
             tool_protocol=cast("ToolProtocol", self.tool_protocol),
             images=cast("PictureChoice", self.images),
             notebook_tokens=self.notebook_tokens,

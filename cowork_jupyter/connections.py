@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .domain.connection import Connection
+from .domain.connection import FORM, Connection
 from .domain.errors import Conflict, InvalidInput
 from .domain.health import ModelState
 from .domain.settings import Settings
 from .llm.keys import Keys
-from .llm.reachable import look
+from .llm.reachable import NotReachable, check_key, look
 from .policy.settings_file import SettingsFile
 
 if TYPE_CHECKING:
@@ -46,30 +47,37 @@ class Connections:
             self._known = (content, self._read(content.get(SECTION)))
         return self._known[1]
 
-    def choose(self, base_url: str, model: str, api_key: str = "") -> Connection:
-        """Use this server from now on, also after a restart."""
+    def proposed(self, base_url: str, model: str, api_key: str = "") -> Connection:
+        """What was typed, as a connection that nobody uses yet."""
         if self.is_configured:
+            fields = self._configured.fields
             raise Conflict(
-                "The model is set in the configuration or the environment, which comes first. "
-                "Remove COWORK_BASE_URL and COWORK_MODEL there to choose one here.",
+                f"The {fields.source} names a model, which comes first. "
+                f"Remove {fields} there to choose one here.",
                 code="model_configured",
             )
         address = base_url.rstrip("/")
         if not address.startswith(("http://", "https://")):
             raise InvalidInput(
-                f"base_url: '{base_url}' is not a web address. "
-                "It should look like http://localhost:11434/v1.",
+                f"'{base_url}' is not a web address. "
+                f"{FORM.address} should look like http://localhost:11434/v1.",
                 code="invalid_address",
+                details={"field": "address"},
             )
-        if api_key:
-            self._keys.keep(address, api_key)
-        self._file.set(SECTION, {"base_url": address, "model": model})
+        return Connection(address, model, api_key or self._keys.get(address), fields=FORM)
+
+    def choose(self, proposed: Connection) -> Connection:
+        """Use this server from now on, also after a restart."""
+        address, key = proposed.base_url, proposed.api_key
+        if key != self._keys.get(address):
+            self._keys.keep(address, key)
+        self._file.set(SECTION, {"base_url": address, "model": proposed.model})
         return self.current()
 
     def forget(self) -> Connection:
         """Go back to the guide; the key goes too."""
         before = self.current()
-        if before.chosen:
+        if before.source == "chosen":
             self._keys.drop(before.base_url)
             self._file.set(SECTION, None)
         return self.current()
@@ -84,11 +92,11 @@ class Connections:
         base_url, model, local = (chosen.get(one) for one in ("base_url", "model", "local"))
         if isinstance(local, str) and local:
             file = Path(local).expanduser()
-            return Connection(model=file.stem, local=file, chosen=True)
+            return Connection(model=file.stem, local=file, fields=FORM)
         if not isinstance(base_url, str) or not base_url:
             return Connection()
         name = model if isinstance(model, str) else ""
-        return Connection(base_url, name, self._keys.get(base_url), chosen=True)
+        return Connection(base_url, name, self._keys.get(base_url), fields=FORM)
 
 
 class Answering:
@@ -128,7 +136,7 @@ class Answering:
             return connection
         self._model()
         served = await self._local[connection].server.endpoint()
-        return Connection(served.base_url, served.model, served.api_key)
+        return Connection(served.base_url, served.model, served.api_key, fields=connection.fields)
 
     def _model(self) -> LanguageModel:
         connection = self._connections.current()
@@ -148,8 +156,12 @@ class Answering:
             return self._local[connection]
         from .llm.client import Model
 
-        address, name = connection.base_url, connection.model
-        return Model(base_url=address, model=name, api_key=connection.api_key)
+        return Model(
+            base_url=connection.base_url,
+            model=connection.model,
+            api_key=connection.api_key,
+            fields=connection.fields,
+        )
 
 
 def state_of(connection: Connection) -> ModelState:
@@ -159,3 +171,22 @@ def state_of(connection: Connection) -> ModelState:
 
         return LocalServer(connection.local).state()
     return look(connection)
+
+
+def try_out(proposed: Connection) -> Connection:
+    """The same with its model's name, once its server has taken key and model; else says why."""
+    state = look(proposed)
+    if state.ready and state.name:
+        found = replace(proposed, model=state.name)
+        try:
+            check_key(found)
+        except NotReachable as failure:
+            refused = {"ready": False, "why_not": str(failure), "problem": failure.problem}
+            state = state.model_copy(update=refused)
+        else:
+            return found
+    raise InvalidInput(
+        state.why_not or "The model does not answer.",
+        code="not_connected",
+        details={"field": state.problem, "models": state.models},
+    )

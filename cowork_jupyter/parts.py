@@ -126,7 +126,13 @@ class Parts:
         """What the user has said about tools, once and for all."""
         from .policy.rulebook import RuleBook
 
-        return RuleBook(self.settings.workspace, self.settings.user_settings, self.trust)
+        def known_tools() -> frozenset[str]:
+            from .tools.registry import rule_names  # only where there are rules to look at
+
+            return rule_names()
+
+        folder, own = self.settings.workspace, self.settings.user_settings
+        return RuleBook(folder, own, self.trust, known_tools)
 
     @cached_property
     def approvals(self) -> Approvals:

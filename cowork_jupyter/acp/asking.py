@@ -65,7 +65,8 @@ def permission_call(
     """The call that waits, with all that the user needs to judge it."""
     parameters, shown = request.parameters, request.shown
     path = parameters.get("path")
-    why = "\n".join([*request.why, *_beyond_recall(request.uncovered)])
+    about = [] if request.resource in (request.tool, *parameters.values()) else [request.resource]
+    why = "\n".join([*about, *request.why, *_beyond_recall(request.uncovered)])
     content: list[Content] = [tool_content(text_block(why))] if why else []
     changes: list[Content] = []
     if shown.kind == "diff" and isinstance(path, str):

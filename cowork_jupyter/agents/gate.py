@@ -306,6 +306,7 @@ class Gate:
     ) -> PermissionRequest:
         call = resolved.call
         shown = _shown(resolved)
+        named = resolved.preview.resource if resolved.preview else ""
         runs = Permission.EXECUTE_COMMANDS in tool.permissions
         rules = judgement.lasting_rules(self._grounds) if shown.complete else []
         return PermissionRequest(
@@ -313,7 +314,7 @@ class Gate:
             agent_role=log.role.value,
             tool=call.tool,
             parameters=dict(call.parameters),
-            resource=visible(str(call.parameters.get("command") or call.parts[0].shown)),
+            resource=visible(str(named or call.parameters.get("command") or call.parts[0].shown)),
             risk=call.risk.name.lower(),
             why=[visible(why) for why in judgement.because],
             scopes=[ONCE, *_LASTING] if rules else [ONCE],

@@ -72,14 +72,13 @@ class Trial:
         ]
 
     def _number(self, cell_id: str) -> int:
-        code = [one.id for one in self.notebook.cells if one.cell_type == "code"]
-        return code.index(cell_id) + 1
+        return self.notebook.index(cell_id) + 1
 
 
 def in_words(state: Reproduction) -> str:
     """For the record, where also the model reads it."""
     if state.failed:
-        where = f"code cell {state.failed.cell}"
+        where = f"cell {state.failed.cell}"
         where += f", line {state.failed.line}" if state.failed.line else ""
         head = f"does not run from top to bottom: {where} failed with {state.failed.error}"
     else:
@@ -87,5 +86,5 @@ def in_words(state: Reproduction) -> str:
     lines = [f"Tried in a new kernel, `{state.notebook}` {head}"]
     if state.left_out:
         lines.append(f"- {state.left_out} cells that ask the agent were left out.")
-    lines += [f"- Code cell {one.cell}: {one.message}" for one in state.hidden]
+    lines += [f"- Cell {one.cell}: {one.message}" for one in state.hidden]
     return "\n".join(lines)

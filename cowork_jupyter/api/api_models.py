@@ -6,7 +6,7 @@ import asyncio
 
 from pydantic import BaseModel
 
-from ..connections import state_of
+from ..connections import state_of, try_out
 from ..domain.health import ModelState
 from ..llm.discovery import FoundServer, find_servers
 from ..llm.reachable import served_models
@@ -59,7 +59,8 @@ class Choice(Request):
     """The server to use from now on."""
 
     base_url: Name
-    model: Name
+    model: Name = ""
+    """May be left out where the server has just one."""
     api_key: Name = ""
     """Goes into the system's keyring, else stays in memory; never into a file of ours."""
 
@@ -88,9 +89,14 @@ async def list_offers(call: Call) -> BaseModel:
 
 @table.route("PUT", "models/connection", answer=ModelState, action="write", body=Choice)
 async def choose_model(call: Call) -> BaseModel:
-    """Use this server and model, from now on and after a restart; refused if one is configured."""
-    choice = call.body
-    connection = call.service.connections.choose(choice.base_url, choice.model, choice.api_key)
+    """Use this server and model, from now on and after a restart, if they answer.
+
+    What does not is refused with the part that is wrong and the models there are; whoever
+    answered before goes on answering.
+    """
+    choice, connections = call.body, call.service.connections
+    proposed = connections.proposed(choice.base_url, choice.model, choice.api_key)
+    connection = connections.choose(await asyncio.to_thread(try_out, proposed))
     return await asyncio.to_thread(state_of, connection)
 
 

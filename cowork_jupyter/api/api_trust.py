@@ -10,6 +10,7 @@ from ..agents.approvals import Ruling, as_shown
 from ..domain.events import ChosenScope, PermissionRequested
 from ..domain.roles import AgentRole
 from ..policy.decision import Decision
+from ..policy.rulebook import RuleBook
 from ..policy.rules import LONGEST_RULE, Effect, Rule, Scope
 from ..policy.trust import fingerprint_of
 from ..store import Inquiry
@@ -84,14 +85,14 @@ class RuleView(BaseModel):
     context_id: str | None = None
 
     @classmethod
-    def of(cls, rule: Rule) -> RuleView:
+    def of(cls, rule: Rule, rules: RuleBook) -> RuleView:
         """A rule as the contract shows it."""
         return cls(
             id=rule.id,
             effect=rule.effect,
             rule=rule.text,
             scope=rule.scope,
-            problem=rule.problem,
+            problem=rules.problem_of(rule),
             active=rule.active,
             context_id=rule.context_id,
         )
@@ -140,7 +141,8 @@ async def check_rule(call: Call) -> BaseModel:
 @table.route("GET", "rules", answer=RuleList, action="read", kernel=True)
 async def list_rules(call: Call) -> BaseModel:
     """Everything the user has said about tools."""
-    return RuleList(items=[RuleView.of(rule) for rule in call.service.rules.all()])
+    rules = call.service.rules
+    return RuleList(items=[RuleView.of(rule, rules) for rule in rules.all()])
 
 
 @table.route("POST", "rules", body=NewRule, answer=RuleView, status=201, action="write")
@@ -149,7 +151,8 @@ async def add_rule(call: Call) -> BaseModel:
     body = call.body
     if body.context_id:
         call.service.context(body.context_id)
-    return RuleView.of(call.service.rules.add(body.effect, body.rule, body.scope, body.context_id))
+    rules = call.service.rules
+    return RuleView.of(rules.add(body.effect, body.rule, body.scope, body.context_id), rules)
 
 
 @table.route("DELETE", "rules/{id}", answer=None, status=204, action="write")

@@ -35,6 +35,8 @@ class CellDiff(BaseModel):
     """What happened to one cell of a notebook."""
 
     id: str
+    number: int = 0
+    """Its place as people count, where it is now; of a removed cell, where it was."""
     status: CellStatus
     cell_type: str
     diff: str = ""

@@ -10,6 +10,7 @@ from traitlets.config import Config
 
 from ..config import Cowork
 from ..connections import Connections, state_of
+from ..domain.connection import ENVIRONMENT
 from ..domain.errors import CoworkError
 from ..domain.settings import Settings
 from ..health import folder_problems
@@ -17,6 +18,7 @@ from ..llm.discovery import find_servers
 from ..llm.reachable import HOW_TO_CONNECT
 from ..policy.rulebook import RuleBook
 from ..policy.trust import Trust
+from ..tools.registry import rule_names
 from ..workspace.sandbox.sandbox import Sandbox
 from .examination_mcp import examine_servers
 from .finding import Finding, judged
@@ -45,7 +47,7 @@ def _folders(settings: Settings) -> str:
 def _rules(settings: Settings) -> Finding:
     """Whether the rules of this folder and of the user can be read."""
     trust = Trust(settings.data_dir / "trust.json", settings.workspace)
-    book = RuleBook(settings.workspace, settings.user_settings, trust)
+    book = RuleBook(settings.workspace, settings.user_settings, trust, rule_names)
     return judged("rules", book.problems(), f"{len(book.all())}, all readable")
 
 
@@ -121,5 +123,5 @@ def _other_models() -> str:
     """What could answer instead of the guide."""
     found = [f"{one.label} at {one.base_url}" for one in find_servers()]
     if not found:
-        return HOW_TO_CONNECT
+        return f"{HOW_TO_CONNECT} Without a browser, set {ENVIRONMENT} and start again."
     return f"Found on this machine: {', '.join(found)}. Choose it in the Cowork panel to use it."

@@ -155,10 +155,12 @@ def _state(used: bool, here: bool, partly: bool) -> str:
 def _warn_of_configuration(config: Cowork, choice: _Choice) -> None:
     from ..connections import Connections
 
-    if choice.file() and Connections(config.settings(workspace=Path.cwd())).is_configured:
+    connections = Connections(config.settings(workspace=Path.cwd()))
+    if choice.file() and connections.is_configured:
+        fields = connections.current().fields
         _say(
-            "But the configuration or the environment names another model, which comes first: "
-            "remove COWORK_BASE_URL, COWORK_MODEL and OPENAI_API_KEY there to use this one."
+            f"But the {fields.source} names another model, which comes first: "
+            f"remove {fields} there to use this one."
         )
 
 

@@ -66,8 +66,10 @@ def call_text(tool: str, parameters: Mapping[str, Any]) -> str:
 
 def request_text(request: PermissionRequested) -> str:
     """Everything that one has to know to allow a call or not."""
-    shown = request.shown
-    lines = [f"{request.tool} wants to run. Risk: {request.risk}."]
+    shown, about = request.shown, request.resource
+    is_said = about == request.tool or about in shown.text
+    what = request.tool if is_said else f"{request.tool} ({about})"
+    lines = [f"{what} wants to run. Risk: {request.risk}."]
     lines += [f"  {why}" for why in request.why]
     lines += ["", *(f"  │ {line}" for line in shown.text.split("\n"))]
     if not shown.complete:

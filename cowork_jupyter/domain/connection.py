@@ -4,9 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 BUILT_IN = "built-in guide · no language model"
 """The name of what answers where no model is connected, wherever a model's name is shown."""
+
+ConnectionSource = Literal["built-in", "environment", "configuration", "chosen"]
+
+
+@dataclass(frozen=True)
+class FieldNames:
+    """What the user knows the parts of a connection by, so that advice names what they set."""
+
+    source: ConnectionSource
+    address: str
+    key: str
+    model: str
+
+    def __str__(self) -> str:
+        return f"{self.address}, {self.model} and {self.key}"
+
+
+FORM = FieldNames("chosen", "Address", "Key", "Model")
+ENVIRONMENT = FieldNames("environment", "COWORK_BASE_URL", "COWORK_API_KEY", "COWORK_MODEL")
+CONFIGURATION = FieldNames("configuration", "Cowork.base_url", "Cowork.api_key", "Cowork.model")
 
 
 @dataclass(frozen=True)
@@ -18,8 +39,7 @@ class Connection:
     api_key: str = field(default="", repr=False)
     local: Path | None = None
     """A model file that is served here, by a process of ours."""
-    chosen: bool = False
-    """Whether the user picked it here; if not, it was configured."""
+    fields: FieldNames = CONFIGURATION
 
     @property
     def is_guide(self) -> bool:
@@ -30,3 +50,8 @@ class Connection:
     def name(self) -> str:
         """What is shown as the model's name; empty where only its server knows."""
         return BUILT_IN if self.is_guide else self.model
+
+    @property
+    def source(self) -> ConnectionSource:
+        """Who named it; what the user has chosen here can be let go of here."""
+        return "built-in" if self.is_guide else self.fields.source

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel
+
+from .connection import ConnectionSource
+
+ModelProblem = Literal["address", "key", "model", "server", "loading"]
+"""What keeps a model from answering: one part of its connection, its server, or time."""
 
 
 class Problem(BaseModel):
@@ -20,8 +27,12 @@ class ModelState(BaseModel):
     base_url: str | None
     ready: bool
     why_not: str | None
-    chosen: bool = False
-    """Whether the user picked it here, and can let go of it here."""
+    source: ConnectionSource = "configuration"
+    """Who named it; what was chosen here can be let go of here."""
+    problem: ModelProblem | None = None
+    """Why it is not ready, for programs."""
+    models: list[str] = []
+    """What its server has instead, where the model is the problem."""
 
 
 class Health(BaseModel):

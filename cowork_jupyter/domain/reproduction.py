@@ -13,7 +13,7 @@ class HiddenState(BaseModel):
     kind: Literal["out_of_order", "defined_later", "undefined"]
     cell_id: str
     cell: int
-    """Which of the code cells it is, from 1."""
+    """Its place in the notebook, from 1."""
     name: str
     message: str
 

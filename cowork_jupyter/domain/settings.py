@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from .connection import Connection
+from .connection import CONFIGURATION, Connection, FieldNames
 
 ToolProtocol = Literal["json", "json_schema", "native"]
 SandboxChoice = Literal["auto", "landlock", "bubblewrap", "none"]
@@ -45,6 +45,8 @@ class Settings:
     model: str = ""
     base_url: str = ""
     api_key: str = field(default="", repr=False)
+    connection_fields: FieldNames = CONFIGURATION
+    """What the user knows these three by."""
     tool_protocol: ToolProtocol = "json"
     images: PictureChoice = "auto"
     notebook_tokens: int = 1_500
@@ -83,7 +85,7 @@ class Settings:
     @property
     def connection(self) -> Connection:
         """The model server that is configured; the guide, where nothing is."""
-        return Connection(self.base_url, self.model, self.api_key)
+        return Connection(self.base_url, self.model, self.api_key, fields=self.connection_fields)
 
     @property
     def database(self) -> Path:

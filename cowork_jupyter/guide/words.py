@@ -17,8 +17,8 @@ _ABILITIES = (
     "explain a notebook, or put its cells in order",
 )
 _CONNECT = (
-    "For everything else connect a language model: set COWORK_BASE_URL and COWORK_MODEL (and "
-    "COWORK_API_KEY if the server wants one), then start Jupyter again."
+    "For everything else connect a language model, in the Cowork panel or on the card of "
+    "`%cowork`: it takes an Address, a Model, and a Key if the server wants one."
 )
 
 

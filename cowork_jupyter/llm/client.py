@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ..domain.connection import CONFIGURATION, FieldNames
 from .chunks import Chunk, Finished, Request, Restarted, UsageChunk, chunks_of
 from .failures import Failure, NotAStream, Refused, Witness
 from .pace import Pace
@@ -54,12 +55,20 @@ class Model:
     """A language model behind an OpenAI-compatible API. Belongs to one event loop."""
 
     def __init__(
-        self, *, base_url: str, model: str, api_key: str = "", pace: Pace | None = None
+        self,
+        *,
+        base_url: str,
+        model: str,
+        api_key: str = "",
+        pace: Pace | None = None,
+        fields: FieldNames = CONFIGURATION,
     ) -> None:
+        """`fields`: what the user knows address, key and model by."""
         self.base_url = base_url
         self.name = model
         self._key = api_key.strip()
         self._pace = pace or Pace()
+        self._fields = fields
         self._client: AsyncOpenAI | None = None
         self._connecting = asyncio.Lock()
         self._refused: dict[str, set[str]] = {}
@@ -201,7 +210,7 @@ class Model:
         )
 
     def _witness(self, model: str) -> Witness:
-        return Witness(self.base_url, model or self.name, self._key)
+        return Witness(self.base_url, model or self.name, self._key, self._fields)
 
 
 def _sendable(value: Any) -> Any:

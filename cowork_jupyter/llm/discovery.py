@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from http.client import HTTPException
 from typing import Any
 
+from ..domain.connection import Connection
 from .reachable import NotReachable, ServedModel, context_size, open_url, read_models
 
 _PATIENCE = 0.7
@@ -58,7 +59,7 @@ def find_servers(usual: Sequence[Usual] | None = None) -> list[FoundServer]:
 def _knock(at: Usual) -> FoundServer | None:
     root = f"http://127.0.0.1:{at.port}"
     try:
-        served = read_models(f"{root}/v1", timeout=_PATIENCE)[:_MOST_MODELS]
+        served = read_models(Connection(f"{root}/v1"), _PATIENCE)[:_MOST_MODELS]
     except NotReachable:
         return None
     if not served:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from ..domain.connection import CONFIGURATION, FieldNames
 from ..domain.errors import CoworkError
 
 
@@ -117,20 +118,24 @@ class Witness:
     address: str
     model: str
     secret: str = field(default="", repr=False)
+    fields: FieldNames = CONFIGURATION
+    """What the user knows these three by."""
 
     def check(self) -> None:
         """Say what is wrong before anything is sent."""
         if not self.address:
-            raise Unreachable("No model server is configured: set COWORK_BASE_URL.")
+            raise Unreachable(f"No model server is named: set {self.fields.address}.")
         if not _is_web_address(self.address):
             raise Unreachable(
-                f"The base URL '{self.place}' is no web address: "
-                "it should look like http://localhost:8000/v1."
+                f"'{self.place}' is no web address: {self.fields.address} "
+                "should look like http://localhost:8000/v1."
             )
         if not self.model:
             raise self.unknown_model()
         if not (self.secret.isascii() and self.secret.isprintable()):
-            raise WrongKey("The API key holds characters that no key has: copy it once more.")
+            raise WrongKey(
+                f"{self.fields.key} holds characters that no key has: copy it once more."
+            )
 
     def explain(self, error: Exception) -> Failure | None:
         """What happened, or nothing if the exception is a mistake of ours."""
@@ -165,7 +170,7 @@ class Witness:
         """The answer made no sense."""
         message = (
             f"The server at {self.place} did not answer with a chat completion: "
-            "check that the base URL is that of an OpenAI-compatible API."
+            f"check that {self.fields.address} is that of an OpenAI-compatible API."
         )
         return Failure(Garbled(message), again=again)
 
@@ -206,23 +211,23 @@ class Witness:
 
     def _wrong_key(self, words: str) -> ModelError:
         return WrongKey(
-            f"The server at {self.place} does not accept the API key "
-            f"(COWORK_API_KEY or Cowork.api_key): {self._quote(words)}"
+            f"The server at {self.place} does not accept the key: "
+            f"check {self.fields.key}. It says: {self._quote(words)}"
         )
 
     def unknown_model(self) -> ModelError:
         """There is no such model here."""
         if not self.model:
-            return UnknownModel("No model is configured: set COWORK_MODEL or Cowork.model.")
+            return UnknownModel(f"No model is named: set {self.fields.model}.")
         return UnknownModel(
-            f"The server at {self.place} has no model '{self.model}': check COWORK_MODEL "
-            "or Cowork.model, or list the models with `%cowork models`."
+            f"The server at {self.place} has no model '{self.model}': check "
+            f"{self.fields.model}, or list the models with `%cowork models`."
         )
 
     def _no_api(self) -> ModelError:
         return Unreachable(
             f"There is no chat completions API at {self.place}: "
-            "check the base URL, which often ends in /v1."
+            f"check {self.fields.address}, which often ends in /v1."
         )
 
     def _connection(self, cause: BaseException) -> Failure:
@@ -234,7 +239,7 @@ class Witness:
         """Nobody is there."""
         return Unreachable(
             f"No model server answers at {self.place}: check that it is running "
-            "and that COWORK_BASE_URL or Cowork.base_url is right.",
+            f"and that {self.fields.address} is right.",
             retryable=True,
         )
 

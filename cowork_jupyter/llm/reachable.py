@@ -19,11 +19,11 @@ from urllib.parse import urlsplit
 
 from ..domain.connection import BUILT_IN, Connection
 from ..domain.errors import Unavailable
-from ..domain.health import ModelState
+from ..domain.health import ModelProblem, ModelState
 
 HOW_TO_CONNECT = (
-    "No language model is connected. Set COWORK_BASE_URL and COWORK_MODEL (and COWORK_API_KEY "
-    "if the server wants one) and start again, or choose a model in the Cowork panel."
+    "No language model is connected. Connect one in the Cowork panel or on the card of `%cowork`: "
+    "it takes an Address, a Model, and a Key if the server wants one."
 )
 
 _PROVIDERS_BY_PORT = {11434: "ollama", 1234: "lmstudio", 8000: "vllm", 8080: "llama.cpp"}
@@ -35,6 +35,8 @@ _CONTEXT_NAMES = (
 _MAX_ANSWER = 4 * 1024 * 1024
 _ANSWER_IS_FRESH_FOR = 30.0
 _TIMEOUT = 3.0
+_KEY_REFUSED = (401, 403)
+_MAX_LISTED = 50
 
 
 @dataclass(frozen=True)
@@ -77,16 +79,15 @@ def look(connection: Connection) -> ModelState:
         base_url=connection.base_url or None,
         ready=False,
         why_not=None,
-        chosen=connection.chosen,
+        source=connection.source,
     )
     if connection.is_guide:
         return state.model_copy(update={"ready": True})
-    if not connection.base_url:
-        return state.model_copy(update={"why_not": HOW_TO_CONNECT})
     try:
-        served = read_models(connection.base_url, connection.api_key)
-    except NotReachable as problem:
-        return state.model_copy(update={"why_not": str(problem)})
+        served = read_models(connection)
+    except NotReachable as failure:
+        found = {"why_not": str(failure), "problem": failure.problem}
+        return state.model_copy(update=found)
     return state.model_copy(update=_judge(connection, [one.name for one in served]))
 
 
@@ -96,12 +97,10 @@ def served_models(connection: Connection) -> list[ServedModel]:
         return [ServedModel(BUILT_IN)]
     if connection.local:
         return [ServedModel(connection.model)]
-    if not connection.base_url:
-        raise Unavailable(HOW_TO_CONNECT, code="no_model")
     try:
-        return read_models(connection.base_url, connection.api_key)
-    except NotReachable as problem:
-        raise Unavailable(str(problem)) from None
+        return read_models(connection)
+    except NotReachable as failure:
+        raise Unavailable(str(failure), code="no_model") from None
 
 
 def provider_of(connection: Connection) -> str:
@@ -131,40 +130,72 @@ def _judge(connection: Connection, served: list[str]) -> dict[str, Any]:
         return {"ready": True}
     if not wanted and len(served) == 1:
         return {"ready": True, "name": served[0]}
-    some = ", ".join(served[:5]) + (" …" if len(served) > 5 else "")
     if not served:
-        why = f"{where} answers but serves no model. Load one there, then check again."
-    elif wanted:
-        why = f"{where} does not serve the model '{wanted}'. Set COWORK_MODEL to one of: {some}"
-    else:
-        why = f"No model is chosen. Set COWORK_MODEL to one of: {some}"
-    return {"why_not": why}
+        why = f"{where} answers but serves no model. Load one there, then try again."
+        return {"why_not": why, "problem": "server"}
+    some = ", ".join(served[:5]) + (" …" if len(served) > 5 else "")
+    lacks = f"{where} does not serve the model '{wanted}'." if wanted else "No model is chosen."
+    why = f"{lacks} Set {connection.fields.model} to one of: {some}"
+    return {"why_not": why, "problem": "model", "models": served[:_MAX_LISTED]}
 
 
 class NotReachable(Exception):
-    """Carries the sentence to show."""
+    """Carries the sentence to show, and what of the connection it is about."""
+
+    def __init__(self, message: str, problem: ModelProblem = "address") -> None:
+        super().__init__(message)
+        self.problem = problem
 
 
-def read_models(url: str, api_key: str = "", timeout: float = _TIMEOUT) -> list[ServedModel]:
+def read_models(connection: Connection, timeout: float = _TIMEOUT) -> list[ServedModel]:
     """What a server says it serves; raises `NotReachable` with the sentence to show."""
+    url, fields = connection.base_url, connection.fields
+    if not url:
+        why = f"No server is named for the model '{connection.model}'. Set {fields.address}."
+        raise NotReachable(why)
     if not url.startswith(("http://", "https://")):
         raise NotReachable(
             f"'{url}' is not a web address. "
-            "Set COWORK_BASE_URL to something like http://localhost:11434/v1."
+            f"Set {fields.address} to something like http://localhost:11434/v1."
         )
-    key = {"Authorization": f"Bearer {api_key}"} if api_key else {}
     try:
-        request = urllib.request.Request(f"{url}/models", headers=key)  # noqa: S310
-        with open_url(request, timeout) as answer:
+        with open_url(_request(connection, "models"), timeout) as answer:
             body = answer.read(_MAX_ANSWER)
         return [
             ServedModel(str(entry["id"]), context_size(entry)) for entry in json.loads(body)["data"]
         ]
     except urllib.error.HTTPError as error:
         with error:
-            raise NotReachable(_sentence_for_status(url, error.code)) from None
+            raise _refusal(connection, error.code) from None
     except (OSError, HTTPException, ValueError, KeyError, TypeError) as error:
-        raise NotReachable(_sentence_for_failure(url, error)) from None
+        raise NotReachable(_sentence_for_failure(connection, error)) from None
+
+
+def check_key(connection: Connection) -> None:
+    """Raises `NotReachable` where chatting needs another key.
+
+    Many servers list their models to anybody. A chat without messages is refused by all of
+    them, at no cost, and with 401 only when it is the key that they mind.
+    """
+    empty = json.dumps({"model": connection.model, "messages": []}).encode()
+    try:
+        with open_url(_request(connection, "chat/completions", empty), _TIMEOUT):
+            return
+    except urllib.error.HTTPError as error:
+        with error:
+            if error.code in _KEY_REFUSED:
+                raise _refusal(connection, error.code) from None
+    except (OSError, HTTPException, ValueError):
+        return  # slow or odd, but its models were listed: the first question will tell
+
+
+def _request(
+    connection: Connection, path: str, body: bytes | None = None
+) -> urllib.request.Request:
+    headers = {"Content-Type": "application/json"} if body else {}
+    if connection.api_key:
+        headers["Authorization"] = f"Bearer {connection.api_key}"
+    return urllib.request.Request(f"{connection.base_url}/{path}", body, headers)  # noqa: S310
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -192,24 +223,28 @@ def context_size(entry: dict[str, Any]) -> int | None:
     return None
 
 
-def _sentence_for_status(url: str, status: int) -> str:
-    if status in (401, 403):
-        return f"{url} refuses the key ({status}). Set COWORK_API_KEY to a valid one."
+def _refusal(connection: Connection, status: int) -> NotReachable:
+    url, fields = connection.base_url, connection.fields
+    if status in _KEY_REFUSED:
+        asks = "refuses the key" if connection.api_key else "wants a key"
+        return NotReachable(f"{url} {asks} ({status}). Set {fields.key} to a valid one.", "key")
     if status == 404:
-        return (
+        return NotReachable(
             f"{url} answers, but has no models there (404). "
-            "Check COWORK_BASE_URL; it usually ends in /v1."
+            f"Check {fields.address}; it usually ends in /v1."
         )
-    return f"{url} has trouble of its own (HTTP {status}). Look at that server, then check again."
+    trouble = f"{url} has trouble of its own (HTTP {status}). Look at that server, then try again."
+    return NotReachable(trouble, "server")
 
 
-def _sentence_for_failure(url: str, error: Exception) -> str:
+def _sentence_for_failure(connection: Connection, error: Exception) -> str:
+    url, address = connection.base_url, connection.fields.address
     if isinstance(error, OSError):
         return (
             f"Nothing answers at {url}. Start the model server there, "
-            "or correct COWORK_BASE_URL, then check again."
+            f"or correct {address}, then try again."
         )
     return (
         f"{url} answers, but not like an OpenAI-compatible server. "
-        "Check COWORK_BASE_URL; it usually ends in /v1."
+        f"Check {address}; it usually ends in /v1."
     )

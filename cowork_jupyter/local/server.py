@@ -7,7 +7,7 @@ import importlib.util
 from pathlib import Path
 
 from ..domain.errors import Unavailable
-from ..domain.health import ModelState
+from ..domain.health import ModelProblem, ModelState
 from .process import Endpoint, ServingProcess
 
 CONTEXT = 16_384
@@ -54,7 +54,8 @@ class LocalServer:
             base_url=None,
             ready=not why_not,
             why_not=why_not,
-            chosen=True,
+            source="chosen",
+            problem=self._problem(why_not),
         )
 
     def log(self) -> list[str]:
@@ -99,6 +100,12 @@ class LocalServer:
         process, self._process = self._process, None
         if process:
             await asyncio.to_thread(process.end)
+
+    def _problem(self, why_not: str | None) -> ModelProblem | None:
+        if not why_not:
+            return None
+        is_loading = self._start is not None and not self._start.done()
+        return "loading" if is_loading and not self._missing() else "model"
 
     def _why_not(self) -> str | None:
         missing = self._missing()

@@ -189,8 +189,9 @@ def _without_rules(role: AgentRole, part: Part, around: Surroundings) -> Verdict
 def _what(part: Part) -> str:
     if part.command:
         return f"It runs {part.shown}"
-    verb = _VERBS.get(part.rules[0], "changes")
-    return f"It {verb} {part.shown}" if part.target else f"It uses {part.shown}"
+    if part.target:
+        return f"It {_VERBS.get(part.rules[0], 'changes')} {part.shown}"
+    return "It runs code in your kernel" if part.tool in KERNEL_TOOLS else f"It uses {part.shown}"
 
 
 def _says_enough(rule: Rule, part: Part) -> bool:

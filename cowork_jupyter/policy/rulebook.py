@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..domain.errors import Conflict, InvalidInput, NotFound
 from ..domain.health import Problem
-from .rules import Effect, Rule, RuleSet, Scope, read_rule
+from .rules import Effect, Rule, RuleSet, Scope, read_rule, unknown_tool
 from .settings_file import SettingsFile, check_policy
 from .trust import Offer, Trust
 
@@ -19,7 +19,15 @@ WORKSPACE_SETTINGS = Path(".cowork") / "settings.json"
 class RuleBook:
     """The rules of one service: of this session, of the workspace, of the user."""
 
-    def __init__(self, workspace: Path, user_settings: Path, trust: Trust) -> None:
+    def __init__(
+        self,
+        workspace: Path,
+        user_settings: Path,
+        trust: Trust,
+        known_tools: Callable[[], Collection[str]],
+    ) -> None:
+        """`known_tools` gives what a rule can be about, tools of MCP servers aside."""
+        self._known_tools = known_tools
         self._files = {
             Scope.WORKSPACE: SettingsFile(workspace / WORKSPACE_SETTINGS),
             Scope.GLOBAL: SettingsFile(user_settings),
@@ -52,6 +60,8 @@ class RuleBook:
         rule = read_rule(effect, text, scope, context_id=context_id)
         if rule.problem:
             raise InvalidInput(f"rule: {rule.problem}.", code="invalid_rule")
+        if unknown := self._unknown(rule):
+            raise InvalidInput(unknown, code="unknown_tool")
         if scope is Scope.SESSION:
             self._session = [*(one for one in self._session if one.id != rule.id), rule]
             return rule
@@ -77,12 +87,19 @@ class RuleBook:
         except ValueError as error:
             why = f"The policy cannot be followed: {error}."
             raise InvalidInput(why, code="invalid_policy") from error
-        return [read_rule(effect, text, Scope.SESSION) for effect, text in pairs]
+        rules = [read_rule(effect, text, Scope.SESSION) for effect, text in pairs]
+        for unknown in filter(None, map(self._unknown, rules)):
+            raise InvalidInput(f"The policy cannot be followed: {unknown}", code="invalid_policy")
+        return rules
 
     def set_policy(self, job_id: str, rules: list[Rule]) -> None:
         """Rules that count for one job only."""
         if rules:
             self._of_jobs[job_id] = rules
+
+    def problem_of(self, rule: Rule) -> str | None:
+        """Why a rule does not do what it was written for."""
+        return rule.problem or self._unknown(rule)
 
     def problems(self) -> list[Problem]:
         """What is wrong with the rules there are."""
@@ -100,7 +117,18 @@ class RuleBook:
                 for why in broken
             ),
             *(Problem(code="rule_broken", message=why) for why in unread),
+            *(
+                Problem(
+                    code="rule_unknown_tool",
+                    message=f"The rule '{rule.text}' ({rule.scope}) does nothing. {why}",
+                )
+                for rule in self.all()
+                if not rule.problem and (why := self._unknown(rule))
+            ),
         ]
+
+    def _unknown(self, rule: Rule) -> str | None:
+        return unknown_tool(rule, self._known_tools())
 
     def _writable(self, scope: Scope) -> SettingsFile:
         file = self._files[scope]

@@ -9,11 +9,12 @@ counts as a denial of the tool that it names.
 
 from __future__ import annotations
 
+import difflib
 import fnmatch
 import hashlib
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -140,6 +141,18 @@ def read_rule(
         return replace(rule, tool=named[0] if named else "", problem=problem)
     rule = replace(rule, tool=found["tool"], pattern=found["pattern"])
     return replace(rule, problem=_problem(rule))
+
+
+def unknown_tool(rule: Rule, known: Collection[str]) -> str | None:
+    """What to say of a rule about no tool at all, with the name that was probably meant.
+
+    Tools of MCP servers come and go, so any name may be one of theirs.
+    """
+    if not rule.tool or rule.tool.startswith("mcp__") or any(map(rule.names, known)):
+        return None
+    close = difflib.get_close_matches(rule.tool.lower(), known, n=1)
+    hint = f"Did you mean '{close[0]}'?" if close else f"There are: {', '.join(sorted(known))}."
+    return f"There is no tool '{rule.tool}'. {hint}"
 
 
 def _problem(rule: Rule) -> str | None:

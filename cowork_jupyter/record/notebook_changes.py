@@ -95,7 +95,7 @@ def _compared(
 ) -> tuple[CellDiff, Diff] | None:
     there = after or before
     assert there  # the id is from one of the two
-    change = diff(f"cell {there.id}", _text(before), _text(after))
+    change = diff(f"cell {there.index + 1}", _text(before), _text(after))
     old, new = before.outputs if before else "", after.outputs if after else ""
     if before and after and not change.text and old == new and not moved:
         return None
@@ -104,6 +104,7 @@ def _compared(
         kind = "moved"
     cell = CellDiff(
         id=there.id,
+        number=there.index + 1,
         status=kind,
         cell_type=there.kind,
         diff=change.text[:MOST_SOURCE],

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import httpx
 
     from ..domain.connection import Connection
+    from ..llm.failures import Witness
 
 _ACTIONS = {("GET", "models"): "read", ("POST", "chat/completions"): "execute"}
 """What there is, and what Jupyter's authorizer is asked for."""
@@ -149,22 +150,28 @@ def _tls() -> ssl.SSLContext:
 def _check(connection: Connection) -> None:
     """Say what is wrong with the connection before anything is sent."""
     from ..domain.errors import Unavailable
-    from ..llm.failures import ModelError, Witness
+    from ..llm.failures import ModelError
     from ..llm.reachable import HOW_TO_CONNECT
 
-    if not connection.base_url:
+    if connection.is_guide:
         raise Unavailable(HOW_TO_CONNECT, code="no_model", retryable=False)
     try:
-        Witness(connection.base_url, "of the request", connection.api_key.strip()).check()
+        _witness(connection).check()
     except ModelError as error:
         raise Unavailable(error.message, code=error.code, retryable=False) from None
 
 
-def _unavailable(connection: Connection, *, is_there: bool) -> Exception:
-    from ..domain.errors import Unavailable
+def _witness(connection: Connection) -> Witness:
     from ..llm.failures import Witness
 
-    witness = Witness(connection.base_url, "")
+    key, fields = connection.api_key.strip(), connection.fields
+    return Witness(connection.base_url, "of the request", key, fields)
+
+
+def _unavailable(connection: Connection, *, is_there: bool) -> Exception:
+    from ..domain.errors import Unavailable
+
+    witness = _witness(connection)
     error = witness.dropped().error if is_there else witness.unreachable()
     return Unavailable(error.message, code="model_unreachable")
 

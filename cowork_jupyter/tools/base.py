@@ -114,6 +114,8 @@ class Preview:
     text: str
     rewrite: bool = False
     """Whether most of what is there would be replaced."""
+    resource: str = ""
+    """What it is about, as people call it, where its path does not say it: cell 3 of a.ipynb."""
 
 
 P = TypeVar("P", bound=Parameters)

@@ -187,6 +187,11 @@ def default_tools() -> ToolRegistry:
     )
 
 
+def rule_names() -> frozenset[str]:
+    """All that a rule of the user's can be about, in any host, tools of MCP servers aside."""
+    return frozenset(tools_with_kernels()) | {"delegate", "find_tools", "network"}
+
+
 def tools_with_kernels() -> ToolRegistry:
     """All of those, and the ones that need a host which keeps kernels."""
     return ToolRegistry(

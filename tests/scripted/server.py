@@ -78,6 +78,8 @@ class ScriptedServer:
         self.rejects = set(rejects)
         """Options that are answered with 400: any of `REJECTIONS`."""
         self.models = models.split() or ["scripted"]
+        self.key = ""
+        """The key that chats must bring; the models are listed to anybody, as on many servers."""
         self.port = port
         self._function = script if callable(script) else None
         self._script = [] if callable(script) else list(script)
@@ -145,6 +147,10 @@ class ScriptedServer:
             return _send(writer, 200, {"object": "list", "data": listed})
         if not exchange.path.endswith("/chat/completions"):
             return _send(writer, 404, {"detail": "Not Found"})
+        if self.key and exchange.headers.get("authorization") != f"Bearer {self.key}":
+            return _send(writer, 401, {"error": {"message": "Incorrect API key provided."}})
+        if not exchange.body.get("messages"):
+            return _send(writer, 400, {"error": {"message": "[] is too short - 'messages'"}})
         reply = self._choose(exchange.body)
         await asyncio.sleep(reply.first_delay)
         if reply.status != 200:

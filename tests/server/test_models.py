@@ -50,7 +50,7 @@ async def test_what_runs_here_is_offered_and_used_only_when_chosen(
 
     choice = {"base_url": offer["base_url"], "model": "scripted"}
     state = await api.call("PUT", "models/connection", choice)
-    assert (state["ready"], state["chosen"]) == (True, True)
+    assert (state["ready"], state["source"]) == (True, "chosen")
     assert (await api.get("health"))["model"]["name"] == "scripted"
     running.add(text("Hello."))
     context = await api.new_context()
@@ -59,7 +59,7 @@ async def test_what_runs_here_is_offered_and_used_only_when_chosen(
     assert (job["status"], job["usage"]["model"]) == ("completed", "scripted")
 
     state = await api.call("DELETE", "models/connection")
-    assert (state["name"], state["chosen"]) == (BUILT_IN, False)
+    assert (state["name"], state["source"]) == (BUILT_IN, "built-in")
     card = (await api.get(f"jobs/{sent['job_id']}/card"))["card"]
     assert card["snapshot"]["model"] == "scripted", "who answered then is not who answers now"
 
@@ -92,10 +92,45 @@ async def test_with_a_configured_model_nothing_is_offered_or_chosen(
     assert running.requests == []
 
 
-@pytest.mark.parametrize("bad", [{}, {"base_url": "x", "model": "m"}, {"base_url": 1, "model": 2}])
+@pytest.mark.parametrize(
+    "bad", [{}, {"model": "m"}, {"base_url": "x", "model": "m"}, {"base_url": 1, "model": 2}]
+)
 async def test_what_is_no_server_is_refused(api: Api, bad: dict[str, Any]) -> None:
     await api.refused("PUT", "models/connection", bad, status=422)
     assert (await api.get("health"))["model"]["name"] == BUILT_IN
+
+
+@pytest.mark.parametrize(
+    ("typed", "field", "advice"),
+    [
+        ({"base_url": "http://127.0.0.1:9/v1", "model": "m"}, "address", "correct Address"),
+        ({"api_key": "sk-wrong"}, "key", "Set Key"),
+        ({"model": "gone"}, "model", "Set Model to one of: scripted, other"),
+        ({"model": ""}, "model", "Set Model to one of: scripted, other"),
+    ],
+)
+async def test_what_does_not_answer_is_not_adopted_and_the_one_before_stays(
+    api: Api, running: ScriptedServer, typed: dict[str, str], field: str, advice: str
+) -> None:
+    running.models = ["scripted", "other"]
+    running.key = KEY
+    right = {"base_url": running.base_url, "model": "scripted", "api_key": KEY}
+    await api.call("PUT", "models/connection", right)
+    wrong = {**right, **typed}
+    error = await api.refused("PUT", "models/connection", wrong, status=422, code="not_connected")
+    assert error["details"]["field"] == field
+    assert error["details"]["models"] == (["scripted", "other"] if field == "model" else [])
+    assert advice in error["message"]
+    assert "COWORK" not in error["message"]
+    model = (await api.get("health?fresh=true"))["model"]
+    assert (model["name"], model["ready"]) == ("scripted", True), "the key before is kept too"
+
+
+async def test_the_only_model_of_a_server_need_not_be_named(
+    api: Api, running: ScriptedServer
+) -> None:
+    state = await api.call("PUT", "models/connection", {"base_url": running.base_url})
+    assert state["name"] == "scripted"
 
 
 async def test_a_model_that_no_server_here_has_is_not_answered_by_the_guide(api: Api) -> None:

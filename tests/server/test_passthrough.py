@@ -190,7 +190,7 @@ class TestWithNoModel:
 
     async def test_it_is_told(self, api: Api) -> None:
         error = await api.refused("POST", CHAT, QUESTION, status=503, code="no_model")
-        assert "COWORK_BASE_URL" in error["message"]
+        assert "Connect one in the Cowork panel" in error["message"]
 
     @pytest.mark.parametrize("address", ["http://u:pw@127.0.0.1:9/v1", "localhost:8000"])
     async def test_so_is_one_that_is_not_there(

@@ -71,8 +71,8 @@ async def test_it_says_where_it_fails_and_what_the_kernel_hides(
     assert [(one["kind"], one["cell"], one["name"]) for one in found["hidden"]] == [
         ("undefined", 3, "gone")
     ]
-    assert "code cell 3, line 2 failed with NameError" in found["words"]
-    assert "- Code cell 3: It uses 'gone', which no cell defines." in found["words"]
+    assert "cell 3, line 2 failed with NameError" in found["words"]
+    assert "- Cell 3: It uses 'gone', which no cell defines." in found["words"]
 
     write_notebook(jp_root_dir / NOTEBOOK, "import os\nos._exit(1)", "y = 1")
     found = await tried(api, await api.new_context(notebook=NOTEBOOK))

@@ -86,6 +86,22 @@ async def test_a_rule_that_cannot_be_read_is_refused_with_the_reason(api: Api) -
         await api.refused("POST", "rules", {**good, **bad}, status=422)
 
 
+async def test_a_rule_about_no_tool_is_refused_with_the_nearest_name(
+    api: Api, jp_root_dir: Path
+) -> None:
+    mistyped = {"effect": "deny", "rule": "excute_command", "scope": "global"}
+    error = await api.refused("POST", "rules", mistyped, status=422, code="unknown_tool")
+    meant = "There is no tool 'excute_command'. Did you mean 'execute_command'?"
+    assert error["message"] == meant
+    settings = jp_root_dir / ".cowork" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"permissions": {"deny": ["excute_command"]}}')
+    (stored,) = (await api.get("rules"))["items"]
+    assert (stored["rule"], stored["problem"]) == ("excute_command", meant)
+    told = [one["message"] for one in (await api.get("health"))["problems"]]
+    assert any(meant in one for one in told)
+
+
 async def begin(api: Api, scripted: ScriptedServer) -> tuple[str, str, dict[str, Any]]:
     """An actor that wants to create a file: its context, job and request."""
     scripted.add(call("create_file", path="x.txt", content="x"), text("Done."))

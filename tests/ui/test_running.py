@@ -122,7 +122,7 @@ def test_the_card_checks_that_the_notebook_still_runs_and_finds_the_check_after_
     expect(card).to_contain_text("Runs cell 2 of 3")
     go_on.touch()
     expect(card.locator(".cw-checked")).to_contain_text(
-        "does not run from top to bottom: code cell 4, line 1: NameError: name 'x' is not defined"
+        "does not run from top to bottom: cell 4, line 1: NameError: name 'x' is not defined"
     )
     expect(card.locator(".cw-checked")).to_contain_text("It uses 'hidden', which no cell defines.")
     screenshot(page, "check-found")

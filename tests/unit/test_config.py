@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from traitlets import TraitError
 from traitlets.config import Config
 
 from cowork_jupyter.config import OPENAI_URL, Cowork
+from cowork_jupyter.domain.connection import CONFIGURATION, ENVIRONMENT, FieldNames
 from cowork_jupyter.domain.settings import Price, Settings
 
 
@@ -54,6 +56,36 @@ def test_configuration_files_and_flags_win_over_the_environment(
     monkeypatch.setenv("COWORK_MODEL", "from-environment")
     config = Config({"Cowork": {"model": "from-file", "max_parallel": 2}})
     assert (settings(config).model, settings(config).max_parallel) == ("from-file", 2)
+
+
+@pytest.mark.parametrize(
+    ("environment", "configured", "fields"),
+    [
+        ({"COWORK_BASE_URL": "http://a/v1"}, {}, ENVIRONMENT),
+        ({"COWORK_MODEL": "m"}, {}, ENVIRONMENT),
+        ({}, {"base_url": "http://a/v1"}, CONFIGURATION),
+        ({"COWORK_BASE_URL": "http://b/v1"}, {"base_url": "http://a/v1"}, CONFIGURATION),
+        (
+            {"OPENAI_API_KEY": "k"},
+            {},
+            replace(ENVIRONMENT, address="OPENAI_BASE_URL", key="OPENAI_API_KEY"),
+        ),
+        (
+            {"COWORK_API_KEY": "k"},
+            {"base_url": "http://a/v1", "model": "m"},
+            replace(CONFIGURATION, key="COWORK_API_KEY"),
+        ),
+    ],
+)
+def test_each_part_of_the_connection_is_known_by_where_it_was_set(
+    monkeypatch: pytest.MonkeyPatch,
+    environment: dict[str, str],
+    configured: dict[str, str],
+    fields: FieldNames,
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert settings(Config({"Cowork": configured})).connection.fields == fields
 
 
 def test_the_defaults_are_those_of_the_contract() -> None:

@@ -38,6 +38,13 @@ def ring(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], str]:
     return kept
 
 
+def chosen(settings: Settings, address: str = URL, key: str = "") -> Connections:
+    """The connections after the user has chosen a server."""
+    connections = Connections(settings)
+    connections.choose(connections.proposed(address, "qwen", key))
+    return connections
+
+
 def stored(settings: Settings) -> Any:
     return json.loads(settings.user_settings.read_text())
 
@@ -56,7 +63,7 @@ def test_configuration_comes_first_and_nothing_is_chosen_over_it(
     connections = Connections(settings)
     assert connections.current() == settings.connection
     with pytest.raises(Conflict) as refused:
-        connections.choose(URL, "m")
+        connections.proposed(URL, "m")
     assert refused.value.code == "model_configured"
 
 
@@ -64,9 +71,9 @@ def test_configuration_comes_first_and_nothing_is_chosen_over_it(
 def test_a_choice_outlasts_a_restart_and_leaves_other_settings_alone(settings: Settings) -> None:
     settings.user_settings.parent.mkdir()
     settings.user_settings.write_text('{"permissions": {"deny": ["delete_file"]}}')
-    Connections(settings).choose(f"{URL}/", "qwen")
+    chosen(settings, f"{URL}/")
     again = Connections(settings).current()
-    assert (again.base_url, again.model, again.chosen) == (URL, "qwen", True)
+    assert (again.base_url, again.model, again.source) == (URL, "qwen", "chosen")
     assert stored(settings)["permissions"] == {"deny": ["delete_file"]}
     connections = Connections(settings)
     assert connections.forget().is_guide
@@ -76,7 +83,7 @@ def test_a_choice_outlasts_a_restart_and_leaves_other_settings_alone(settings: S
 def test_a_key_goes_into_the_keyring_and_never_into_the_file(
     settings: Settings, ring: dict[tuple[str, str], str]
 ) -> None:
-    Connections(settings).choose(URL, "qwen", "sk-very-secret")
+    chosen(settings, key="sk-very-secret")
     assert "sk-very-secret" in ring.values()
     assert "sk-very-secret" not in settings.user_settings.read_text()
     again = Connections(settings)
@@ -91,8 +98,8 @@ def test_without_a_keyring_a_key_lasts_for_this_session(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "keyring", None)
-    connections = Connections(settings)
-    assert connections.choose(URL, "qwen", "sk-very-secret").api_key == "sk-very-secret"
+    connections = chosen(settings, key="sk-very-secret")
+    assert connections.current().api_key == "sk-very-secret"
     assert Connections(settings).current().api_key == ""
 
 
@@ -104,15 +111,15 @@ def test_a_keyring_that_breaks_is_as_good_as_none(
 
     fake = SimpleNamespace(get_password=broken, set_password=broken, delete_password=broken)
     monkeypatch.setitem(sys.modules, "keyring", fake)
-    connections = Connections(settings)
-    assert connections.choose(URL, "qwen", "sk-very-secret").api_key == "sk-very-secret"
+    connections = chosen(settings, key="sk-very-secret")
+    assert connections.current().api_key == "sk-very-secret"
     assert connections.forget().is_guide
 
 
 @pytest.mark.parametrize("address", ["", "localhost:1", "file:///etc/passwd", "ftp://x"])
 def test_what_is_no_web_address_is_refused(settings: Settings, address: str) -> None:
     with pytest.raises(InvalidInput):
-        Connections(settings).choose(address, "m")
+        Connections(settings).proposed(address, "m")
     assert not settings.user_settings.exists()
 
 
@@ -132,7 +139,7 @@ async def test_agents_ask_whatever_is_connected_when_they_ask(settings: Settings
     request = Request([{"role": "user", "content": "Hello"}])
     said = [one async for one in answering.stream(request)]
     assert any(isinstance(one, TextChunk) for one in said)
-    connections.choose(URL, "qwen")
+    connections.choose(connections.proposed(URL, "qwen"))
     assert answering.name == "qwen"
     connections.forget()
     assert answering.name == BUILT_IN

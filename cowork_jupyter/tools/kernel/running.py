@@ -46,7 +46,8 @@ class RunCode(Parameters):
 
 async def preview_cell(parameters: RunCell, context: ToolContext) -> Preview:
     """The cell as it would run."""
-    return Preview("code", (await _cell(parameters, context)).source)
+    cell, name = await _cell(parameters, context)
+    return Preview("code", cell.source, resource=name)
 
 
 async def preview_code(parameters: RunCode, _context: ToolContext) -> Preview:
@@ -65,11 +66,11 @@ async def run_cell(parameters: RunCell, context: ToolContext) -> ToolResult:
 
     It waits behind what the kernel is doing already. There is no time limit; it has no input.
     """
-    cell = await _cell(parameters, context)
+    cell, name = await _cell(parameters, context)
     if context.decided_code not in (None, cell.source):
         raise stale(notebook_path(parameters.path, context), cell)
     code = Code(cell.source, cell.id)
-    return await _run(code, parameters, context, f"cell {cell.id}")
+    return await _run(code, parameters, context, name)
 
 
 @tool(
@@ -83,12 +84,13 @@ async def run_code(parameters: RunCode, context: ToolContext) -> ToolResult:
 
     It sees and can change the user's variables. There is no time limit; it has no input.
     """
-    return await _run(Code(parameters.code), parameters, context, "code")
+    return await _run(Code(parameters.code), parameters, context)
 
 
 async def _run(
-    code: Code, parameters: RunCell | RunCode, context: ToolContext, what: str
+    code: Code, parameters: RunCell | RunCode, context: ToolContext, cell: str = ""
 ) -> ToolResult:
+    """`cell` is what people call it, where it is one."""
     if not context.role.spec.commands_may_write:
         raise Forbidden(
             f"What the role {context.role} runs must not change the workspace, and nothing can "
@@ -96,24 +98,25 @@ async def _run(
             code="kernel_unconfined",
         )
     path = kernel_path(parameters.path, context)
+    name = cell or f"code in {path}"
     answers: list[str | None] = []
 
     async def stalled(seconds: float) -> bool:
-        answers.append(await context.ask(_about_waiting(what, seconds)))
+        answers.append(await context.ask(_about_waiting(name, seconds)))
         return answers[-1] == GO_ON
 
     run = Run(path, code, context.output, parameters.start_kernel, stalled)
     with context.waiting():
         ran = await context.kernels.run(context.workspace, run)
     if ran.stalled is None:
-        return _result(ran, code, what)
-    raise _given_up(ran, code, what, answers[-1])
+        return _result(ran, code, name)
+    raise _given_up(ran, code, name, answers[-1])
 
 
-def _about_waiting(what: str, seconds: float) -> Question:
+def _about_waiting(name: str, seconds: float) -> Question:
     return Question(
-        question=f"The {what} has put nothing out and used no processor for {seconds:.0f} seconds. "
-        "Go on waiting?",
+        question=f"{_capital(name)} has put nothing out and used no processor for "
+        f"{seconds:.0f} seconds. Go on waiting?",
         context="It may be waiting for something outside, or sleep.",
         severity="major",
         options=[
@@ -125,29 +128,30 @@ def _about_waiting(what: str, seconds: float) -> Question:
     )
 
 
-def _given_up(ran: Ran, code: Code, what: str, answer: str | None) -> CoworkError:
+def _given_up(ran: Ran, code: Code, name: str, answer: str | None) -> CoworkError:
     """Why it was interrupted, for the model, or for the user if they stopped all of it."""
     quiet = f"for {ran.stalled:.0f} seconds it put nothing out and used no processor"
     if answer == STOP:
-        return Interrupted(f"The {what} was interrupted, and the agent stopped: {quiet}.")
+        return Interrupted(f"{_capital(name)} was interrupted, and the agent stopped: {quiet}.")
     who = "the user did not want to wait" if answer else "nobody was there to ask whether to wait"
     line = ran.failure.line if ran.failure else None
     where = f" It was in line {line}: {_line(code.source, line)}." if line else ""
     text = described(ran.outputs, LONGEST)
     return CoworkError(
-        "\n".join([f"The {what} was interrupted: {quiet}, and {who}.{where}", text]).strip(),
+        "\n".join([f"{_capital(name)} was interrupted: {quiet}, and {who}.{where}", text]).strip(),
         code="stalled",
         details={"notebook": ran.path, "cell_id": code.cell_id, "line": line},
     )
 
 
-async def _cell(parameters: RunCell, context: ToolContext) -> CellState:
+async def _cell(parameters: RunCell, context: ToolContext) -> tuple[CellState, str]:
+    """The cell, and what people call it."""
     path = notebook_path(parameters.path, context)
     state = await context.notebooks.read(context.workspace, path)
     cell = state.cell(parameters.cell_id)
     if cell.cell_type != "code":
         raise InvalidInput(f"Cell '{cell.id}' is no code cell.", code="no_code")
-    return cell
+    return cell, f"{state.name_of(cell.id)} of {state.path}"
 
 
 def notebook_path(path: str | None, context: ToolContext) -> str:
@@ -165,7 +169,7 @@ def kernel_path(path: str | None, context: ToolContext) -> str:
     return path or context.notebook or context.kernels.home or notebook_path(path, context)
 
 
-def _result(ran: Ran, code: Code, what: str) -> ToolResult:
+def _result(ran: Ran, code: Code, name: str) -> ToolResult:
     data: dict[str, Any] = {
         "notebook": ran.path,
         "cell_id": code.cell_id,
@@ -175,18 +179,22 @@ def _result(ran: Ran, code: Code, what: str) -> ToolResult:
     text = described(ran.outputs, LONGEST)
     if ran.failure:
         line = ran.failure.line
-        where = f"line {line}: {_line(code.source, line)}" if line else what
+        where = f" in line {line}: {_line(code.source, line)}" if line else "."
         said = f"{ran.failure.name}: {ran.failure.message}"
         told = [text] if ran.failure.message in text else [*([text] if text else []), said]
         raise CoworkError(
-            "\n".join([f"The {what} failed in {where}", *told]),
+            "\n".join([f"{_capital(name)} failed{where}", *told]),
             code="code_failed",
             details={**data, "line": line, "exception": said[:2000]},
         )
+    what = f"cell {code.cell_id}" if code.cell_id else "code"  # models know cells by their ids
     head = f"[ran {what} in {ran.seconds:.1f} s]"
-    summary = f"ran {what} of {ran.path}" if code.cell_id else f"ran code in {ran.path}"
     said = f"{text}\n{head}" if text else f"{head} There was no output."
-    return ToolResult(said, summary, data, pictures_in(ran.outputs))
+    return ToolResult(said, f"ran {name}", data, pictures_in(ran.outputs))
+
+
+def _capital(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}"
 
 
 def _line(source: str, number: int) -> str:

@@ -93,7 +93,9 @@ class _Planned:
     edit: Edit
     change: Diff
     summary: Callable[[str], str]
-    """One line in the past tense, given the cell's id."""
+    """One line in the past tense, given what the reader calls the cell."""
+    name: str = ""
+    """What people call the cell; there is none for one that is yet to come."""
 
     @property
     def fingerprint(self) -> str | None:
@@ -124,11 +126,11 @@ class _Planned:
 
     def preview(self) -> Preview:
         """What an approval card shows."""
+        resource = f"{self.name} of {self.state.path}" if self.name else ""
         if self.edit.kind == "move":
-            cell = self.state.cell(self.edit.cell_id)
-            said = f"{self.summary(cell.id)}:\n{cell.source}"
-            return Preview("text", said)
-        return Preview("diff", self.change.text)
+            source = self.state.cell(self.edit.cell_id).source
+            return Preview("text", f"{self.summary(self.name)}:\n{source}", resource=resource)
+        return Preview("diff", self.change.text, resource=resource)
 
 
 async def _insertion(parameters: InsertCell, context: ToolContext) -> _Planned:
@@ -143,7 +145,7 @@ async def _insertion(parameters: InsertCell, context: ToolContext) -> _Planned:
     )
     name = f"{state.path} (new {parameters.cell_type} cell)"
     change = diff(name, "", _lines(parameters.source))
-    return _Planned(state, edit, change, lambda _id: f"inserted a cell into {state.path}")
+    return _Planned(state, edit, change, lambda _: f"inserted a cell into {state.path}")
 
 
 async def _edition(parameters: EditCell, context: ToolContext) -> _Planned:
@@ -153,9 +155,10 @@ async def _edition(parameters: EditCell, context: ToolContext) -> _Planned:
     edit = Edit(
         "edit", cell.id, expected=cell.source, source=parameters.source, cell_type=cell_type
     )
-    change = diff(f"{state.path} (cell {cell.id})", _lines(cell.source), _lines(edit.source))
+    change = diff(state.path, _lines(cell.source), _lines(edit.source))
     said = f"of {state.path} ({change.counts})"
-    return _Planned(state, edit, change, lambda cell_id: f"changed cell {cell_id} {said}")
+    name = state.name_of(cell.id)
+    return _Planned(state, edit, change, lambda who: f"changed {who} {said}", name)
 
 
 async def _move(parameters: MoveCell, context: ToolContext) -> _Planned:
@@ -165,17 +168,23 @@ async def _move(parameters: MoveCell, context: ToolContext) -> _Planned:
     after = _neighbour(NotebookState(state.path, tuple(others)), parameters, len(others))
     new = 0 if after is None else [cell.id for cell in others].index(after) + 1
     edit = Edit("move", parameters.cell_id, after=after)
-    said = f"of {state.path} from place {old} to {new}"
-    return _Planned(state, edit, Diff("", 0, 0), lambda cell_id: f"moved cell {cell_id} {said}")
+    name = state.name_of(parameters.cell_id)
+
+    def said(who: str) -> str:
+        # Models count from 0, as `index` does; people from 1.
+        places = (old + 1, new + 1) if who == name else (old, new)
+        return f"moved {who} of {state.path} from place {places[0]} to {places[1]}"
+
+    return _Planned(state, edit, Diff("", 0, 0), said, name)
 
 
 async def _deletion(parameters: DeleteCell, context: ToolContext) -> _Planned:
     state = await context.notebooks.read(context.workspace, parameters.path)
     cell = _as_read(state, parameters.cell_id, parameters.fingerprint)
     edit = Edit("delete", cell.id, expected=cell.source)
-    change = diff(f"{state.path} (cell {cell.id})", _lines(cell.source), "")
-    said = f"deleted cell {cell.id} of {state.path}"
-    return _Planned(state, edit, change, lambda _id: said)
+    change = diff(state.path, _lines(cell.source), "")
+    name = state.name_of(cell.id)
+    return _Planned(state, edit, change, lambda who: f"deleted {who} of {state.path}", name)
 
 
 def _preview_of(plan: Callable[[Any, ToolContext], Awaitable[_Planned]]) -> PreviewFunction:
@@ -238,7 +247,7 @@ async def delete_cell(parameters: DeleteCell, context: ToolContext) -> ToolResul
 
 async def _carried_out(planned: _Planned, context: ToolContext, path: str) -> ToolResult:
     changed = await _change(planned, context, path)
-    summary = planned.summary(changed.cell_id)
+    said = planned.summary(f"cell {changed.cell_id}")  # models know cells by their ids
     data = {
         "paths": [changed.path],
         "diff": planned.change.text,
@@ -249,7 +258,8 @@ async def _carried_out(planned: _Planned, context: ToolContext, path: str) -> To
         "open": changed.is_open,
         "unsaved": changed.unsaved,
     }
-    text = f"{summary[0].upper()}{summary[1:]}.{_told(planned, changed)}"
+    text = f"{said[0].upper()}{said[1:]}.{_told(planned, changed)}"
+    summary = planned.summary(planned.name)
     return ToolResult(text, summary, data, cell_edit=planned.cell_edit(changed))
 
 

@@ -40,20 +40,20 @@ class _Names:
 def hidden_state(cells: Sequence[CellState]) -> list[Hidden]:
     """Cells that ran out of order, and names that no cell above them defines."""
     code = [cell for cell in cells if cell.cell_type == "code"]
-    return [*_out_of_order(code), *_missing_names(code)]
+    return [*_out_of_order(cells), *_missing_names(code)]
 
 
 def _out_of_order(cells: Sequence[CellState]) -> Iterator[Hidden]:
-    highest, before = 0, ""
-    for cell in cells:
+    highest, before = 0, 0
+    for number, cell in enumerate(cells, 1):
         count = cell.execution_count
-        if count is None:
+        if cell.cell_type != "code" or count is None:
             continue
         if count < highest:
-            said = f"It ran as [{count}], before the cell '{before}' above it, which ran as"
+            said = f"It ran as [{count}], before cell {before} above it, which ran as"
             yield Hidden("out_of_order", cell.id, f"{said} [{highest}].")
         else:
-            highest, before = count, cell.id
+            highest, before = count, number
 
 
 def _missing_names(cells: Sequence[CellState]) -> Iterator[Hidden]:

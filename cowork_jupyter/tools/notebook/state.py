@@ -59,6 +59,10 @@ class NotebookState:
                 return index
         raise no_such_cell(self.path, cell_id)
 
+    def name_of(self, cell_id: str) -> str:
+        """What people call the cell: by its place, as their notebook counts."""
+        return f"cell {self.index(cell_id) + 1}"
+
 
 @dataclass(frozen=True)
 class Edit:

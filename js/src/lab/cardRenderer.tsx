@@ -15,10 +15,11 @@ import type { CardData } from '../shared/protocol';
 import { t } from '../shared/translate';
 import { labMarkdown } from './cardRendererMarkdown';
 import { RecordRenderer } from './cardRendererRecord';
-import { restartAt, type RestartAt } from './cardRendererRestart';
+import { restartAt } from './cardRendererRestart';
 import { SavedCard } from './cardRendererSaving';
 import { ICoworkModel } from './coworkModel';
 import { passOnGlobalKeys } from './globalKeys';
+import { insertBelow } from './insertCell';
 import { keepKeys } from './keptKeys';
 
 /** A run that the server hosts: any page can ask about it. */
@@ -37,7 +38,8 @@ export class CardRenderer extends Widget implements IRenderMime.IRenderer {
     private readonly mimeType: string,
     private readonly channel: Channel,
     private readonly host: CardHost,
-    private readonly restartAt: RestartAt = () => undefined
+    /** What the notebook around the card can do for it, if there is one. */
+    private readonly around: (node: HTMLElement) => CardHost = () => ({})
   ) {
     super();
     this.addClass('cowork-root');
@@ -71,9 +73,8 @@ export class CardRenderer extends Widget implements IRenderMime.IRenderer {
 
   private draw(model: IRenderMime.IMimeModel): void {
     const card: unknown = model.data[this.mimeType];
-    const restart = this.restartAt(this.node);
     const view = isCard(card) ? (
-      <HostProvider value={restart ? { ...this.host, restartAndRunToHere: restart } : this.host}>
+      <HostProvider value={{ ...this.host, ...this.around(this.node) }}>
         <CardView card={card} channel={this.channel} onChange={store => this.saving.changed(store)} />
       </HostProvider>
     ) : (
@@ -88,6 +89,14 @@ function isCard(card: unknown): card is CardData {
     return false;
   }
   return card['kind'] !== 'run' || (typeof card['job_id'] === 'string' && typeof card['context_id'] === 'string' && isRecord(card['snapshot']));
+}
+
+function aroundCard(notebooks: INotebookTracker, dialogs: ISessionContextDialogs | null): (node: HTMLElement) => CardHost {
+  const restart = dialogs === null ? () => undefined : restartAt(notebooks, dialogs);
+  return node => {
+    const [restartAndRunToHere, insertCell] = [restart(node), insertBelow(notebooks, node)];
+    return { ...(restartAndRunToHere ? { restartAndRunToHere } : {}), ...(insertCell ? { insertCell } : {}) };
+  };
 }
 
 /** Knows nothing of any run, so that all are drawn as what they are here: records. */
@@ -110,11 +119,11 @@ export const cards: JupyterFrontEndPlugin<void> = {
     dialogs: ISessionContextDialogs | null
   ) => {
     const host: CardHost = { renderMarkdown: labMarkdown(rendermime) };
-    const restart = notebooks && dialogs ? restartAt(notebooks, dialogs) : undefined;
+    const around = notebooks === null ? undefined : aroundCard(notebooks, dialogs);
     // Safe: text stays text, and what is clicked goes by what the server says, not by what the notebook holds.
     const add = (mimeType: string, createRenderer: () => IRenderMime.IRenderer): void =>
       rendermime.addFactory({ safe: true, mimeTypes: [mimeType], createRenderer }, BEFORE_WIDGETS);
-    add(CARD_MIME, () => new CardRenderer(CARD_MIME, cowork.channel, host, restart));
-    add(RECORD_MIME, () => new RecordRenderer(notebooks, () => new CardRenderer(RECORD_MIME, NOBODY, host)));
+    add(CARD_MIME, () => new CardRenderer(CARD_MIME, cowork.channel, host, around));
+    add(RECORD_MIME, () => new RecordRenderer(notebooks, () => new CardRenderer(RECORD_MIME, NOBODY, host, around)));
   }
 };

@@ -20,6 +20,8 @@ const BADGE = 'cowork-waiting';
 export interface PanelActions {
   canInsert(): boolean;
   insertPlan(): void;
+  /** Puts code into the notebook that is looked at; undefined where none is. */
+  insertCell(): CardHost['insertCell'];
   chooseRole(pill: HTMLElement): void;
   /** The path of the notebook that is looked at. */
   notebook(): string | null;
@@ -37,7 +39,7 @@ export class CoworkPanel extends PreactWidget {
     private readonly model: ICoworkModel,
     private readonly place: PanelPlace,
     private readonly actions: PanelActions,
-    private readonly host: CardHost
+    private host: CardHost
   ) {
     super();
     this.id = PANEL_ID;
@@ -84,7 +86,7 @@ export class CoworkPanel extends PreactWidget {
     const { model, place, actions } = this;
     const { preferences } = model;
     return (
-      <HostProvider value={this.host}>
+      <HostProvider value={this.hostNow()}>
         <PanelView
           hands={this.handsNow()}
           context={place.context}
@@ -126,6 +128,16 @@ export class CoworkPanel extends PreactWidget {
       this.hands = { channel, news, notebook, open: id => this.place.open(id), download: this.actions.download };
     }
     return this.hands;
+  }
+
+  /** The same object while nothing in it has changed. */
+  private hostNow(): CardHost {
+    const insertCell = this.actions.insertCell();
+    if ((insertCell === undefined) !== (this.host.insertCell === undefined)) {
+      const { insertCell: _before, ...others } = this.host;
+      this.host = insertCell ? { ...others, insertCell: source => this.actions.insertCell()?.(source) ?? Promise.resolve() } : others;
+    }
+    return this.host;
   }
 
   /** How much waits, on the panel's tab: there it is seen while the panel is closed. */

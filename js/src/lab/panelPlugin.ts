@@ -10,6 +10,7 @@ import { CommandIDs } from './commandIds';
 import { ICoworkModel } from './coworkModel';
 import { download } from './download';
 import { notifyOfInbox } from './inboxNotification';
+import { insertBelowActive } from './insertCell';
 import { notebookForCell } from './magicCell';
 import { CoworkPanel } from './panel';
 import { PanelPlace } from './panel/place';
@@ -42,6 +43,7 @@ export const panel: JupyterFrontEndPlugin<void> = {
     const notebook = (): string | null => notebooks?.currentWidget?.context.path ?? null;
     const actions = {
       canInsert: () => notebookForCell(notebooks) !== null,
+      insertCell: () => insertBelowActive(notebooks),
       insertPlan: () => void app.commands.execute(CommandIDs.insertPlan),
       chooseRole: (pill: HTMLElement) => openRoleMenu(app.commands, pill),
       notebook,

@@ -58,7 +58,7 @@ export function FileDiffs({ files }: { files: readonly FileDiff[] }): VNode {
             {file.diff && <DiffCounts text={file.diff} />}
           </p>
           {file.cells?.map(cell => (
-            <Diff key={cell.id} text={cell.diff} label={t('Cell %1 of %2', cell.id, oneLine(file.path))} />
+            <Diff key={cell.id} text={cell.diff} label={t('Cell %1 of %2', String(cell.number ?? cell.id), oneLine(file.path))} />
           ))}
           {!file.cells?.length && file.diff && <Diff text={file.diff} label={t('Changes in %1', oneLine(file.path))} />}
           {!file.diff && !file.cells?.length && <p class="cw-dim">{file.why ? visible(file.why) : t('Nothing of it can be shown as text.')}</p>}

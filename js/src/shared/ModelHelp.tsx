@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 
 import type { Channel } from './channel';
+import { ModelForm } from './ModelForm';
 import { LetGo, ModelOffers } from './ModelOffers';
 import { Note } from './Note';
-import type { Health } from './protocol';
-import { SetupHelp } from './SetupHelp';
+import type { Health, ModelHealth } from './protocol';
 import { t } from './translate';
 
 interface ModelHelpProps {
@@ -18,7 +18,7 @@ interface ModelHelpProps {
 
 /** What is wrong and how to put it right, and how to get a model where none answers. */
 export function ModelHelp({ health, sayWhyNot, channel, onChange }: ModelHelpProps): VNode {
-  const { ready, provider, chosen, why_not: whyNot } = health.model;
+  const { ready, provider, why_not: whyNot, source } = health.model;
   const isGuide = provider === 'built-in';
   return (
     <>
@@ -33,9 +33,34 @@ export function ModelHelp({ health, sayWhyNot, channel, onChange }: ModelHelpPro
           )}
         </p>
       )}
-      {isGuide && <ModelOffers channel={channel} onChange={onChange} />}
-      {chosen && <LetGo channel={channel} onChange={onChange} />}
-      {(isGuide || !ready) && <SetupHelp provider={provider} />}
+      {isGuide && (
+        <>
+          <ModelOffers channel={channel} onChange={onChange} />
+          <details class="cw-setup">
+            <summary>{t('Connect a model server')}</summary>
+            <ModelForm channel={channel} onChange={onChange} />
+          </details>
+        </>
+      )}
+      {source === 'chosen' && <AnotherModel model={health.model} channel={channel} onChange={onChange} />}
     </>
+  );
+}
+
+/** What was chosen here can be corrected or replaced here; until something else answers, it stays. */
+function AnotherModel({ model, channel, onChange }: { model: ModelHealth; channel: Channel; onChange: () => void }): VNode {
+  return (
+    <details class="cw-setup" open={!model.ready}>
+      <summary>{t('Use another model')}</summary>
+      <ModelOffers channel={channel} onChange={onChange} />
+      <ModelForm
+        key={`${model.base_url} ${model.name}`}
+        channel={channel}
+        onChange={onChange}
+        start={{ base_url: model.base_url ?? '', model: model.base_url ? (model.name ?? '') : '' }}
+        models={model.models ?? []}
+      />
+      <LetGo channel={channel} onChange={onChange} />
+    </details>
   );
 }

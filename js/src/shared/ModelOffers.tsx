@@ -24,12 +24,12 @@ interface OffersProps {
   onChange: () => void;
 }
 
-/** Model servers that run on this machine, to be used with one click; and a form for any other. */
+/** Model servers that run on this machine, to be used with one click. */
 export function ModelOffers({ channel, onChange }: OffersProps): VNode {
   const [servers, setServers] = useState<OfferedServer[]>([]);
   useEffect(() => {
     let gone = false;
-    // What cannot be found out is not offered; the form below is there all the same.
+    // What cannot be found out is not offered; there is a form all the same.
     void channel.request<Page<OfferedServer>>('GET', 'models/offers').then(
       ({ items }) => !gone && setServers(items),
       () => undefined
@@ -43,7 +43,6 @@ export function ModelOffers({ channel, onChange }: OffersProps): VNode {
       {servers.map(server => (
         <Offer key={server.base_url} server={server} channel={channel} onChange={onChange} />
       ))}
-      <OtherServer channel={channel} onChange={onChange} />
     </>
   );
 }
@@ -82,54 +81,6 @@ function nameOf({ name, context_size: size }: OfferedModel): string {
   return size ? t('%1 (%2 tokens)', oneLine(name, 80), size.toLocaleString('en')) : oneLine(name, 80);
 }
 
-/** Sent as one request to our own server; the key is kept by the system's keyring, or only until Jupyter stops. */
-function OtherServer({ channel, onChange }: OffersProps): VNode {
-  const [fields, setFields] = useState({ base_url: '', model: '', api_key: '' });
-  const connecting = useAction();
-  const connect = async (): Promise<void> => {
-    await channel.request('PUT', 'models/connection', fields);
-    onChange();
-  };
-  const field = (name: keyof typeof fields, label: string, hint: string): VNode => (
-    <label class="cw-field">
-      <span>{label}</span>
-      <input
-        class="cw-input"
-        type={name === 'api_key' ? 'password' : 'text'}
-        autocomplete="off"
-        spellcheck={false}
-        placeholder={hint}
-        value={fields[name]}
-        onInput={event => setFields({ ...fields, [name]: event.currentTarget.value.trim() })}
-        data-lm-suppress-shortcuts="true"
-      />
-    </label>
-  );
-  return (
-    <details class="cw-setup">
-      <summary>{t('Connect a model server')}</summary>
-      <form
-        class="cw-setup-body cw-connect"
-        onSubmit={event => {
-          event.preventDefault();
-          void connecting.run(connect);
-        }}
-      >
-        {field('base_url', t('Address'), 'https://api.openai.com/v1')}
-        {field('model', t('Model'), t('its name on that server'))}
-        {field('api_key', t('Key'), t('if the server wants one'))}
-        <p class="cw-dim">
-          {t('The key goes into your system\u2019s keyring where there is one, else it is forgotten when Jupyter stops. It is never written into a notebook or a settings file.')}
-        </p>
-        <button type="submit" class="cw-button" aria-busy={connecting.busy}>
-          {t('Connect')}
-        </button>
-        <Failure error={connecting.error} />
-      </form>
-    </details>
-  );
-}
-
 /** Back to the guide. */
 export function LetGo({ channel, onChange }: OffersProps): VNode {
   const leaving = useAction();
@@ -140,7 +91,7 @@ export function LetGo({ channel, onChange }: OffersProps): VNode {
   return (
     <div>
       <Button busy={leaving.busy} onClick={() => void leaving.run(leave)}>
-        {t('Use another model')}
+        {t('Use the built-in guide')}
       </Button>
       <Failure error={leaving.error} />
     </div>

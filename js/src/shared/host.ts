@@ -11,6 +11,8 @@ export interface CardHost {
   renderMarkdown?: (source: string, node: HTMLElement) => Promise<void>;
   /** Restarts the kernel, once the user has agreed, and runs all that stands above the card. Missing where the page cannot. */
   restartAndRunToHere?: () => Promise<void>;
+  /** Puts code into a new cell: below the card's, or below the one the user is in. Missing where there is no notebook to change. */
+  insertCell?: (source: string) => Promise<void>;
 }
 
 const Context = createContext<CardHost>({});

@@ -5,6 +5,7 @@
 
 import type { ComponentChildren, VNode } from 'preact';
 
+import { CodeBlock } from './CodeBlock';
 import { visible } from './visible';
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([^`]*)$/;
@@ -75,14 +76,10 @@ class Reader {
   }
 
   private fence(): VNode {
-    const mark = FENCE.exec(this.take())?.[1] ?? '```';
+    const [, mark = '```', info = ''] = FENCE.exec(this.take()) ?? [];
     const code = this.takeWhile(line => !(line.trim().startsWith(mark) && line.trim().replaceAll(mark.charAt(0), '') === ''));
     this.at += 1;
-    return (
-      <pre tabIndex={0}>
-        <code>{code.join('\n')}</code>
-      </pre>
-    );
+    return <CodeBlock code={code.join('\n')} language={info.split(/\s/)[0] ?? ''} />;
   }
 
   private list(): VNode {

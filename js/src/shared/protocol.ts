@@ -8,8 +8,11 @@ export interface ModelHealth {
   ready: boolean;
   /** One sentence that says what to do; null when ready. */
   why_not: string | null;
-  /** Whether the user picked it here; absent in cards of earlier versions. */
-  chosen?: boolean;
+  /** Who named it; absent in cards of earlier versions, like what follows. */
+  source?: 'built-in' | 'environment' | 'configuration' | 'chosen';
+  problem?: 'address' | 'key' | 'model' | 'server' | 'loading' | null;
+  /** What its server has, where the model is the problem. */
+  models?: string[];
 }
 
 /** Something the user should put right, although the agent can go on. */
@@ -412,6 +415,6 @@ export interface FileDiff {
   status: string;
   /** A unified diff; null where there is nothing to read (binary, too large). */
   diff: string | null;
-  cells?: { id: string; status: string; diff: string }[];
+  cells?: { id: string; number?: number; status: string; diff: string }[];
   why?: string | null;
 }

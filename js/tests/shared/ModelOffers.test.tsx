@@ -33,6 +33,17 @@ async function show(health: Health, answers: Record<string, unknown> = {}) {
   return { screen, sent, changes: () => changes };
 }
 
+const field = (screen: HTMLElement, name: string): HTMLInputElement => one<HTMLInputElement>(screen, `form [name=${name}]`);
+
+async function fill(screen: HTMLElement, values: Record<string, string>): Promise<void> {
+  for (const [name, value] of Object.entries(values)) {
+    await act(() => {
+      field(screen, name).value = value;
+      field(screen, name).dispatchEvent(new Event('input', { bubbles: true }));
+    });
+  }
+}
+
 describe('Getting a model', () => {
   it('offers what runs on this machine, and uses it only after a click', async () => {
     const { screen, sent, changes } = await show(GUIDE, { 'GET models/offers': { items: [OLLAMA] } });
@@ -55,18 +66,8 @@ describe('Getting a model', () => {
 
   it('takes any server, with a key that nobody can read over the shoulder', async () => {
     const { screen, sent } = await show(GUIDE);
-    const [address, model, key] = [...screen.querySelectorAll<HTMLInputElement>('form input')];
-    expect(key!.type).toBe('password');
-    for (const [field, value] of [
-      [address!, 'https://models.example/v1'],
-      [model!, 'm'],
-      [key!, 'secret']
-    ] as const) {
-      await act(() => {
-        field.value = value;
-        field.dispatchEvent(new Event('input', { bubbles: true }));
-      });
-    }
+    expect(field(screen, 'api_key').type).toBe('password');
+    await fill(screen, { base_url: 'https://models.example/v1', model: 'm', api_key: 'secret' });
     await click(button(screen, 'Connect'));
     expect(sent.at(-1)).toEqual([
       'PUT',
@@ -85,11 +86,54 @@ describe('Getting a model', () => {
     expect(changes()).toBe(0);
   });
 
+  it('fills in the address of a server that people use', async () => {
+    const { screen } = await show(GUIDE);
+    await click(button(screen, 'Ollama'));
+    expect(field(screen, 'base_url').value).toBe('http://localhost:11434/v1');
+  });
+
+  it('keeps what was typed when it fails, marks the field, and lets the models there be clicked', async () => {
+    const answers: Record<string, unknown> = {
+      'PUT models/connection': new CoworkError({
+        code: 'not_connected',
+        message: 'No model is chosen. Set Model to one of: small, large',
+        details: { field: 'model', models: ['small', 'large'] }
+      })
+    };
+    const { screen, sent, changes } = await show(GUIDE, answers);
+    await fill(screen, { base_url: 'https://models.example/v1', api_key: 'secret' });
+    await click(button(screen, 'Connect'));
+    expect(one(screen, '[role=alert]').textContent).toContain('Set Model to one of');
+    expect(['base_url', 'model', 'api_key'].map(name => field(screen, name).value)).toEqual(['https://models.example/v1', '', 'secret']);
+    expect(screen.querySelector('[aria-invalid=true]')).toBe(field(screen, 'model'));
+    expect(document.activeElement).toBe(field(screen, 'model'));
+    expect(changes()).toBe(0);
+
+    delete answers['PUT models/connection'];
+    await click(button(screen, 'large'));
+    expect(sent.at(-1)?.[2]).toEqual({ base_url: 'https://models.example/v1', model: 'large', api_key: 'secret' });
+    expect(changes()).toBe(1);
+  });
+
+  it('lets what was chosen here be corrected, with the models that its server has', async () => {
+    const lost = { ...READY.model, ready: false, why_not: 'Gone.', source: 'chosen', problem: 'model', models: ['new'] } as const;
+    const { screen, sent } = await show({ ...READY, model: { ...lost, models: ['new'] } });
+    expect(one<HTMLDetailsElement>(screen, 'details').open).toBe(true);
+    expect(field(screen, 'base_url').value).toBe(READY.model.base_url);
+    await click(button(screen, 'new'));
+    expect(sent.at(-1)).toEqual(['PUT', 'models/connection', { base_url: READY.model.base_url, model: 'new', api_key: '' }]);
+  });
+
   it('lets go of what was chosen here, and only of that', async () => {
-    const chosen = await show({ ...READY, model: { ...READY.model, chosen: true } });
-    await click(button(chosen.screen, 'Use another model'));
-    expect(chosen.sent).toEqual([['DELETE', 'models/connection', undefined]]);
+    const chosen = await show({ ...READY, model: { ...READY.model, source: 'chosen' } });
+    await click(button(chosen.screen, 'Use the built-in guide'));
+    expect(chosen.sent.at(-1)).toEqual(['DELETE', 'models/connection', undefined]);
     expect(chosen.changes()).toBe(1);
     expect((await show(READY)).screen.querySelector('button')).toBeNull();
+  });
+
+  it.each(['environment', 'configuration'] as const)('offers no form over the %s, which comes first', async source => {
+    const { screen } = await show({ ...READY, model: { ...READY.model, ready: false, why_not: 'Correct what you set.', source } });
+    expect(screen.textContent).toBe('Correct what you set.');
   });
 });

@@ -90,8 +90,8 @@ def shown(bench: Bench) -> str:
 
 
 HOPELESS = {
-    "a wrong key": (play.wrong_key(KEY), "does not accept the API key"),
-    "a key without rights": (play.forbidden(), "does not accept the API key"),
+    "a wrong key": (play.wrong_key(KEY), "does not accept the key"),
+    "a key without rights": (play.forbidden(), "does not accept the key"),
     "an unknown model": (play.unknown_model("scripted"), "has no model 'scripted'"),
     "a web page": (play.web_page(), "did not answer with a chat completion"),
     "a filtered answer": (play.filtered(), "content filter"),
@@ -303,7 +303,7 @@ async def test_a_model_without_a_server_makes_the_job_say_how_to_connect(
     settings: Settings,
 ) -> None:
     async with bench_with(settings, base_url="", model="m") as bench:
-        assert "COWORK_BASE_URL" in await failing(bench)
+        assert "set Cowork.base_url" in await failing(bench)
 
 
 async def test_without_a_model_the_only_one_served_is_taken(
@@ -320,7 +320,7 @@ async def test_without_a_model_and_several_served_the_job_names_them(
 ) -> None:
     scripted.models = ["small", "large"]
     async with bench_with(settings, model="") as bench:
-        assert "COWORK_MODEL to one of: small, large" in await failing(bench)
+        assert "Cowork.model to one of: small, large" in await failing(bench)
 
 
 async def test_a_failed_job_leaves_the_conversation_usable(

@@ -51,7 +51,7 @@ def test_a_server_that_is_no_model_and_a_taken_port_are_told_with_what_to_do(
         other.listen()
         found = findings(tmp_path, other.getsockname()[1], base_url="localhost/v1", model="mine")
     assert found["model"][0] is False
-    assert "COWORK_BASE_URL" in found["model"][1]
+    assert "Set Cowork.base_url" in found["model"][1]
     assert found["port"][0] is False
     assert "jupyter lab --port" in found["port"][1]
 

@@ -130,7 +130,8 @@ def test_any_file_can_be_used_and_forgotten_and_all_else_in_the_settings_stays(
 
 
 def test_turning_off_keeps_a_server_that_was_chosen(settings: Settings) -> None:
-    Connections(settings).choose("http://localhost:11434/v1", "mine")
+    connections = Connections(settings)
+    connections.choose(connections.proposed("http://localhost:11434/v1", "mine"))
     assert run("model", "use", "--off") == 0
     assert Connections(settings).current().model == "mine"
 
@@ -140,7 +141,10 @@ def test_a_configured_server_comes_first_and_that_is_said(
 ) -> None:
     monkeypatch.setenv("COWORK_BASE_URL", "http://localhost:11434/v1")
     assert run("model", "use", NAME) == 0
-    assert "comes first" in capsys.readouterr().out
+    assert (
+        "environment names another model, which comes first: remove COWORK_BASE_URL"
+        in capsys.readouterr().out
+    )
 
 
 def test_use_wants_one_of_both(downloaded: Path) -> None:

@@ -50,6 +50,7 @@ def test_a_request_shows_the_whole_call_and_what_cannot_be_undone() -> None:
         "status": "pending",
         "created_at": "",
         "tool": "execute_command",
+        "resource": "curl x",
         "risk": "high",
         "why": ["It reaches the network."],
         "shown": {"kind": "command", "text": "curl x\ncurl y", "complete": False},
@@ -62,6 +63,14 @@ def test_a_request_shows_the_whole_call_and_what_cannot_be_undone() -> None:
     assert "It reaches the network." in text
     assert "cannot undo: big.bin (too large)" in text
     assert [scope for scope, _ in scopes_text(request)] == ["session", "global"]
+
+
+def test_a_request_says_which_cell_it_is_about() -> None:
+    request = {
+        **{"tool": "run_cell", "resource": "cell 3 of a.ipynb", "risk": "medium", "why": []},
+        **{"shown": {"kind": "code", "text": "x", "complete": True}, "uncovered": []},
+    }
+    assert request_text(request).startswith("run_cell (cell 3 of a.ipynb) wants to run.")
 
 
 def test_a_question_numbers_its_options_and_names_the_default() -> None:

@@ -134,7 +134,7 @@ def test_after_a_failure_only_what_is_not_done_is_planned_anew(desk: Desk) -> No
 def test_what_it_cannot_do_it_says_with_what_it_can(desk: Desk) -> None:
     for role in AgentRole:
         said = desk.ask("write a poem about the sea", role)
-        assert "COWORK_BASE_URL" in said
+        assert "takes an Address, a Model, and a Key" in said
         assert "no language model" in said or "without a language model" in said
     assert desk.calls == []
 

@@ -60,7 +60,7 @@ def test_a_model_without_a_server_gets_a_card_that_says_how_to_connect_one(
     (bundle,) = bundles
     text = bundle["text/markdown"]
     assert text.startswith(f"**{role}** · Clean sales.csv\n")
-    assert "Set COWORK_BASE_URL and COWORK_MODEL" in text
+    assert "Set COWORK_BASE_URL." in text
     assert "Nothing was sent to a model" in text
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from cowork_jupyter.domain.connection import FORM
 from cowork_jupyter.domain.contexts import Usage
 from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.replies import ToolCalls
@@ -334,7 +335,7 @@ async def test_tokens_of_failed_attempts_count(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("fault", "code", "words"),
     [
-        (play.wrong_key(KEY), "model_auth", "does not accept the API key"),
+        (play.wrong_key(KEY), "model_auth", "does not accept the key: check Cowork.api_key"),
         (play.forbidden(), "model_auth", "may not use"),
         (play.unknown_model("scripted"), "model_unknown", "'scripted'"),
         (
@@ -406,7 +407,7 @@ async def test_no_server(port: int) -> None:
         async for _ in model.stream(ASK):
             pass
     assert f"http://127.0.0.1:{port}/v1" in caught.value.message
-    assert "COWORK_BASE_URL" in caught.value.message
+    assert "Cowork.base_url" in caught.value.message
     assert "pw" not in caught.value.message + repr(model)
     await model.aclose()
 
@@ -437,6 +438,26 @@ async def test_wrong_settings_are_told_before_anything_is_sent(
             pass
     assert caught.value.code == code
     assert not key or key not in str(caught.value)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("base_url", "model", "key", "name"),
+    [
+        ("", "m", "", "Address"),
+        ("localhost:1", "m", "", "Address"),
+        ("http://localhost/v1", "", "", "Model"),
+        ("http://localhost/v1", "m", "“k”", "Key"),
+    ],
+)
+async def test_advice_names_the_fields_that_the_user_has_filled_in(
+    base_url: str, model: str, key: str, name: str
+) -> None:
+    asked = Model(base_url=base_url, model=model, api_key=key, fields=FORM)
+    with pytest.raises(ModelError, match=rf"\b{name}\b") as caught:
+        async for _ in asked.stream(ASK):
+            pass
+    assert "COWORK" not in caught.value.message.upper()
 
 
 @pytest.mark.asyncio

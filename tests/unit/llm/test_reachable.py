@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -13,9 +14,8 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.domain.connection import BUILT_IN, Connection
+from cowork_jupyter.domain.connection import BUILT_IN, ENVIRONMENT, FORM, Connection, FieldNames
 from cowork_jupyter.llm.reachable import (
-    HOW_TO_CONNECT,
     ModelProbe,
     ServedModel,
     look,
@@ -66,7 +66,7 @@ def test_with_nothing_said_the_guide_is_ready_and_says_what_it_is() -> None:
 def test_a_model_without_a_server_is_not_replaced_by_the_guide() -> None:
     state = look(connected("", "m"))
     assert (state.provider, state.name, state.ready) == ("none", "m", False)
-    assert state.why_not == HOW_TO_CONNECT
+    assert state.why_not == "No server is named for the model 'm'. Set Cowork.base_url."
 
 
 def test_sizes_are_told_where_the_server_tells_them() -> None:
@@ -107,14 +107,14 @@ def test_with_no_name_given_the_only_model_is_taken() -> None:
 def test_with_no_name_given_and_several_served_one_must_be_chosen() -> None:
     with server(200, serving("a", "b")) as (url, _):
         state = look(connected(url, model=""))
-    assert not state.ready
-    assert state.why_not == "No model is chosen. Set COWORK_MODEL to one of: a, b"
+    assert (state.problem, state.models) == ("model", ["a", "b"])
+    assert state.why_not == "No model is chosen. Set Cowork.model to one of: a, b"
 
 
 @pytest.mark.parametrize(
     ("status", "body", "sentence"),
     [
-        (200, serving("other"), "does not serve the model 'm'. Set COWORK_MODEL to one of: other"),
+        (200, serving("other"), "does not serve the model 'm'. Set Cowork.model to one of: other"),
         (200, serving(), "serves no model"),
         (401, {}, "refuses the key (401)"),
         (404, {}, "usually ends in /v1"),
@@ -130,6 +130,37 @@ def test_what_is_wrong_is_said_in_one_sentence(status: int, body: Any, sentence:
     assert state.why_not is not None
     assert sentence in state.why_not
     assert "secret" not in state.why_not
+
+
+def test_a_server_that_wants_a_key_and_got_none_says_so() -> None:
+    with server(401, {}) as (url, _):
+        state = look(connected(url))
+    assert (state.problem, state.why_not) == (
+        "key",
+        f"{url} wants a key (401). Set Cowork.api_key to a valid one.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "fields", "name"),
+    [
+        (401, {}, FORM, "Key"),
+        (404, {}, FORM, "Address"),
+        (200, b"<html>", FORM, "Address"),
+        (200, serving("other"), FORM, "Model"),
+        (401, {}, ENVIRONMENT, "COWORK_API_KEY"),
+        (404, {}, ENVIRONMENT, "COWORK_BASE_URL"),
+        (200, serving("other"), ENVIRONMENT, "COWORK_MODEL"),
+    ],
+)
+def test_advice_names_what_the_user_has_set(
+    status: int, body: Any, fields: FieldNames, name: str
+) -> None:
+    with server(status, body) as (url, _):
+        why_not = look(Connection(url, "m", "secret", fields=fields)).why_not
+    assert why_not is not None
+    assert re.search(rf"\b{name}\b", why_not)
+    assert ("COWORK" in why_not) is (fields is ENVIRONMENT)
 
 
 def test_nobody_there() -> None:

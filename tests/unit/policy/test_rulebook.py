@@ -11,6 +11,7 @@ from cowork_jupyter.domain.errors import Conflict, InvalidInput, NotFound
 from cowork_jupyter.policy.rulebook import RuleBook, settings_offers
 from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.policy.trust import Trust
+from cowork_jupyter.tools.registry import rule_names
 
 ALLOW, ASK, DENY = Effect.ALLOW, Effect.ASK, Effect.DENY
 
@@ -30,7 +31,7 @@ class House:
         """As another start of the program would."""
         self.trust = Trust(self.data / "trust.json", self.workspace)
         self.trust.look_at(lambda: settings_offers(self.workspace))
-        self.book = RuleBook(self.workspace, self.own, self.trust)
+        self.book = RuleBook(self.workspace, self.own, self.trust, rule_names)
         return self.book
 
     def ship(self, **permissions: list[str]) -> None:
@@ -84,6 +85,47 @@ def test_a_policy_counts_for_its_job_only(house: House) -> None:
 def test_a_policy_that_makes_no_sense_is_refused(house: House, policy: dict[str, object]) -> None:
     with pytest.raises(InvalidInput):
         house.book.read_policy(policy)
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("excute_command", "There is no tool 'excute_command'. Did you mean 'execute_command'?"),
+        ("excute_command(git push)", "Did you mean 'execute_command'?"),
+        ("Read_File", "Did you mean 'read_file'?"),
+        ("edit_sell*", "Did you mean 'edit_cell'?"),
+        ("Bash(ls)", "There is no tool 'Bash'. There are: create_file, "),
+    ],
+)
+def test_a_rule_about_no_tool_is_refused_with_the_nearest_name(
+    house: House, text: str, advice: str
+) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        house.book.add(DENY, text, Scope.GLOBAL)
+    assert refused.value.code == "unknown_tool"
+    assert advice in refused.value.message
+    with pytest.raises(InvalidInput, match="The policy cannot be followed: There is no tool"):
+        house.book.read_policy({"permissions": {"deny": [text]}})
+    assert house.book.all() == []
+
+
+@pytest.mark.parametrize(
+    "text", ["*", "*_file", "run_cell", "delegate", "network(pypi.org)", "mcp__*", "mcp__new__tool"]
+)
+def test_whatever_a_tool_may_be_called_can_have_a_rule(house: House, text: str) -> None:
+    house.book.add(DENY, text, Scope.GLOBAL)
+    assert house.book.problems() == []
+
+
+def test_a_stored_rule_about_no_tool_is_told_and_stays(house: House) -> None:
+    house.ship(deny=["excute_command(rm)"])
+    (rule,) = house.book.all()
+    assert house.book.problem_of(rule) == (
+        "There is no tool 'excute_command'. Did you mean 'execute_command'?"
+    )
+    (problem,) = house.book.problems()
+    assert problem.code == "rule_unknown_tool"
+    assert "'excute_command(rm)' (workspace) does nothing" in problem.message
 
 
 def test_what_a_folder_allows_itself_does_not_count_until_trusted(house: House) -> None:

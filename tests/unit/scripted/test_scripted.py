@@ -182,7 +182,7 @@ def test_ends_that_are_no_ends(scripted: ScriptedServer) -> None:
 
 def open_stream(server: ScriptedServer) -> socket.socket:
     """A client that has asked, and read nothing yet."""
-    body = json.dumps({"messages": [], "stream": True}).encode()
+    body = json.dumps({"messages": [{"role": "user", "content": "Hi"}], "stream": True}).encode()
     head = f"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: {len(body)}\r\n\r\n"
     connection = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
     connection.sendall(head.encode() + body)

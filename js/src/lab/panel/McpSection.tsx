@@ -1,8 +1,9 @@
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 
 import { useAction } from '../../shared/action';
 import { Button, Failure } from '../../shared/Button';
+import { CoworkError, isRecord } from '../../shared/channel';
 import { Fold } from '../../shared/Fold';
 import { Note } from '../../shared/Note';
 import type { Page } from '../../shared/protocol';
@@ -139,6 +140,7 @@ function NewServerForm({ onAdded }: { onAdded: () => void }): VNode {
   const adding = useAction();
   const [name, setName] = useState('');
   const [text, setText] = useState('');
+  const field = useRef<HTMLTextAreaElement>(null);
   const add = (): void => {
     const each = async (): Promise<void> => {
       for (const server of readServers(text, name)) {
@@ -147,7 +149,15 @@ function NewServerForm({ onAdded }: { onAdded: () => void }): VNode {
       setName('');
       setText('');
     };
-    void adding.run(each).then(onAdded);
+    const showFault = (error: unknown): never => {
+      const offset = error instanceof CoworkError && isRecord(error.details) ? error.details['offset'] : undefined;
+      if (typeof offset === 'number') {
+        field.current?.focus();
+        field.current?.setSelectionRange(offset, offset + 1);
+      }
+      throw error;
+    };
+    void adding.run(() => each().catch(showFault)).then(onAdded);
   };
   return (
     <div class="cw-form">
@@ -158,6 +168,7 @@ function NewServerForm({ onAdded }: { onAdded: () => void }): VNode {
       <label class="cw-field">
         <span>{t('Settings')}</span>
         <textarea
+          ref={field}
           class="cw-input"
           rows={4}
           spellcheck={false}

@@ -59,14 +59,14 @@ export function stateWord(health: Health | null, check: Check): string {
   if (health === null) {
     return check.state === 'failed' ? t('no answer') : t('loading…');
   }
-  const { name, ready, why_not: why } = health.model;
+  const { name, ready, problem } = health.model;
   if (ready) {
     return oneLine(name ?? health.model.provider, 80);
   }
-  if (/\bkey \((401|403)\)/.test(why ?? '')) {
+  if (problem === 'key') {
     return t('%1: no key', oneLine(name ?? t('model'), 60));
   }
-  if (/\bloading\b/i.test(why ?? '')) {
+  if (problem === 'loading') {
     return t('%1: loading…', oneLine(name ?? t('model'), 60));
   }
   return name === null ? t('no model') : t('%1: not ready', oneLine(name, 60));

@@ -1,6 +1,8 @@
 /** MCP servers as the server tells of them, and entries as people paste them. */
 
+import { CoworkError } from '../../shared/channel';
 import { t } from '../../shared/translate';
+import { jsonFault } from './jsonFault';
 
 export interface McpTool {
   name: string;
@@ -32,29 +34,37 @@ export interface NewServer {
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The servers in what was pasted: a whole `mcpServers`, servers by name, or one entry, which needs a name. Throws a sentence. */
+/** The servers in what was pasted: a whole `mcpServers`, servers by name, or one entry, which needs a name. Throws what is wrong with it. */
 export function readServers(text: string, name: string): NewServer[] {
-  let pasted: unknown;
-  try {
-    pasted = JSON.parse(text);
-  } catch {
-    throw new Error(t('This is not JSON. Paste an entry as it stands in the settings of other programs.'));
+  const fault = jsonFault(text);
+  if (fault !== null) {
+    throw unreadable(t('This is not JSON: line %1, column %2 should be %3.', String(fault.line), String(fault.column), fault.expected), fault.offset);
   }
+  let pasted: unknown = JSON.parse(text);
   if (isObject(pasted) && isObject(pasted['mcpServers'])) {
     pasted = pasted['mcpServers'];
   }
   if (!isObject(pasted)) {
-    throw new Error(t('This is no server.'));
+    throw noServer();
   }
   if ('command' in pasted || 'url' in pasted) {
     if (!name.trim()) {
-      throw new Error(t('Give it a name.'));
+      throw unreadable(t('Give it a name.'));
     }
     return [{ name: name.trim(), config: pasted }];
   }
   const found = Object.entries(pasted).flatMap(([key, config]) => (isObject(config) ? [{ name: key, config }] : []));
   if (found.length === 0) {
-    throw new Error(t('This is no server.'));
+    throw noServer();
   }
   return found;
+}
+
+function noServer(): CoworkError {
+  return unreadable(t('This is no server: it has neither a "command" nor a "url". Paste an entry as it stands in the settings of other programs.'));
+}
+
+/** `offset` is the place in the text that is wrong. */
+function unreadable(message: string, offset?: number): CoworkError {
+  return new CoworkError({ code: 'unreadable', message, details: { offset } });
 }

@@ -5,9 +5,11 @@ import { useAction } from '../action';
 import { Button, Failure } from '../Button';
 import { Card } from '../Card';
 import { Diff } from '../Diff';
+import { Fold } from '../Fold';
 import { Note } from '../Note';
 import type { PermissionRequest, Scope } from '../protocol';
 import { useRun } from '../run/context';
+import { CallFacts } from '../run/ToolCall';
 import { t } from '../translate';
 import { oneLine, visible } from '../visible';
 import { sendOnEnter } from './sendOnEnter';
@@ -74,19 +76,33 @@ export function PermissionBatch({ requests }: { requests: readonly PermissionReq
 }
 
 function What({ request }: { request: PermissionRequest }): VNode {
-  const { shown, resource, why, uncovered = [] } = request;
+  const { tool, parameters, shown, resource, why, uncovered = [] } = request;
   return (
     <>
-      {shown && resource && shown.text.trim() !== resource.trim() && (
+      {shown && resource && resource !== tool && shown.text.trim() !== resource.trim() && (
         <p>
           <span class="cw-chip">{oneLine(resource, 300)}</span>
         </p>
       )}
       <Shown request={request} />
       {shown && !shown.complete && <Note>{t('This is not all of it: the rest is too long to show.')}</Note>}
-      {why.length > 0 && <p class="cw-dim">{why.map(visible).join(' ')}</p>}
+      <Reasons reasons={why} />
       {uncovered.length > 0 && <Note>{t('Rolling back cannot undo: %1', uncovered.map(visible).join('; '))}</Note>}
+      <Fold summary={<span class="cw-dim">{t('Details')}</span>}>{() => <CallFacts tool={tool} parameters={parameters} />}</Fold>
     </>
+  );
+}
+
+function Reasons({ reasons }: { reasons: readonly string[] }): VNode | null {
+  if (reasons.length < 2) {
+    return reasons[0] ? <p class="cw-dim">{visible(reasons[0])}</p> : null;
+  }
+  return (
+    <ul class="cw-dim cw-reasons">
+      {reasons.map(one => (
+        <li key={one}>{visible(one)}</li>
+      ))}
+    </ul>
   );
 }
 

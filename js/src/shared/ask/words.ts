@@ -68,11 +68,32 @@ export function toolWords(tool: string): string {
     case 'delete_cell':
       return t('Delete a cell');
     case 'read_file':
-    case 'read_notebook':
       return t('Read a file');
+    case 'read_notebook':
+      return t('Read a notebook');
+    case 'list_directory':
+      return t('List a folder');
+    case 'get_file_info':
+      return t('Look at a file');
+    case 'grep':
+    case 'search_code':
+    case 'search_symbol':
+      return t('Search');
+    case 'find_tools':
+      return t('Look for tools');
+    case 'list_variables':
+      return t('List the variables');
+    case 'inspect_variable':
+      return t('Look at a variable');
     case 'delegate':
       return t('Hand over a task');
     default:
-      return oneLine(tool, 80);
+      return foreignTool(tool) ?? oneLine(tool, 80);
   }
+}
+
+/** A tool of an MCP server goes by its own name, and says whose it is. */
+function foreignTool(tool: string): string | null {
+  const [, server, name] = /^mcp__(.+?)__(.+)$/.exec(tool) ?? [];
+  return server && name ? t('%1 (%2)', oneLine(name, 80), oneLine(server, 60)) : null;
 }

@@ -2,16 +2,17 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 
 import { useAction } from '../action';
+import { toolWords } from '../ask/words';
 import { Button, Failure } from '../Button';
 import { diffCounts } from '../Diff';
 import { duration, secondsBetween } from '../figures';
 import { Fold } from '../Fold';
-import { Icon } from '../icons';
 import { blocks, inline } from '../markdown';
 import type { Audit, PlanStep, StepStatus } from '../protocol';
 import { Clock } from '../run/Clock';
 import { useRun } from '../run/context';
 import { Conversation, Drafts } from '../run/Conversation';
+import { Reason } from '../run/Reason';
 import type { Draft, Entry, TaskState } from '../run/state';
 import { t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';
@@ -67,21 +68,22 @@ function StepWords({ step, task, status, audit, after }: StepProps): VNode {
         <div class="cw-step-action">{inline(visible(bounded(step.action, 2000)))}</div>
         {small && <div class="cw-dim">{inline(visible(bounded(small, 1000)))}</div>}
         {result && <div class="cw-dim cw-md">{blocks(bounded(result, 1200))}</div>}
-        {audit && <Verdict audit={audit} />}
+        {audit && <Verdict audit={audit} reasonIsShown={Boolean(task?.error)} />}
       </>
     ),
-    [step, status, result, audit, after]
+    [step, status, result, audit, after, task?.error]
   );
 }
 
 /** Plan versus actual, in one line when all is well. */
-function Verdict({ audit }: { audit: Audit['steps'][number] }): VNode | null {
-  if (audit.deviations.length === 0) {
+function Verdict({ audit, reasonIsShown }: { audit: Audit['steps'][number]; reasonIsShown: boolean }): VNode | null {
+  const deviations = audit.deviations.filter(({ kind }) => !(kind === 'failed' && reasonIsShown));
+  if (deviations.length === 0) {
     return audit.status === 'completed' ? <div class="cw-dim">{t('as planned')}</div> : null;
   }
   return (
     <ul class="cw-deviations cw-colour-ask">
-      {audit.deviations.map((deviation, at) => (
+      {deviations.map((deviation, at) => (
         <li key={at}>{visible(bounded(deviation.what, 500))}</li>
       ))}
     </ul>
@@ -101,10 +103,7 @@ function StepProblem({ task, status, stoppedJob }: StepProps): VNode | null {
   };
   return (
     <>
-      <p class="cw-result cw-colour-error">
-        <Icon name="alert" />
-        <span>{visible(bounded(task.error, 2000))}</span>
-      </p>
+      <Reason text={task.error} />
       {live && stoppedJob && status === 'failed' && (
         <div class="cw-bar">
           <Button busy={deciding.busy} onClick={() => decide('retry')}>
@@ -124,7 +123,7 @@ function StepProblem({ task, status, stoppedJob }: StepProps): VNode | null {
 function StepTools({ step, begun }: { step: PlanStep; begun: boolean }): VNode {
   return (
     <div class="cw-step-tools">
-      {!begun && step.tools_needed.map(tool => <span key={tool} class="cw-chip">{oneLine(tool, 60)}</span>)}
+      {!begun && step.tools_needed.map(tool => <span key={tool} class="cw-chip" title={oneLine(tool, 60)}>{toolWords(tool)}</span>)}
       {!begun && step.files.length > 0 && <div class="cw-dim">{step.files.map(file => oneLine(file, 120)).join(', ')}</div>}
     </div>
   );

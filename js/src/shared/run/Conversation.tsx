@@ -13,6 +13,7 @@ import { StreamText } from '../StreamText';
 import { t } from '../translate';
 import { visible } from '../visible';
 import { fold, type Block } from './fold';
+import { Reason } from './Reason';
 import { Checked } from './Reproduce';
 import type { Draft, Entry, LineEntry, QuestionEntry, TextEntry } from './state';
 import { Reads, ToolCall } from './ToolCall';
@@ -133,6 +134,9 @@ const LINES: Record<LineEntry['kind'], { icon: string; colour: string }> = {
 
 function Line({ entry }: { entry: LineEntry }): VNode {
   const look = entry.allowed === false ? { icon: 'cross', colour: 'error' } : LINES[entry.kind];
+  if (entry.kind === 'error') {
+    return <Reason text={entry.text} />;
+  }
   return (
     <p class={`cw-line cw-colour-${look.colour}`}>
       <Icon name={look.icon} />

@@ -95,7 +95,7 @@ export function Checked({ check }: { check: Reproduction }): VNode {
           {() => (
             <ul class="cw-hidden-state">
               {check.hidden.map(({ cell, message }, at) => (
-                <li key={at}>{t('Code cell %1: %2', String(cell), oneLine(message, 300))}</li>
+                <li key={at}>{t('Cell %1: %2', String(cell), oneLine(message, 300))}</li>
               ))}
             </ul>
           )}
@@ -110,6 +110,6 @@ function verdict({ runs, failed, notebook, cells, seconds }: Reproduction): stri
     const size = counted(cells, '%1 code cell', '%1 code cells');
     return t('%1 runs from top to bottom: %2 in %3.', notebook, size, duration(seconds));
   }
-  const where = failed?.line ? t('code cell %1, line %2', String(failed.cell), String(failed.line)) : t('code cell %1', String(failed?.cell ?? '?'));
+  const where = failed?.line ? t('cell %1, line %2', String(failed.cell), String(failed.line)) : t('cell %1', String(failed?.cell ?? '?'));
   return t('%1 does not run from top to bottom: %2: %3', notebook, where, failed?.error ?? '');
 }

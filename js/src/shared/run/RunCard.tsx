@@ -8,7 +8,7 @@ import { Card } from '../Card';
 import type { Channel } from '../channel';
 import { PlanEditor } from '../plan/PlanEditor';
 import { PlanView } from '../plan/PlanView';
-import type { Audit, RunCardData } from '../protocol';
+import type { Audit, PlanStep, Question, RunCardData } from '../protocol';
 import { roleLook } from '../roles';
 import { t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';
@@ -161,9 +161,16 @@ function Body({ state, live, audit, editing, onEdited }: BodyProps): VNode {
 
 /** What waits for the user, each where it can be decided; many of a kind together. */
 function Asks({ state }: { state: RunState }): VNode {
+  const found = (taskId: string | null | undefined): PlanStep | undefined =>
+    taskId ? state.plan?.steps.find(({ id }) => state.tasks[id]?.id === taskId) : undefined;
   const stepOf = (taskId: string | null | undefined): string | null => {
-    const step = taskId ? state.plan?.steps.find(({ id }) => state.tasks[id]?.id === taskId) : undefined;
+    const step = found(taskId);
     return step ? t('step %1', String(step.step_number)) : null;
+  };
+  // Why a step failed stands with the step, just above.
+  const isSaid = ({ context, task_id }: Question): boolean => {
+    const step = found(task_id);
+    return step !== undefined && state.tasks[step.id]?.error === context;
   };
   return (
     <>
@@ -173,7 +180,7 @@ function Asks({ state }: { state: RunState }): VNode {
         state.permissions.map(request => <PermissionCard key={request.id} request={request} step={stepOf(request.task_id)} />)
       )}
       {state.questions.map(question => (
-        <QuestionCard key={question.id} question={question} step={stepOf(question.task_id)} />
+        <QuestionCard key={question.id} question={isSaid(question) ? { ...question, context: '' } : question} step={stepOf(question.task_id)} />
       ))}
     </>
   );

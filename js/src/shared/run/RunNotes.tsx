@@ -4,11 +4,11 @@ import { useState } from 'preact/hooks';
 import { useAction } from '../action';
 import { Button, Failure } from '../Button';
 import { counted, moment } from '../figures';
-import { Icon } from '../icons';
 import type { Again, RunCardData } from '../protocol';
 import { t } from '../translate';
-import { bounded, oneLine, visible } from '../visible';
+import { oneLine } from '../visible';
 import { useRun } from './context';
+import { Reason } from './Reason';
 import { isFinal, presentJob, type RunState } from './state';
 
 /** Nobody here knows this run: what the notebook holds is all there is. */
@@ -81,7 +81,7 @@ export function RunBefore({ again, onAnew }: RunBeforeProps): VNode | null {
   );
 }
 
-/** Why it ended badly, and what one can do about it. */
+/** Why it ended badly, unless the step that failed has said so, and what one can do about it. */
 export function RunError({ state }: { state: RunState }): VNode | null {
   const { live } = useRun();
   const job = presentJob(state);
@@ -89,14 +89,10 @@ export function RunError({ state }: { state: RunState }): VNode | null {
     return null;
   }
   const next = live ? nextSentence(state) : '';
+  const isSaid = Object.values(state.tasks).some(task => task.status === 'failed' && task.error && job.error?.includes(task.error));
   return (
-    <div class={`cw-error cw-colour-${job.status === 'failed' ? 'error' : 'ask'}`}>
-      {job.error && (
-        <p class="cw-result">
-          <Icon name="alert" />
-          <span>{visible(bounded(job.error, 4000))}</span>
-        </p>
-      )}
+    <div class="cw-error">
+      {job.error && !isSaid && <Reason text={job.error} colour={job.status === 'failed' ? 'error' : 'ask'} />}
       {next && <p class="cw-dim">{next}</p>}
     </div>
   );

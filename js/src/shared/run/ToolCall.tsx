@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 
+import { toolWords } from '../ask/words';
 import { CopyButton } from '../CopyButton';
 import { Diff, DiffCounts } from '../Diff';
 import { secondsBetween, duration } from '../figures';
@@ -31,7 +32,7 @@ function CallLine({ call }: { call: CallEntry }): VNode {
   const seconds = secondsBetween(call.at, call.endedAt);
   return (
     <span class="cw-call-line">
-      <CallMark ok={call.ok} /> <span class="cw-chip">{oneLine(call.tool, 80)}</span>{' '}
+      <CallMark ok={call.ok} /> <span class="cw-chip">{toolWords(call.tool)}</span>{' '}
       <span>{oneLine(call.summary || target(call), 300)}</span> {call.diff && <DiffCounts text={call.diff} />}{' '}
       {seconds !== null && seconds >= 1 && <span class="cw-dim">{duration(seconds)}</span>}
     </span>
@@ -56,20 +57,10 @@ function target({ parameters }: CallEntry): string {
 }
 
 function CallInside({ call }: { call: CallEntry }): VNode {
-  const parameters = Object.entries(call.parameters);
   const text = call.result || call.output;
   return (
     <>
-      {parameters.length > 0 && (
-        <dl class="cw-facts">
-          {parameters.map(([name, value]) => (
-            <div key={name}>
-              <dt>{oneLine(name, 60)}</dt>
-              <dd>{visible(bounded(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), 4000))}</dd>
-            </div>
-          ))}
-        </dl>
-      )}
+      <CallFacts tool={call.tool} parameters={call.parameters} />
       {call.diff ? <Diff text={call.diff} label={t('What it changed')} /> : text && <Output text={text} />}
     </>
   );
@@ -89,6 +80,21 @@ function ProposedCell({ call: { tool, parameters } }: { call: CallEntry }): VNod
         {tool === 'insert_cell' ? t('Copy it into the notebook, or run %cowork insert there.') : t('Copy it into the cell.')}
       </p>
     </div>
+  );
+}
+
+/** The call as the model wrote it. */
+export function CallFacts({ tool, parameters }: { tool: string; parameters: Record<string, unknown> }): VNode {
+  const facts = Object.entries({ [t('Tool')]: tool, ...parameters });
+  return (
+    <dl class="cw-facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{oneLine(name, 60)}</dt>
+          <dd>{visible(bounded(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), 4000))}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 

@@ -74,6 +74,19 @@ describe('MCP servers', () => {
     ]);
   });
 
+  it('are not added from bad JSON: the form says where it is bad, shows the place, and keeps the text', async () => {
+    const drawn = await opened({ 'GET mcp/servers': list() });
+    await unfoldAll(drawn);
+    const area = one<HTMLTextAreaElement>(drawn.screen, 'textarea');
+    const text = '{\n  "command": "npx"\n  "args": []\n}';
+    await write(area, text);
+    await press(button(drawn.screen, 'Add'));
+    expect(one(drawn.screen, '.cw-form [role=alert]').textContent).toBe('This is not JSON: line 3, column 3 should be , or }.');
+    expect(area.value).toBe(text);
+    expect(area.selectionStart).toBe(text.indexOf('"args"'));
+    expect(drawn.server.changes).toEqual([]);
+  });
+
   it('offer texts and prompts to the user', async () => {
     const drawn = await opened({
       'GET mcp/servers': list({ ...FILES, tools: [], output: '' }),

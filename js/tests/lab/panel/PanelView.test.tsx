@@ -5,7 +5,7 @@ import { PanelView, type PanelViewProps } from '../../../src/lab/panel/PanelView
 import { CoworkError } from '../../../src/shared/channel';
 import { roleLook } from '../../../src/shared/roles';
 import { event, FakeServer, job, planned, runCard, settled } from '../../runs';
-import { NOT_READY, READY } from '../../samples';
+import { GUIDE, NOT_READY, READY } from '../../samples';
 import { button, draw, one } from '../../screen';
 import { calm, handsOn, list, press, write } from './drawing';
 
@@ -66,9 +66,10 @@ describe('the empty side panel', () => {
   });
 
   it('helps to connect a model when there is none', async () => {
-    const { screen } = await show({ health: NOT_READY });
-    expect(one(screen, '.cw-note').textContent).toBe('Set COWORK_MODEL first.');
-    expect(screen.querySelector('.cw-setup')).not.toBeNull();
+    const notReady = await show({ health: NOT_READY });
+    expect(one(notReady.screen, '.cw-note').textContent).toBe('Set COWORK_MODEL first.');
+    const { screen } = await show({ health: GUIDE });
+    expect(one(screen, '.cw-setup > summary').textContent).toBe('Connect a model server');
   });
 
   it('claims nothing before the server has answered', async () => {

@@ -9,6 +9,7 @@ import { RulesSection } from '../../../src/lab/panel/RulesSection';
 import { TrustSection } from '../../../src/lab/panel/TrustSection';
 import { WorkflowsSection } from '../../../src/lab/panel/WorkflowsSection';
 import { CoworkError } from '../../../src/shared/channel';
+import type { ModelHealth } from '../../../src/shared/protocol';
 import { AT, later, PERMISSION, plan, QUESTION, step } from '../../runs';
 import { NOT_READY, READY } from '../../samples';
 import { button, one, PATIENCE } from '../../screen';
@@ -183,6 +184,17 @@ describe('rules', () => {
     await press(button(drawn.screen, 'Add'));
     expect(drawn.server.changes).toEqual([{ method: 'POST', path: 'rules', body: { effect: 'deny', rule: 'delete_file', scope: 'workspace' } }]);
   });
+
+  it('are kept in the field with the name that was meant, when there is no such tool', async () => {
+    const message = "There is no tool 'delet_file'. Did you mean 'delete_file'?";
+    const refusing = { ...answers, 'POST rules': new CoworkError({ code: 'unknown_tool', message, status: 422 }) };
+    const drawn = await opened(await opened(await drawIn(<RulesSection />, refusing), 'Rules'), 'Add a rule');
+    await unfold([...drawn.screen.querySelectorAll('details')].pop()!);
+    await write(one<HTMLInputElement>(drawn.screen, 'input'), 'delet_file');
+    await press(button(drawn.screen, 'Add'));
+    expect(one(drawn.screen, 'form [role=alert]').textContent).toBe(message);
+    expect(one<HTMLInputElement>(drawn.screen, 'input').value).toBe('delet_file');
+  });
 });
 
 describe('trust', () => {
@@ -230,11 +242,11 @@ describe('the model picker', () => {
 
   it('says in a word how it stands', () => {
     const idle = { state: 'idle' } as const;
-    const notReady = (why_not: string): string => stateWord({ ...READY, model: { ...READY.model, ready: false, why_not } }, idle);
+    const notReady = (problem: ModelHealth['problem']): string => stateWord({ ...READY, model: { ...READY.model, ready: false, problem: problem ?? null } }, idle);
     expect(stateWord(null, { state: 'busy' })).toBe('loading…');
     expect(stateWord(null, { state: 'failed', error: null })).toBe('no answer');
-    expect(notReady('https://x/v1 refuses the key (401). Set COWORK_API_KEY to a valid one.')).toBe('gpt-5-mini: no key');
-    expect(notReady('The server is loading the model.')).toBe('gpt-5-mini: loading…');
-    expect(notReady('Something else.')).toBe('gpt-5-mini: not ready');
+    expect(notReady('key')).toBe('gpt-5-mini: no key');
+    expect(notReady('loading')).toBe('gpt-5-mini: loading…');
+    expect(notReady('server')).toBe('gpt-5-mini: not ready');
   });
 });

@@ -5,7 +5,7 @@ import { CoworkError } from '../../../src/shared/channel';
 import { HostProvider } from '../../../src/shared/host';
 import type { Audit, Plan, RunCardData } from '../../../src/shared/protocol';
 import { RunCard } from '../../../src/shared/run/RunCard';
-import { AT, event, executed, FakeServer, later, message, PERMISSION, plan, planned, PLAN_MADE, settled, step } from '../../runs';
+import { AT, event, executed, FakeServer, later, message, PERMISSION, plan, planned, PLAN_MADE, QUESTION, settled, step } from '../../runs';
 import { button, click, draw, one } from '../../screen';
 
 async function show(card: RunCardData, server = new FakeServer(card)): Promise<{ screen: HTMLElement; server: FakeServer }> {
@@ -30,7 +30,7 @@ describe('a plan that waits for approval', () => {
   it('shows goal, steps with reason, tools, files and time, and risks and needs before them', async () => {
     const { screen } = await show(planned());
     expect(one(screen, '.cw-goal').textContent).toBe('Chart revenue');
-    expect(rows(screen)[0]).toBe('1Do thing 1Because of 1run_cellfile1.py~3 s');
+    expect(rows(screen)[0]).toBe('1Do thing 1Because of 1Run a cellfile1.py~3 s');
     const text = screen.textContent ?? '';
     expect(text.indexOf('Rows may go')).toBeLessThan(text.indexOf('Do thing 1'));
     expect(text.indexOf('pyarrow')).toBeLessThan(text.indexOf('Do thing 1'));
@@ -240,6 +240,24 @@ describe('a plan that is carried out', () => {
     await click(button(screen, 'Try again'));
     expect(server.changes).toEqual([{ method: 'POST', path: 'jobs/j2/tasks/t2/retry', body: null }]);
     expect(screen.textContent).toContain('steps that are done are not repeated');
+  });
+
+  it('gives the reason of a failed step once, with lists as lists', async () => {
+    const why = 'Two things are missing:\n- pyarrow\n- disk space';
+    const failed = tasks('completed', 'failed').map(task => ({ ...task, error: task.step_id === '2' ? why : null }));
+    const card = planned({ status: 'failed', error: `Step 2 failed: ${why}`, role: 'actor', tasks: failed });
+    const server = new FakeServer(card);
+    const deviations = [{ kind: 'failed', what: `failed: ${why}` }];
+    server.answers.set('GET context/c1/audit', { steps: [{ id: '2', number: 2, action: '', status: 'failed', actual: { tools: [], files: [], seconds: 1 }, deviations }] });
+    const over = await show(card, server);
+    expect(one(over.screen, '.cw-card').textContent?.split('Two things are missing')).toHaveLength(2);
+    expect([...over.screen.querySelectorAll('.cw-step li')].map(item => item.textContent)).toEqual(['pyarrow', 'disk space']);
+
+    const waiting = failed.map(task => (task.error ? { ...task, status: 'waiting' as const } : task));
+    const asked = { ...QUESTION, question: 'Step 2 failed. What now?', context: why, task_id: 't2' };
+    const { screen } = await show(planned({ status: 'waiting', role: 'actor', tasks: waiting, questions: [asked] }));
+    expect(screen.textContent).toContain('What now?');
+    expect(screen.textContent?.split('Two things are missing')).toHaveLength(2);
   });
 });
 

@@ -75,14 +75,14 @@ describe('checking that the notebook still runs', () => {
     await server.send(event(12, 'message', { ...found({ runs: false, failed, hidden, left_out: 1 }, later(30)) }));
     const checks = [...screen.querySelectorAll('.cw-checked')];
     expect(checks).toHaveLength(1);
-    expect(checks[0]?.textContent).toContain("sales.ipynb does not run from top to bottom: code cell 3, line 2: NameError: name 'x' is not defined");
+    expect(checks[0]?.textContent).toContain("sales.ipynb does not run from top to bottom: cell 3, line 2: NameError: name 'x' is not defined");
     expect(checks[0]?.textContent).toContain('1 cell that asks the agent was left out.');
-    expect(checks[0]?.textContent).toContain("Code cell 3: It uses 'x', which no cell defines.");
+    expect(checks[0]?.textContent).toContain("Cell 3: It uses 'x', which no cell defines.");
   });
 
   it('is drawn from a saved card as well, whatever there was room for', async () => {
     const { screen } = await show(IDLE, runCard({ messages: [found({ hidden: null, failed: { cell: 2 }, runs: false, cells: undefined })] }));
-    expect(one(screen, '.cw-checked').textContent).toContain('code cell 2');
+    expect(one(screen, '.cw-checked').textContent).toContain('cell 2');
   });
 
   it('is not offered where there is no notebook, or nobody who could run it', async () => {

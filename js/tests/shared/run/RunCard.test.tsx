@@ -80,7 +80,13 @@ describe('a run card', () => {
     const { screen, server } = await show(runCard(RUNNING));
     await server.send(event(11, 'tool-call', { call_id: 'x', tool: 'execute_command', parameters: { command: 'make' } }), event(12, 'notice', { code: 'tool-output', call_id: 'x', text: '1 of 3' }));
     expect(one(screen, '.cw-output').textContent).toBe('1 of 3');
-    expect(one(screen, '.cw-call-line').textContent).toContain('make');
+    expect(one(screen, '.cw-call-line').textContent).toContain('Run a command make');
+    await act(async () => {
+      const fold = one<HTMLDetailsElement>(screen, '.cw-call details');
+      fold.open = true;
+      fold.dispatchEvent(new Event('toggle'));
+    });
+    expect(one(screen, '.cw-facts').textContent).toContain('execute_command');
   });
 
   it('can be stopped while it runs, and only then', async () => {

@@ -84,6 +84,14 @@ async def test_what_is_approved_is_the_code_itself(context: ToolContext) -> None
         ("code", "!rm x"),
     ]
     assert (run_cell.preview, run_code.preview) == (preview_cell, preview_code)
+    assert previews[0].resource == "cell 1 of n.ipynb"
+
+
+@pytest.mark.asyncio
+async def test_people_know_a_cell_by_its_place_and_models_by_its_id(context: ToolContext) -> None:
+    result = await call("run_cell", context, cell_id="c0")
+    assert result.summary == "ran cell 1 of n.ipynb"
+    assert "[ran cell c0 in" in result.text
 
 
 @pytest.mark.asyncio
@@ -107,7 +115,7 @@ async def test_a_failure_tells_the_line_and_what_was_printed_before(context: Too
         await call("run_cell", failed, cell_id="c0")
     assert raised.value.code == "code_failed"
     assert raised.value.message == (
-        "The cell c0 failed in line 2: a / 0\nhello\nZeroDivisionError: division by zero"
+        "Cell 1 of n.ipynb failed in line 2: a / 0\nhello\nZeroDivisionError: division by zero"
     )
     assert raised.value.details["line"] == 2
 

@@ -124,6 +124,21 @@ async def test_cell_is_deleted(disk: Disk, call: Call) -> None:
     )
     assert disk.sources() == ["2"]
     assert "-1\n" in result.data["diff"]
+    assert result.summary == "deleted cell 1 of n.ipynb"
+    assert "cell a" in result.text
+
+
+@pytest.mark.asyncio
+async def test_people_know_a_cell_by_its_place_and_models_by_its_id(disk: Disk, call: Call) -> None:
+    disk.write(code("1", "a"), code("2", "b"), code("3", "c"))
+    known = disk.fingerprint("b")
+    edited = await call("edit_cell", path="n.ipynb", cell_id="b", fingerprint=known, source="mine")
+    assert edited.summary.startswith("changed cell 2 of n.ipynb (")
+    assert edited.text.startswith("Changed cell b of n.ipynb")
+    assert "cell" not in edited.data["diff"]
+    moved = await call("move_cell", path="n.ipynb", cell_id="b", index=0)
+    assert moved.summary == "moved cell 2 of n.ipynb from place 2 to 1"
+    assert moved.text.startswith("Moved cell b of n.ipynb from place 1 to 0.")
 
 
 @pytest.mark.asyncio
@@ -250,7 +265,12 @@ async def test_edits_at_once_all_land(disk: Disk, call: Call) -> None:
         ("edit_cell", {"cell_id": "a", "fingerprint": "", "source": "b = 1"}, "diff", "+b = 1"),
         ("insert_cell", {"source": "b = 1"}, "diff", "+b = 1"),
         ("delete_cell", {"cell_id": "a", "fingerprint": ""}, "diff", "-a = 1"),
-        ("move_cell", {"cell_id": "a", "index": 1}, "text", "from place 0 to 1"),
+        (
+            "move_cell",
+            {"cell_id": "a", "index": 1},
+            "text",
+            "moved cell 1 of n.ipynb from place 1 to 2",
+        ),
         ("create_notebook", {"cells": [{"source": "b = 1"}]}, "diff", "+b = 1"),
     ],
 )

@@ -1,0 +1,39 @@
+import type { VNode } from 'preact';
+
+import { useAction } from './action';
+import { Button, Failure } from './Button';
+import { CopyButton } from './CopyButton';
+import { useHost } from './host';
+import { t } from './translate';
+
+/** What is fenced like code, but would do nothing good in a cell. */
+const NOT_FOR_CELLS = new Set(['bash', 'console', 'csv', 'diff', 'html', 'json', 'mermaid', 'sh', 'shell', 'text', 'toml', 'xml', 'yaml']);
+
+/** Code in an answer, with what one would do with it. */
+export function CodeBlock({ code, language }: { code: string; language: string }): VNode {
+  return (
+    <div class="cw-snippet">
+      <pre tabIndex={0}>
+        <code>{code}</code>
+      </pre>
+      <CodeTools code={code} language={language} />
+    </div>
+  );
+}
+
+/** Copies the code, or makes a cell of it where the page around the card can. */
+export function CodeTools({ code, language }: { code: string; language: string }): VNode {
+  const { insertCell } = useHost();
+  const inserting = useAction();
+  return (
+    <div class="cw-snippet-tools">
+      <CopyButton text={code} label={t('Copy this code')} />
+      {insertCell && !NOT_FOR_CELLS.has(language.toLowerCase()) && (
+        <Button busy={inserting.busy} onClick={() => void inserting.run(() => insertCell(code))}>
+          {t('Insert as cell')}
+        </Button>
+      )}
+      <Failure error={inserting.error} />
+    </div>
+  );
+}

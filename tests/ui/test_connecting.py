@@ -1,0 +1,99 @@
+"""Somebody connects a model: with a wrong address, a wrong key, no model, and then a right one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.scripted import ScriptedServer, text
+
+from .lab import LabServer
+from .person import card, choose_in_palette, open_notebook, run_cells
+
+KEY = "sk-right"
+Screenshot = Callable[[Page, str], Path]
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    """A model server that wants a key and has two models."""
+    with ScriptedServer([text("Hello from large.")], models="small large") as model:
+        model.key = KEY
+        yield model
+
+
+@pytest.fixture
+def unconnected(tmp_path: Path) -> Iterator[LabServer]:
+    """A Lab of its own, since what is chosen here is remembered."""
+    no_keyring = {"PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring"}
+    with LabServer(tmp_path, no_keyring) as lab:
+        yield lab
+
+
+def values(form: Locator) -> list[str]:
+    """What stands in the fields."""
+    return [
+        form.get_by_label(name, exact=True).input_value() for name in ("Address", "Model", "Key")
+    ]
+
+
+def connect(form: Locator, **typed: str) -> None:
+    """Type and press the button."""
+    for name, value in typed.items():
+        form.get_by_label(name, exact=True).fill(value)
+    form.get_by_role("button", name="Connect").click()
+
+
+@pytest.mark.parametrize("place", ["card", "panel"])
+def test_what_fails_is_not_adopted_and_says_which_field_is_wrong(
+    page: Page,
+    unconnected: LabServer,
+    server: ScriptedServer,
+    screenshot: Screenshot,
+    place: str,
+) -> None:
+    open_notebook(page, unconnected)
+    if place == "card":
+        run_cells(page, 4)
+        where = card(page, "Check connection")
+    else:
+        choose_in_palette(page, "Show Cowork Panel")
+        where = page.locator(".cw-panel")
+    where.get_by_text("Connect a model server").click()
+    form = where.locator("form.cw-connect")
+    said = form.get_by_role("alert")
+
+    wrong = "http://127.0.0.1:9/v1"
+    connect(form, Address=wrong, Model="large", Key="sk-wrong")
+    expect(said).to_contain_text(f"Nothing answers at {wrong}")
+    expect(said).to_contain_text("correct Address")
+    expect(form.get_by_label("Address", exact=True)).to_be_focused()
+    assert values(form) == [wrong, "large", "sk-wrong"]
+    screenshot(page, f"connecting-{place}-address")
+
+    connect(form, Address=server.base_url)
+    expect(said).to_contain_text("refuses the key (401). Set Key to a valid one.")
+    assert values(form) == [server.base_url, "large", "sk-wrong"]
+    screenshot(page, f"connecting-{place}-key")
+
+    connect(form, Model="", Key=KEY)
+    expect(said).to_contain_text("Set Model to one of: small, large")
+    assert values(form) == [server.base_url, "", KEY]
+    expect(where).to_contain_text("No language model is connected")
+    expect(where).not_to_contain_text("COWORK_")
+    screenshot(page, f"connecting-{place}-model")
+
+    form.get_by_role("button", name="large").click()
+    expect(where).to_contain_text(f"large answers at {server.base_url}")
+    expect(where.get_by_text("Use another model")).to_be_visible()
+    screenshot(page, f"connecting-{place}-connected")
+
+    where.get_by_text("Use another model").click()
+    connect(form, Address=wrong)
+    expect(said).to_contain_text("Nothing answers")
+    where.get_by_role("button", name="Check connection").click()
+    expect(where.locator("[aria-live]")).to_contain_text(f"large answers at {server.base_url}")
+    screenshot(page, f"connecting-{place}-stays")
