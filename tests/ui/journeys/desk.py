@@ -54,7 +54,7 @@ class Desk:
     def restart_kernel(self) -> None:
         """Nothing is known to the kernel any more, and Cowork must be loaded again."""
         choose_in_menu(self.page, "Kernel", "Restart Kernel…")
-        self.page.locator(".jp-Dialog").get_by_role("button", name="Restart").click()
+        self.page.locator(".jp-Dialog .jp-mod-accept").click()
         expect(self.page.locator("#jp-main-statusbar")).to_contain_text("| Idle")
         self.run(0)
 

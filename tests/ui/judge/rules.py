@@ -197,13 +197,18 @@ def _buttons(judged: Judged) -> Iterator[str]:
     card, there = judged.card, judged.card.buttons
     if there is None or card.is_editing:
         return
+    offered = [name for name in (*BUTTONS, *TAKING_BACK) if name in there]
+    if judged.is_copy:
+        if offered:
+            yield f"it offers {offered}, but is a copy: its run is of {judged.facts.notebook}"
+        return
     meant = _meant_buttons(judged)
     for name in BUTTONS:
         if name in there and name not in meant:
             yield f"it offers {_named(name)}, but should not"
         if name in meant and name not in there:
             yield f"it does not offer {_named(name)}, but should"
-    ids = {job.id for job in judged.own} if not (card.is_record or judged.is_copy) else set()
+    ids = {job.id for job in judged.own} if not card.is_record else set()
     changed = any(one.job_id in ids for one in judged.facts.checkpoints)
     for name in TAKING_BACK:
         if name in there and not (changed or (ids and judged.executions)):
@@ -213,7 +218,7 @@ def _buttons(judged: Judged) -> Iterator[str]:
 
 
 def _meant_buttons(judged: Judged) -> set[str]:
-    if judged.card.is_record or judged.is_copy:
+    if judged.card.is_record:
         return set()
     if not judged.present.is_over:
         return {"Stop"}
