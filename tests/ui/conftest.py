@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 from docs.site.pictures import outdated
 
 from .chromium import ARGUMENTS, HELP, find_chromium
+from .judge.judge import judge
 from .lab import LabServer
 from .patience import PATIENCE
 from .told import model as model
@@ -62,15 +63,20 @@ def second(browser: Browser) -> Iterator[Page]:
 
 
 def _tab(browser: Browser) -> Iterator[Page]:
-    """What the page reports as an error of ours fails the test."""
+    """What the page reports as an error of ours fails the test, and so does a card that shows
+    otherwise than the server says: see `judge`."""
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     context.set_default_timeout(PATIENCE)
     tab = context.new_page()
     errors: list[Error] = []
     tab.on("pageerror", lambda error: errors.append(error))
     yield tab
-    context.close()
+    try:
+        found = judge(context)
+    finally:
+        context.close()
     assert not [one.stack or one.message for one in errors if not _is_of_others(one)]
+    assert not found, "cards show otherwise than it is:\n" + "\n".join(found)
 
 
 def _is_of_others(error: Error) -> bool:

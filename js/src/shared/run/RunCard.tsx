@@ -63,7 +63,7 @@ function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
   const failed = statusOf(state) === 'failed';
   return (
     <RunProvider value={hands}>
-      <div class="cw-run" ref={root}>
+      <div class="cw-run" ref={root} data-context-id={card.context_id} data-job-id={card.job_id} data-host={card.host}>
         <Card
           edge={failed ? 'error' : roleLook(roleOf(state)).colour}
           label={t('%1: %2', roleLook(roleOf(state)).label, oneLine(state.goal || card.title))}
