@@ -153,4 +153,3 @@ class Tabs:
 
 def _real_path(root: str, path: str) -> str:
     return os.path.realpath(os.path.join(root, path))  # noqa: PTH118
-
