@@ -161,7 +161,9 @@ def test_an_empty_cell_executes_the_plan_once(
     assert done.card["snapshot"]["status"] == "completed"
     assert (tmp_path / "root" / "a.txt").read_text() == "a\n"
     again = cells.run("%%act", "c2")
-    assert (again.card["job_id"], again.card["again"]) == (done.card["job_id"], {"revision": 1})
+    job = get(server, f"jobs/{done.card['job_id']}")
+    assert again.card["job_id"] == job["id"]
+    assert again.card["again"] == {"plan_id": job["plan_id"], "revision": 1}
     audit = cells.run("from cowork_jupyter import Cowork\nCowork().audit()")
     assert "| ✓ 1 | Write a.txt |" in audit.markdown
 
