@@ -55,5 +55,8 @@ def words(text: str) -> str:
 
 
 def same(shown: str, meant: str, most: int = 200) -> bool:
-    """Whether these are the same words, as far as a card has room for them."""
+    """Whether these are the same words, as far as a card has room for them: what it had to cut
+    ends with an ellipsis."""
+    if shown.rstrip().endswith("…") and words(shown):
+        most = min(most, len(words(shown)))
     return words(shown)[:most] == words(meant)[:most]

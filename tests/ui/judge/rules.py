@@ -248,7 +248,7 @@ def _user_words(judged: Judged) -> Iterator[str]:
 
 
 def _approvals(judged: Judged) -> Iterator[str]:
-    approved = [one for one in judged.card.lines if re.search(r"\bapproved\b", one)]
+    approved = [one for one in judged.card.lines if re.search(r"^You approved|: approved$", one)]
     executed = sum(job.kind == "plan" for job in judged.own)
     if len(approved) > executed:
         yield f"it says {_named(approved[0])}, but {executed or 'none'} of its jobs executes a plan"

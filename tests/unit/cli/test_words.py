@@ -67,16 +67,9 @@ def test_a_request_shows_the_whole_call_and_what_cannot_be_undone() -> None:
 
 def test_a_request_says_which_cell_it_is_about() -> None:
     facts = {
-        "id": "p",
-        "context_id": "c",
-        "status": "pending",
-        "created_at": "",
-        "tool": "run_cell",
-        "resource": "cell 3 of a.ipynb",
-        "risk": "medium",
-        "why": [],
-        "shown": {"kind": "code", "text": "x", "complete": True},
-        "uncovered": [],
+        **{"id": "p", "context_id": "c", "status": "pending", "created_at": ""},
+        **{"tool": "run_cell", "resource": "cell 3 of a.ipynb", "risk": "medium", "why": []},
+        **{"shown": {"kind": "code", "text": "x", "complete": True}, "uncovered": []},
     }
     request = PermissionRequested.model_validate(facts)
     assert request_text(request).startswith("run_cell (cell 3 of a.ipynb) wants to run.")

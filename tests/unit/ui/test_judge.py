@@ -310,6 +310,7 @@ def test_a_saved_card_is_read_from_its_notebook() -> None:
         ("Write report.md", "Write `report.md`"),
         ("See the page", "See [the page](https://example.org)"),
         ("first\nsecond", "1. first\n2. second"),
+        ("all that there was ro…", "all that there was room for"),
     ],
 )
 def test_markdown_and_how_it_is_drawn_are_the_same_words(shown: str, meant: str) -> None:

@@ -68,7 +68,8 @@ function isRepetition(state: RunState, entry: Entry): boolean {
   }
   // Approving a plan is what makes the role actor.
   const isConsequence = entry.kind === 'role' && entry.role === 'actor' && state.entries.some(one => one.kind === 'decision' && one.approval);
-  return isConsequence || (entry.kind === 'assignment' && !entry.task);
+  // What a step's agent is told is not for the user, also when a newer revision no longer has the step. What is delegated is.
+  return isConsequence || (entry.kind === 'assignment' && (!entry.task || state.jobs[entry.job ?? '']?.kind === 'plan'));
 }
 
 /** When a step was begun last: the event said it, or else the message that assigned it. */

@@ -4,7 +4,7 @@ import { entriesOfTask, fold, mainEntries, readsSentence, taskStart } from '../.
 import { withMessage } from '../../../src/shared/run/messages';
 import { fromCard } from '../../../src/shared/run/snapshot';
 import type { CallEntry, RunState } from '../../../src/shared/run/state';
-import { AT, later, message, planned, runCard } from '../../runs';
+import { AT, executed, later, message, planned, runCard } from '../../runs';
 
 let count = 0;
 
@@ -47,6 +47,13 @@ describe('where things stand', () => {
     const state = withMessage(fromCard(planned({ tasks: [{ id: 't1', step_id: '1', status: 'running', created_at: AT }] })), message('task_assignment', 'Do it', { task_id: 't1', created_at: later(30) }));
     expect(taskStart(state, state.tasks['1']!)).toBe(later(30));
     expect(taskStart(fromCard(planned()), { ...state.tasks['1']!, id: 't9' })).toBeNull();
+  });
+
+  it('what the agent of a step was told is never shown, also when the plan no longer has that step', () => {
+    const told = message('task_assignment', 'Your task is step 1', { job_id: 'j2', task_id: 'gone', role: 'user' });
+    expect(mainEntries(withMessage(fromCard(executed()), told)).filter(({ kind }) => kind === 'assignment')).toEqual([]);
+    const delegated = { ...told, id: 'other', job_id: 'j1' };
+    expect(mainEntries(withMessage(fromCard(executed()), delegated)).filter(({ kind }) => kind === 'assignment')).toHaveLength(1);
   });
 
   it('the goal is not said twice', () => {
