@@ -19,6 +19,7 @@ import { restartAt } from './cardRendererRestart';
 import { SavedCard } from './cardRendererSaving';
 import { ICoworkModel } from './coworkModel';
 import { passOnGlobalKeys } from './globalKeys';
+import { drawnBy } from './HostText';
 import { insertBelow } from './insertCell';
 import { keepKeys } from './keptKeys';
 
@@ -118,7 +119,7 @@ export const cards: JupyterFrontEndPlugin<void> = {
     notebooks: INotebookTracker | null,
     dialogs: ISessionContextDialogs | null
   ) => {
-    const host: CardHost = { renderMarkdown: labMarkdown(rendermime) };
+    const host: CardHost = { Markdown: drawnBy(labMarkdown(rendermime)) };
     const around = notebooks === null ? undefined : aroundCard(notebooks, dialogs);
     // Safe: text stays text, and what is clicked goes by what the server says, not by what the notebook holds.
     const add = (mimeType: string, createRenderer: () => IRenderMime.IRenderer): void =>

@@ -2,13 +2,13 @@
 
 import type { IRenderMime, IRenderMimeRegistry } from '@jupyterlab/rendermime';
 
-import type { CardHost } from '../shared/host';
+import type { Draw } from './HostText';
 
 const MARKDOWN = 'text/markdown';
 /** What could move text to where a button is, or run one of Lab's commands on a click. */
 const BEYOND_TEXT = /^(style|data-commandlinker.*)$/;
 
-export function labMarkdown(rendermime: IRenderMimeRegistry): NonNullable<CardHost['renderMarkdown']> {
+export function labMarkdown(rendermime: IRenderMimeRegistry): Draw {
   let own: IRenderMimeRegistry | null = null;
   return async (source, node) => {
     // Cloned when first needed, with all that other extensions have added by then.

@@ -9,6 +9,7 @@ import { labMarkdown } from './cardRendererMarkdown';
 import { CommandIDs } from './commandIds';
 import { ICoworkModel } from './coworkModel';
 import { download } from './download';
+import { drawnBy } from './HostText';
 import { notifyOfInbox } from './inboxNotification';
 import { insertBelowActive } from './insertCell';
 import { notebookForCell } from './magicCell';
@@ -49,7 +50,7 @@ export const panel: JupyterFrontEndPlugin<void> = {
       notebook,
       download: (path: string, fileName: string) => download(app.serviceManager.serverSettings, path, fileName)
     };
-    const view = new CoworkPanel(cowork, where, actions, rendermime === null ? {} : { renderMarkdown: labMarkdown(rendermime) });
+    const view = new CoworkPanel(cowork, where, actions, rendermime === null ? {} : { Markdown: drawnBy(labMarkdown(rendermime)) });
     notebooks?.currentChanged.connect(() => {
       view.update();
       // A notebook that has just been opened gets its model a little later.

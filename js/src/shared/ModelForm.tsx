@@ -19,15 +19,6 @@ interface ModelFormProps {
   models?: readonly string[];
 }
 
-/** Where the servers that people use most are found. */
-const ADDRESSES = {
-  OpenAI: 'https://api.openai.com/v1',
-  Ollama: 'http://localhost:11434/v1',
-  'LM Studio': 'http://localhost:1234/v1',
-  vLLM: 'http://localhost:8000/v1',
-  'llama.cpp': 'http://localhost:8080/v1'
-};
-
 /** The names that the server has for our fields, in what it says is wrong. */
 const FIELDS: Record<string, FieldName> = { address: 'base_url', key: 'api_key', model: 'model' };
 
@@ -37,14 +28,13 @@ export function ModelForm({ channel, onChange, start, models = [] }: ModelFormPr
   const form = useRef<HTMLFormElement>(null);
   const connecting = useAction();
   const refused = refusalOf(connecting.error);
-  const served = refused?.models ?? models;
+  const served = refused.models ?? models;
 
   const connect = async (what: Fields): Promise<void> => {
     setFields(what);
     const ok = await connecting.run(() =>
       channel.request('PUT', 'models/connection', what).catch((error: unknown) => {
-        const field = refusalOf(error)?.field;
-        form.current?.querySelector<HTMLInputElement>(`[name=${field ?? 'none'}]`)?.focus();
+        form.current?.querySelector<HTMLInputElement>(`[name=${FIELDS[refusalOf(error).field ?? ''] ?? 'none'}]`)?.focus();
         throw error;
       })
     );
@@ -63,7 +53,7 @@ export function ModelForm({ channel, onChange, start, models = [] }: ModelFormPr
         spellcheck={false}
         placeholder={hint}
         value={fields[name]}
-        aria-invalid={refused?.field === name}
+        aria-invalid={FIELDS[refused.field ?? ''] === name}
         onInput={event => setFields({ ...fields, [name]: event.currentTarget.value.trim() })}
         data-lm-suppress-shortcuts="true"
       />
@@ -78,14 +68,7 @@ export function ModelForm({ channel, onChange, start, models = [] }: ModelFormPr
         void connect(fields);
       }}
     >
-      <div class="cw-bar" role="group" aria-label={t('Usual servers')}>
-        {Object.entries(ADDRESSES).map(([label, address]) => (
-          <Button key={label} look="link" onClick={() => setFields({ ...fields, base_url: address })}>
-            {label}
-          </Button>
-        ))}
-      </div>
-      {field('base_url', t('Address'), ADDRESSES.OpenAI)}
+      {field('base_url', t('Address'), 'https://api.openai.com/v1')}
       {field('model', t('Model'), t('its name on that server; empty to see what there is'))}
       {served.length > 0 && (
         <div class="cw-bar" role="group" aria-label={t('Models at this address')}>
@@ -108,11 +91,12 @@ export function ModelForm({ channel, onChange, start, models = [] }: ModelFormPr
   );
 }
 
-/** Which field a refusal is about, and what the server has instead. */
-function refusalOf(error: unknown): { field: FieldName | undefined; models: string[] } | null {
-  if (!(error instanceof CoworkError) || !isRecord(error.details)) {
-    return null;
-  }
-  const { field, models } = error.details;
-  return { field: FIELDS[String(field)], models: Array.isArray(models) ? models.filter(one => typeof one === 'string') : [] };
+interface Refusal {
+  field?: string;
+  models?: string[];
+}
+
+/** Which part a refusal is about, and what the server has instead. */
+function refusalOf(error: unknown): Refusal {
+  return error instanceof CoworkError && isRecord(error.details) ? error.details : {};
 }

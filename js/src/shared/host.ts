@@ -1,14 +1,14 @@
 /** What cards ask of the page around them. */
 
-import { createContext } from 'preact';
+import { createContext, type ComponentType } from 'preact';
 import { useContext } from 'preact/hooks';
 
 export interface CardHost {
   /**
-   * Draws Markdown of strangers into the node with the host's own means (highlighting, diagrams), sanitised.
+   * Draws Markdown of strangers with the host's own means (highlighting, diagrams), sanitised.
    * Without it cards draw a plain subset themselves.
    */
-  renderMarkdown?: (source: string, node: HTMLElement) => Promise<void>;
+  Markdown?: ComponentType<{ text: string }>;
   /** Restarts the kernel, once the user has agreed, and runs all that stands above the card. Missing where the page cannot. */
   restartAndRunToHere?: () => Promise<void>;
   /** Puts code into a new cell: below the card's, or below the one the user is in. Missing where there is no notebook to change. */

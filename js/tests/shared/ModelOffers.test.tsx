@@ -86,12 +86,6 @@ describe('Getting a model', () => {
     expect(changes()).toBe(0);
   });
 
-  it('fills in the address of a server that people use', async () => {
-    const { screen } = await show(GUIDE);
-    await click(button(screen, 'Ollama'));
-    expect(field(screen, 'base_url').value).toBe('http://localhost:11434/v1');
-  });
-
   it('keeps what was typed when it fails, marks the field, and lets the models there be clicked', async () => {
     const answers: Record<string, unknown> = {
       'PUT models/connection': new CoworkError({

@@ -43,21 +43,21 @@ def test_a_plan_says_all_that_is_approved_with_it() -> None:
     ]
 
 
+def requested(**facts: object) -> PermissionRequested:
+    about = {"id": "perm_1", "context_id": "c", "status": "pending", "created_at": ""}
+    return PermissionRequested.model_validate({**about, **facts})
+
+
 def test_a_request_shows_the_whole_call_and_what_cannot_be_undone() -> None:
-    facts = {
-        "id": "perm_1",
-        "context_id": "c",
-        "status": "pending",
-        "created_at": "",
-        "tool": "execute_command",
-        "resource": "curl x",
-        "risk": "high",
-        "why": ["It reaches the network."],
-        "shown": {"kind": "command", "text": "curl x\ncurl y", "complete": False},
-        "uncovered": ["big.bin (too large)"],
-        "scopes": ["once", "session", "global"],
-    }
-    request = PermissionRequested.model_validate(facts)
+    request = requested(
+        tool="execute_command",
+        resource="curl x",
+        risk="high",
+        why=["It reaches the network."],
+        shown={"kind": "command", "text": "curl x\ncurl y", "complete": False},
+        uncovered=["big.bin (too large)"],
+        scopes=["once", "session", "global"],
+    )
     text = request_text(request)
     assert "  │ curl x\n  │ curl y\n  │ … (too long to be shown whole)" in text
     assert "It reaches the network." in text
@@ -66,12 +66,8 @@ def test_a_request_shows_the_whole_call_and_what_cannot_be_undone() -> None:
 
 
 def test_a_request_says_which_cell_it_is_about() -> None:
-    facts = {
-        **{"id": "p", "context_id": "c", "status": "pending", "created_at": ""},
-        **{"tool": "run_cell", "resource": "cell 3 of a.ipynb", "risk": "medium", "why": []},
-        **{"shown": {"kind": "code", "text": "x", "complete": True}, "uncovered": []},
-    }
-    request = PermissionRequested.model_validate(facts)
+    shown = {"kind": "code", "text": "x", "complete": True}
+    request = requested(tool="run_cell", resource="cell 3 of a.ipynb", risk="medium", shown=shown)
     assert request_text(request).startswith("run_cell (cell 3 of a.ipynb) wants to run.")
 
 

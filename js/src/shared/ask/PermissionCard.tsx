@@ -86,23 +86,14 @@ function What({ request }: { request: PermissionRequest }): VNode {
       )}
       <Shown request={request} />
       {shown && !shown.complete && <Note>{t('This is not all of it: the rest is too long to show.')}</Note>}
-      <Reasons reasons={why} />
+      <ul class="cw-dim cw-reasons">
+        {why.map(one => (
+          <li key={one}>{visible(one)}</li>
+        ))}
+      </ul>
       {uncovered.length > 0 && <Note>{t('Rolling back cannot undo: %1', uncovered.map(visible).join('; '))}</Note>}
       <Fold summary={<span class="cw-dim">{t('Details')}</span>}>{() => <CallFacts tool={tool} parameters={parameters} />}</Fold>
     </>
-  );
-}
-
-function Reasons({ reasons }: { reasons: readonly string[] }): VNode | null {
-  if (reasons.length < 2) {
-    return reasons[0] ? <p class="cw-dim">{visible(reasons[0])}</p> : null;
-  }
-  return (
-    <ul class="cw-dim cw-reasons">
-      {reasons.map(one => (
-        <li key={one}>{visible(one)}</li>
-      ))}
-    </ul>
   );
 }
 

@@ -42,58 +42,34 @@ export function riskWord(risk: string): string {
   }
 }
 
-/** What a tool does, as one would say it; a tool we do not know goes by its name. */
-export function toolWords(tool: string): string {
-  switch (tool) {
-    case 'execute_command':
-      return t('Run a command');
-    case 'run_cell':
-      return t('Run a cell');
-    case 'run_code':
-      return t('Run code');
-    case 'update_file':
-      return t('Change a file');
-    case 'create_file':
-      return t('Create a file');
-    case 'delete_file':
-      return t('Delete a file');
-    case 'create_notebook':
-      return t('Create a notebook');
-    case 'insert_cell':
-      return t('Insert a cell');
-    case 'edit_cell':
-      return t('Change a cell');
-    case 'move_cell':
-      return t('Move a cell');
-    case 'delete_cell':
-      return t('Delete a cell');
-    case 'read_file':
-      return t('Read a file');
-    case 'read_notebook':
-      return t('Read a notebook');
-    case 'list_directory':
-      return t('List a folder');
-    case 'get_file_info':
-      return t('Look at a file');
-    case 'grep':
-    case 'search_code':
-    case 'search_symbol':
-      return t('Search');
-    case 'find_tools':
-      return t('Look for tools');
-    case 'list_variables':
-      return t('List the variables');
-    case 'inspect_variable':
-      return t('Look at a variable');
-    case 'delegate':
-      return t('Hand over a task');
-    default:
-      return foreignTool(tool) ?? oneLine(tool, 80);
-  }
-}
+const TOOLS: Record<string, string> = {
+  execute_command: 'Run a command',
+  run_cell: 'Run a cell',
+  run_code: 'Run code',
+  update_file: 'Change a file',
+  create_file: 'Create a file',
+  delete_file: 'Delete a file',
+  create_notebook: 'Create a notebook',
+  insert_cell: 'Insert a cell',
+  edit_cell: 'Change a cell',
+  move_cell: 'Move a cell',
+  delete_cell: 'Delete a cell',
+  read_file: 'Read a file',
+  read_notebook: 'Read a notebook',
+  list_directory: 'List a folder',
+  get_file_info: 'Look at a file',
+  grep: 'Search',
+  search_code: 'Search',
+  search_symbol: 'Search',
+  find_tools: 'Look for tools',
+  list_variables: 'List the variables',
+  inspect_variable: 'Look at a variable',
+  delegate: 'Hand over a task'
+};
 
-/** A tool of an MCP server goes by its own name, and says whose it is. */
-function foreignTool(tool: string): string | null {
+/** What a tool does, as one would say it; one of an MCP server says whose it is, and one we do not know goes by its name. */
+export function toolWords(tool: string): string {
+  const words = Object.hasOwn(TOOLS, tool) ? TOOLS[tool] : undefined;
   const [, server, name] = /^mcp__(.+?)__(.+)$/.exec(tool) ?? [];
-  return server && name ? t('%1 (%2)', oneLine(name, 80), oneLine(server, 60)) : null;
+  return words ? t(words) : oneLine(name ? `${name} (${server})` : tool, 80);
 }

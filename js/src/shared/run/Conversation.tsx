@@ -122,8 +122,7 @@ function Asked({ entry }: { entry: QuestionEntry }): VNode | null {
   );
 }
 
-const LINES: Record<LineEntry['kind'], { icon: string; colour: string }> = {
-  error: { icon: 'alert', colour: 'error' },
+const LINES: Record<Exclude<LineEntry['kind'], 'error'>, { icon: string; colour: string }> = {
   decision: { icon: 'check', colour: 'ok' },
   notice: { icon: 'alert', colour: 'grey' },
   role: { icon: 'person', colour: 'grey' },
@@ -133,10 +132,10 @@ const LINES: Record<LineEntry['kind'], { icon: string; colour: string }> = {
 };
 
 function Line({ entry }: { entry: LineEntry }): VNode {
-  const look = entry.allowed === false ? { icon: 'cross', colour: 'error' } : LINES[entry.kind];
   if (entry.kind === 'error') {
     return <Reason text={entry.text} />;
   }
+  const look = entry.allowed === false ? { icon: 'cross', colour: 'error' } : LINES[entry.kind];
   return (
     <p class={`cw-line cw-colour-${look.colour}`}>
       <Icon name={look.icon} />

@@ -1,6 +1,7 @@
 import { act } from 'preact/test-utils';
 import { describe, expect, it, vi } from 'vitest';
 
+import { drawnBy, type Draw } from '../../src/lab/HostText';
 import { HostProvider, type CardHost } from '../../src/shared/host';
 import { RichText } from '../../src/shared/RichText';
 import { button, click, draw, one } from '../screen';
@@ -18,7 +19,7 @@ async function show(text: string, host: CardHost): Promise<HTMLElement> {
 }
 
 /** Draws as Lab does, in its own elements. */
-const renderMarkdown = async (source: string, node: HTMLElement): Promise<void> => {
+const draws: Draw = async (source, node) => {
   const pre = document.createElement('pre');
   const code = document.createElement('code');
   code.className = 'cm-s-jupyter language-python';
@@ -30,7 +31,7 @@ const renderMarkdown = async (source: string, node: HTMLElement): Promise<void> 
 describe('Code in an answer', () => {
   it.each([
     ['our own drawing', {}],
-    ['the host’s', { renderMarkdown }]
+    ['the host’s', { Markdown: drawnBy(draws) }]
   ])('can be copied and made a cell of, in %s', async (_where, drawing) => {
     const insertCell = vi.fn(async () => undefined);
     const screen = await show(ANSWER, { ...drawing, insertCell });
@@ -40,7 +41,7 @@ describe('Code in an answer', () => {
     expect(insertCell).toHaveBeenCalledWith('x = 1\nprint(x)');
   });
 
-  it.each([{}, { renderMarkdown }])('can only be copied where there is no notebook', async host => {
+  it.each([{}, { Markdown: drawnBy(draws) }])('can only be copied where there is no notebook', async host => {
     const screen = await show(ANSWER, host);
     expect([...screen.querySelectorAll('button')].map(each => each.textContent)).toEqual(['Copy']);
   });
