@@ -269,7 +269,10 @@ class Execution:
         return None
 
     async def _replan(self, why: str) -> Outcome:
-        """Let the planner make a new plan; the user approves it like any other."""
+        """Let the planner make a new plan; the user approves it like any other.
+
+        This job has not carried out what was approved, whatever comes of that.
+        """
         done = [step for step in self.plan.steps if step.status in DONE]
         finished = "; ".join(f"{step.id}: {step.action}" for step in done) or "none"
         request = (
@@ -278,9 +281,11 @@ class Execution:
         )
         log = replace(self._log(), role=AgentRole.PLANNER)
         log.say("user", request, TaskAssignmentData(replan=True))
-        return await self.kit.run(
+        planned = await self.kit.run(
             self.context, AgentRole.PLANNER, self.job.id, request, self.budget
         )
+        no_plan = f"\nThere is no new plan: {planned.error}" if planned.error else ""
+        return Outcome(JobStatus.FAILED, f"{why}{no_plan}", planned.text)
 
     def skip(self, task: Task) -> None:
         """Mark a step of a job that has stopped as one to go on without."""
