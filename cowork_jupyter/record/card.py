@@ -31,14 +31,12 @@ _KEPT = {
     MessageType.TOOL_RESULT: ("call_id", "ok", "summary", "error"),
     MessageType.PLAN: (),
     MessageType.TASK_ASSIGNMENT: (),
-    MessageType.ANSWER: ("question_id", "value"),
-    MessageType.TEXT: ("reasoning", "problem", "reproduction"),
+    MessageType.TEXT: ("reasoning", "problem", "answer", "reproduction"),
 }
 """What of a message's data draws its card; of the others, all."""
 _TEXTLESS = (
     MessageType.TOOL_RESULT,
     MessageType.PLAN,
-    MessageType.ANSWER,
     MessageType.TASK_ASSIGNMENT,  # what we tell an agent is nobody's words
 )
 _BRIEF_STEP = {"id", "step_number", "action", "status"}
