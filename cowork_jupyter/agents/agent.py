@@ -123,6 +123,7 @@ class AgentKit:
             counter=self.counter,
             sight=self.sight,
             note=await tell_whereabouts(self, log),
+            is_step=step is not None,
         )
         tools = self._tools(context, log, limits, budget)
         registry = self._with_find_tools(tools, parts, talk) if parts.others else tools

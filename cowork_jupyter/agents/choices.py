@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ..domain.plan import PlanStep
-from ..domain.replies import Option, Question, StepResult
+from ..domain.replies import Option, Question
+from .step_check import StepEnd
 
 RETRY, HINT, SKIP, REPLAN, STOP = "retry", "hint", "skip", "replan", "stop"
 ACCEPT = "accept"
-"""A step that was done in part is good enough."""
+"""What was done of a step is good enough."""
 
 _OPTIONS = [
     Option(label="Try again", value=RETRY),
@@ -23,15 +24,17 @@ _ACCEPT = Option(
 ABOUT_HINT = Question(question="What should be done differently?", allow_custom=True)
 
 
-def about_failure(step: PlanStep, result: StepResult) -> Question:
-    """A step has failed, or was done in part only."""
-    partly = result.status == "partly"
-    how = "was done only in part" if partly else "failed"
+def about_failure(step: PlanStep, end: StepEnd) -> Question:
+    """A step has failed, was done in part only, or says it is done and is not."""
+    failed = end.result.status == "failed"
+    how = "failed" if failed else "was done only in part"
+    if end.shortfalls:
+        how = f"says it is done, but it {end.shortfalls[0].what}"
     return Question(
         question=f"Step {step.step_number} {how}: {step.action}. What now?",
-        context=result.text,
+        context=end.text,
         severity="major",
-        options=[*([_ACCEPT] if partly else []), *_OPTIONS],
+        options=[*([] if failed else [_ACCEPT]), *_OPTIONS],
         default=RETRY,
     )
 

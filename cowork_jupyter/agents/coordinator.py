@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from ..bus import Journal
 from ..domain.contexts import DONE, Context, Job, JobStatus, StepStatus, Task
@@ -20,9 +21,10 @@ from ..domain.message_data import TaskAssignmentData, TaskResultData, ToolResult
 from ..domain.plan import Plan, PlanStep
 from ..domain.replies import StepResult
 from ..domain.roles import AgentRole
+from ..domain.shortfalls import Shortfall
 from ..store import PlanRevision, Transaction
 from .agent import AgentKit
-from .assignment import assignment_text
+from .assignment import assignment_text, briefing_text, results_for
 from .choices import (
     ABOUT_HINT,
     ACCEPT,
@@ -41,6 +43,7 @@ from .log import RunLog
 from .loop import Outcome
 from .pool import WorkerPool
 from .schedule import Schedule
+from .step_check import StepCheck, StepEnd
 
 LARGE_PLAN = 50
 """Steps beyond which the whole plan is no longer stored with every change of one of them."""
@@ -137,57 +140,74 @@ class Execution:
 
     async def _see_through(self, step: PlanStep, places: asyncio.Semaphore) -> None:
         """One step until it is done: run, and on failure do what the user says."""
-        hint = ""
+        hint = problem = ""
         while not await self._give_up_half_done(step):
             self._taken_up.discard(step.id)
             try:
                 async with places:
-                    result = await self.execute_task(step, hint)
+                    end = await self.execute_task(step, hint, problem)
             except Interrupted as lost:
                 self._taken_up.add(step.id)
                 self.update_plan(step.id, StepStatus.WAITING, error=lost.message)
                 continue
-            if result.status == "done":
-                self.update_plan(step.id, StepStatus.COMPLETED, result=result.text)
+            if end.is_done:
+                self.update_plan(step.id, StepStatus.COMPLETED, result=end.result.text)
                 return
             if self.budget.refusal:
                 raise StopExecution(STOP, self.budget.refusal)
-            self.update_plan(step.id, StepStatus.WAITING, error=result.text)
-            choice, hint = await self._ask_about_failure(step, result)
+            self.update_plan(step.id, StepStatus.WAITING, error=end.text)
+            choice, hint = await self._ask_about_failure(step, end)
+            problem = end.problem
             if choice == ACCEPT:
-                self.update_plan(step.id, StepStatus.COMPLETED, result=result.text)
+                self.update_plan(step.id, StepStatus.COMPLETED, result=end.result.text)
                 return
             if choice == SKIP:
-                self.update_plan(step.id, StepStatus.SKIPPED, error=result.text)
+                self.update_plan(step.id, StepStatus.SKIPPED, error=end.text)
                 return
             if choice not in (RETRY, HINT):
-                self.update_plan(step.id, StepStatus.FAILED, error=result.text)
-                raise StopExecution(choice, f"Step {step.id} failed: {result.text}")
+                self.update_plan(step.id, StepStatus.FAILED, error=end.text)
+                raise StopExecution(choice, f"Step {step.id} failed: {end.text}")
 
-    async def execute_task(self, step: PlanStep, hint: str = "") -> StepResult:
-        """Let an actor carry out one step, alone on the files that the step names."""
+    async def execute_task(self, step: PlanStep, hint: str = "", problem: str = "") -> StepEnd:
+        """Let an actor carry out one step, alone on the files that the step names.
+
+        `hint` is the user's, `problem` why the attempt before does not count.
+        """
         task = self.tasks[step.id]
         log = self._log(task)
         async with self.locks.hold(step.files):
             self.update_plan(step.id, StepStatus.RUNNING)
-            results = {one: self.tasks[one].result or "" for one in step.depends_on}
-            text = assignment_text(self.plan, step, results, hint)
+            results = results_for(step, self._steps, self.tasks, self.kit.counter)
+            text = assignment_text(self._briefing, step, results, hint, problem)
             data = TaskAssignmentData(
                 step=step.model_copy(),
                 task_id=task.id,
                 goal=self.plan.goal,
-                results=results,
+                results=dict(results.by_step),
                 hint=hint,
             )
             log.say("user", text, data)
             result = await self._run_agent(step, task, text)
+            end = StepEnd(result, self._shortfalls(step, task) if result.status == "done" else [])
         outcome = TaskResultData(
             status="completed" if result.status == "done" else result.status,
             step_id=step.id,
             left_undone=result.left_undone,
+            shortfalls=end.shortfalls,
         )
         log.say("assistant", result.text, outcome)
-        return result
+        return end
+
+    @cached_property
+    def _briefing(self) -> str:
+        """What all steps are told alike."""
+        answers = self.journal.store.planning_answers(self.revision.plan_id)
+        return briefing_text(self.plan, self.job.request, answers, self.kit.counter)
+
+    def _shortfalls(self, step: PlanStep, task: Task) -> list[Shortfall]:
+        kit = self.kit
+        check = StepCheck(step, task, kit.registry, self.journal.store, kit.workspace)
+        return check.shortfalls()
 
     async def _run_agent(self, step: PlanStep, task: Task, text: str) -> StepResult:
         place, agent = (self.context, AgentRole.ACTOR, self.job.id), agent_of(step)
@@ -208,10 +228,10 @@ class Execution:
             return _failed(outcome.error or "It did not say why.")
         return outcome.result or _done(outcome.text.strip() or "Done.")
 
-    async def _ask_about_failure(self, step: PlanStep, result: StepResult) -> tuple[str, str]:
+    async def _ask_about_failure(self, step: PlanStep, end: StepEnd) -> tuple[str, str]:
         """What the user wants done, and their hint if they gave one."""
         log = self._log(self.tasks[step.id])
-        choice = await self.kit.user.ask(about_failure(step, result), log)
+        choice = await self.kit.user.ask(about_failure(step, end), log)
         if choice != HINT:
             return choice or STOP, ""
         return HINT, await self.kit.user.ask(ABOUT_HINT, log) or ""
@@ -249,7 +269,10 @@ class Execution:
         return None
 
     async def _replan(self, why: str) -> Outcome:
-        """Let the planner make a new plan; the user approves it like any other."""
+        """Let the planner make a new plan; the user approves it like any other.
+
+        This job has not carried out what was approved, whatever comes of that.
+        """
         done = [step for step in self.plan.steps if step.status in DONE]
         finished = "; ".join(f"{step.id}: {step.action}" for step in done) or "none"
         request = (
@@ -258,9 +281,11 @@ class Execution:
         )
         log = replace(self._log(), role=AgentRole.PLANNER)
         log.say("user", request, TaskAssignmentData(replan=True))
-        return await self.kit.run(
+        planned = await self.kit.run(
             self.context, AgentRole.PLANNER, self.job.id, request, self.budget
         )
+        no_plan = f"\nThere is no new plan: {planned.error}" if planned.error else ""
+        return Outcome(JobStatus.FAILED, f"{why}{no_plan}", planned.text)
 
     def skip(self, task: Task) -> None:
         """Mark a step of a job that has stopped as one to go on without."""

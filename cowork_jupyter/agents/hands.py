@@ -13,6 +13,7 @@ from contextlib import (
     suppress,
 )
 from dataclasses import dataclass, field
+from functools import partial
 
 from ..checkpoints import Recorder, ToolUse
 from ..domain.errors import CoworkError, Interrupted
@@ -34,6 +35,7 @@ from ..workspace.sandbox.sandbox import Sandbox
 from .cell_changes import record_edit
 from .gate import Clearance, Gate
 from .log import RunLog
+from .recollection import recollect
 from .user import User
 
 logger = logging.getLogger(__name__)
@@ -206,6 +208,7 @@ class Hands:
             decided_tool=clearance.tool,
             ask=self._ask,
             write_under_open=self.write_under_open,
+            recall=partial(recollect, self.log.journal.store, self.log.context_id),
         )
 
     async def _ask(self, question: Question) -> str | None:

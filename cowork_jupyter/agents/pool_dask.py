@@ -14,7 +14,7 @@ from ..domain.errors import Interrupted, Unavailable
 from ..domain.identity import new_id
 from ..domain.notices import Notice
 from ..domain.settings import Settings
-from ..tools.base import Parameters, Tool, ToolContext, ToolResult, nobody_answers
+from ..tools.base import Parameters, Tool, ToolContext, ToolResult, nobody_answers, nothing_said
 from ..tools.kernel.state import NoKernels
 from ..tools.notebook.stored import NotebookFiles
 from ..tools.registry import ToolRegistry, default_tools
@@ -84,6 +84,7 @@ class _TaskAtWork:
                     kernels=NoKernels(),
                     waiting=nullcontext,
                     ask=nobody_answers,
+                    recall=nothing_said,
                 ),
                 settings=self.settings,
                 confined=context.sandbox is not None and context.sandbox.kind != "none",

@@ -30,6 +30,7 @@ from ..store import PlanRevision
 from .budget import Budget
 from .limits import LimitReached, Limits
 from .log import RunLog
+from .plan_text import standing_of, text_of
 
 HISTORY_TOKENS = 24_000
 """What of the conversation is sent, unless the model turns out to read less."""
@@ -61,6 +62,8 @@ class Talk:
     note: str = ""
     """What is told beside the user's request: where they are in their notebook."""
     history_tokens: int = HISTORY_TOKENS
+    is_step: bool = False
+    """Whether it works on a step of an approved plan: then its assignment says what is wanted."""
 
     def __post_init__(self) -> None:
         self._past = _Past(self.log)
@@ -125,21 +128,30 @@ class Talk:
         return Conversation(log.role, self.tools, log.notebook, plan, messages)
 
     def _history(self) -> list[Message]:
-        store, context_id = self.log.journal.store, self.log.context_id
-        revision = self._plan()
-        goal = store.goal(context_id, self.log.job_id)
+        """The plan and what fits of the past; last comes what changes from turn to turn."""
+        revision, goal = self._plan(), self._goal()
+        standing = self.log.message("system", standing_of(revision.plan) if revision else "")
         pictures = MOST_SENT if self.sight.sees(self._name) else 0
         aside = cost_of(self._aside, self.counter)
         # A model that reads little should rather read what was said.
         is_told = bool(self.note) and aside * _NOTE_SHARE <= self.history_tokens
+        beside = cost_of(standing, self.counter) + (aside if is_told else 0)
         history = optimize_history_by_tokens(
             with_pictures(self._past.newest_first(), pictures),
-            self.history_tokens - (aside if is_told else 0),
+            self.history_tokens - beside,
             self.counter,
             goal=goal,
-            plan=f"The current plan:\n{revision.plan.model_dump_json()}" if revision else None,
+            plan=text_of(revision.plan) if revision else None,
         )
-        return self._with_note(history, goal) if is_told else history
+        told = self._with_note(history, goal) if is_told else history
+        return [*told, standing] if standing.text else told
+
+    def _goal(self) -> Message | None:
+        """What is wanted, which is never left out."""
+        store, log = self.log.journal.store, self.log
+        if self.is_step and log.task_id:
+            return store.assignment(log.task_id)
+        return store.goal(log.context_id, log.job_id)
 
     def _plan(self) -> PlanRevision | None:
         """The plan the job is about. A planner with a new goal has none: it is to make one."""

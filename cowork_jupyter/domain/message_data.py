@@ -11,6 +11,7 @@ from .plan import Plan, PlanStep
 from .replies import Question, Review
 from .reproduction import Reproduction
 from .roles import AgentRole
+from .shortfalls import Shortfall
 
 
 class Answer(BaseModel):
@@ -160,6 +161,8 @@ class TaskResultData(Data):
     status: Literal["completed", "partly", "failed"] | None = None
     step_id: str | None = None
     left_undone: str = ""
+    shortfalls: list[Shortfall] = []
+    """What is lacking although the agent says that the step is done."""
     ok: bool | None = None
     """Of a task that was delegated."""
 

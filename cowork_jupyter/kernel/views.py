@@ -130,10 +130,15 @@ def _gist(message: Item) -> str:
         return code(str(data.get("tool", "")))
     if kind == "tool_result":
         return _short(str(data.get("summary", "")))
+    if kind == "task_assignment":
+        replans = "plan anew from here" if data.get("replan") else ""
+        return _short(replans or str((data.get("step") or {}).get("action") or text_of(message)))
     return _short(text_of(message) or str(data.get("goal") or data.get("question") or ""))
 
 
 def _speaker(message: Item) -> str:
+    if message["message_type"] == "task_assignment":
+        return "Cowork"
     if message["role"] == "user":
         return "You"
     return str(message["agent_role"] or "Cowork").capitalize()

@@ -43,7 +43,7 @@ def optimize_history_by_tokens(
     plan: str | None = None,
     total: int | None = None,
 ) -> list[Message]:
-    """The newest messages that fit the budget, oldest first, after the goal and the plan.
+    """The newest messages that fit the budget, oldest first, after the plan and the goal.
 
     A tool call and its result stay together, and so do calls made in one turn; one without
     the other is left out. Where something is left out a note says so, with the number if
@@ -57,7 +57,7 @@ def optimize_history_by_tokens(
     history = _assemble(kept, top, reading, total)
     while sum(piece.cost for piece in history) > budget and _drop_oldest(kept, goal):
         history = _assemble(kept, top, reading, total)
-    share = _fair_share([piece.cost for piece in history], budget)
+    share = fair_share([piece.cost for piece in history], budget)
     return [
         piece.message if piece.cost <= share else _shorten(piece.message, share, count)
         for piece in history
@@ -92,7 +92,7 @@ class _Reading:
 
 
 class _Top:
-    """What is always kept: the goal and the plan."""
+    """What is always kept: the plan and the goal."""
 
     def __init__(self, goal: Message | None, plan: str | None, count: Count) -> None:
         self.goal = _Piece(goal, cost_of(goal, count)) if goal else None
@@ -107,9 +107,12 @@ class _Top:
         return sum(piece.cost for piece in (self.goal, self.plan) if piece)
 
     def above(self, pieces: list[_Piece]) -> list[_Piece]:
-        """Those of them that the pieces do not hold already."""
+        """Those of them that the pieces do not hold already.
+
+        The plan comes first: many prompts share it, and a server can cache what they begin with.
+        """
         known = {piece.message.id for piece in pieces}
-        return [each for each in (self.goal, self.plan) if each and each.message.id not in known]
+        return [each for each in (self.plan, self.goal) if each and each.message.id not in known]
 
 
 def _units(pieces: Iterable[_Piece]) -> Iterator[_Unit]:
@@ -233,7 +236,7 @@ def _shorten(message: Message, limit: int, count: Count) -> Message:
     return message.model_copy(update={"content": [TextPart(text=text or "…"), *pictures]})
 
 
-def _fair_share(costs: list[int], budget: int) -> int:
+def fair_share(costs: list[int], budget: int) -> int:
     """The most that each may cost so that all fit, small ones leaving their rest to the others."""
     for number, cost in enumerate(sorted(costs)):
         share = budget // (len(costs) - number)

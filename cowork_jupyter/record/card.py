@@ -30,10 +30,15 @@ _KEPT = {
     MessageType.TOOL_CALL: ("call_id", "tool", "parameters"),
     MessageType.TOOL_RESULT: ("call_id", "ok", "summary", "error"),
     MessageType.PLAN: (),
+    MessageType.TASK_ASSIGNMENT: (),
     MessageType.TEXT: ("reasoning", "problem", "answer", "reproduction"),
 }
 """What of a message's data draws its card; of the others, all."""
-_TEXTLESS = (MessageType.TOOL_RESULT, MessageType.PLAN)
+_TEXTLESS = (
+    MessageType.TOOL_RESULT,
+    MessageType.PLAN,
+    MessageType.TASK_ASSIGNMENT,  # what we tell an agent is nobody's words
+)
 _BRIEF_STEP = {"id", "step_number", "action", "status"}
 _DEEPEST = 6
 _LONGEST_SECRET = 500

@@ -14,6 +14,7 @@ from graphlib import TopologicalSorter
 from pydantic import BaseModel
 
 from ..domain.contexts import DONE, StepStatus
+from ..domain.message_data import TaskResultData
 from ..domain.messages import MessageType
 from ..domain.plan import PlanStep
 from ..domain.roles import Permission
@@ -40,6 +41,8 @@ class DeviationKind(StrEnum):
     FAILED = "failed"
     OUT_OF_ORDER = "out_of_order"
     NOT_RUN = "not_run"
+    NOTHING_DONE = "nothing_done"
+    MISSING_FILE = "missing_file"
 
 
 class Deviation(BaseModel):
@@ -111,6 +114,7 @@ class Judge:
         yield from self._extra_files(trace, changed)
         yield from self._out_of_order(trace)
         yield from _failed(trace)
+        yield from _shortfalls(trace)
         yield from _skipped(trace)
         yield from self._not_run(trace)
 
@@ -210,6 +214,15 @@ def _failed(trace: Trace) -> Iterator[Deviation]:
         what=f"failed{times}{in_the_end}{why}",
         message_ids=[one.id for one in failures],
     )
+
+
+def _shortfalls(trace: Trace) -> Iterator[Deviation]:
+    """What was lacking when the step said for the last time that it was done."""
+    for result in trace.of_type(MessageType.TASK_RESULT)[-1:]:
+        lacking = result.data.shortfalls if isinstance(result.data, TaskResultData) else []
+        for one in lacking:
+            kind = DeviationKind(one.kind)
+            yield Deviation(kind=kind, what=one.what, message_ids=[result.id])
 
 
 def _skipped(trace: Trace) -> Iterator[Deviation]:

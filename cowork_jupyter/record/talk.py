@@ -100,6 +100,8 @@ class _Teller:
                 return ""  # it stands below its question
             case ReviewData() as review:
                 return self._review(message, review)
+            case TaskAssignmentData(replan=True):
+                return f"**{self._agent(message)}** plans anew from here."
             case TaskAssignmentData(step=step):
                 action = step.action if step else ""
                 return f"**{self._step(message)}** begins: {line(action)}"
@@ -159,10 +161,12 @@ class _Teller:
     def _name(self, message: Message) -> str:
         if message.role == "user":
             return "You"
-        name = message.agent_role.spec.label if message.agent_role else "Agent"
         step = self._step(message)
-        whose = "Cowork" if message.role == "system" else name
+        whose = "Cowork" if message.role == "system" else self._agent(message)
         return f"{whose}, {step.lower()}" if step else whose
+
+    def _agent(self, message: Message) -> str:
+        return message.agent_role.spec.label if message.agent_role else "Agent"
 
     def _step(self, message: Message) -> str:
         number = self._steps.get(message.task_id or "")

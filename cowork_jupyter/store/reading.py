@@ -126,6 +126,34 @@ class Reader(ABC):
         )
         return [message_of(row) for row in self._rows(sql, job_id)]
 
+    def planning_answers(self, plan_id: str) -> list[Message]:
+        """What the user answered while a plan was made and discussed, oldest first."""
+        sql = (
+            "SELECT messages.* FROM messages JOIN jobs ON jobs.id=messages.job_id"
+            " WHERE jobs.plan_id=? AND jobs.kind<>'plan' AND message_type='answer' ORDER BY seq"
+        )
+        return [message_of(row) for row in self._rows(sql, plan_id)]
+
+    def assignment(self, task_id: str) -> Message | None:
+        """What the agent of a task was told last to do."""
+        sql = (
+            "SELECT * FROM messages WHERE task_id=? AND message_type='task_assignment'"
+            " ORDER BY seq DESC LIMIT 1"
+        )
+        rows = self._rows(sql, task_id)
+        return message_of(rows[0]) if rows else None
+
+    def spoken(self, context_id: str) -> list[tuple[Message, str | None]]:
+        """What was said in a conversation, newest first, each with its step; no tool's output."""
+        sql = (
+            "SELECT messages.*, tasks.step_id FROM messages"
+            " LEFT JOIN tasks ON tasks.id=messages.task_id WHERE messages.context_id=?"
+            " AND COALESCE(message_type, 'text')"
+            " NOT IN ('tool_call', 'tool_result', 'task_assignment', 'role_change', 'error')"
+            " ORDER BY seq DESC"
+        )
+        return [(message_of(row), row["step_id"]) for row in self._rows(sql, context_id)]
+
     def job_messages(self, *job_ids: str) -> list[Message]:
         """The messages of some jobs of one context, oldest first."""
         marks = ", ".join("?" * len(job_ids))
@@ -280,4 +308,10 @@ class Reader(ABC):
     def checkpoints(self, context_id: str) -> list[CheckpointRecord]:
         """The checkpoints of a context, oldest first."""
         rows = self._rows("SELECT * FROM checkpoints WHERE context_id=? ORDER BY rowid", context_id)
+        return [CheckpointRecord.model_validate(decode(row)) for row in rows]
+
+    def task_checkpoints(self, context_id: str, task_id: str) -> list[CheckpointRecord]:
+        """The checkpoints of one task, oldest first."""
+        sql = "SELECT * FROM checkpoints WHERE context_id=? AND task_id=? ORDER BY rowid"
+        rows = self._rows(sql, context_id, task_id)
         return [CheckpointRecord.model_validate(decode(row)) for row in rows]

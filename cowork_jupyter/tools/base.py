@@ -11,7 +11,7 @@ that annotates the first argument:
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -55,6 +55,22 @@ async def nobody_answers(_question: Question) -> str | None:
     return None
 
 
+@dataclass(frozen=True)
+class Remark:
+    """One thing that was said in a conversation."""
+
+    speaker: str
+    at: str
+    text: str
+    step_id: str | None = None
+    """The step of a plan in which it was said."""
+
+
+def nothing_said(_query: str, _limit: int) -> list[Remark]:
+    """Where there is no conversation."""
+    return []
+
+
 @dataclass
 class ToolContext:
     """All that a running tool may touch."""
@@ -83,6 +99,8 @@ class ToolContext:
     """Puts a question to the user in the middle of a call; None when nobody is there."""
     write_under_open: dict[str, bool] = field(default_factory=dict)
     """What the user answered in this run about notebooks that another program has open."""
+    recall: Callable[[str, int], Sequence[Remark]] = nothing_said
+    """Finds at most so many remarks of the conversation that fit a query, best first."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from . import edits, files, folders, search, shell, symbols
 from .base import Parameters, Tool, ToolContext, ToolResult
 from .kernel import looking, running
 from .notebook import changing, creating, reading
+from .recall import recall
 
 
 class ToolRegistry(Mapping[str, Tool]):
@@ -173,6 +174,7 @@ def default_tools() -> ToolRegistry:
             search.grep,
             search.search_code,
             symbols.search_symbol,
+            recall,
             edits.create_file,
             edits.update_file,
             edits.delete_file,

@@ -31,7 +31,7 @@ from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.prompt import read_prompt
 from cowork_jupyter.tools.notebook.state import CellState
 from cowork_jupyter.tools.registry import default_tools
-from tests.scripted import ScriptedServer, call, calls, plan, text
+from tests.scripted import Scripted, ScriptedServer, call, calls, plan, text
 from tests.unit.agents.conftest import Bench, make_bench
 from tests.unit.store.test_migrations import SEED_MESSAGES, make
 
@@ -47,6 +47,7 @@ WORKING_CALLS: dict[str, dict[str, Any]] = {
     "grep": {"pattern": "answer"},
     "search_code": {"text": "answer"},
     "search_symbol": {"name": "answer"},
+    "recall": {"query": "answer"},
     "create_file": {"path": "new.py", "content": "x = 1\n"},
     "update_file": {"path": "a.py", "content": "answer = 43\n"},
     "delete_file": {"path": "old.txt"},
@@ -135,6 +136,12 @@ def permitted(role: AgentRole) -> set[str]:
 
 def picture(folder: Path) -> dict[str, str]:
     return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*.*")}
+
+
+def working_turns() -> list[Scripted]:
+    """All working calls, as many in a turn as may be."""
+    working = list(WORKING_CALLS.items())
+    return [calls(*working[:10]), calls(*working[10:])]
 
 
 def errors(bench: Bench) -> list[str | None]:
@@ -307,7 +314,7 @@ async def test_role_permission_system__planner_role_permissions(
     assert PLANNER.spec.permissions == {READ}
     await take_role(bench, PLANNER)
     before = picture(bench.workspace)
-    scripted.add(calls(*WORKING_CALLS.items()), text("Done."))
+    scripted.add(*working_turns(), text("Done."))
     await tell(bench)
     changing = {
         "create_file", "update_file", "delete_file", "execute_command",
@@ -325,7 +332,7 @@ async def test_role_permission_system__actor_role_permissions(
 ) -> None:
     assert ACTOR.spec.permissions == {READ, WRITE, DELETE, EXECUTE, CREATE}
     assert permitted(ACTOR) == set(TOOLS)
-    scripted.add(calls(*WORKING_CALLS.items()), text("Done."))
+    scripted.add(*working_turns(), text("Done."))
     await tell(bench)
     assert errors(bench) == [None] * len(TOOLS)
     after = picture(bench.workspace)

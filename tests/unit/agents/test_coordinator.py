@@ -16,6 +16,7 @@ from cowork_jupyter.domain.message_data import ErrorBody, ToolResultData
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.record import ExportFormat
 from cowork_jupyter.store import PlanRevision
 from cowork_jupyter.tools.base import Parameters, Tool, ToolContext, ToolResult
 from tests.scripted import Scripted, ScriptedServer, call, plan, result, stall, text
@@ -281,7 +282,9 @@ async def test_stop_ends_the_job_and_says_why(bench: Bench) -> None:
     assert "the file is locked" in (job.error or "")
 
 
-async def test_replanning_keeps_what_is_finished(bench: Bench) -> None:
+async def test_replanning_keeps_what_is_finished_and_only_the_rest_is_executed(
+    bench: Bench,
+) -> None:
     make_plan(bench, {"a": [], "b": ["a"]})
     new = plan("g", {"id": "x", "action": "another way", "depends_on": []})
 
@@ -295,11 +298,52 @@ async def test_replanning_keeps_what_is_finished(bench: Bench) -> None:
         bench.connect(model.base_url)
         job_id = await execute(bench)
         await bench.answer("replan")
+        failed = await bench.service.jobs.wait(job_id)
+        # What was approved has failed, whatever was planned since.
+        assert (failed.status, failed.error) == (
+            JobStatus.FAILED, "Step b failed: the file is locked"
+        )  # fmt: skip
+        assert statuses(bench) == {"a": StepStatus.COMPLETED, "x": StepStatus.PENDING}
+        with pytest.raises(Conflict, match="revision 2"):
+            bench.service.resume(job_id)
+        begun = len(bench.events(EventType.TASK_STARTED))
+        assert await run(bench, 2) is JobStatus.COMPLETED
+    again = [event.data["step_id"] for event in bench.events(EventType.TASK_STARTED)[begun:]]
+    assert again == ["x"]
+    assert set(statuses(bench).values()) == {StepStatus.COMPLETED}
+    first = bench.service.list_jobs(bench.context.id)[-1].tasks[0]
+    assert (first.step_id, first.status, first.result) == ("a", StepStatus.COMPLETED, "Done.")
+
+
+async def test_nobody_is_said_to_have_asked_for_the_new_plan(bench: Bench) -> None:
+    make_plan(bench, {"a": []})
+    new = plan("g", {"id": "x", "action": "another way", "depends_on": []})
+    with ScriptedServer(
+        lambda body: new if "PLANNER role" in json.dumps(body["messages"]) else FAILED
+    ) as model:
+        bench.connect(model.base_url)
+        job_id = await execute(bench)
+        await bench.answer("replan")
         await bench.service.jobs.wait(job_id)
-    assert statuses(bench) == {"a": StepStatus.COMPLETED, "x": StepStatus.PENDING}
-    revision = bench.service.plan(bench.context.id)
-    assert revision
-    assert revision.revision == 2
+    words = [one.text for one in bench.messages(MessageType.TEXT) if one.role == "user"]
+    assert words == ["Execute the plan (revision 1)."]
+    exported = (await bench.service.export(bench.context.id, ExportFormat.MARKDOWN)).body.decode()
+    assert "must not be repeated" not in exported
+    assert "**Planner** plans anew from here." in exported
+
+
+async def test_without_a_new_plan_the_job_says_why_there_is_none(bench: Bench) -> None:
+    make_plan(bench, {"a": []})
+    with ScriptedServer(
+        lambda body: text("") if "PLANNER role" in json.dumps(body["messages"]) else FAILED
+    ) as model:
+        bench.connect(model.base_url)
+        job_id = await execute(bench)
+        await bench.answer("replan")
+        job = await bench.service.jobs.wait(job_id)
+    assert job.status is JobStatus.FAILED
+    assert (job.error or "").startswith("Step a failed: the file is locked\nThere is no new plan: ")
+    assert statuses(bench) == {"a": StepStatus.FAILED}
 
 
 async def test_a_small_deviation_is_mentioned_and_goes_on(bench: Bench) -> None:

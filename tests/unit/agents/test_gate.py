@@ -375,7 +375,7 @@ async def test_what_the_approved_plan_says_does_not_ask_again(
 async def test_a_new_file_beyond_the_plan_is_mentioned(
     asking: Bench, scripted: ScriptedServer
 ) -> None:
-    scripted.add(create("other.txt"), text("Done."))
+    scripted.add(create("new.txt"), create("other.txt"), text("Done."))
     job_id = await run_plan(asking, one_step(["create_file"], ["new.txt"]))
     assert (await ended(asking, job_id)).status is JobStatus.COMPLETED
     (notice,) = [one.data.model_dump() for one in asking.events(EventType.NOTICE)]

@@ -137,7 +137,8 @@ async def test_only_tools_that_need_nothing_but_the_workspace_are_sent_out(
     sent = pool.tools(ToolRegistry([*shipped.values(), own]), log_of_nobody())
     assert sent["change"] is own
     at_home = {name for name in shipped if sent[name] is shipped[name]}
-    assert at_home == {"read_notebook", "insert_cell", "edit_cell", "move_cell", "delete_cell"}
+    cells = {"insert_cell", "edit_cell", "move_cell", "delete_cell"}
+    assert at_home == {"read_notebook", "recall"} | cells
     assert pool.tools(ToolRegistry([other]), log_of_nobody())["read_file"] is other
 
 

@@ -13,6 +13,7 @@ import pytest
 from cowork_jupyter.acp.commands import available
 from cowork_jupyter.agents.choices import about_failure
 from cowork_jupyter.agents.external.configured import ExternalAgents
+from cowork_jupyter.agents.step_check import StepEnd
 from cowork_jupyter.cli import command
 from cowork_jupyter.domain.plan import PlanStep
 from cowork_jupyter.domain.replies import StepResult
@@ -76,7 +77,8 @@ def test_lists_in_the_pages_are_those_of_the_code() -> None:
     ] == []
     assert [one.name for one in available() if f"| `/{one.name}" not in editors] == []
     failure = about_failure(
-        PlanStep(id="1", step_number=1, action="Go"), StepResult(status="partly", summary="why")
+        PlanStep(id="1", step_number=1, action="Go"),
+        StepEnd(StepResult(status="partly", summary="why")),
     )
     plans = page("howto/plans")
     assert [one.label for one in failure.options if f"| {one.label} |" not in plans] == []

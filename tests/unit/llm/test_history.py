@@ -86,9 +86,9 @@ def test_reading_stops_when_the_budget_is_used() -> None:
 def test_goal_and_plan_stand_on_top_when_they_are_long_past() -> None:
     history = [say(0, "the goal"), *(say(n, f"message {n} of ten") for n in range(1, 10))]
     kept = choose(history, 46, goal=history[0], plan="1. read 2. plot", total=10)
-    assert texts(kept)[:3] == ["the goal", "1. read 2. plot", "[7 earlier messages left out]"]
+    assert texts(kept)[:3] == ["1. read 2. plot", "the goal", "[7 earlier messages left out]"]
     assert ids(kept)[-2:] == ["m8", "m9"]
-    assert kept[1].message_type is MessageType.PLAN
+    assert kept[0].message_type is MessageType.PLAN
 
 
 def test_a_goal_that_is_still_in_sight_stays_in_its_place() -> None:
@@ -172,7 +172,7 @@ def test_a_huge_result_is_cut_in_the_middle_and_says_how_to_read_on() -> None:
 def test_goal_plan_and_newest_are_cut_when_they_alone_are_too_much() -> None:
     history = [say(0, "goal " * 500), say(1, "old"), say(2, "newest " * 500)]
     kept = choose(history, 200, goal=history[0], plan="step " * 500, total=3)
-    assert [message.text.split()[0] for message in kept] == ["goal", "step", "[1", "newest"]
+    assert [message.text.split()[0] for message in kept] == ["step", "goal", "[1", "newest"]
     assert all("cut here" in text for text in texts(kept) if len(text) > 100)
     assert 150 < sum(cost_of(message, words) for message in kept) <= 200
 
@@ -199,7 +199,7 @@ def test_a_long_result_keeps_its_pictures_as_long_as_they_leave_room_for_words()
 
 def test_an_empty_history_gives_only_what_is_pinned() -> None:
     assert choose([], 100) == []
-    assert texts(choose([], 100, goal=say(0, "goal"), plan="plan")) == ["goal", "plan"]
+    assert texts(choose([], 100, goal=say(0, "goal"), plan="plan")) == ["plan", "goal"]
 
 
 # Properties

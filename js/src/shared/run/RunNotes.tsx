@@ -9,7 +9,7 @@ import { t } from '../translate';
 import { oneLine } from '../visible';
 import { useRun } from './context';
 import { Reason } from './Reason';
-import { isFinal, presentJob, type RunState } from './state';
+import { isFinal, isPlanReady, presentJob, type RunState } from './state';
 
 /** Nobody here knows this run: what the notebook holds is all there is. */
 export function RecordNote({ card }: { card: RunCardData }): VNode {
@@ -101,6 +101,9 @@ export function RunError({ state }: { state: RunState }): VNode | null {
 function nextSentence(state: RunState): string {
   if (state.busy !== null) {
     return '';
+  }
+  if (isPlanReady(state) && presentJob(state)?.kind === 'plan') {
+    return t('“Execute plan” goes on with the new plan; steps that are done are not repeated.');
   }
   return Object.keys(state.tasks).length > 0
     ? t('“Go on” takes up where it stopped; steps that are done are not repeated. Or edit the steps that are left, discuss it, or roll back.')

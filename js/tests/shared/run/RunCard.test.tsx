@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { CoworkError } from '../../../src/shared/channel';
 import type { RunCardData } from '../../../src/shared/protocol';
 import { RunCard } from '../../../src/shared/run/RunCard';
-import { event, FakeServer, later, message, PERMISSION, plan, planned, QUESTION, runCard, settled, step } from '../../runs';
+import { event, executed, FakeServer, later, message, PERMISSION, plan, planned, QUESTION, runCard, settled, step } from '../../runs';
 import { button, click, draw, one, PATIENCE } from '../../screen';
 
 async function show(card: RunCardData, server = new FakeServer(card)): Promise<{ screen: HTMLElement; server: FakeServer }> {
@@ -106,6 +106,15 @@ describe('a run card', () => {
     server.answers.set('POST jobs/j1/resume', {});
     await click(button(screen, 'Go on'));
     expect(server.changes).toEqual([{ method: 'POST', path: 'jobs/j1/resume', body: null }]);
+  });
+
+  it('leads to the new plan when a run has failed and was planned anew', async () => {
+    const error = 'Step 2 failed: the file is locked';
+    const { screen } = await show(executed({ status: 'failed', error, revision: 2 }));
+    expect(one(screen, '.cw-head').textContent).toContain('Plan ready');
+    expect(one(screen, '.cw-error').textContent).toBe(`${error}“Execute plan” goes on with the new plan; steps that are done are not repeated.`);
+    expect(buttons(screen)).toContain('Execute plan');
+    expect(buttons(screen)).not.toContain('Go on');
   });
 
   it('draws nothing but text of what others wrote', async () => {

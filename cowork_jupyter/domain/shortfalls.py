@@ -1,0 +1,21 @@
+"""What is lacking where a step says that it is done."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import BaseModel
+
+
+class ShortfallKind(StrEnum):
+    """In which way a step did less than planned."""
+
+    NOTHING_DONE = "nothing_done"
+    MISSING_FILE = "missing_file"
+
+
+class Shortfall(BaseModel):
+    """One thing that was planned and is not so, as the audit says it of the step."""
+
+    kind: ShortfallKind
+    what: str

@@ -1,0 +1,37 @@
+"""Finding what was said earlier in the conversation, beyond what the prompt holds."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from ..domain.roles import Permission
+from .base import Parameters, Remark, ToolContext, ToolResult, tool
+
+
+class Recall(Parameters):
+    """What is looked for."""
+
+    query: Annotated[
+        str, Field(min_length=1, max_length=1000, description="Words that were used then.")
+    ]
+    limit: Annotated[int, Field(ge=1, le=20, description="At most so many excerpts.")] = 5
+
+
+@tool(category="conversation", permissions=[Permission.READ_FILES], idempotent=True, travels=False)
+async def recall(parameters: Recall, context: ToolContext) -> ToolResult:
+    """Find what was said earlier in this conversation: the user's words and answers, plans,
+    results of steps.
+    """
+    query = parameters.query
+    found = context.recall(query, parameters.limit)
+    text = "\n\n".join(map(_told, found))
+    noun = "excerpt" if len(found) == 1 else "excerpts"
+    nothing = f"Nothing that was said fits '{query}'. Try other words."
+    return ToolResult(text or nothing, f"recalled {len(found)} {noun} for '{query}'")
+
+
+def _told(remark: Remark) -> str:
+    step = f", step {remark.step_id}" if remark.step_id else ""
+    return f"[{remark.at}] {remark.speaker}{step}: {remark.text}"
