@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import type { Channel } from './channel';
 import { LetGo, ModelOffers } from './ModelOffers';
 import { Note } from './Note';
-import type { Health } from './protocol';
+import type { Health } from './types';
 import { SetupHelp } from './SetupHelp';
 import { t } from './translate';
 

@@ -40,14 +40,14 @@ export interface components {
          * Answer
          * @description `POST questions/{id}/answer`.
          */
-        Answer: {
+        "Answer-Input": {
             value: string;
         };
         /**
-         * AnswerData
+         * Answer
          * @description Which question is answered, and how.
          */
-        AnswerData: {
+        "Answer-Output": {
             label: string;
             question: string;
             question_id: string;
@@ -61,28 +61,6 @@ export interface components {
             id: string;
             status: string;
             value: string;
-        };
-        /** AnswerMessage */
-        AnswerMessage: {
-            /** @default null */
-            agent_role: components["schemas"]["AgentRole"] | null;
-            /** @default [] */
-            content: (components["schemas"]["TextPart"] | components["schemas"]["ImagePart"])[];
-            context_id: string;
-            created_at: string;
-            data: components["schemas"]["AnswerData"];
-            id: string;
-            /** @default null */
-            job_id: string | null;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            message_type: "answer";
-            /** @enum {string} */
-            role: "user" | "assistant" | "system" | "tool";
-            /** @default null */
-            task_id: string | null;
         };
         /**
          * Audit
@@ -158,6 +136,8 @@ export interface components {
         CardAnswer: {
             card: components["schemas"]["RunCardData"];
             markdown: string;
+            /** @default null */
+            state: components["schemas"]["CardState"] | null;
             text: string;
         };
         /**
@@ -214,6 +194,33 @@ export interface components {
             type: "plan";
         };
         /**
+         * CardQuery
+         * @description `GET jobs/{id}/card`.
+         */
+        CardQuery: {
+            /** @default false */
+            whole?: boolean;
+        };
+        /**
+         * CardState
+         * @description How everything stands that the card of a run shows, whole.
+         */
+        CardState: {
+            /** @default null */
+            audit: components["schemas"]["Audit"] | null;
+            busy: string | null;
+            checkpoints: number;
+            messages: components["schemas"]["Message"][] | null;
+            /** @default null */
+            permissions: components["schemas"]["PermissionView"][] | null;
+            plan: components["schemas"]["PlanAnswer"] | null;
+            /** @default null */
+            questions: components["schemas"]["QuestionView"][] | null;
+            /** @default null */
+            reproduction: components["schemas"]["ReproductionAnswer"] | null;
+            seq: number;
+        };
+        /**
          * CardStep
          * @description A step of the plan; of a large plan only these four.
          */
@@ -268,6 +275,79 @@ export interface components {
             workflows: components["schemas"]["WorkflowName"][];
         };
         /**
+         * CellChange
+         * @description What became of a cell, and what the user says to it.
+         */
+        CellChange: {
+            /** @default null */
+            above: string | null;
+            after: components["schemas"]["CellText"] | null;
+            before: components["schemas"]["CellText"] | null;
+            cell_id: string;
+            context_id: string;
+            created_at: string;
+            /** @default null */
+            decided_at: string | null;
+            /** @default null */
+            decision: ("accept" | "revert") | null;
+            id: string;
+            /** @default null */
+            job_id: string | null;
+            /** @default false */
+            moved: boolean;
+            notebook: string;
+        };
+        /**
+         * CellChanged
+         * @description An agent changed a cell, or the user decided about such a change.
+         */
+        CellChanged: {
+            cell_id: string;
+            decision: ("accept" | "revert") | null;
+            notebook: string;
+        };
+        /** CellChangedEvent */
+        CellChangedEvent: {
+            context_id: string;
+            created_at: string;
+            data: components["schemas"]["CellChanged"];
+            /** @default null */
+            job_id: string | null;
+            seq: number;
+            /** @default null */
+            task_id: string | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "cell-changed";
+        };
+        /**
+         * CellChangeList
+         * @description Changes of cells, oldest first.
+         */
+        CellChangeList: {
+            items: components["schemas"]["CellChange"][];
+            /** @default null */
+            next: null;
+        };
+        /**
+         * CellChangesDecision
+         * @description `POST cell-changes`.
+         */
+        CellChangesDecision: {
+            /** @enum {string} */
+            decision: "accept" | "revert";
+            ids: string[];
+        };
+        /**
+         * CellChangesQuery
+         * @description `GET cell-changes`.
+         */
+        CellChangesQuery: {
+            notebook: string;
+        };
+        /**
          * CellDiff
          * @description What happened to one cell of a notebook.
          */
@@ -280,6 +360,14 @@ export interface components {
             outputs: string;
             /** @enum {string} */
             status: "added" | "changed" | "removed" | "moved";
+        };
+        /**
+         * CellText
+         * @description What is written in a cell.
+         */
+        CellText: {
+            cell_type: string;
+            source: string;
         };
         /**
          * ChangedFile
@@ -502,7 +590,7 @@ export interface components {
              * @default this
              * @enum {string}
              */
-            scope?: "this" | "step" | "job" | "since";
+            scope?: "this" | "step" | "job" | "card" | "since";
             /** @default null */
             until?: string | null;
         };
@@ -592,7 +680,7 @@ export interface components {
         ErrorReported: {
             message: string;
         };
-        Event: components["schemas"]["TextDeltaEvent"] | components["schemas"]["ReasoningDeltaEvent"] | components["schemas"]["MessageEvent"] | components["schemas"]["ToolCallEvent"] | components["schemas"]["ToolResultEvent"] | components["schemas"]["PermissionRequestEvent"] | components["schemas"]["PermissionResolvedEvent"] | components["schemas"]["QuestionAskedEvent"] | components["schemas"]["QuestionAnsweredEvent"] | components["schemas"]["PlanUpdateEvent"] | components["schemas"]["JobStartedEvent"] | components["schemas"]["TaskStartedEvent"] | components["schemas"]["TaskCompletedEvent"] | components["schemas"]["JobCompletedEvent"] | components["schemas"]["RoleChangedEvent"] | components["schemas"]["CheckpointCreatedEvent"] | components["schemas"]["UsageEvent"] | components["schemas"]["NoticeEvent"] | components["schemas"]["ErrorEvent"];
+        Event: components["schemas"]["TextDeltaEvent"] | components["schemas"]["ReasoningDeltaEvent"] | components["schemas"]["MessageEvent"] | components["schemas"]["ToolCallEvent"] | components["schemas"]["ToolResultEvent"] | components["schemas"]["PermissionRequestEvent"] | components["schemas"]["PermissionResolvedEvent"] | components["schemas"]["QuestionAskedEvent"] | components["schemas"]["QuestionAnsweredEvent"] | components["schemas"]["PlanUpdateEvent"] | components["schemas"]["JobStartedEvent"] | components["schemas"]["TaskStartedEvent"] | components["schemas"]["TaskCompletedEvent"] | components["schemas"]["JobCompletedEvent"] | components["schemas"]["RoleChangedEvent"] | components["schemas"]["CheckpointCreatedEvent"] | components["schemas"]["CellChangedEvent"] | components["schemas"]["UsageEvent"] | components["schemas"]["NoticeEvent"] | components["schemas"]["ErrorEvent"];
         /**
          * EventList
          * @description What happened.
@@ -615,7 +703,7 @@ export interface components {
          * @description The kinds of event.
          * @enum {string}
          */
-        EventType: "text-delta" | "reasoning-delta" | "message" | "tool-call" | "tool-result" | "permission-request" | "permission-resolved" | "question-asked" | "question-answered" | "plan-update" | "job-started" | "task-started" | "task-completed" | "job-completed" | "role-changed" | "checkpoint-created" | "usage" | "notice" | "error";
+        EventType: "text-delta" | "reasoning-delta" | "message" | "tool-call" | "tool-result" | "permission-request" | "permission-resolved" | "question-asked" | "question-answered" | "plan-update" | "job-started" | "task-started" | "task-completed" | "job-completed" | "role-changed" | "checkpoint-created" | "cell-changed" | "usage" | "notice" | "error";
         /**
          * ExportFormat
          * @description What a conversation can be taken along as; also the ending of the file's name.
@@ -1008,7 +1096,7 @@ export interface components {
             problem: string;
             tool: string;
         };
-        Message: components["schemas"]["TextMessage"] | components["schemas"]["PlanMessage"] | components["schemas"]["QuestionMessage"] | components["schemas"]["AnswerMessage"] | components["schemas"]["ReviewMessage"] | components["schemas"]["ToolCallMessage"] | components["schemas"]["ToolResultMessage"] | components["schemas"]["TaskAssignmentMessage"] | components["schemas"]["TaskResultMessage"] | components["schemas"]["RoleChangeMessage"] | components["schemas"]["ErrorMessage"];
+        Message: components["schemas"]["TextMessage"] | components["schemas"]["PlanMessage"] | components["schemas"]["QuestionMessage"] | components["schemas"]["ReviewMessage"] | components["schemas"]["ToolCallMessage"] | components["schemas"]["ToolResultMessage"] | components["schemas"]["TaskAssignmentMessage"] | components["schemas"]["TaskResultMessage"] | components["schemas"]["RoleChangeMessage"] | components["schemas"]["ErrorMessage"];
         /** MessageEvent */
         MessageEvent: {
             context_id: string;
@@ -1038,7 +1126,7 @@ export interface components {
          * @description What a message is, so that each kind can have its own card.
          * @enum {string}
          */
-        MessageType: "text" | "plan" | "question" | "answer" | "review" | "tool_call" | "tool_result" | "task_assignment" | "task_result" | "role_change" | "error";
+        MessageType: "text" | "plan" | "question" | "review" | "tool_call" | "tool_result" | "task_assignment" | "task_result" | "role_change" | "error";
         /**
          * ModeChange
          * @description `POST context/{id}/mode`, the older name of a role change.
@@ -2187,13 +2275,19 @@ export interface components {
             dry_run?: boolean;
             /** @default [] */
             overwrite?: string[];
+            /** @default {} */
+            overwrite_cells?: {
+                [key: string]: string[];
+            };
             /** @default null */
             paths?: string[] | null;
+            /** @default null */
+            preview?: string | null;
             /**
              * @default since
              * @enum {string}
              */
-            scope?: "this" | "step" | "job" | "since";
+            scope?: "this" | "step" | "job" | "card" | "since";
         };
         /**
          * RollbackResult
@@ -2205,6 +2299,8 @@ export interface components {
             dry_run: boolean;
             /** @default [] */
             notes: string[];
+            /** @default  */
+            preview: string;
             removed: string[];
             restored: string[];
             skipped: components["schemas"]["Skipped"][];
@@ -2338,8 +2434,20 @@ export interface components {
         Skipped: {
             /** @default false */
             can_overwrite: boolean;
+            /** @default [] */
+            cells: components["schemas"]["SkippedCell"][];
             path: string;
             why: string;
+        };
+        /**
+         * SkippedCell
+         * @description A cell that both the agent and somebody else changed.
+         */
+        SkippedCell: {
+            before: string | null;
+            cell_id: string;
+            now: string | null;
+            number: number | null;
         };
         /**
          * StepAudit
@@ -2540,6 +2648,8 @@ export interface components {
          * @description Beside plain words, of whoever said them.
          */
         TextData: {
+            /** @default null */
+            answer?: components["schemas"]["Answer-Output"] | null;
             /** @default null */
             approved_revision?: number | null;
             /** @default null */

@@ -5,7 +5,7 @@ import { useAction } from '../../shared/action';
 import { Button, Failure } from '../../shared/Button';
 import { Fold } from '../../shared/Fold';
 import { Note } from '../../shared/Note';
-import type { Page } from '../../shared/protocol';
+import type { Page } from '../../shared/types';
 import { t } from '../../shared/translate';
 import { bounded, oneLine, visible } from '../../shared/visible';
 import { useLoaded, useNews, usePanel } from './context';

@@ -6,7 +6,7 @@ import { Button, Failure } from '../Button';
 import { Card } from '../Card';
 import { Diff } from '../Diff';
 import { Note } from '../Note';
-import type { PermissionRequest, Scope } from '../protocol';
+import type { PermissionRequest, Scope } from '../types';
 import { useRun } from '../run/context';
 import { t } from '../translate';
 import { oneLine, visible } from '../visible';

@@ -5,7 +5,7 @@ import { useAction } from '../action';
 import { Button, Failure } from '../Button';
 import { counted, moment } from '../figures';
 import { Icon } from '../icons';
-import type { Again, RunCardData } from '../protocol';
+import type { Again, RunCardData } from '../types';
 import { t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';
 import { useRun } from './context';
