@@ -73,8 +73,8 @@ test-packaging: $(VENV)/.ready-to-test ## build sdist and wheel, check and insta
 lint: $(VENV)/.ready-to-test ## ruff, mypy, import-linter, tsc
 	$(BIN)/python -m tests.checks lint
 
-fmt: $(VENV)/.ready-to-test ## format the Python code
-	$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
+fmt: $(VENV)/.ready-to-test ## format the Python code, and make the TypeScript types from it
+	$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format . && $(BIN)/python -m tests.schema
 
 build: $(VENV)/.ready-to-test ## sdist and wheel in dist/
 	rm -rf dist && $(BIN)/python -m build --outdir dist

@@ -87,6 +87,7 @@ LINT = [
     Check("mypy", (str(BIN / "mypy"),)),
     Check("import-linter", (str(BIN / "lint-imports"), "--no-cache")),
     Check("docs", (sys.executable, "-m", "docs.site")),
+    Check("schema", (sys.executable, "-m", "tests.schema", "check")),
     Check("tsc", ("npm", "run", "--silent", "lint"), folder="js"),
 ]
 

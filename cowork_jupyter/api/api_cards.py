@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from pydantic import BaseModel
 
 from ..domain.messages import Message
 from ..record import Audit
 from ..record.card import RunCard, run_card
+from ..record.card_model import RunCardData
 from ..record.run import Run, run_of
 from .api_kernels import ReproductionAnswer, reproduction_answer
 from .api_plans import plan_answer
@@ -55,7 +55,7 @@ class CardState(BaseModel):
 class CardAnswer(BaseModel):
     """A run as a notebook keeps it: to draw it again, and to read it."""
 
-    card: dict[str, Any]
+    card: RunCardData
     markdown: str
     text: str
     state: CardState | None = None
@@ -75,7 +75,7 @@ async def job_card(call: Call) -> BaseModel:
     made = await asyncio.to_thread(_card, call, run)
     answer = CardAnswer(card=made.card, markdown=made.markdown, text=made.text)
     if call.query.whole:
-        left_out = made.card["snapshot"]["left_out"]
+        left_out = made.card.snapshot.left_out
         answer.state = await asyncio.to_thread(_state, call, run, seq, left_out)
         if run.executions and run.present.status.is_final:
             answer.state.audit = await call.service.audit(job.context_id, job.id)

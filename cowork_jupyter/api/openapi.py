@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
-from pydantic.json_schema import models_json_schema
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, models_json_schema
+from pydantic_core import core_schema
 
 from .._version import __version__
+from ..domain.data import Data
 from .models import ErrorAnswer
 from .routes import Route, RouteTable
 
@@ -100,6 +102,26 @@ def describe_api(table: RouteTable) -> OpenApi:
     return OpenApi.model_validate(document)
 
 
+class _WhatIsSent(GenerateJsonSchema):
+    """Fields with defaults are sent too; only facts that were not said are left out of data."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
+        """Never: a field's name says as much."""
+        return False
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        """The schema of one model."""
+        found = super().model_schema(schema)
+        if self.mode == "serialization" and "properties" in found:
+            bases = [one for one in schema["cls"].__mro__ if issubclass(one, BaseModel)]
+            whole = {
+                name for one in bases if not issubclass(one, Data) for name in one.model_fields
+            }
+            needed = whole.union(found.get("required", ()))
+            found["required"] = [name for name in found["properties"] if name in needed]
+        return found
+
+
 def _schemas(table: RouteTable) -> dict[str, Any]:
     incoming = {(one, "validation") for route in table.routes for one in (route.body, route.query)}
     outgoing = {(route.answer, "serialization") for route in table.routes}
@@ -107,6 +129,7 @@ def _schemas(table: RouteTable) -> dict[str, Any]:
     references, schema = models_json_schema(
         sorted(wanted, key=lambda pair: (pair[0].__name__, pair[1])),  # type: ignore[arg-type]
         ref_template=REFERENCE,
+        schema_generator=_WhatIsSent,
     )
     return {"references": references, "$defs": schema.get("$defs", {})}
 

@@ -17,6 +17,7 @@ from ..domain.messages import Message, MessageType
 from ..store import Inquiry, PlanRevision
 from ..store.records import PENDING
 from .card_markdown import brief, card_markdown
+from .card_model import RunCardData
 from .decided import asked_by, decisions
 from .discretion import Discretion
 from .run import Run
@@ -75,7 +76,7 @@ _ALLOWANCES = (
 class RunCard:
     """What a notebook keeps of a run."""
 
-    card: dict[str, Any]
+    card: RunCardData
     markdown: str
     text: str
     """Its beginning, for where there is no Markdown either."""
@@ -89,7 +90,7 @@ def run_card(
     fitting = (card for card in map(maker.card, _ALLOWANCES) if saved_size(card) <= MOST_CARD)
     card = next(fitting, None) or maker.card(_ALLOWANCES[-1])
     markdown = card_markdown(run, model, discretion)
-    return RunCard(card, markdown, brief(markdown))
+    return RunCard(RunCardData.model_validate(card), markdown, brief(markdown))
 
 
 def saved_size(card: dict[str, Any]) -> int:

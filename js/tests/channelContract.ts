@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { CoworkError, type Channel, type Liveness } from '../src/shared/channel';
-import type { Event } from '../src/shared/protocol';
+import type { Event } from '../src/shared/types';
 
 export interface Asked {
   method: string;
@@ -29,7 +29,7 @@ export interface FarSide {
 }
 
 export function event(seq: number): Event {
-  return { seq, type: 'notice', context_id: 'c1', job_id: 'j1', task_id: null, created_at: '2026-01-01T00:00:00Z', data: {} };
+  return { seq, type: 'notice', context_id: 'c1', job_id: 'j1', task_id: null, created_at: '2026-01-01T00:00:00Z', data: { code: 'no_price', message: '' } };
 }
 
 /** How long the first and the longest pause between two tries are, at most. */

@@ -3,7 +3,7 @@
 import { act } from 'preact/test-utils';
 
 import { CoworkError, type Channel, type EventListener, type Method } from '../src/shared/channel';
-import type { Audit, CardAnswer, CardState, Event, Job, JobFacts, Message, Page, PermissionRequest, Plan, PlanAnswer, PlanStep, Question, ReproductionAnswer, RunCardData, RunSnapshot } from '../src/shared/protocol';
+import type { Audit, CardAnswer, CardState, Event, Job, JobFacts, Message, Page, PermissionRequest, Plan, PlanAnswer, PlanStep, Question, ReproductionAnswer, RunCardData, RunSnapshot } from '../src/shared/types';
 
 export const AT = '2026-11-14T14:02:00Z';
 
@@ -42,8 +42,12 @@ export function plan(count: number, changes: Partial<Plan> = {}): Plan {
 
 let lastId = 0;
 
-export function message(message_type: string, text: string, changes: Partial<Message> = {}): Message {
-  return { id: `m${++lastId}`, job_id: 'j1', task_id: null, role: 'assistant', agent_role: 'planner', message_type, text, data: {}, created_at: AT, ...changes };
+/** A message as a saved card holds it, and as the server sends it. */
+type Saved = RunSnapshot['messages'][number] & Pick<Message, 'content'>;
+
+export function message(message_type: Saved['message_type'], text: string, changes: Partial<Saved> = {}): Saved {
+  const who = { id: `m${++lastId}`, job_id: 'j1', task_id: null, role: 'assistant', agent_role: 'planner' } as const;
+  return { ...who, message_type, text, content: [{ type: 'text', text }], data: {}, created_at: AT, ...changes };
 }
 
 export const PLAN_MADE = message('plan', '');
@@ -109,8 +113,8 @@ export function executed(changes: Partial<RunSnapshot> = {}): RunCardData {
   return planned({ role: 'actor', jobs: [made, execution], ...changes });
 }
 
-export function event(seq: number, type: string, data: Record<string, unknown> = {}, changes: Partial<Event> = {}): Event {
-  return { seq, type, context_id: 'c1', job_id: 'j1', task_id: null, created_at: later(seq), data, ...changes };
+export function event(seq: number, type: Event['type'], data: object = {}, changes: Partial<Event> = {}): Event {
+  return { seq, type, context_id: 'c1', job_id: 'j1', task_id: null, created_at: later(seq), data, ...changes } as Event;
 }
 
 export const QUESTION: Question = {

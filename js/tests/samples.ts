@@ -1,6 +1,6 @@
 /** Answers as a server gives them. */
 
-import type { Health, Role, StatusCardData } from '../src/shared/protocol';
+import type { Health, Role, StatusCardData } from '../src/shared/types';
 
 export const READY: Health = {
   version: '0.1.0',
@@ -9,7 +9,10 @@ export const READY: Health = {
     name: 'gpt-5-mini',
     base_url: 'https://models.example/v1',
     ready: true,
-    why_not: null
+    why_not: null,
+    source: 'environment',
+    problem: null,
+    models: []
   },
   sandbox: 'landlock',
   workspace: '/home/me/project',
@@ -18,12 +21,12 @@ export const READY: Health = {
 
 export const NOT_READY: Health = {
   ...READY,
-  model: { provider: 'none', name: null, base_url: null, ready: false, why_not: 'Set COWORK_MODEL first.' }
+  model: { provider: 'none', name: null, base_url: null, ready: false, why_not: 'Set COWORK_MODEL first.', source: 'built-in', problem: 'model', models: [] }
 };
 
 export const GUIDE: Health = {
   ...READY,
-  model: { provider: 'built-in', name: 'built-in guide · no language model', base_url: null, ready: true, why_not: null }
+  model: { provider: 'built-in', name: 'built-in guide · no language model', base_url: null, ready: true, why_not: null, source: 'built-in', problem: null, models: [] }
 };
 
 export const WITH_PROBLEM: Health = {

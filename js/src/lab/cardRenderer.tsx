@@ -11,7 +11,7 @@ import { render } from 'preact';
 import { CardView } from '../shared/CardView';
 import { CoworkError, isRecord, type Channel } from '../shared/channel';
 import { HostProvider, type CardHost } from '../shared/host';
-import type { CardData } from '../shared/protocol';
+import type { CardData } from '../shared/types';
 import { t } from '../shared/translate';
 import { labMarkdown } from './cardRendererMarkdown';
 import { RecordRenderer } from './cardRendererRecord';

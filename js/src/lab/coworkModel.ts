@@ -5,7 +5,7 @@ import { Signal, type ISignal } from '@lumino/signaling';
 
 import type { Channel } from '../shared/channel';
 import { askHealth, type Check } from '../shared/connectionCheck';
-import type { Health, Page, Role } from '../shared/protocol';
+import type { Health, Page, Role } from '../shared/types';
 import { DEFAULT_ROLE } from '../shared/roles';
 import { Inbox, type IInbox } from './inbox';
 import type { INews } from './news';

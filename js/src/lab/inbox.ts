@@ -3,7 +3,7 @@
 import { Signal, type ISignal } from '@lumino/signaling';
 
 import type { Channel } from '../shared/channel';
-import type { Page, PermissionRequest, Question } from '../shared/protocol';
+import type { Page, PermissionRequest, Question } from '../shared/types';
 import { permissionOf, questionOf, text } from '../shared/run/reading';
 import { tells, type INews } from './news';
 

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useErrorBoundary } from 'preact/hooks';
 
 import type { Channel } from './channel';
-import type { CardData, RunCardData, StatusCardData } from './protocol';
+import type { CardData, RunCardData, StatusCardData } from './types';
 import { RunCard } from './run/RunCard';
 import type { RunStore } from './run/store';
 import { StatusCard } from './StatusCard';

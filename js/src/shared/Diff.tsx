@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 
-import type { FileDiff } from './protocol';
+import type { FileDiff } from './types';
 import { t } from './translate';
 import { bounded, oneLine, visible } from './visible';
 

@@ -4,7 +4,7 @@ import { messageOf } from './channel';
 import type { Check } from './connectionCheck';
 import { Icon } from './icons';
 import { answererOf } from './ModelName';
-import type { Health } from './protocol';
+import type { Health } from './types';
 import { t } from './translate';
 
 /** One sentence: does the model answer, and if not, what to do. */

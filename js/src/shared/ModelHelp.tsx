@@ -4,7 +4,7 @@ import type { Channel } from './channel';
 import { ModelForm } from './ModelForm';
 import { LetGo, ModelOffers } from './ModelOffers';
 import { Note } from './Note';
-import type { Health, ModelHealth } from './protocol';
+import type { Health, ModelHealth } from './types';
 import { t } from './translate';
 
 interface ModelHelpProps {

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 
-import type { Health } from './protocol';
+import type { Health } from './types';
 import { t } from './translate';
 
 /** The one who answers, as the subject of a sentence. */

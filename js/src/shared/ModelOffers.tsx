@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { useAction } from './action';
 import { Button, Failure } from './Button';
 import type { Channel } from './channel';
-import type { Page } from './protocol';
+import type { Page } from './types';
 import { t } from './translate';
 import { oneLine } from './visible';
 

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { counted } from './figures';
 import { Icon } from './icons';
 import { inline } from './markdown';
-import type { Finding, Review } from './protocol';
+import type { Finding, Review } from './types';
 import { t } from './translate';
 import { bounded, oneLine, visible } from './visible';
 

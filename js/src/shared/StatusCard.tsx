@@ -7,7 +7,7 @@ import { useConnectionCheck, type Check } from './connectionCheck';
 import { HealthAnswer } from './HealthAnswer';
 import { ModelHelp } from './ModelHelp';
 import { answererOf, ModelName } from './ModelName';
-import type { Health, StatusCardData } from './protocol';
+import type { Health, StatusCardData } from './types';
 import { RolePill } from './RolePill';
 import { roleLook } from './roles';
 import { t } from './translate';

@@ -1,6 +1,6 @@
 /** How components reach the agent. Whether a server or a kernel answers is not theirs to know. */
 
-import type { Event } from './protocol';
+import type { Event } from './types';
 import { t } from './translate';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';

@@ -1,7 +1,7 @@
 /** The one WebSocket of a page: it comes back by itself, and each subscription goes on from where it was cut off. */
 
 import { pauseBefore, type EventListener, type Liveness } from './channel';
-import type { Event } from './protocol';
+import type { Event } from './types';
 import type { ServerAddress } from './serverChannel';
 
 /** What the server says to the page as a whole. */

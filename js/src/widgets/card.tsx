@@ -5,7 +5,7 @@ import { render as renderView } from 'preact';
 
 import { CardView } from '../shared/CardView';
 import type { Channel } from '../shared/channel';
-import type { CardData, RunCardData } from '../shared/protocol';
+import type { CardData, RunCardData } from '../shared/types';
 import { ServerChannel, serverAddressOfPage } from '../shared/serverChannel';
 import { ChosenChannel } from './chosenChannel';
 import { KernelChannel } from './kernelChannel';

@@ -1,7 +1,7 @@
 /** The channel to the kernel, over the widget's own messages: for front ends that hide the server. */
 
 import { CoworkError, errorFromBody, type Channel, type EventListener, type Method } from '../shared/channel';
-import type { Event } from '../shared/protocol';
+import type { Event } from '../shared/types';
 import { t } from '../shared/translate';
 import { KernelSubscription } from './kernelSubscription';
 

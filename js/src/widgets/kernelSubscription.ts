@@ -1,7 +1,7 @@
 /** Events of one context over the widget's messages. */
 
 import { CoworkError, pauseBefore, type EventListener, type Liveness } from '../shared/channel';
-import type { Event } from '../shared/protocol';
+import type { Event } from '../shared/types';
 import { nextId, type KernelChannel } from './kernelChannel';
 
 /**

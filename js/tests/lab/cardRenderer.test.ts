@@ -8,7 +8,7 @@ import type { IRenderMime } from '@jupyterlab/rendermime';
 
 import { CARD_MIME, CardRenderer, cards, NOBODY, RECORD_MIME } from '../../src/lab/cardRenderer';
 import { harmless, htmlAsText } from '../../src/lab/cardRendererMarkdown';
-import type { RunCardData } from '../../src/shared/protocol';
+import type { RunCardData } from '../../src/shared/types';
 import { event, FakeServer, planned, runCard, settled } from '../runs';
 
 class FakeOutput {

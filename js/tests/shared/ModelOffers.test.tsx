@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { CoworkError, type Channel, type Method } from '../../src/shared/channel';
 import { ModelHelp } from '../../src/shared/ModelHelp';
-import type { Health } from '../../src/shared/protocol';
+import type { Health } from '../../src/shared/types';
 import { GUIDE, READY } from '../samples';
 import { button, click, draw, one } from '../screen';
 

@@ -1,6 +1,6 @@
 import type { AnyModel } from '@anywidget/types';
 
-import type { CardData } from '../../src/shared/protocol';
+import type { CardData } from '../../src/shared/types';
 
 type Listener = (...values: unknown[]) => void;
 

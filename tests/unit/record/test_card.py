@@ -78,7 +78,7 @@ def saved(made: RunCard) -> int:
 
     view = {"version_major": 2, "version_minor": 1, "model_id": "0" * 32}
     data = {
-        "application/vnd.cowork.card+json": made.card,
+        "application/vnd.cowork.card+json": made.card.model_dump(),
         "application/vnd.jupyter.widget-view+json": view,
         "text/markdown": made.markdown,
         "text/plain": made.text,
@@ -93,10 +93,16 @@ def _output(data: dict[str, Any]) -> Any:
 
 def test_it_tells_who_did_what_with_which_result() -> None:
     made = card_of(run(message("The file has **3** columns.")))
-    assert made.card["kind"] == "run"
-    assert (made.card["context_id"], made.card["job_id"]) == ("ctx_1", "job_1")
-    assert (made.card["role"], made.card["title"]) == ("planner", "Clean sales.csv")
-    snapshot = made.card["snapshot"]
+    assert made.card.model_dump()["kind"] == "run"
+    assert (made.card.model_dump()["context_id"], made.card.model_dump()["job_id"]) == (
+        "ctx_1",
+        "job_1",
+    )
+    assert (made.card.model_dump()["role"], made.card.model_dump()["title"]) == (
+        "planner",
+        "Clean sales.csv",
+    )
+    snapshot = made.card.model_dump()["snapshot"]
     assert (snapshot["seq"], snapshot["status"], snapshot["model"]) == (
         7,
         "completed",
@@ -118,7 +124,7 @@ def test_it_tells_when_who_asked_and_what_they_decided() -> None:
     )
     job = {"kind": JobKind.PLAN, "plan_id": "plan_1", "plan_revision": 2}
     made = card_of(run(asked, owner="ada", permissions=[permission], job=job))
-    snapshot = made.card["snapshot"]
+    snapshot = made.card.model_dump()["snapshot"]
     assert snapshot["asked_by"] == "ada"
     assert snapshot["decided"] == [
         "Plan, revision 2: approved",
@@ -130,7 +136,7 @@ def test_it_tells_when_who_asked_and_what_they_decided() -> None:
 
 def test_a_name_that_stands_for_nobody_is_not_told() -> None:
     made = card_of(run(owner="0123456789abcdef" * 2))
-    assert made.card["snapshot"]["asked_by"] == ""
+    assert made.card.model_dump()["snapshot"]["asked_by"] == ""
     assert "asked by" not in made.markdown
 
 
@@ -149,13 +155,13 @@ def test_a_plan_is_a_list_that_shows_how_each_step_stands() -> None:
     made = card_of(run(revision=plan, job=facts), stale=["sales.csv"])
     assert "1. ✓ Load it — `sales.csv`\n2. ✗ Plot it — no column\n3. Tell it" in made.markdown
     assert "Risks: slow" in made.markdown
-    snapshot = made.card["snapshot"]
+    snapshot = made.card.model_dump()["snapshot"]
     assert [one["status"] for one in snapshot["plan"]["steps"]] == [
         *("completed", "failed", "pending")
     ]
     assert (snapshot["revision"], snapshot["stale"]) == (2, ["sales.csv"])
     assert snapshot["tasks"][0]["error"] == "no column"
-    assert made.card["role"] == "actor"
+    assert made.card.model_dump()["role"] == "actor"
 
 
 def test_questions_and_permissions_stand_with_their_answers() -> None:
@@ -181,8 +187,8 @@ def test_questions_and_permissions_stand_with_their_answers() -> None:
     assert "- Asked: Which region? → **Europe**" in made.markdown
     assert "- Asked: And the year? → *waits for your answer*" in made.markdown
     assert "`execute_command` `git push` → *denied*: not on Sunday" in made.markdown
-    assert [one["id"] for one in made.card["snapshot"]["questions"]] == ["q2"]
-    assert made.card["snapshot"]["permissions"] == []
+    assert [one["id"] for one in made.card.model_dump()["snapshot"]["questions"]] == ["q2"]
+    assert made.card.model_dump()["snapshot"]["permissions"] == []
 
 
 def test_a_question_that_nobody_could_answer_is_told() -> None:
@@ -203,7 +209,9 @@ def test_what_the_tools_did_is_one_line_and_what_went_wrong_another() -> None:
     assert "Used `read_file`, `delete_file` on `a.py`\n\n- `delete_file`: delete_file said so" in (
         made.markdown
     )
-    results = [one for one in made.card["snapshot"]["messages"] if one["role"] == "tool"]
+    results = [
+        one for one in made.card.model_dump()["snapshot"]["messages"] if one["role"] == "tool"
+    ]
     assert [(one["text"], one["data"]["ok"]) for one in results] == [("", True), ("", False)]
 
 
@@ -211,7 +219,7 @@ def test_a_failure_says_why() -> None:
     made = card_of(run(job={"status": JobStatus.FAILED, "error": "The key is wrong."}))
     assert "*failed" in made.markdown
     assert "**Error:** The key is wrong." in made.markdown
-    assert made.card["snapshot"]["error"] == "The key is wrong."
+    assert made.card.model_dump()["snapshot"]["error"] == "The key is wrong."
 
 
 @pytest.mark.parametrize("letter", ["x", "ü", "語", '"', "\\"])
@@ -243,7 +251,7 @@ def test_a_saved_card_is_small_whatever_the_run_was(letter: str) -> None:
         stale=[words] * 100,
     )
     assert saved(made) <= MOST_SAVED
-    assert made.card["snapshot"]["plan"]["steps_left_out"] > 0
+    assert made.card.model_dump()["snapshot"]["plan"]["steps_left_out"] > 0
 
 
 def test_a_plan_of_sixty_steps_is_kept_whole() -> None:
@@ -253,7 +261,7 @@ def test_a_plan_of_sixty_steps_is_kept_whole() -> None:
     ]
     made = card_of(run(message("", MessageType.PLAN), revision=plan_of(*steps)))
     assert saved(made) <= MOST_SAVED
-    assert len(made.card["snapshot"]["plan"]["steps"]) == 60
+    assert len(made.card.model_dump()["snapshot"]["plan"]["steps"]) == 60
     assert "\n60. " in made.markdown
 
 
@@ -269,7 +277,7 @@ def test_nothing_in_it_tells_a_key_or_where_somebody_lives() -> None:
             job=failing,
         )
     )
-    for text in (json.dumps(made.card), made.markdown):
+    for text in (json.dumps(made.card.model_dump()), made.markdown):
         assert KEY not in text
         assert "/home/ada" not in text
     assert "~/notes" in made.markdown
@@ -278,7 +286,7 @@ def test_nothing_in_it_tells_a_key_or_where_somebody_lives() -> None:
 def test_a_request_that_was_cut_says_so() -> None:
     shown = {"kind": "command", "text": "echo " + "x" * 9_000, "complete": True}
     asked = Inquiry(id="p", context_id="ctx_1", data={"tool": "execute_command", "shown": shown})
-    (item,) = card_of(run(permissions=[asked])).card["snapshot"]["permissions"]
+    (item,) = card_of(run(permissions=[asked])).card.model_dump()["snapshot"]["permissions"]
     assert item["shown"]["complete"] is False
     assert item["id"] == "p"
 

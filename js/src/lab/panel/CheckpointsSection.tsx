@@ -4,7 +4,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { Button, Failure } from '../../shared/Button';
 import { moment, size } from '../../shared/figures';
 import { Changes, RollBack } from '../../shared/plan/RollBack';
-import type { Checkpoint, Checkpoints } from '../../shared/protocol';
+import type { Checkpoint, Checkpoints } from '../../shared/types';
 import { RunProvider } from '../../shared/run/context';
 import { t } from '../../shared/translate';
 import { oneLine } from '../../shared/visible';

@@ -4,7 +4,7 @@ import { useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import { useAction } from '../../shared/action';
 import { Button, Failure } from '../../shared/Button';
 import { CoworkError } from '../../shared/channel';
-import type { Job, Page } from '../../shared/protocol';
+import type { Job, Page } from '../../shared/types';
 import { RoleSwitcher } from '../../shared/RoleSwitcher';
 import { RunCard } from '../../shared/run/RunCard';
 import { roleOf } from '../../shared/run/state';

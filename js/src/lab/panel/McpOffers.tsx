@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { useAction, type Action } from '../../shared/action';
 import { Button, Failure } from '../../shared/Button';
 import { CopyButton } from '../../shared/CopyButton';
-import type { Page } from '../../shared/protocol';
+import type { Page } from '../../shared/types';
 import { t } from '../../shared/translate';
 import { bounded, oneLine, visible } from '../../shared/visible';
 import { useLoaded, usePanel } from './context';

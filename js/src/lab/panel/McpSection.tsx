@@ -6,7 +6,7 @@ import { Button, Failure } from '../../shared/Button';
 import { CoworkError, isRecord } from '../../shared/channel';
 import { Fold } from '../../shared/Fold';
 import { Note } from '../../shared/Note';
-import type { Page } from '../../shared/protocol';
+import type { Page } from '../../shared/types';
 import { t } from '../../shared/translate';
 import { bounded, oneLine, visible } from '../../shared/visible';
 import { useLoaded, useNews, usePanel } from './context';

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 
 import type { Check } from '../../shared/connectionCheck';
-import type { Health, Page } from '../../shared/protocol';
+import type { Health, Page } from '../../shared/types';
 import { t } from '../../shared/translate';
 import { oneLine } from '../../shared/visible';
 import { useLoaded, usePanel } from './context';

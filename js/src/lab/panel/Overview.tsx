@@ -7,7 +7,7 @@ import type { Check } from '../../shared/connectionCheck';
 import { HealthAnswer } from '../../shared/HealthAnswer';
 import { ModelHelp } from '../../shared/ModelHelp';
 import { answererOf } from '../../shared/ModelName';
-import type { Health } from '../../shared/protocol';
+import type { Health } from '../../shared/types';
 import { RolePill } from '../../shared/RolePill';
 import type { RoleLook } from '../../shared/roles';
 import { t } from '../../shared/translate';

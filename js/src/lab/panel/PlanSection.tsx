@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { Button } from '../../shared/Button';
 import { inline } from '../../shared/markdown';
 import { StepMark } from '../../shared/plan/StepMark';
-import type { PlanAnswer, PlanStep } from '../../shared/protocol';
+import type { PlanAnswer, PlanStep } from '../../shared/types';
 import { planOf } from '../../shared/run/reading';
 import { isFinal } from '../../shared/run/state';
 import { t } from '../../shared/translate';

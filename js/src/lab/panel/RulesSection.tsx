@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { useAction } from '../../shared/action';
 import { Button, Failure } from '../../shared/Button';
 import { Fold } from '../../shared/Fold';
-import type { Page } from '../../shared/protocol';
+import type { Page } from '../../shared/types';
 import { t } from '../../shared/translate';
 import { oneLine, visible } from '../../shared/visible';
 import { useLoaded, useNews, usePanel } from './context';

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { Failure } from '../../shared/Button';
 import { Icon } from '../../shared/icons';
 import { Note } from '../../shared/Note';
-import type { Page, Problem } from '../../shared/protocol';
+import type { Page, Problem } from '../../shared/types';
 import { roleLook } from '../../shared/roles';
 import { t } from '../../shared/translate';
 import { oneLine, visible } from '../../shared/visible';

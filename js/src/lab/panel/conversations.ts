@@ -1,7 +1,7 @@
 /** Conversations as the server lists them. */
 
 import type { Channel } from '../../shared/channel';
-import type { Page } from '../../shared/protocol';
+import type { Page } from '../../shared/types';
 
 export interface Conversation {
   id: string;

@@ -1,7 +1,7 @@
 /** The hands of a run, for cards that stand outside of one: in the inbox and on the time line. */
 
 import type { Channel } from '../../shared/channel';
-import type { Checkpoint, FileDiff, Page, Rollback, RollbackRequest, RunCardData } from '../../shared/protocol';
+import type { Checkpoint, FileDiff, Page, Rollback, RollbackRequest, RunCardData } from '../../shared/types';
 import { RunActions } from '../../shared/run/actions';
 import { RunStore } from '../../shared/run/store';
 

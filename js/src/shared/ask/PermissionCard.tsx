@@ -7,7 +7,7 @@ import { Card } from '../Card';
 import { Diff } from '../Diff';
 import { Fold } from '../Fold';
 import { Note } from '../Note';
-import type { PermissionRequest, Scope } from '../protocol';
+import type { PermissionRequest, Scope } from '../types';
 import { useRun } from '../run/context';
 import { CallFacts } from '../run/ToolCall';
 import { t } from '../translate';

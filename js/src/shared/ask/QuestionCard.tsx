@@ -5,7 +5,7 @@ import { useAction } from '../action';
 import { Button, Failure } from '../Button';
 import { Card } from '../Card';
 import { inline } from '../markdown';
-import type { Question } from '../protocol';
+import type { Question } from '../types';
 import { RichText } from '../RichText';
 import { useRun } from '../run/context';
 import { t } from '../translate';

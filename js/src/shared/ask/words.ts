@@ -1,6 +1,6 @@
 /** How tools, risks and scopes are called on the screen. */
 
-import type { Scope } from '../protocol';
+import type { Scope } from '../types';
 import { t } from '../translate';
 import { oneLine } from '../visible';
 

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 
 import { Button } from '../Button';
-import type { Rollback, RollbackRequest, SkippedCell } from '../protocol';
+import type { Rollback, RollbackRequest, SkippedCell } from '../types';
 import { t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';
 

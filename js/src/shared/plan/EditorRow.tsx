@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { Button } from '../Button';
 import { Fold } from '../Fold';
 import { Icon } from '../icons';
-import type { Plan, PlanStep } from '../protocol';
+import type { Plan, PlanStep } from '../types';
 import { t } from '../translate';
 import { oneLine } from '../visible';
 import { changeStep, listOf, toggleDependency, wouldCircle } from './editing';

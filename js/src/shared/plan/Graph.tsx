@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 
-import type { PlanStep, StepStatus } from '../protocol';
+import type { PlanStep, StepStatus } from '../types';
 import { t } from '../translate';
 import { layout, type Node } from './layout';
 import { statusColour } from './StepMark';

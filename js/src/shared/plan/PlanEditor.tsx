@@ -5,7 +5,7 @@ import { useAction } from '../action';
 import { Button, Failure } from '../Button';
 import { CoworkError } from '../channel';
 import { Note } from '../Note';
-import type { Plan } from '../protocol';
+import type { Plan } from '../types';
 import { useRun } from '../run/context';
 import { t } from '../translate';
 import { addStep, moveStep, removeStep } from './editing';

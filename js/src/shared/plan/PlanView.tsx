@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { moment } from '../figures';
 import { inline } from '../markdown';
 import { Note } from '../Note';
-import type { Audit, Plan, PlanStep, StepStatus } from '../protocol';
+import type { Audit, Plan, PlanStep, StepStatus } from '../types';
 import { entriesOfTask, taskStart } from '../run/fold';
 import { executionOf, isFinal, isPlanReady, type RunState } from '../run/state';
 import { t } from '../translate';

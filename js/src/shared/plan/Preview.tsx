@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { useAction } from '../action';
 import { Button, Failure } from '../Button';
 import { CoworkError } from '../channel';
-import type { Rollback } from '../protocol';
+import type { Rollback } from '../types';
 import { useRun } from '../run/context';
 import { t } from '../translate';
 import { choicesIn, Choices, overwriting, type Choice } from './Choices';

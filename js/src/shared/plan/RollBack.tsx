@@ -7,7 +7,7 @@ import { FileDiffs } from '../Diff';
 import { moment } from '../figures';
 import { useHost } from '../host';
 import { Icon } from '../icons';
-import type { Checkpoint, FileDiff, Rollback } from '../protocol';
+import type { Checkpoint, FileDiff, Rollback } from '../types';
 import { useRun } from '../run/context';
 import { t } from '../translate';
 import { oneLine } from '../visible';

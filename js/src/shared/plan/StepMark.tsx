@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 
 import { Icon } from '../icons';
-import type { StepStatus } from '../protocol';
+import type { StepStatus } from '../types';
 import { t } from '../translate';
 
 const LOOKS: Record<StepStatus, { icon: string; colour: string }> = {

@@ -8,7 +8,7 @@ import { diffCounts } from '../Diff';
 import { duration, secondsBetween } from '../figures';
 import { Fold } from '../Fold';
 import { blocks, inline } from '../markdown';
-import type { Audit, PlanStep, StepStatus } from '../protocol';
+import type { Audit, PlanStep, StepStatus } from '../types';
 import { Clock } from '../run/Clock';
 import { useRun } from '../run/context';
 import { Conversation, Drafts } from '../run/Conversation';

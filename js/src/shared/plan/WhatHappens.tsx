@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 
 import { counted } from '../figures';
-import type { Rollback } from '../protocol';
+import type { Rollback } from '../types';
 import { t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';
 

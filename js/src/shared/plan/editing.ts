@@ -1,6 +1,6 @@
 /** Changes to a plan as pure functions, so that what the editor does can be tested without a screen. */
 
-import type { Plan, PlanStep } from '../protocol';
+import type { Plan, PlanStep } from '../types';
 
 /** Numbers follow the order on the screen; ids stay, because dependencies name them. */
 function renumbered(plan: Plan, steps: readonly PlanStep[]): Plan {

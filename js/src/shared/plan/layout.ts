@@ -1,6 +1,6 @@
 /** Where the steps stand in the drawing of their dependencies. */
 
-import type { PlanStep } from '../protocol';
+import type { PlanStep } from '../types';
 
 export interface Node {
   step: PlanStep;

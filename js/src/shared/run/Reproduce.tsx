@@ -6,7 +6,7 @@ import { Button, Failure } from '../Button';
 import { counted, duration } from '../figures';
 import { Fold } from '../Fold';
 import { Icon } from '../icons';
-import type { Reproduction } from '../protocol';
+import type { Reproduction } from '../types';
 import { t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';
 import { useRun } from './context';

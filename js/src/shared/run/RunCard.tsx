@@ -8,7 +8,7 @@ import { Card } from '../Card';
 import type { Channel } from '../channel';
 import { PlanEditor } from '../plan/PlanEditor';
 import { PlanView } from '../plan/PlanView';
-import type { Audit, PlanStep, Question, RunCardData } from '../protocol';
+import type { Audit, PlanStep, Question, RunCardData } from '../types';
 import { roleLook } from '../roles';
 import { t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { useAction } from '../action';
 import { Button, Failure } from '../Button';
 import { counted, moment } from '../figures';
-import type { Again, RunCardData } from '../protocol';
+import type { Again, RunCardData } from '../types';
 import { t } from '../translate';
 import { oneLine } from '../visible';
 import { useRun } from './context';

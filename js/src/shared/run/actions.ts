@@ -1,7 +1,7 @@
 /** What a user can do on a run card, each as one call of the API. */
 
 import type { Channel } from '../channel';
-import type { Again, Audit, Checkpoint, FileDiff, Page, Plan, PlanAnswer, ReproductionAnswer, Rollback, RollbackRequest, Scope } from '../protocol';
+import type { Again, Audit, Checkpoint, FileDiff, Page, Plan, PlanAnswer, ReproductionAnswer, Rollback, RollbackRequest, Scope } from '../types';
 import { planAddress } from './load';
 import { roleOf } from './state';
 import type { RunStore } from './store';

@@ -1,13 +1,11 @@
 /** How a run stands, asked anew: a saved card is shortened, and nobody should decide on less than all of it. */
 
 import type { Channel } from '../channel';
-import type { Message, Page, PlanAnswer, WholeCardAnswer } from '../protocol';
+import type { Message, Page, PlanAnswer, WholeCardAnswer } from '../types';
 import { withMessage } from './messages';
 import { permissionOf, planOf, questionOf } from './reading';
 import { fromCard } from './snapshot';
 import type { CallEntry, Entry, RunState } from './state';
-
-type Fields = Record<string, unknown>;
 
 /** All that a card needs, in one request: a page may have many. Rejects with a 404 when nobody here knows the run. */
 export function loadRun(channel: Channel, jobId: string): Promise<WholeCardAnswer> {
@@ -39,7 +37,7 @@ export function isPlanOf(state: RunState, { plan_id, revision }: PlanAnswer): bo
 }
 
 export function withPlan(state: RunState, { plan, revision, made_at, stale }: PlanAnswer): RunState {
-  return plan === null ? state : { ...state, plan: planOf(plan as unknown as Fields), revision, madeAt: made_at, stale };
+  return plan === null ? state : { ...state, plan: planOf({ ...plan }), revision, madeAt: made_at, stale };
 }
 
 /** Every message of a conversation, whole. */
@@ -57,7 +55,7 @@ export async function loadMessages(channel: Channel, contextId: string): Promise
 /** Puts the whole messages in the place of the shortened ones; what is no message, and what came meanwhile, stays. */
 export function withWholeRecord(state: RunState, messages: readonly Message[]): RunState {
   const ours = messages.filter(({ job_id }) => job_id && state.follows.includes(job_id));
-  const whole = ours.reduce(withMessage, { ...state, entries: [], leftOut: 0 });
+  const whole = ours.reduce((rest: RunState, one) => withMessage(rest, one), { ...state, entries: [], leftOut: 0 });
   const before = new Map(state.entries.map(entry => [entry.id, entry]));
   const known = new Set(whole.entries.map(({ id }) => id));
   const entries = [

@@ -1,9 +1,8 @@
 /** Stored messages become entries; a message that comes twice changes nothing the second time. */
 
-import { isRecord } from '../channel';
-import type { Message } from '../protocol';
+import type { EventOf, Message, MessageOf } from '../types';
 import { t } from '../translate';
-import { questionOf, reproductionOf, reviewOf, text } from './reading';
+import { questionOf } from './reading';
 import type { CallEntry, Entry, LineEntry, RunState, TextEntry } from './state';
 
 /** Older entries beyond this are let go, so that a card of a very long run stays light. */
@@ -12,83 +11,84 @@ export const MOST_ENTRIES = 1500;
 export const MOST_OUTPUT = 20_000;
 
 export function messageText(message: Message): string {
-  return message.text ?? (message.content ?? []).map(part => (part.type === 'text' ? (part.text ?? '') : '')).join('');
+  return message.content.map(part => (part.type === 'text' ? part.text : '')).join('');
 }
 
-export function withMessage(state: RunState, message: Message): RunState {
+/** `thoughtFor` is known only to who looked on: the stored message does not say how long it took. */
+export function withMessage(state: RunState, message: Message, thoughtFor: number | null = null): RunState {
   switch (message.message_type) {
     case 'tool_call':
-      return withCall(state, { ...placed(message), ...callFacts(message.data) });
+      return withCall(state, message.data, placed(message));
     case 'tool_result':
       return withResult(state, message);
     case 'task_assignment':
       return withEntry(withTaskRole(state, message), line(message, 'assignment'));
     default: {
-      const { answer } = message.data;
-      if (isRecord(answer)) {
-        return withAnswer(state, text(answer['question_id']), text(answer['value']));
+      const answer = message.message_type === 'text' && message.data.answer;
+      if (answer) {
+        return withAnswer(state, answer.question_id, answer.value);
       }
-      const entry = entryOf(message);
+      const entry = entryOf(message, thoughtFor);
       return entry === null ? state : withEntry(state, entry);
     }
   }
 }
 
-function entryOf(message: Message): Entry | null {
+function entryOf(message: Message, thoughtFor: number | null): Entry | null {
   switch (message.message_type) {
     case 'plan':
       return line(message, 'plan', t('Made a plan.'));
     case 'question':
       return { ...placed(message), kind: 'question', question: questionOf(message.data), answer: undefined };
     case 'review':
-      return { ...placed(message), kind: 'review', review: reviewOf(message.data) };
+      return { ...placed(message), kind: 'review', review: message.data };
     case 'task_result':
       return line(message, 'outcome');
     case 'role_change':
       return line(message, 'role');
     case 'error':
       return line(message, 'error');
+    case 'text':
+      return ofTheUser(message) ?? textEntry(message, thoughtFor);
     default:
-      return ofTheUser(message) ?? textEntry(message);
+      return null;
   }
 }
 
 /** What the user did, and what came of it, stored as a message. */
-function ofTheUser(message: Message): Entry | null {
+function ofTheUser(message: MessageOf<'text'>): Entry | null {
   const { approved_revision, reproduction } = message.data;
-  if (isRecord(reproduction)) {
-    return { ...placed(message), kind: 'check', check: reproductionOf(reproduction) };
+  if (reproduction) {
+    return { ...placed(message), kind: 'check', check: reproduction };
   }
   return typeof approved_revision === 'number'
     ? { ...line(message, 'decision', t('You approved the plan.')), allowed: true, approval: true }
     : null;
 }
 
-function placed(message: Message): { id: string; job: string | null; task: string | null; role: string | null; at: string } {
-  const at = message.created_at ?? '';
-  return {
-    id: message.id ?? `${message.message_type}-${at}-${messageText(message).slice(0, 40)}`,
-    job: message.job_id ?? null,
-    task: message.task_id ?? null,
-    role: message.agent_role,
-    at
-  };
+interface Place {
+  job: string | null;
+  task: string | null;
+  role: string | null;
+  at: string;
+}
+
+function placed(message: Message): Place & { id: string } {
+  return { id: message.id, job: message.job_id, task: message.task_id, role: message.agent_role, at: message.created_at };
 }
 
 function line(message: Message, kind: LineEntry['kind'], words = messageText(message)): LineEntry {
   return { ...placed(message), kind, text: words };
 }
 
-function textEntry(message: Message): TextEntry | null {
+function textEntry(message: MessageOf<'text'>, thoughtFor: number | null): TextEntry | null {
   const said = messageText(message);
-  const reasoning = text(message.data['reasoning']);
+  const { reasoning = '', problem } = message.data;
   if (!said.trim() && !reasoning) {
     return null;
   }
   const from = message.role === 'user' || message.role === 'assistant' ? message.role : 'system';
-  const problem = text(message.data['problem']) || null;
-  const thoughtFor = typeof message.data['thought_for'] === 'number' ? message.data['thought_for'] : null;
-  return { ...placed(message), kind: 'text', from, text: said, reasoning, thoughtFor, problem, cut: message.cut === true };
+  return { ...placed(message), kind: 'text', from, text: said, reasoning, thoughtFor, problem: problem || null, cut: message.cut === true };
 }
 
 /** Adds an entry, or leaves the list alone when it is there already. */
@@ -113,23 +113,9 @@ export function withAnswer(state: RunState, questionId: string, answer: string |
   return { ...state, entries };
 }
 
-interface CallFacts {
-  callId: string;
-  tool: string;
-  parameters: Record<string, unknown>;
-}
-
-export function callFacts(data: Record<string, unknown>): CallFacts {
-  const parameters = data['parameters'];
-  return { callId: text(data['call_id']), tool: text(data['tool']), parameters: isRecord(parameters) ? parameters : {} };
-}
-
-export function withCall(
-  state: RunState,
-  { callId, tool, parameters, ...place }: CallFacts & { job: string | null; task: string | null; role: string | null; at: string }
-): RunState {
+export function withCall(state: RunState, { call_id, tool, parameters = {} }: EventOf<'tool-call'>['data'], place: Place): RunState {
   const blank = { ok: null, summary: '', refused: '', output: '', result: '', diff: '', endedAt: null };
-  return withEntry(state, { ...place, id: callId, kind: 'call', tool, parameters, ...blank });
+  return withEntry(state, { ...place, id: call_id, kind: 'call', tool, parameters, ...blank });
 }
 
 /** Changes one call; a result whose call was left out of the saved card is left out as well. */
@@ -144,21 +130,17 @@ export function changeCall(state: RunState, callId: string, change: (call: CallE
   return { ...state, entries };
 }
 
-export function outcome(data: Record<string, unknown>): Pick<CallEntry, 'ok' | 'summary' | 'refused'> {
-  const error = data['error'];
-  const why = isRecord(error) ? text(error['message']) : text(error);
-  const refused = isRecord(error) ? text(error['code']) : '';
-  return { ok: data['ok'] === true, summary: text(data['summary']) || why, refused };
+export function outcome({ ok, summary, error }: EventOf<'tool-result'>['data']): Pick<CallEntry, 'ok' | 'summary' | 'refused'> {
+  return { ok, summary: summary || error?.message || '', refused: error?.code ?? '' };
 }
 
-function withResult(state: RunState, message: Message): RunState {
-  const facts = message.data['facts'];
-  const diff = text(message.data['diff']) || (isRecord(facts) ? text(facts['diff']) : '');
-  return changeCall(state, text(message.data['call_id']), call => ({
-    ...outcome(message.data),
+function withResult(state: RunState, message: MessageOf<'tool_result'>): RunState {
+  const { data, created_at } = message;
+  return changeCall(state, data.call_id, () => ({
+    ...outcome(data),
     result: messageText(message),
-    diff,
-    endedAt: message.created_at ?? call.endedAt
+    diff: data.facts?.diff ?? '',
+    endedAt: created_at
   }));
 }
 

@@ -1,7 +1,7 @@
 /** Reading what came over the wire: whatever is missing or of the wrong type becomes something harmless. */
 
 import { isRecord } from '../channel';
-import type { PermissionRequest, Plan, Question, Reproduction, Review, Scope, StepStatus, Usage } from '../protocol';
+import type { PermissionRequest, Plan, Question, Reproduction, Review, Scope, StepStatus, Usage } from '../types';
 
 export function text(value: unknown): string {
   return typeof value === 'string' ? value : '';

@@ -1,6 +1,6 @@
 /** What a run card knows: a value that the reducer makes anew with each event. */
 
-import type { JobKind, JobStatus, PermissionRequest, Plan, Question, Reproduction, Review, StepStatus, Usage } from '../protocol';
+import type { JobKind, JobStatus, PermissionRequest, Plan, Question, Reproduction, Review, StepStatus, Usage } from '../types';
 
 interface Placed {
   id: string;

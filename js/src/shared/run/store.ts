@@ -1,7 +1,7 @@
 /** Keeps one run card up to date: asks how the run stands, then listens, and draws at most once a frame. */
 
 import { CoworkError, pauseBefore, type Channel } from '../channel';
-import type { Event, PlanAnswer, RunCardData, WholeCardAnswer } from '../protocol';
+import type { Event, PlanAnswer, RunCardData, WholeCardAnswer } from '../types';
 import { fromWhole, isPlanOf, loadMessages, loadRun, planAddress, withPlan, withWholeRecord } from './load';
 import { hasGap, reduce } from './reduce';
 import { fromCard } from './snapshot';

@@ -9,7 +9,7 @@ import { RulesSection } from '../../../src/lab/panel/RulesSection';
 import { TrustSection } from '../../../src/lab/panel/TrustSection';
 import { WorkflowsSection } from '../../../src/lab/panel/WorkflowsSection';
 import { CoworkError } from '../../../src/shared/channel';
-import type { ModelHealth } from '../../../src/shared/protocol';
+import type { ModelHealth } from '../../../src/shared/types';
 import { AT, later, PERMISSION, plan, QUESTION, step } from '../../runs';
 import { NOT_READY, READY } from '../../samples';
 import { button, one, PATIENCE } from '../../screen';

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 
 import { CoworkError } from '../../../src/shared/channel';
 import { HostProvider } from '../../../src/shared/host';
-import type { Audit, Plan, RunCardData } from '../../../src/shared/protocol';
+import type { Audit, Plan, RunCardData } from '../../../src/shared/types';
 import { RunCard } from '../../../src/shared/run/RunCard';
 import { AT, event, executed, FakeServer, later, message, PERMISSION, plan, planned, PLAN_MADE, QUESTION, settled, step } from '../../runs';
 import { button, click, draw, one } from '../../screen';
@@ -263,12 +263,12 @@ describe('a plan that is carried out', () => {
 
 describe('a plan that was carried out', () => {
   const DONE = { role: 'actor', tasks: tasks('completed', 'completed', 'completed') } as const;
-  const AUDIT: Audit = {
+  const AUDIT = {
     steps: [1, 2, 3].map(number => ({
       id: String(number), number, action: '', status: 'completed', actual: { tools: [], files: [], seconds: 4.8 },
       deviations: number === 2 ? [{ kind: 'extra_tool', what: 'also ran: pip install' }] : []
     }))
-  };
+  } as unknown as Audit;
 
   async function done(): Promise<{ screen: HTMLElement; server: FakeServer }> {
     const card = executed(DONE as never);

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 
 import { RollBack } from '../../../src/shared/plan/RollBack';
 import { CoworkError } from '../../../src/shared/channel';
-import type { Rollback, RollbackRequest } from '../../../src/shared/protocol';
+import type { Rollback, RollbackRequest } from '../../../src/shared/types';
 import { RunActions } from '../../../src/shared/run/actions';
 import { RunProvider } from '../../../src/shared/run/context';
 import { RunStore } from '../../../src/shared/run/store';
@@ -13,7 +13,7 @@ import { button, click, draw, one } from '../../screen';
 const CHECKPOINTS = ['k1', 'k2'].map(id => ({ id, created_at: AT, label: `before ${id}`, tool: null, step_id: null, files: [], uncovered: [], job_id: 'j1' }));
 const MINE = { path: 'mine.md', why: 'you changed it after that', can_overwrite: true };
 const THEIRS = { path: 'theirs.md', why: 'another conversation changed it after that', can_overwrite: true };
-const LOST = { path: 'huge.bin', why: 'its content was not kept: too large' };
+const LOST = { path: 'huge.bin', why: 'its content was not kept: too large', can_overwrite: false };
 
 /** Answers as the server does: what is to be overwritten is not skipped. */
 function answer({ overwrite = [], dry_run }: RollbackRequest): Rollback {
@@ -21,7 +21,9 @@ function answer({ overwrite = [], dry_run }: RollbackRequest): Rollback {
     restored: ['a.py', ...overwrite],
     removed: [],
     skipped: [MINE, THEIRS, LOST].filter(({ path }) => !overwrite.includes(path)),
-    checkpoint_id: dry_run ? null : 'k9'
+    checkpoint_id: dry_run ? null : 'k9',
+    dry_run,
+    notes: []
   };
 }
 

@@ -2,7 +2,7 @@ import { act } from 'preact/test-utils';
 import { describe, expect, it } from 'vitest';
 
 import { CoworkError } from '../../../src/shared/channel';
-import type { RunCardData } from '../../../src/shared/protocol';
+import type { RunCardData } from '../../../src/shared/types';
 import { RunCard } from '../../../src/shared/run/RunCard';
 import { event, FakeServer, later, message, runCard, settled } from '../../runs';
 import { button, click, draw, one } from '../../screen';

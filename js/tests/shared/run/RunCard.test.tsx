@@ -2,7 +2,7 @@ import { act } from 'preact/test-utils';
 import { describe, expect, it, vi } from 'vitest';
 
 import { CoworkError } from '../../../src/shared/channel';
-import type { RunCardData } from '../../../src/shared/protocol';
+import type { RunCardData } from '../../../src/shared/types';
 import { RunCard } from '../../../src/shared/run/RunCard';
 import { event, executed, FakeServer, later, message, PERMISSION, plan, planned, QUESTION, runCard, settled, step } from '../../runs';
 import { button, click, draw, one, PATIENCE } from '../../screen';

@@ -2,16 +2,21 @@ import { describe, expect, it } from 'vitest';
 
 import { entriesOfTask, fold, mainEntries, readsSentence, taskStart } from '../../../src/shared/run/fold';
 import { withMessage } from '../../../src/shared/run/messages';
-import { fromCard } from '../../../src/shared/run/snapshot';
+import { fromCard, messageOf } from '../../../src/shared/run/snapshot';
 import type { CallEntry, RunState } from '../../../src/shared/run/state';
+import type { Message } from '../../../src/shared/types';
 import { AT, executed, later, message, planned, runCard } from '../../runs';
 
 let count = 0;
 
+function saved(...facts: Parameters<typeof message>): Message {
+  return messageOf(message(...facts));
+}
+
 function call(state: RunState, tool: string, parameters: Record<string, string>, task_id: string | null = null): RunState {
   const call_id = `call${++count}`;
-  const asked = withMessage(state, message('tool_call', '', { task_id, data: { call_id, tool, parameters } }));
-  return withMessage(asked, message('tool_result', '', { task_id, role: 'tool', data: { call_id, ok: true, summary: tool } }));
+  const asked = withMessage(state, saved('tool_call', '', { task_id, data: { call_id, tool, parameters } }));
+  return withMessage(asked, saved('tool_result', '', { task_id, role: 'tool', data: { call_id, ok: true, summary: tool } }));
 }
 
 describe('what was only looked at', () => {
@@ -30,8 +35,8 @@ describe('what was only looked at', () => {
   });
 
   it('is not folded away when it failed', () => {
-    const asked = withMessage(fromCard(runCard()), message('tool_call', '', { data: { call_id: 'f', tool: 'read_file', parameters: {} } }));
-    const failed = withMessage(asked, message('tool_result', '', { data: { call_id: 'f', ok: false, error: { message: 'no' } } }));
+    const asked = withMessage(fromCard(runCard()), saved('tool_call', '', { data: { call_id: 'f', tool: 'read_file', parameters: {} } }));
+    const failed = withMessage(asked, saved('tool_result', '', { data: { call_id: 'f', ok: false, error: { message: 'no' } } }));
     expect(fold(failed.entries)).toMatchObject([{ kind: 'call', ok: false }]);
   });
 });
@@ -44,20 +49,20 @@ describe('where things stand', () => {
   });
 
   it('a step has begun when it was assigned, not when its job began', () => {
-    const state = withMessage(fromCard(planned({ tasks: [{ id: 't1', step_id: '1', status: 'running', created_at: AT }] })), message('task_assignment', 'Do it', { task_id: 't1', created_at: later(30) }));
+    const state = withMessage(fromCard(planned({ tasks: [{ id: 't1', step_id: '1', status: 'running', created_at: AT }] })), saved('task_assignment', 'Do it', { task_id: 't1', created_at: later(30) }));
     expect(taskStart(state, state.tasks['1']!)).toBe(later(30));
     expect(taskStart(fromCard(planned()), { ...state.tasks['1']!, id: 't9' })).toBeNull();
   });
 
   it('what the agent of a step was told is never shown, also when the plan no longer has that step', () => {
-    const told = message('task_assignment', 'Your task is step 1', { job_id: 'j2', task_id: 'gone', role: 'user' });
+    const told = saved('task_assignment', 'Your task is step 1', { job_id: 'j2', task_id: 'gone', role: 'user' });
     expect(mainEntries(withMessage(fromCard(executed()), told)).filter(({ kind }) => kind === 'assignment')).toEqual([]);
     const delegated = { ...told, id: 'other', job_id: 'j1' };
     expect(mainEntries(withMessage(fromCard(executed()), delegated)).filter(({ kind }) => kind === 'assignment')).toHaveLength(1);
   });
 
   it('the goal is not said twice', () => {
-    const state = withMessage(fromCard(runCard()), message('text', 'Show revenue ', { role: 'user' }));
+    const state = withMessage(fromCard(runCard()), saved('text', 'Show revenue ', { role: 'user' }));
     expect(mainEntries(state)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { CoworkError } from '../../../src/shared/channel';
-import type { RunCardData } from '../../../src/shared/protocol';
+import type { RunCardData } from '../../../src/shared/types';
 import { RunActions } from '../../../src/shared/run/actions';
 import { RunStore } from '../../../src/shared/run/store';
 import { roleOf, type TextEntry } from '../../../src/shared/run/state';
@@ -45,7 +45,7 @@ describe('opening a run', () => {
   it('takes whole messages in place of shortened ones, and keeps what came meanwhile', async () => {
     const cut = message('text', 'Begin…', { cut: true });
     const server = new FakeServer(runCard({ messages: [cut], left_out: 3 }));
-    server.answers.set('GET context/c1/messages?after=0&limit=1000', { items: [message('text', 'First'), { ...cut, text: 'Beginning and end', cut: false }], next: null });
+    server.answers.set('GET context/c1/messages?after=0&limit=1000', { items: [message('text', 'First'), { ...cut, ...message('text', 'Beginning and end'), id: cut.id }], next: null });
     const store = await opened(server);
     expect(store.state.entries.map(entry => (entry as TextEntry).text)).toEqual(['First', 'Beginning and end']);
     expect(store.state.leftOut).toBe(0);

@@ -1,0 +1,132 @@
+"""What a saved card holds. Shortened to fit: of whatever was left out, nothing is said."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from ..domain.contexts import JobKind, JobStatus, StepStatus, Usage
+from ..domain.data import Data
+from ..domain.messages import MessageRole, MessageType
+from ..domain.roles import AgentRole
+
+
+class CardMessage(Data):
+    """A message with its text shortened, and of its data what draws it."""
+
+    id: str
+    job_id: str | None
+    task_id: str | None
+    role: MessageRole
+    agent_role: AgentRole | None
+    message_type: MessageType
+    text: str
+    cut: bool = False
+    """Whether there was more."""
+    data: dict[str, Any]
+    created_at: str
+
+
+class CardJob(Data):
+    """What a card must know of each of its jobs."""
+
+    id: str
+    kind: JobKind
+    role: AgentRole
+    status: JobStatus
+    error: str | None
+    plan_id: str | None
+    plan_revision: int | None
+    card_id: str
+    created_at: str
+    completed_at: str | None
+
+
+class CardTask(Data):
+    """What became of a step, or of what was delegated."""
+
+    id: str
+    job_id: str
+    step_id: str
+    role: AgentRole
+    description: str
+    status: StepStatus
+    result: str | None
+    error: str | None
+    created_at: str
+    completed_at: str | None
+
+
+class CardStep(Data):
+    """A step of the plan; of a large plan only these four."""
+
+    id: str
+    step_number: int
+    action: str
+    status: StepStatus
+    reason: str = ""
+    tools_needed: list[str] = []
+    files: list[str] = []
+    depends_on: list[str] = []
+    estimated_time: str = ""
+
+
+class CardPlan(Data):
+    """The plan."""
+
+    type: Literal["plan"]
+    id: str
+    format_version: str
+    goal: str
+    steps: list[CardStep]
+    estimated_total_time: str
+    risks: list[str]
+    prerequisites: list[str]
+    steps_left_out: int = 0
+    """Steps for which there was no room."""
+
+
+class RunSnapshot(Data):
+    """How a run stood when its card was saved."""
+
+    seq: int
+    """All events up to here are in it."""
+    status: JobStatus
+    error: str | None
+    role: AgentRole
+    model: str | None
+    goal: str
+    messages: list[CardMessage]
+    left_out: int
+    """Older messages for which there was no room."""
+    plan: CardPlan | None
+    plan_id: str | None
+    revision: int
+    made_at: str | None
+    stale: list[str]
+    """Files that had changed since the plan was made."""
+    jobs: list[CardJob]
+    tasks: list[CardTask]
+    questions: list[dict[str, Any]]
+    permissions: list[dict[str, Any]]
+    usage: Usage
+    asked_by: str
+    """Who asked for it, if the server knew a name."""
+    decided: list[str]
+    """What they approved or denied, a line each."""
+    started_at: str
+    ended_at: str | None
+
+
+class RunCardData(Data):
+    """The card of a run."""
+
+    version: int
+    kind: Literal["run"]
+    host: Literal["server", "kernel"]
+    """Who can be asked for more."""
+    context_id: str
+    job_id: str
+    role: AgentRole
+    title: str
+    snapshot: RunSnapshot
+    saved_at: str

@@ -1,0 +1,121 @@
+/** The names under which the code knows what the server sends. The shapes are the server's own, see `schema.ts`. */
+
+import type { components } from './schema';
+
+type Schema = components['schemas'];
+
+export type Health = Schema['Health'];
+export type ModelHealth = Health['model'];
+export type Problem = Schema['Problem'];
+export type Role = Schema['RoleView'];
+export type JobKind = Schema['JobKind'];
+export type JobStatus = Schema['JobStatus'];
+export type StepStatus = Schema['StepStatus'];
+export type Job = Schema['Job'];
+/** What a job is, as it says itself. */
+export type JobFacts = Omit<Schema['CardJob'], 'role'> & { role: string };
+export type PlanStep = Schema['PlanStep'];
+/** Of a large plan a saved card has only the first steps. */
+export type Plan = Schema['Plan'] & { steps_left_out?: number };
+export type PlanAnswer = Schema['PlanAnswer'];
+/** What a saved card kept of it may say less than the server does. */
+export type Review = Pick<Schema['ReviewData'], 'summary' | 'findings'> & { verdict: string };
+export type Finding = Schema['Finding'];
+export type Scope = Schema['PermissionDecision']['scope'] & string;
+export type Audit = Schema['Audit'];
+export type Checkpoint = Schema['CheckpointView'];
+export type Checkpoints = Schema['CheckpointList'];
+/** What is not needed to draw it may be missing. */
+export type Rollback = Partial<Omit<Schema['RollbackResult'], 'skipped'>> & Pick<Schema['RollbackResult'], 'restored' | 'removed' | 'checkpoint_id'> & { skipped: Skipped[] };
+export type Skipped = Partial<Schema['Skipped']> & Pick<Schema['Skipped'], 'path' | 'why'>;
+export type SkippedCell = Schema['SkippedCell'];
+export type RollbackRequest = Omit<Schema['RollbackRequest'], 'preview'> & { dry_run: boolean; preview?: string | undefined };
+export type FileDiff = Schema['FileDiff'];
+export type Reproduction = Omit<Schema['Reproduction'], 'failed' | 'hidden' | 'context_id' | 'status' | 'error'> & {
+  failed: Omit<Schema['FailedCell'], 'cell_id'> | null;
+  hidden: Pick<Schema['HiddenState'], 'cell' | 'message'>[];
+};
+export type ReproductionAnswer = Schema['ReproductionAnswer'];
+
+/** One stored event of a context; `seq` grows by one. Its type says what its data is. */
+export type Event = Schema['Event'];
+export type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>;
+
+/** A message as it is stored, or as a saved card holds it, with less of its text. Its type says what its data is. */
+export type Message = Schema['Message'] & { cut?: boolean };
+export type MessageOf<Type extends Message['message_type']> = Extract<Message, { message_type: Type }>;
+
+export type Usage = Pick<Schema['Usage'], 'prompt_tokens' | 'completion_tokens' | 'total_tokens'> & Partial<Schema['Usage']>;
+export type Question = Omit<Schema['QuestionAsked'], 'type' | 'format_version' | 'severity'> & {
+  severity: string;
+  job_id?: string | null;
+  task_id?: string | null;
+};
+/** Something the agent may do only if the user says so. */
+export type PermissionRequest = Omit<Required<Schema['PermissionView']>, 'context_id' | 'created_at' | 'status' | 'shown' | 'agent_role'> & {
+  agent_role: string | null;
+  status?: string;
+  /** The whole of what would be done, ready to show. */
+  shown?: { kind: string; text: string; complete: boolean };
+};
+
+/** Every list of the API comes in this envelope. */
+export interface Page<Item> {
+  items: Item[];
+  next: string | number | null;
+}
+
+/** The first card: who would answer, and whether anything is missing. */
+export interface StatusCardData {
+  kind: 'status';
+  role: string | null;
+  title: string;
+  note: string | null;
+  health: Health;
+}
+
+/** A saved card: what an earlier version did not say, or what somebody wrote into the file, is for `snapshot.ts` to judge. */
+export type RunCardData = Omit<Schema['RunCardData'], 'role' | 'snapshot' | 'saved_at'> & {
+  role: string;
+  snapshot: RunSnapshot;
+  saved_at: string | null;
+  /** The cell was run again with the same text: what it would send, should the user want that. */
+  again?: Again;
+};
+
+type Snapshot = Schema['RunSnapshot'];
+export type RunSnapshot = Pick<Snapshot, 'status' | 'error' | 'model' | 'goal' | 'messages' | 'plan' | 'revision' | 'made_at' | 'stale' | 'ended_at'> &
+  Partial<Pick<Snapshot, 'seq' | 'left_out' | 'plan_id' | 'asked_by' | 'decided'>> & {
+    role: string;
+    jobs?: JobFacts[];
+    tasks: Task[];
+    questions: Record<string, unknown>[];
+    permissions: Record<string, unknown>[];
+    usage: Usage | null;
+    started_at: string | null;
+  };
+export type Task = Pick<Schema['CardTask'], 'id' | 'step_id' | 'status'> & Partial<Omit<Schema['CardTask'], 'role'>> & { role?: string };
+
+/** What the widget's `card` trait and the notebook's output hold. A newer kernel may send kinds that this bundle does not know. */
+export type CardData = StatusCardData | RunCardData | { kind: string };
+
+/** A request that was made before: words, or the approval of a plan. */
+export interface Again {
+  content?: string;
+  role?: string;
+  notebook?: string | null;
+  plan_id?: string;
+  revision?: number;
+}
+
+/** The answer to `GET jobs/{id}/card`. */
+export type CardAnswer = Omit<Schema['CardAnswer'], 'card'> & { card: RunCardData };
+
+/** The answer to `GET jobs/{id}/card?whole=true`. */
+export type WholeCardAnswer = CardAnswer & { state: CardState };
+
+/** How everything stands that a run card shows. */
+export type CardState = Omit<Schema['CardState'], 'questions' | 'permissions'> & {
+  questions: Record<string, unknown>[] | null;
+  permissions: Record<string, unknown>[] | null;
+};
