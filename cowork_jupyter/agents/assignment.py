@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..domain.contexts import Task
-from ..domain.messages import Message
+from ..domain.message_data import Answer
 from ..domain.plan import Plan, PlanStep
 from ..llm.history import fair_share
 from ..llm.prompt import read_prompt
@@ -35,9 +35,9 @@ class Results:
     complete: bool = True
 
 
-def briefing_text(plan: Plan, request: str, answers: Iterable[Message], count: Count) -> str:
+def briefing_text(plan: Plan, request: str, answers: Iterable[Answer], count: Count) -> str:
     """What the user asked for and answered, the same for all steps of an execution."""
-    said = "\n".join(f"- {one.data['question']} {one.data['label']}" for one in answers)
+    said = "\n".join(f"- {one.question} {one.label}" for one in answers)
     room = BRIEFING_TOKENS // 2
     lines = [
         f"The plan's goal: {plan.goal}",

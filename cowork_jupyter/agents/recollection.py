@@ -1,7 +1,7 @@
 """What was said in a conversation, as `recall` finds it.
 
-Only what people and agents said: no tool's output, nothing that may hold secrets, and none
-of the notes that are between us and the model.
+Only what people and agents said: no tool's output, which may hold secrets, and none of the
+notes that are between us and the model.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..domain.messages import Message, MessageType
-from ..domain.replies import Review
+from ..domain.message_data import Answer, PlanData, QuestionData, ReviewData, TextData
+from ..domain.messages import Message
 from ..llm.relevance import fitness, words
 from ..store import Store
 from ..tools.base import Remark
@@ -37,36 +37,31 @@ def recollect(store: Store, context_id: str, query: str, limit: int) -> list[Rem
 
 def _remarks(store: Store, context_id: str) -> Iterator[Remark]:
     """All there are, newest first, each once."""
-    answered: set[str] = set()
+    answered: set[str | None] = set()
     seen: set[tuple[str | None, str]] = set()
     for message, step_id in store.spoken(context_id):
-        if message.message_type is MessageType.ANSWER:
-            answered.add(str(message.data.get("question_id")))
-        if message.role == "system" or message.data.get("id") in answered or _is_withheld(message):
-            continue
-        text = _words_of(message).strip()
+        data = message.data
+        if isinstance(data, TextData) and data.answer:
+            answered.add(data.answer.question_id)
+        is_answered = isinstance(data, QuestionData) and data.id in answered
+        text = "" if is_answered or message.role == "system" else _words_of(message).strip()
         if text and (step_id, text) not in seen:
             seen.add((step_id, text))
             speaker = "user" if message.role == "user" else str(message.agent_role or "agent")
             yield Remark(speaker, message.created_at[:16].replace("T", " "), text, step_id)
 
 
-def _is_withheld(message: Message) -> bool:
-    """What may hold secrets, and replies that could not be used."""
-    return bool(message.data.get("sensitive") or message.data.get("problem"))
-
-
 def _words_of(message: Message) -> str:
-    data = message.data
-    match message.message_type:
-        case MessageType.ANSWER:
-            return f"{data.get('question', '')} — {data.get('label', message.text)}"
-        case MessageType.PLAN:
-            actions = (step["action"] for step in data["steps"])
-            return "\n".join([f"Plan: {data['goal']}", *(f"- {one}" for one in actions)])
-        case MessageType.REVIEW:
-            review = Review.model_validate(data)
-            return "\n".join([review.summary, *(f"- {one.comment}" for one in review.findings)])
+    """What was said, in words; nothing for a reply that could not be used."""
+    match message.data:
+        case TextData(answer=Answer() as answer):
+            return f"{answer.question} — {answer.label}"
+        case TextData(problem=problem) if problem:
+            return ""
+        case PlanData(goal=goal, steps=steps):
+            return "\n".join([f"Plan: {goal}", *(f"- {one.action}" for one in steps)])
+        case ReviewData(summary=summary, findings=findings):
+            return "\n".join([summary, *(f"- {one.comment}" for one in findings)])
     return message.text
 
 

@@ -11,6 +11,7 @@ from ..domain.cell_changes import CellChange
 from ..domain.contexts import Context, Job, Task
 from ..domain.errors import NotFound
 from ..domain.events import Event, EventType
+from ..domain.message_data import Answer
 from ..domain.messages import Message
 from .records import PENDING, CheckpointRecord, Inquiry, Page, PlanRevision
 from .rows import decode, event_of, message_of
@@ -126,13 +127,14 @@ class Reader(ABC):
         )
         return [message_of(row) for row in self._rows(sql, job_id)]
 
-    def planning_answers(self, plan_id: str) -> list[Message]:
+    def planning_answers(self, plan_id: str) -> list[Answer]:
         """What the user answered while a plan was made and discussed, oldest first."""
         sql = (
-            "SELECT messages.* FROM messages JOIN jobs ON jobs.id=messages.job_id"
-            " WHERE jobs.plan_id=? AND jobs.kind<>'plan' AND message_type='answer' ORDER BY seq"
+            "SELECT json_extract(messages.data, '$.answer') AS answer FROM messages"
+            " JOIN jobs ON jobs.id=messages.job_id WHERE jobs.plan_id=? AND jobs.kind<>'plan'"
+            " AND answer IS NOT NULL ORDER BY seq"
         )
-        return [message_of(row) for row in self._rows(sql, plan_id)]
+        return [Answer.model_validate_json(row["answer"]) for row in self._rows(sql, plan_id)]
 
     def assignment(self, task_id: str) -> Message | None:
         """What the agent of a task was told last to do."""

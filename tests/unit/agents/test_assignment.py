@@ -14,7 +14,7 @@ from cowork_jupyter.agents.assignment import (
     results_for,
 )
 from cowork_jupyter.domain.contexts import JobStatus, Task
-from cowork_jupyter.domain.messages import Message, MessageType
+from cowork_jupyter.domain.message_data import Answer
 from cowork_jupyter.domain.plan import Plan, PlanStep
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.llm.tokens import estimate_tokens
@@ -78,12 +78,7 @@ def test_a_long_chain_costs_each_step_only_what_has_room() -> None:
 
 def test_a_step_is_told_once_what_the_user_asked_for_however_long() -> None:
     made = Plan.model_validate({"goal": "g", "steps": [{"action": "x"}]})
-    answer = Message(
-        context_id="c",
-        role="user",
-        message_type=MessageType.ANSWER,
-        data={"question_id": "q", "question": "Which year?", "value": "23", "label": "2023"},
-    )
+    answer = Answer(question_id="q", question="Which year?", value="23", label="2023")
     told = briefing_text(made, "Report on sales.", [answer], estimate_tokens)
     assert "The user's request: Report on sales." in told
     assert "- Which year? 2023" in told

@@ -308,7 +308,9 @@ async def test_replanning_keeps_what_is_finished_and_only_the_rest_is_executed(
             bench.service.resume(job_id)
         begun = len(bench.events(EventType.TASK_STARTED))
         assert await run(bench, 2) is JobStatus.COMPLETED
-    again = [event.data["step_id"] for event in bench.events(EventType.TASK_STARTED)[begun:]]
+    again = [
+        event.data.model_dump()["step_id"] for event in bench.events(EventType.TASK_STARTED)[begun:]
+    ]
     assert again == ["x"]
     assert set(statuses(bench).values()) == {StepStatus.COMPLETED}
     first = bench.service.list_jobs(bench.context.id)[-1].tasks[0]
@@ -326,7 +328,7 @@ async def test_nobody_is_said_to_have_asked_for_the_new_plan(bench: Bench) -> No
         await bench.answer("replan")
         await bench.service.jobs.wait(job_id)
     words = [one.text for one in bench.messages(MessageType.TEXT) if one.role == "user"]
-    assert words == ["Execute the plan (revision 1)."]
+    assert words == ["Execute the plan (revision 1).", "replan"]
     exported = (await bench.service.export(bench.context.id, ExportFormat.MARKDOWN)).body.decode()
     assert "must not be repeated" not in exported
     assert "**Planner** plans anew from here." in exported

@@ -8,7 +8,8 @@ import pytest
 
 from cowork_jupyter.agents.recollection import EXCERPT, recollect
 from cowork_jupyter.domain.contexts import Job, Task
-from cowork_jupyter.domain.messages import Answer, Message, MessageType, TextPart
+from cowork_jupyter.domain.message_data import Answer
+from cowork_jupyter.domain.messages import Message, MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.tools.base import Remark
 from tests.scripted import ScriptedServer, call, text
@@ -27,14 +28,16 @@ def say(
     **data: Any,
 ) -> None:
     bench.service.journal.record_message(
-        Message(
-            context_id=bench.context.id,
-            task_id=task_id,
-            role=speaker,
-            agent_role=AgentRole.ACTOR,
-            message_type=kind,
-            content=[TextPart(text=words)] if words else [],
-            data=data,
+        Message.model_validate(
+            {
+                "context_id": bench.context.id,
+                "task_id": task_id,
+                "role": speaker,
+                "agent_role": AgentRole.ACTOR,
+                "message_type": kind,
+                "content": words,
+                "data": data,
+            }
         )
     )
 
@@ -50,10 +53,16 @@ async def test_it_finds_words_answers_plans_and_results_of_steps(bench: Bench) -
         tx.save_job(job)
         tx.save_task(task)
     say(bench, "Only customers of Lisbon, please.", speaker="user")
-    say(bench, "Which city?", MessageType.QUESTION, id="q1")
+    say(bench, "Which city?", MessageType.QUESTION, id="q1", question="Which city?")
     told = Answer(question_id="q1", question="Which city?", value="pt", label="Porto")
-    say(bench, "pt", MessageType.ANSWER, "user", **told.model_dump())
-    say(bench, "", MessageType.PLAN, goal="Cities", steps=[{"action": "Count the rivers"}])
+    say(bench, "pt", speaker="user", answer=told.model_dump())
+    say(
+        bench,
+        "",
+        MessageType.PLAN,
+        goal="Cities",
+        steps=[{"id": "1", "step_number": 1, "action": "Count the rivers"}],
+    )
     say(bench, "Found 214 duplicates.", MessageType.TASK_RESULT, task_id=task.id)
     say(bench, "Found 214 duplicates.", task_id=task.id)
 
@@ -78,8 +87,8 @@ async def test_what_shares_more_comes_first_and_of_equals_the_newest(bench: Benc
 
 
 async def test_neither_secrets_nor_our_own_notes_are_found(bench: Bench) -> None:
-    say(bench, "token abc", MessageType.TOOL_RESULT, "tool", sensitive=True, tool="read_file")
-    say(bench, "token abc", sensitive=True)
+    secret: dict[str, Any] = {"call_id": "x", "ok": True, "tool": "read_file", "sensitive": True}
+    say(bench, "token abc", MessageType.TOOL_RESULT, "tool", **secret)
     say(bench, "token abc", problem="not JSON")
     say(bench, "token abc", speaker="system")
     say(bench, "token abc", MessageType.TASK_ASSIGNMENT, "user")
@@ -106,6 +115,5 @@ async def test_every_role_that_reads_can_recall(bench: Bench, role: AgentRole) -
         bench.connect(model.base_url)
         say(bench, "We said Lisbon.")
         await bench.tell("Which city was it?", role)
-    (found,) = [one for one in bench.messages() if one.message_type is MessageType.TOOL_RESULT]
-    assert found.data["ok"]
+    (found,) = bench.messages(MessageType.TOOL_RESULT)
     assert found.text.endswith("actor: We said Lisbon.")

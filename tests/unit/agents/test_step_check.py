@@ -38,9 +38,9 @@ async def asks(bench: Bench, *replies: Scripted, answer: str = "stop") -> str | 
             if event.type is EventType.JOB_COMPLETED:
                 return None
             if event.type is EventType.QUESTION_ASKED:
-                bench.service.answer(event.data["id"], answer)
+                bench.service.answer(event.data.model_dump()["id"], answer)
                 await bench.service.jobs.wait(job.id)
-                return str(event.data["question"])
+                return str(event.data.model_dump()["question"])
     raise AssertionError("the bus was closed")
 
 
@@ -72,8 +72,9 @@ async def test_the_question_shows_what_the_agent_said(bench: Bench) -> None:
     make_plan(bench, tools_needed=["create_file"])
     await asks(bench, text("I could not do it."))
     (asked,) = bench.events(EventType.QUESTION_ASKED)
-    assert asked.data["context"].endswith("It said: I could not do it.")
-    offered = [option["value"] for option in asked.data["options"]]
+    data = asked.data.model_dump()
+    assert data["context"].endswith("It said: I could not do it.")
+    offered = [option["value"] for option in data["options"]]
     assert offered == ["accept", "retry", "hint", "skip", "replan", "stop"]
 
 
