@@ -15,13 +15,12 @@ from .llm.base_prompts import BasePrompts
 
 if TYPE_CHECKING:
     from .agents.agent import AgentKit
-    from .agents.approvals import Approvals
+    from .agents.inquiries import Inquiries
     from .agents.jobs import Jobs
     from .agents.plans import Plans
     from .agents.pool import WorkerPool
     from .agents.reproductions import Reproductions
     from .agents.reuse import Reuse
-    from .agents.user import Inbox
     from .bus import Journal
     from .checkpoints import Checkpoints, OpenDocuments
     from .connections import Answering, Connections
@@ -103,13 +102,6 @@ class Parts:
         return Answering(self.connections)
 
     @cached_property
-    def inbox(self) -> Inbox:
-        """The questions that wait for the user."""
-        from .agents.user import Inbox
-
-        return Inbox(self.journal)
-
-    @cached_property
     def trust(self) -> Trust:
         """What the user has taken of all that came with the workspace."""
         from .policy.rulebook import settings_offers
@@ -135,11 +127,11 @@ class Parts:
         return RuleBook(folder, own, self.trust, known_tools)
 
     @cached_property
-    def approvals(self) -> Approvals:
-        """The calls that wait for the user."""
-        from .agents.approvals import Approvals
+    def inquiries(self) -> Inquiries:
+        """What waits for the user."""
+        from .agents.inquiries import Inquiries
 
-        return Approvals(self.journal, self.rules)
+        return Inquiries(self.journal, self.rules)
 
     @cached_property
     def jobs(self) -> Jobs:
@@ -209,10 +201,9 @@ class Parts:
     def kit(self) -> AgentKit:
         """What agents work with."""
         from .agents.agent import AgentKit
-        from .agents.approvals import NobodyApproves
         from .agents.external.configured import ExternalAgents
         from .agents.gate import Gate
-        from .agents.user import Nobody
+        from .agents.user import Nobody, NobodyApproves
         from .llm.pictures import Sight
         from .llm.tokens import TokenCounter
         from .tools.kernel.state import NoKernels
@@ -221,14 +212,14 @@ class Parts:
 
         settings = self.settings
         workspace = Workspace(settings.workspace)
-        approver = self.approvals if self.interactive else NobodyApproves()
+        approver = self.inquiries if self.interactive else NobodyApproves()
         return AgentKit(
             settings=settings,
             journal=self.journal,
             workspace=workspace,
             registry=self.tools,
             model=self.answering,
-            user=self.inbox if self.interactive else Nobody(),
+            user=self.inquiries if self.interactive else Nobody(),
             gate=Gate(
                 *(workspace, self.rules, approver),
                 confined=self._holds_commands(),
@@ -262,7 +253,7 @@ class Parts:
         """Plans, and carrying them out."""
         from .agents.plans import Plans
 
-        return Plans(self.kit, self.jobs, self.inbox, self.pool)
+        return Plans(self.kit, self.jobs, self.inquiries, self.pool)
 
     @cached_property
     def reproductions(self) -> Reproductions:
@@ -282,8 +273,8 @@ class Parts:
         """Stop everything; what ran is stored as interrupted."""
         if self._soon:
             self._soon.cancel()
-        if "approvals" in self.__dict__:
-            self.approvals.keep_pending = True
+        if "inquiries" in self.__dict__:
+            self.inquiries.keep_pending = True
         if "jobs" in self.__dict__:
             await self.jobs.close()
         if "reproductions" in self.__dict__:

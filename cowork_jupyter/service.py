@@ -23,10 +23,10 @@ from .llm.reachable import HOW_TO_CONNECT, ModelProbe
 from .parts import Parts
 
 if TYPE_CHECKING:
-    from .agents.approvals import Ruling
     from .agents.guests import GuestDesk
     from .agents.jobs import Work
     from .agents.loop import Outcome
+    from .agents.user import Ruling
     from .checkpoints import CheckpointDiff, RollbackResult, Scope
     from .parts import NotebookHost
     from .policy.decision import Decision
@@ -365,20 +365,20 @@ class CoworkService(Parts):
         self.job(job_id)
         return await self.jobs.cancel(job_id)
 
-    def waiting(self) -> list[tuple[str, Inquiry, Context]]:
-        """Everything that waits for the user: whether question or permission, what, and where."""
-        found = self.journal.store.waiting()
-        return [(kind, one, self.context(one.context_id)) for kind, one in found]
+    def waiting(self) -> list[tuple[Inquiry, Context]]:
+        """Everything that waits for the user, and where."""
+        found = self.journal.store.pending_inquiries()
+        return [(one, self.context(one.context_id)) for one in found]
 
     def pending_questions(self, context_id: str) -> list[Inquiry]:
         """Questions that wait for the user."""
         self.context(context_id)
-        return self.journal.store.pending_questions(context_id)
+        return self.journal.store.pending_inquiries(context_id, "question")
 
     def pending_permissions(self, context_id: str) -> list[Inquiry]:
         """Calls that wait for the user's permission."""
         self.context(context_id)
-        return self.journal.store.pending_permissions(context_id)
+        return self.journal.store.pending_inquiries(context_id, "permission")
 
     def cell_changes(self, notebook: str) -> list[CellChange]:
         """What agents changed in a notebook and the user has not decided about, oldest first."""
@@ -438,8 +438,8 @@ class CoworkService(Parts):
     def resolve_permissions(self, request_ids: Sequence[str], ruling: Ruling) -> list[Inquiry]:
         """The user's decision about one or several calls that wait: about all of them, or none."""
         for request_id in request_ids:
-            self.approvals.check(request_id, ruling)
-        return [self.approvals.resolve(one, ruling) for one in dict.fromkeys(request_ids)]
+            self.inquiries.check(request_id, ruling)
+        return [self.inquiries.resolve(one, ruling) for one in dict.fromkeys(request_ids)]
 
     def check_call(
         self,
@@ -472,7 +472,7 @@ class CoworkService(Parts):
 
     def answer(self, question_id: str, value: str) -> Inquiry:
         """The user's answer to a question."""
-        return self.inbox.answer(question_id, value)
+        return self.inquiries.answer(question_id, value)
 
     def plan(
         self, context_id: str, plan_id: str | None = None, revision: int | None = None

@@ -65,7 +65,7 @@ class Inquiries:
         task.add_done_callback(lambda _: self._open.pop(request_id, None))
 
     async def _permission(self, request: PermissionRequested) -> None:
-        call_id = self.service.journal.store.permission(request.id).data["call_id"]
+        call_id = self.service.journal.store.inquiry(request.id, "permission").data["call_id"]
         call = asking.permission_call(call_id, request, self.portrayal)
         options = asking.permission_options(request.scopes, request.rules)
         outcome: object = None

@@ -19,7 +19,7 @@ from ..domain.events import TaskCompleted, TaskStarted
 from ..domain.identity import now
 from ..domain.message_data import TaskAssignmentData, TaskResultData, ToolResultData
 from ..domain.plan import Plan, PlanStep
-from ..domain.replies import StepResult
+from ..domain.replies import Question, StepResult
 from ..domain.roles import AgentRole
 from ..domain.shortfalls import Shortfall
 from ..store import PlanRevision, Transaction
@@ -141,6 +141,11 @@ class Execution:
     async def _see_through(self, step: PlanStep, places: asyncio.Semaphore) -> None:
         """One step until it is done: run, and on failure do what the user says."""
         hint = problem = ""
+        asked = self.kit.user.left_open("step", self._log(self.tasks[step.id]))
+        if asked:  # by a run that ended before the user said what now
+            choice, hint = await self._ask_what_now(step, asked)
+            if self._settle(step, choice, asked.context):
+                return
         while not await self._give_up_half_done(step):
             self._taken_up.discard(step.id)
             try:
@@ -156,17 +161,23 @@ class Execution:
             if self.budget.refusal:
                 raise StopExecution(STOP, self.budget.refusal)
             self.update_plan(step.id, StepStatus.WAITING, error=end.text)
-            choice, hint = await self._ask_about_failure(step, end)
+            choice, hint = await self._ask_what_now(step, about_failure(step, end))
             problem = end.problem
-            if choice == ACCEPT:
-                self.update_plan(step.id, StepStatus.COMPLETED, result=end.result.text)
+            if self._settle(step, choice, end.text, end.result.text):
                 return
-            if choice == SKIP:
-                self.update_plan(step.id, StepStatus.SKIPPED, error=end.text)
-                return
-            if choice not in (RETRY, HINT):
-                self.update_plan(step.id, StepStatus.FAILED, error=end.text)
-                raise StopExecution(choice, f"Step {step.id} failed: {end.text}")
+
+    def _settle(self, step: PlanStep, choice: str, error: str, result: str = "") -> bool:
+        """Do with a step that did not succeed what the user chose; False if it is to run again."""
+        if choice in (RETRY, HINT):
+            return False
+        if choice == ACCEPT:
+            self.update_plan(step.id, StepStatus.COMPLETED, result=result or error)
+        elif choice == SKIP:
+            self.update_plan(step.id, StepStatus.SKIPPED, error=error)
+        else:
+            self.update_plan(step.id, StepStatus.FAILED, error=error)
+            raise StopExecution(choice, f"Step {step.id} failed: {error}")
+        return True
 
     async def execute_task(self, step: PlanStep, hint: str = "", problem: str = "") -> StepEnd:
         """Let an actor carry out one step, alone on the files that the step names.
@@ -228,13 +239,14 @@ class Execution:
             return _failed(outcome.error or "It did not say why.")
         return outcome.result or _done(outcome.text.strip() or "Done.")
 
-    async def _ask_about_failure(self, step: PlanStep, end: StepEnd) -> tuple[str, str]:
+    async def _ask_what_now(self, step: PlanStep, question: Question) -> tuple[str, str]:
         """What the user wants done, and their hint if they gave one."""
-        log = self._log(self.tasks[step.id])
-        choice = await self.kit.user.ask(about_failure(step, end), log)
-        if choice != HINT:
-            return choice or STOP, ""
-        return HINT, await self.kit.user.ask(ABOUT_HINT, log) or ""
+        user, log = self.kit.user, self._log(self.tasks[step.id])
+        if question != ABOUT_HINT:
+            choice = await user.ask(question, log, "step")
+            if choice != HINT:
+                return choice or STOP, ""
+        return HINT, await user.ask(ABOUT_HINT, log, "step") or ""
 
     async def _give_up_half_done(self, step: PlanStep) -> bool:
         """Before a step is run again after it was cut off: what may have happened already?

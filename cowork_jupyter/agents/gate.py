@@ -31,14 +31,8 @@ from ..tools.base import Parameters, Preview, Tool, ToolContext
 from ..tools.notebook.state import Notebooks
 from ..tools.notebook.stored import NotebookFiles
 from ..workspace import GuardedWorkspace, Pin, Workspace, mark_of
-from .approvals import (
-    ONCE,
-    Approver,
-    AsksAhead,
-    PermissionRequest,
-    Unasked,
-)
 from .log import RunLog
+from .user import ONCE, Approver, AsksAhead, PermissionRequest, Unasked
 
 MOST_SHOWN = 200_000
 """Characters that a card shows of a call; of longer ones nobody reads all."""

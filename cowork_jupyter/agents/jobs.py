@@ -15,7 +15,7 @@ from ..domain.events import ErrorReported, JobCompleted, JobStarted
 from ..domain.identity import now
 from ..domain.messages import Message, MessageType, TextPart
 from ..store import Transaction
-from .approvals import withdraw_in
+from .inquiries import status_of, withdraw
 from .loop import Outcome
 
 logger = logging.getLogger(__name__)
@@ -44,10 +44,10 @@ class Jobs:
 
     def restart(self, stopped: Job, work: Work) -> Job:
         """Let a job that had stopped run again, under its own id."""
-        fresh = {"status": JobStatus.RUNNING, "error": None, "completed_at": None}
-        job = stopped.model_copy(update=fresh)
         with self._journal.transaction() as tx:
-            _refuse_if_busy(tx, job.context_id)
+            _refuse_if_busy(tx, stopped.context_id)
+            fresh = {"status": status_of(tx, stopped.id), "error": None, "completed_at": None}
+            job = stopped.model_copy(update=fresh)
             tx.save_job(job)
             _announce(tx, job)
         return self._begin(job, work)
@@ -118,8 +118,8 @@ class Jobs:
                 "completed_at": now(),
             }
             if outcome.status is not JobStatus.INTERRUPTED:
-                for request in tx.pending_permissions(job.context_id):
-                    withdraw_in(tx, request)  # left over from a run before this one
+                for inquiry in tx.pending_inquiries(job.context_id):
+                    withdraw(tx, inquiry)  # nobody took it up, here or in a job before this one
             tx.save_job(tx.job(job.id).model_copy(update=ended))
             told = JobCompleted(job_id=job.id, status=outcome.status, error=outcome.error)
             tx.append_event(job.context_id, told, job.id)

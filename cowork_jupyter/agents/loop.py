@@ -9,6 +9,7 @@ from ..domain.message_data import ReviewData
 from ..domain.plan import Plan
 from ..domain.replies import Question, Review, StepResult, ToolCalls
 from ..llm.reply import Reply
+from ..store import Asker
 from .budget import Budget
 from .delivery import deliver_plan
 from .guard import CircleGuard
@@ -64,8 +65,8 @@ class AgentLoop:
 
     async def run(self) -> Outcome:
         """Take turns until one of them is the last."""
-        outcome = None
         try:
+            outcome = await self._take_up()
             while outcome is None:
                 try:
                     outcome = await self._turn()
@@ -74,6 +75,14 @@ class AgentLoop:
             return outcome
         finally:
             await self.budget.spend(Usage(seconds=self.limits.lap()))
+
+    async def _take_up(self) -> Outcome | None:
+        """An earlier run may have ended while it waited for the user: first comes their answer."""
+        if question := self.user.left_open("model", self.log):
+            await self._answer_to(question, "model")
+        if question := self.user.left_open("limits", self.log):
+            return await self._may_go_on(question, "You stopped the agent at a limit.")
+        return None
 
     async def _turn(self) -> Outcome | None:
         with self.limits.waiting():
@@ -118,14 +127,14 @@ class AgentLoop:
     async def _ask(self, reply: Reply, question: Question) -> Outcome | None:
         self._say(reply)
         self._strikes = 0
-        if await self._answer_to(question) is None:
+        if await self._answer_to(question, "model") is None:
             return Outcome(JobStatus.FAILED, f"Nobody could answer: {question.question}")
         return None
 
-    async def _answer_to(self, question: Question) -> str | None:
+    async def _answer_to(self, question: Question, asker: Asker) -> str | None:
         """Ask the user; the model reads the answer as their next words."""
         with self.limits.waiting():
-            return await self.user.ask(question, self.log)
+            return await self.user.ask(question, self.log, asker)
 
     async def _deliver(self, reply: Reply, delivery: Plan | Review) -> Outcome | None:
         kind = delivery.type
@@ -170,7 +179,10 @@ class AgentLoop:
 
     async def _go_on(self, why: str) -> Outcome | None:
         """Let the user say whether to go on; headless, this is the end."""
-        if await self._answer_to(about_going_on(why)) != GO_ON:
+        return await self._may_go_on(about_going_on(why), why)
+
+    async def _may_go_on(self, question: Question, why: str) -> Outcome | None:
+        if await self._answer_to(question, "limits") != GO_ON:
             return Outcome(JobStatus.FAILED, why)
         self.limits.extend()
         self._nudged = False

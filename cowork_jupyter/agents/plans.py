@@ -20,11 +20,11 @@ from .agent import AgentKit
 from .choices import SKIP
 from .coordinator import Execution
 from .delivery import as_proposed, propose_plan
+from .inquiries import Inquiries
 from .jobs import Jobs
 from .log import RunLog
 from .loop import Outcome
 from .pool import WorkerPool
-from .user import Inbox
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Plans:
 
     kit: AgentKit
     jobs: Jobs
-    inbox: Inbox
+    inquiries: Inquiries
     pool: WorkerPool
 
     def stale_files(self, revision: PlanRevision) -> list[str]:
@@ -143,11 +143,11 @@ class Plans:
         job, task = store.job(job_id), store.task(task_id)
         if task.job_id != job_id:
             raise NotFound(f"There is no task '{task_id}' in this job.")
-        for question in store.pending_questions(job.context_id):
+        for question in store.pending_inquiries(job.context_id, "question"):
             offered = [option["value"] for option in question.data.get("options", [])]
             if question.task_id == task_id and choice in offered:
-                self.inbox.answer(question.id, choice)
-                return store.job(job_id)
+                self.inquiries.answer(question.id, choice)
+                return self.resume(job_id) if job.status.is_final else store.job(job_id)
         if not job.status.is_final or task.status in DONE:
             raise Conflict(f"The task is {task.status}; there is nothing to decide.")
         if choice == SKIP:

@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from ..mcp.server.desk import Tell
-from .approvals import Approver, PermissionRequest, Ruling
 from .log import RunLog
+from .user import Approver, PermissionRequest, Ruling
 
 AGAIN = 5.0
 """Seconds of silence after which the last words are said again."""

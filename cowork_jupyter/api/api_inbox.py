@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pydantic import BaseModel, ConfigDict
 
-from ..agents.approvals import as_shown
+from ..agents.inquiries import as_shown
+from ..store import InquiryKind
 from .calls import Call
 from .routes import table
 
@@ -16,7 +15,7 @@ class InboxItem(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
-    kind: Literal["question", "permission"]
+    kind: InquiryKind
     id: str
     context_id: str
     job_id: str | None
@@ -42,11 +41,11 @@ async def list_inbox(call: Call) -> BaseModel:
         InboxItem.model_validate(
             {
                 **as_shown(inquiry),
-                "kind": kind,
+                "kind": inquiry.kind,
                 "title": context.title,
                 "notebook": context.notebook,
             }
         )
-        for kind, inquiry, context in call.service.waiting()
+        for inquiry, context in call.service.waiting()
     ]
     return InboxList(items=items)

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from ..agents.approvals import Ruling, as_shown
+from ..agents.inquiries import as_shown
+from ..agents.user import Ruling
 from ..domain.events import ChosenScope, PermissionRequested
 from ..domain.roles import AgentRole
 from ..policy.decision import Decision

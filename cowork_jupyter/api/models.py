@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from ..agents.inquiries import as_shown
 from ..domain.contexts import Context, Job
 from ..domain.events import Event
 from ..domain.message_data import ErrorBody
@@ -329,7 +330,7 @@ class QuestionView(BaseModel):
     @classmethod
     def of(cls, question: Inquiry) -> QuestionView:
         """A stored question as the contract shows it."""
-        return cls.model_validate({**question.data, **question.model_dump(exclude={"data"})})
+        return cls.model_validate(as_shown(question))
 
 
 class QuestionList(BaseModel):

@@ -79,6 +79,49 @@ def add_cell_changes(connection: sqlite3.Connection) -> None:
     )
 
 
+def merge_inquiries(connection: sqlite3.Connection) -> None:
+    """Questions and requests for permission become one table.
+
+    Questions that an older version left open are closed: it did not note who could take them up.
+    """
+    connection.execute(
+        """
+        CREATE TABLE inquiries (
+            id TEXT NOT NULL PRIMARY KEY,
+            kind TEXT NOT NULL, -- question or permission
+            context_id TEXT NOT NULL REFERENCES contexts(id) ON DELETE CASCADE,
+            job_id TEXT,
+            task_id TEXT,
+            asker TEXT NOT NULL,
+            status TEXT NOT NULL,
+            data TEXT NOT NULL, -- JSON
+            answer TEXT, -- JSON
+            used INTEGER NOT NULL,
+            created_at TEXT NOT NULL,
+            resolved_at TEXT
+        )
+        """
+    )
+    connection.execute(
+        """
+        INSERT INTO inquiries
+        SELECT id, 'question' AS kind, context_id, job_id, task_id, '',
+            replace(status, 'pending', 'withdrawn'), data, answer, 1, created_at, resolved_at
+        FROM questions
+        UNION ALL
+        SELECT id, 'permission', context_id, job_id, task_id, '', status, data,
+            json_remove(answer, '$.used'), coalesce(json_extract(answer, '$.used'), 0),
+            created_at, resolved_at
+        FROM permissions
+        ORDER BY created_at
+        """
+    )
+    connection.execute("DROP TABLE questions")
+    connection.execute("DROP TABLE permissions")
+    connection.execute("CREATE INDEX inquiries_by_status ON inquiries (status, context_id)")
+    connection.execute("CREATE INDEX inquiries_by_job ON inquiries (job_id)")
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     create_legacy_tables,
     move_legacy_rows,
@@ -86,6 +129,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     add_job_facts,
     mark_answers,
     add_cell_changes,
+    merge_inquiries,
 )
 
 

@@ -13,7 +13,7 @@ from ..domain.errors import NotFound
 from ..domain.events import Event, EventType
 from ..domain.message_data import Answer
 from ..domain.messages import Message
-from .records import PENDING, CheckpointRecord, Inquiry, Page, PlanRevision
+from .records import PENDING, CheckpointRecord, Inquiry, InquiryKind, Page, PlanRevision
 from .rows import decode, event_of, message_of
 
 _FIRST_PAGE = 32
@@ -29,8 +29,8 @@ class Reader(ABC):
     def _rows(self, sql: str, *values: Any) -> list[sqlite3.Row]:
         """Run one query."""
 
-    def _one(self, what: str, sql: str, key: str) -> dict[str, Any]:
-        for row in self._rows(sql, key):
+    def _one(self, what: str, sql: str, key: str, *more: str) -> dict[str, Any]:
+        for row in self._rows(sql, key, *more):
             return decode(row)
         raise NotFound(f"There is no {what} '{key}'.", details={"id": key})
 
@@ -219,44 +219,29 @@ class Reader(ABC):
 
     # What waits for the user
 
-    def question(self, question_id: str) -> Inquiry:
-        """One question."""
-        sql = "SELECT * FROM questions WHERE id=?"
-        return Inquiry.model_validate(self._one("question", sql, question_id))
+    def inquiry(self, inquiry_id: str, kind: InquiryKind) -> Inquiry:
+        """One question, or one request for permission."""
+        sql = "SELECT * FROM inquiries WHERE id=? AND kind=?"
+        what = "question" if kind == "question" else "permission request"
+        return Inquiry.model_validate(self._one(what, sql, inquiry_id, kind))
 
-    def pending_questions(self, context_id: str) -> list[Inquiry]:
-        """The questions nobody has answered yet, oldest first."""
-        sql = "SELECT * FROM questions WHERE context_id=? AND status=? ORDER BY rowid"
-        return [Inquiry.model_validate(decode(r)) for r in self._rows(sql, context_id, PENDING)]
+    def pending_inquiries(
+        self, context_id: str | None = None, kind: InquiryKind | None = None
+    ) -> list[Inquiry]:
+        """What waits for the user, in one context or in all of them, oldest first."""
+        sql = (
+            "SELECT * FROM inquiries WHERE status=?1 AND (?2 IS NULL OR context_id=?2)"
+            " AND (?3 IS NULL OR kind=?3) ORDER BY rowid"
+        )
+        return self._inquiries(sql, PENDING, context_id, kind)
 
-    def job_questions(self, job_id: str) -> list[Inquiry]:
-        """All that a job has asked, answered or not, oldest first."""
-        rows = self._rows("SELECT * FROM questions WHERE job_id=? ORDER BY rowid", job_id)
-        return [Inquiry.model_validate(decode(row)) for row in rows]
+    def job_inquiries(self, job_id: str, kind: InquiryKind | None = None) -> list[Inquiry]:
+        """All that a job has asked the user, answered or not, oldest first."""
+        sql = "SELECT * FROM inquiries WHERE job_id=?1 AND (?2 IS NULL OR kind=?2) ORDER BY rowid"
+        return self._inquiries(sql, job_id, kind)
 
-    def job_permissions(self, job_id: str) -> list[Inquiry]:
-        """All that a job has asked permission for, decided or not, oldest first."""
-        rows = self._rows("SELECT * FROM permissions WHERE job_id=? ORDER BY rowid", job_id)
-        return [Inquiry.model_validate(decode(row)) for row in rows]
-
-    def permission(self, request_id: str) -> Inquiry:
-        """One request for permission."""
-        sql = "SELECT * FROM permissions WHERE id=?"
-        return Inquiry.model_validate(self._one("permission request", sql, request_id))
-
-    def pending_permissions(self, context_id: str) -> list[Inquiry]:
-        """The requests for permission nobody has decided yet, oldest first."""
-        sql = "SELECT * FROM permissions WHERE context_id=? AND status=? ORDER BY rowid"
-        return [Inquiry.model_validate(decode(r)) for r in self._rows(sql, context_id, PENDING)]
-
-    def waiting(self) -> list[tuple[str, Inquiry]]:
-        """What waits for the user in all conversations, oldest first, each with what it is."""
-        found = [
-            (kind, Inquiry.model_validate(decode(row)))
-            for kind in ("question", "permission")
-            for row in self._rows(f"SELECT * FROM {kind}s WHERE status=?", PENDING)  # noqa: S608
-        ]
-        return sorted(found, key=lambda one: one[1].created_at)
+    def _inquiries(self, sql: str, *values: str | None) -> list[Inquiry]:
+        return [Inquiry.model_validate(decode(row)) for row in self._rows(sql, *values)]
 
     # Plans and checkpoints
 

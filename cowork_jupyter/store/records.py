@@ -14,18 +14,27 @@ from ..domain.plan import Plan, describe_change
 T = TypeVar("T")
 PENDING = "pending"
 
+InquiryKind = Literal["question", "permission"]
+Asker = Literal["model", "limits", "step", ""]
+"""Who has to know its question again when a job is resumed: the model itself, the limits of a
+run, or the execution of a plan about one of its steps. Others simply ask the same again."""
+
 
 class Inquiry(BaseModel):
     """Something only the user can decide: a question, or a request for permission."""
 
     id: str
+    kind: InquiryKind = "question"
     context_id: str
     job_id: str | None = None
     task_id: str | None = None
+    asker: Asker = ""
     status: str = PENDING
     data: dict[str, Any] = {}
     """What is asked, as the contract shows it."""
     answer: dict[str, Any] | None = None
+    used: bool = False
+    """Whether the answer has reached the run that asked, or one that took over from it."""
     created_at: str = Field(default_factory=now)
     resolved_at: str | None = None
 

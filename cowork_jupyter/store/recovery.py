@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from ..domain.contexts import Job, JobKind, JobStatus, StepStatus
-from ..domain.events import JobCompleted, QuestionAnswered, TaskCompleted
+from ..domain.events import JobCompleted, TaskCompleted
 from ..domain.identity import now
 from ..domain.message_data import ErrorBody, ToolCallData, ToolOutcome, ToolResultData
 from ..domain.messages import Message, MessageType, TextPart
-from .records import Inquiry
 from .writing import Transaction
 
 _UNFINISHED = (StepStatus.RUNNING, StepStatus.WAITING)
@@ -32,9 +31,11 @@ def orphaned_jobs(tx: Transaction, is_alive: Callable[[str | None], bool]) -> li
 
 
 def interrupt(tx: Transaction, job: Job) -> None:
-    """Close everything of the job that is open, innermost first, then the job."""
+    """Close everything of the job that is open, innermost first, then the job.
+
+    What it has asked the user stays: they can answer now, and the resumed job takes it up.
+    """
     _answer_open_calls(tx, job)
-    _withdraw_inquiries(tx, job)
     _interrupt_tasks(tx, job)
     _interrupt_plan_steps(tx, job)
     stopped = job.model_copy(
@@ -46,7 +47,7 @@ def interrupt(tx: Transaction, job: Job) -> None:
 
 
 def _answer_open_calls(tx: Transaction, job: Job) -> None:
-    waiting = {one.data.get("call_id") for one in tx.pending_permissions(job.context_id)}
+    waiting = {one.data.get("call_id") for one in tx.pending_inquiries(job.context_id)}
     for message, call in _open_calls(tx, job):
         error = _NOT_RUN if call.call_id in waiting else _CALL_ERROR
         outcome = ToolOutcome(
@@ -76,22 +77,6 @@ def _open_calls(tx: Transaction, job: Job) -> list[tuple[Message, ToolCallData]]
             case ToolResultData() as result:
                 open_calls.pop(result.call_id, None)
     return list(open_calls.values())
-
-
-def _withdraw_inquiries(tx: Transaction, job: Job) -> None:
-    """Nobody waits for these answers any more; a resumed job asks again.
-
-    Requests for permission stay: the user can decide now, and the resumed job takes it up.
-    """
-    for question in _of_job(job, tx.pending_questions(job.context_id)):
-        tx.save_question(question)
-        told = QuestionAnswered(id=question.id, status=question.status)
-        tx.append_event(question.context_id, told, question.job_id, question.task_id)
-
-
-def _of_job(job: Job, inquiries: list[Inquiry]) -> Iterator[Inquiry]:
-    withdrawn = {"status": JobStatus.INTERRUPTED.value, "resolved_at": now()}
-    return (each.model_copy(update=withdrawn) for each in inquiries if each.job_id == job.id)
 
 
 def _interrupt_tasks(tx: Transaction, job: Job) -> None:

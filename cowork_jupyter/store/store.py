@@ -97,6 +97,10 @@ class Store(Reader):
         with self.transaction() as tx:
             tx.delete_context(context_id)
 
+    def is_running_here(self, job_id: str) -> bool:
+        """Whether it is this process that runs a job."""
+        return self.owners().get(job_id) == self._owner.name
+
     def recover(self) -> list[Event]:
         """Close what processes that are gone left open; living ones are left alone.
 

@@ -22,8 +22,7 @@ _SAVE_JOB = upsert("jobs", [*(name for name in Job.model_fields if name != "task
 _SAVE = {
     "contexts": upsert("contexts", list(Context.model_fields)),
     "tasks": upsert("tasks", list(Task.model_fields)),
-    "questions": upsert("questions", list(Inquiry.model_fields)),
-    "permissions": upsert("permissions", list(Inquiry.model_fields)),
+    "inquiries": upsert("inquiries", list(Inquiry.model_fields)),
     "plans": upsert("plans", list(PlanRevision.model_fields), key="plan_id,revision"),
     "checkpoints": upsert("checkpoints", list(CheckpointRecord.model_fields)),
     "cell_changes": upsert("cell_changes", list(CellChange.model_fields)),
@@ -133,13 +132,9 @@ class Transaction(Reader):
         """Store a task."""
         self._save("tasks", task.context_id, task)
 
-    def save_question(self, question: Inquiry) -> None:
-        """Store a question, or its answer."""
-        self._save("questions", question.context_id, question)
-
-    def save_permission(self, request: Inquiry) -> None:
-        """Store a request for permission, or its decision."""
-        self._save("permissions", request.context_id, request)
+    def save_inquiry(self, inquiry: Inquiry) -> None:
+        """Store a question or a request for permission, or what the user said to it."""
+        self._save("inquiries", inquiry.context_id, inquiry)
 
     def save_plan(self, revision: PlanRevision) -> None:
         """Store a revision of the plan, or the changed statuses of its steps."""

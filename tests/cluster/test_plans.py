@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from cowork_jupyter.agents import pool_cluster, pool_worker
-from cowork_jupyter.agents.approvals import Ruling
+from cowork_jupyter.agents.user import Ruling
 from cowork_jupyter.domain.contexts import Job, JobStatus, StepStatus
 from cowork_jupyter.domain.events import Event, EventType
 from cowork_jupyter.domain.messages import MessageType
@@ -146,7 +146,7 @@ async def test_a_question_is_answered_and_no_worker_is_held_while_it_waits(
 async def test_a_request_for_permission_comes_to_the_user_and_no_worker_is_held_meanwhile(
     bench: Bench, cluster: Cluster, scripted: ScriptedServer, decision: Literal["allow", "deny"]
 ) -> None:
-    bench.service.kit.gate.approver = bench.service.approvals
+    bench.service.kit.gate.approver = bench.service.inquiries
     scripted.add(call("delete_file", path="a.py"), text("Done."))
     job_id = await start(bench, "a")
     request = await until(bench, lambda event: event.type is EventType.PERMISSION_REQUEST)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from cowork_jupyter.agents.approvals import Ruling
+from cowork_jupyter.agents.user import Ruling
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import ImagePart, MessageType
@@ -50,7 +50,7 @@ def settings(tmp_path: Path, scripted: ScriptedServer) -> Settings:
 async def bench(settings: Settings) -> AsyncIterator[Bench]:
     """A service whose user is asked."""
     async for made in make_bench(settings):
-        made.service.kit.gate.approver = made.service.approvals
+        made.service.kit.gate.approver = made.service.inquiries
         servers = made.service.mcp  # which may take their time to start
         servers._around = replace(servers._around, patience=Patience(first_look=PATIENCE))
         yield made

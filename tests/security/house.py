@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
-from cowork_jupyter.agents.approvals import PermissionRequest, Ruling
 from cowork_jupyter.agents.log import RunLog
+from cowork_jupyter.agents.user import PermissionRequest, Ruling
 from cowork_jupyter.domain.contexts import Job
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.plan import Plan
@@ -111,7 +111,7 @@ class House:
 
     def asks_for_real(self) -> None:
         """From now on requests wait for `decide`."""
-        self.service.kit.gate.approver = self.service.approvals
+        self.service.kit.gate.approver = self.service.inquiries
 
     def allow_everything(self) -> None:
         """A saved rule that allows everything, in every scope."""

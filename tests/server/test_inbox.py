@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.scripted import ScriptedServer, call, text
+from tests.scripted import ScriptedServer, call, stall, text
 
 from .api import Api
 
@@ -51,3 +51,31 @@ async def test_what_is_answered_waits_no_more(api: Api, scripted: ScriptedServer
     (item,) = (await api.get("inbox"))["items"]
     await api.post(f"questions/{item['id']}/answer", {"value": "2025"})
     assert (await api.get("inbox"))["items"] == []
+
+
+@pytest.mark.parametrize("question_first", [True, False])
+async def test_a_job_waits_until_nothing_of_it_waits(
+    api: Api, scripted: ScriptedServer, question_first: bool
+) -> None:
+    steps = [
+        {"id": one, "action": f"do {one}", "files": [f"{one}.txt"], "depends_on": []}
+        for one in ("a", "b")
+    ]
+    scripted.add(text(QUESTION), call("execute_command", command="pip install pyarrow"))
+    scripted.add(stall(after=0), stall(after=0))
+    context = await api.new_context()
+    made = {"plan": {"type": "plan", "goal": "g", "steps": steps}, "revision": 0}
+    await api.call("PUT", f"context/{context}/plan", made)
+    job = (await api.post(f"context/{context}/plan/execute", {"revision": 1}, status=202))["job_id"]
+    question, request = await api.first_question(context), await api.first_request(context)
+    answers: list[tuple[str, dict[str, str]]] = [
+        (f"questions/{question['id']}/answer", {"value": "2025"}),
+        (f"permissions/{request['id']}", {"decision": "deny"}),
+    ]
+    seen = []
+    for address, body in answers if question_first else reversed(answers):
+        seen.append((await api.get(f"jobs/{job}"))["status"])
+        await api.post(address, body)
+    seen.append((await api.get(f"jobs/{job}"))["status"])
+    assert seen == ["waiting", "waiting", "running"]
+    await api.post(f"jobs/{job}/cancel")

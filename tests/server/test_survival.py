@@ -92,6 +92,30 @@ def test_a_killed_server_goes_on_where_it_was(tmp_path: Path, seed: int) -> None
     assert made == ["a.txt", "b.txt", "c.txt", "d.txt", "e.txt"]
 
 
+def test_a_question_outlives_a_killed_server_and_is_answered_once(tmp_path: Path) -> None:
+    asked = json.dumps({"type": "question", "question": "Which year?"})
+    with ScriptedServer([text(asked), text("2025, then.")]) as model:
+        environment = {"COWORK_BASE_URL": model.base_url, "COWORK_MODEL": "scripted"}
+        with live_server(tmp_path, environment=environment) as server, client_of(server) as client:
+            context = client.post("context", json={"role": "planner"}).json()["id"]
+            sent = client.post(f"context/{context}/messages", json={"content": "Sum up"}).json()
+            address, questions = f"jobs/{sent['job_id']}", f"context/{context}/questions"
+            waiting = wait_for(lambda: client.get(questions).json()["items"], bool)
+            os.kill(server.process_id, signal.SIGKILL)
+
+        with live_server(tmp_path, environment=environment) as server, client_of(server) as client:
+            assert client.get(address).json()["status"] == "interrupted"
+            assert client.get(questions).json()["items"] == waiting
+            answer = f"questions/{waiting[0]['id']}/answer"
+            assert client.post(answer, json={"value": "2025"}).status_code == 200
+            assert client.post(answer, json={"value": "2026"}).status_code == 409
+            assert client.post(f"{address}/resume").status_code == 202
+            job = wait_for(lambda: client.get(address).json(), is_over)
+    assert job["status"] == "completed"
+    first, second = (json.dumps(one.body["messages"]) for one in model.requests)
+    assert ("2025" in first, second.count("2025")) == (False, 1)
+
+
 def finish(client: httpx.Client, context: str, address: str) -> Any:
     """Wait for the end, answering that a half-done step may run again."""
 

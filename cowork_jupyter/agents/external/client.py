@@ -21,8 +21,8 @@ from ...tools.base import Tool, ToolContext, ToolResult
 from ...tools.encoding import decode
 from ...tools.files import LARGEST_WHOLE, ReadFile
 from ...tools.registry import ToolRegistry, validated
-from ..approvals import PermissionRequest
 from ..hands import Handled, Hands
+from ..user import PermissionRequest
 from .asked import in_words, inside, permissions_for, same_as
 from .terminals import Terminals, command_line
 

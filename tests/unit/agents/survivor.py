@@ -39,6 +39,23 @@ def work(settings: Settings, context_id: str, told: Connection) -> None:
     asyncio.run(_work(service, context_id, told))
 
 
+def ask(settings: Settings, context_id: str, told: Connection, plan_revision: int = 0) -> None:
+    """Work until the user is asked, tell which job asks, and wait to be killed."""
+    asyncio.run(_ask(CoworkService(settings), context_id, told, plan_revision))
+
+
+async def _ask(
+    service: CoworkService, context_id: str, told: Connection, plan_revision: int
+) -> None:
+    if plan_revision:
+        job_id = (await service.execute_plan(context_id, plan_revision)).id
+    else:
+        job_id = service.send_message(context_id, TASK).job_id or ""
+    async for event in service.events(context_id):
+        if event.type is EventType.QUESTION_ASKED:
+            told.send(job_id)
+
+
 async def _work(service: CoworkService, context_id: str, told: Connection) -> None:
     """First tell how a short job ended, then of each event once a subscriber has seen it."""
     short = service.send_message(context_id, QUESTION)

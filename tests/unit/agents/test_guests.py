@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from cowork_jupyter.agents.approvals import Ruling
 from cowork_jupyter.agents.guests import LARGEST_RESULT, GuestDesk
+from cowork_jupyter.agents.user import Ruling
 from cowork_jupyter.domain.contexts import Context, JobStatus
 from cowork_jupyter.domain.errors import Conflict, CoworkError
 from cowork_jupyter.domain.messages import MessageType
@@ -56,7 +56,7 @@ async def waiting(service: CoworkService) -> Inquiry:
     async with asyncio.timeout(60):
         while not service.waiting():
             await asyncio.sleep(0.01)
-    ((_, found, _),) = service.waiting()
+    ((found, _),) = service.waiting()
     return found
 
 

@@ -16,7 +16,7 @@ from cowork_jupyter.store import Inquiry, Store
 from tests.scripted import Scripted, ScriptedServer, call, stall, text
 
 from .conftest import Bench
-from .helpers import bench_with, check_ended_well, ended, eventually
+from .helpers import bench_with, ended, eventually
 from .test_loop import QUESTION
 
 pytestmark = pytest.mark.asyncio
@@ -184,14 +184,16 @@ async def test_what_a_crash_left_behind_is_closed_when_the_service_opens(
         question = Inquiry(id="q_1", context_id=context.id, job_id="job_1")
         with crashed.transaction() as tx:
             tx.save_job(Job(id="job_1", context_id=context.id, status=JobStatus.WAITING))
-            tx.save_question(question)
+            tx.save_inquiry(question)
     scripted.add(text("Back again."))
     async with bench_with(settings) as second:
         bench = Bench(second.service, context, settings.workspace)
-        check_ended_well(bench, JobStatus.INTERRUPTED)
+        assert bench.job_statuses() == [JobStatus.INTERRUPTED]
+        assert bench.service.pending_questions(context.id) == [question]
+        assert (await bench.tell("go on")).status is JobStatus.COMPLETED
+        assert bench.service.pending_questions(context.id) == []  # the conversation went on
         with pytest.raises(Conflict, match="not open any more"):
             bench.service.answer("q_1", "b")
-        assert (await bench.tell("go on")).status is JobStatus.COMPLETED
         assert bench.job_statuses() == [JobStatus.INTERRUPTED, JobStatus.COMPLETED]
 
 

@@ -309,7 +309,7 @@ async def test_a_new_message_has_the_whole_amount_again(
 
 
 def pending(bench: Bench) -> str:
-    (question,) = bench.service.journal.store.pending_questions(bench.context.id)
+    (question,) = bench.service.journal.store.pending_inquiries(bench.context.id, "question")
     return question.id
 
 

@@ -8,9 +8,9 @@ from typing import Any, cast
 import pytest
 
 from cowork_jupyter.agents import telling as module
-from cowork_jupyter.agents.approvals import PermissionRequest, Ruling
 from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.agents.telling import TellingApprover, telling
+from cowork_jupyter.agents.user import PermissionRequest, Ruling
 
 pytestmark = pytest.mark.asyncio
 

@@ -44,7 +44,7 @@ async def test_a_question_is_stored_shown_and_the_job_waits(
 ) -> None:
     scripted.add(QUESTION)
     job_id, question_id = await waiting(bench)
-    (pending,) = bench.service.journal.store.pending_questions(bench.context.id)
+    (pending,) = bench.service.journal.store.pending_inquiries(bench.context.id, "question")
     assert (pending.id, pending.job_id) == (question_id, job_id)
     asked = bench.events(EventType.QUESTION_ASKED)[0].data.model_dump()
     assert asked == {"id": question_id, **pending.data}
@@ -83,7 +83,7 @@ async def test_an_answer_is_stored_and_the_job_runs_on(
     scripted.add(QUESTION, text("word " * 200, delay=0.01))
     _, question_id = await waiting(bench)
     answered = bench.service.answer(question_id, "b")
-    assert answered == bench.service.journal.store.question(question_id)
+    assert answered == bench.service.journal.store.inquiry(question_id, "question")
     assert (answered.status, answered.answer) == ("answered", {"value": "b"})
     assert answered.resolved_at
     assert bench.job_statuses() == [JobStatus.RUNNING]
@@ -103,7 +103,7 @@ async def test_a_second_answer_is_refused_and_changes_nothing(
         bench.service.answer(question_id, "b")
     assert refused.value.code == "not_waiting"
     await ended(bench, job_id)
-    assert bench.service.journal.store.question(question_id).answer == {"value": "a"}
+    assert bench.service.journal.store.inquiry(question_id, "question").answer == {"value": "a"}
     assert "Answer to “Which?”: a" in scripted.requests[1].body["messages"][-1]["content"]
     answer = bench.messages(MessageType.TEXT)[1]
     facts = {"question_id": question_id, "question": "Which?", "value": "a", "label": "A"}
@@ -127,7 +127,7 @@ async def test_a_question_that_settles_itself_is_withdrawn_and_the_job_runs_on(
     scripted.add(stall())
     job_id, service = bench.start("go"), bench.service
     log = RunLog(service.journal, bench.context.id, job_id, AgentRole.ACTOR)
-    asking = asyncio.create_task(service.inbox.ask(Question(question="Go on waiting?"), log))
+    asking = asyncio.create_task(service.inquiries.ask(Question(question="Go on waiting?"), log))
     await bench.until(EventType.QUESTION_ASKED)
     assert bench.job_statuses() == [JobStatus.WAITING]
     asking.cancel()

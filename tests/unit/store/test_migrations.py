@@ -4,13 +4,14 @@ import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cowork_jupyter.domain.contexts import Context, JobKind, JobStatus, StepStatus
 from cowork_jupyter.domain.messages import Message, MessageType, TextPart
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.store import Inquiry, Store, StoreError, migrations
+from cowork_jupyter.store import Store, StoreError, migrations
 from cowork_jupyter.store.migrations import MIGRATIONS
 
 from .appending import append_message
@@ -176,16 +177,7 @@ def test_answers_that_were_texts_become_messages_that_name_their_question(
                         content=[TextPart(text=text)],
                     )
                     tx.append_message(message)
-                tx.save_question(
-                    Inquiry(
-                        id="q",
-                        context_id=context.id,
-                        job_id="j",
-                        status="answered",
-                        data=asked,
-                        answer={"value": "b"},
-                    )
-                )
+            ask(path, context.id, "questions", "q", asked, "answered", {"value": "b"})
     with Store(path) as store:
         first, *others = store.job_messages("j")
     assert (first.message_type, first.text) == (MessageType.TEXT, "b")
@@ -194,6 +186,52 @@ def test_answers_that_were_texts_become_messages_that_name_their_question(
     assert [(one.message_type, one.text) for one in others] == [
         (MessageType.TEXT, text) for text in said[1:]
     ]
+
+
+def ask(
+    path: Path,
+    context_id: str,
+    table: str,
+    name: str,
+    data: dict[str, Any],
+    status: str,
+    answer: dict[str, Any] | None = None,
+) -> None:
+    """Store something for the user as versions 2 to 6 did."""
+    values = (name, context_id, status, json.dumps(data), json.dumps(answer) if answer else None)
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute(
+            f"INSERT INTO {table} (id, context_id, job_id, status, data, answer, created_at)"
+            " VALUES (?, ?, 'j', ?, ?, ?, strftime('%f', 'now'))",
+            values,
+        )
+
+
+def test_questions_and_permissions_become_one_table(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "MIGRATIONS", MIGRATIONS[:6])
+        with Store(path) as store:
+            context = store.save_context(Context())
+    call, ruling = {"tool": "grep", "digest": "d"}, {"decision": "allow"}
+    ask(path, context.id, "questions", "q1", {"question": "?"}, "answered", {"value": "b"})
+    ask(path, context.id, "questions", "q2", {"question": "?"}, "pending")
+    ask(path, context.id, "permissions", "p1", call, "pending")
+    ask(path, context.id, "permissions", "p2", call, "allowed", {**ruling, "used": True})
+    ask(path, context.id, "permissions", "p3", call, "allowed", {**ruling, "used": False})
+    with Store(path) as store:
+        found = {one.id: one for one in store.job_inquiries("j")}
+        assert [one.id for one in store.pending_inquiries()] == ["p1"]
+    assert {name: one.kind for name, one in found.items()} == {
+        **dict.fromkeys(("q1", "q2"), "question"),
+        **dict.fromkeys(("p1", "p2", "p3"), "permission"),
+    }
+    assert (found["q1"].status, found["q1"].answer) == ("answered", {"value": "b"})
+    assert found["q2"].status == "withdrawn"
+    assert [name for name, one in found.items() if not one.used] == ["p1", "p3"]
+    assert found["p1"].data == call
+    assert found["p2"].answer == found["p3"].answer == ruling
 
 
 class TestJobFacts:

@@ -124,20 +124,19 @@ def test_unfinished_tasks_and_their_plan_steps_are_interrupted(path: Path) -> No
     assert events[1].data.model_dump()["revision"] == 4
 
 
-def test_what_the_job_had_asked_is_withdrawn_and_what_it_needs_leave_for_waits_on(
-    path: Path,
-) -> None:
+def test_what_the_job_had_asked_the_user_waits_on(path: Path) -> None:
     context = leave_behind(path)
+    asked = [
+        Inquiry(id="q1", kind="question", context_id=context.id, job_id="job_1"),
+        Inquiry(id="p1", kind="permission", context_id=context.id, job_id="job_1"),
+    ]
     with Store(path) as store, store.transaction() as tx:
-        tx.save_question(Inquiry(id="q1", context_id=context.id, job_id="job_1"))
-        tx.save_permission(Inquiry(id="p1", context_id=context.id, job_id="job_1"))
-        tx.save_permission(Inquiry(id="p2", context_id=context.id, job_id="job_2"))
+        for inquiry in asked:
+            tx.save_inquiry(inquiry)
     with Store(path) as store:
         events = store.recover()
-        assert store.question("q1").status == "interrupted"
-        assert store.pending_questions(context.id) == []
-        assert [each.id for each in store.pending_permissions(context.id)] == ["p1", "p2"]
-    assert [event.type for event in events] == ["question-answered", "job-completed"]
+        assert store.pending_inquiries(context.id) == asked
+    assert [event.type for event in events] == ["job-completed"]
 
 
 def test_a_resumed_job_belongs_to_the_process_that_resumed_it(path: Path) -> None:

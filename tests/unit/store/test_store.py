@@ -19,7 +19,7 @@ from cowork_jupyter.domain.message_data import ToolCallData
 from cowork_jupyter.domain.messages import ImagePart, Message, MessageType, TextPart
 from cowork_jupyter.domain.plan import Plan, PlanStep
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.store import CheckpointRecord, Inquiry, PlanRevision, Store
+from cowork_jupyter.store import CheckpointRecord, Inquiry, InquiryKind, PlanRevision, Store
 
 from .appending import append_event, append_message, notice
 
@@ -80,8 +80,8 @@ def test_an_unknown_id_is_not_found_in_words(store: Store) -> None:
         store.context,
         store.job,
         store.task,
-        store.question,
-        store.permission,
+        lambda unknown: store.inquiry(unknown, "question"),
+        lambda unknown: store.inquiry(unknown, "permission"),
         store.checkpoint,
         store.delete_context,
     ):
@@ -287,18 +287,25 @@ def test_a_job_comes_back_with_its_tasks_in_order(store: Store, context: Context
 
 @pytest.mark.parametrize("kind", ["question", "permission"])
 def test_what_waits_for_the_user_is_pending_until_answered(
-    store: Store, context: Context, kind: str
+    store: Store, context: Context, kind: InquiryKind
 ) -> None:
-    asked = Inquiry(id=new_id(kind), context_id=context.id, data={"tool": "grep", "why": ["a"]})
+    other: InquiryKind = "permission" if kind == "question" else "question"
+    data = {"tool": "grep", "why": ["a"]}
+    asked = Inquiry(id=new_id(kind), kind=kind, context_id=context.id, job_id="j", data=data)
     with store.transaction() as tx:
-        getattr(tx, f"save_{kind}")(asked)
-    pending = getattr(store, f"pending_{kind}s")
-    assert pending(context.id) == [asked]
+        tx.save_inquiry(asked)
+    assert store.pending_inquiries(context.id) == [asked]
+    assert store.pending_inquiries(context.id, kind) == store.pending_inquiries() == [asked]
+    assert store.pending_inquiries(context.id, other) == store.pending_inquiries("other") == []
     answered = asked.model_copy(update={"status": "answered", "answer": {"value": "yes"}})
     with store.transaction() as tx:
-        getattr(tx, f"save_{kind}")(answered)
-    assert pending(context.id) == []
-    assert getattr(store, kind)(asked.id) == answered
+        tx.save_inquiry(answered)
+    assert store.pending_inquiries(context.id) == []
+    assert store.inquiry(asked.id, kind) == answered
+    assert store.job_inquiries("j") == store.job_inquiries("j", kind) == [answered]
+    assert store.job_inquiries("j", other) == []
+    with pytest.raises(NotFound):
+        store.inquiry(asked.id, other)
 
 
 def test_the_newest_plan_revision_is_the_plan_and_older_ones_stay(
@@ -336,7 +343,7 @@ def test_deleting_a_context_removes_everything_of_it_and_nothing_else(store: Sto
     store.delete_context(gone.id)
     named = "SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite%'"
     tables = [row[0] for row in store._rows(named)]
-    assert len(tables) == 11
+    assert len(tables) == 10
     for table in tables:
         key = "id" if table == "contexts" else "context_id"
         found = {row[0] for row in store._rows(f"SELECT {key} FROM {table}")}
@@ -352,8 +359,7 @@ def _full_context(store: Store) -> Context:
         job = Job(context_id=context.id)
         tx.save_job(job)
         tx.save_task(Task(job_id=job.id, context_id=context.id, step_id="1"))
-        tx.save_question(Inquiry(id=new_id("q"), context_id=context.id))
-        tx.save_permission(Inquiry(id=new_id("p"), context_id=context.id))
+        tx.save_inquiry(Inquiry(id=new_id("q"), context_id=context.id))
         tx.save_plan(PlanRevision(context_id=context.id, revision=1, plan=plan))
         tx.save_checkpoint(CheckpointRecord(id=new_id("cp"), context_id=context.id))
         name = f"{context.id}.ipynb"
@@ -389,8 +395,7 @@ def test_the_type_of_a_message_survives(store: Store, context: Context) -> None:
         ("events", Event, set()),
         ("jobs", Job, {"owner"}),
         ("tasks", Task, set()),
-        ("questions", Inquiry, set()),
-        ("permissions", Inquiry, set()),
+        ("inquiries", Inquiry, set()),
         ("plans", PlanRevision, set()),
         ("checkpoints", CheckpointRecord, set()),
     ],

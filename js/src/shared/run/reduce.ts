@@ -188,11 +188,13 @@ function endJob(state: RunState, { data, job_id, created_at }: EventOf<'job-comp
   return state.follows.includes(id) ? keepDrafts(withoutPending(ended, id), id) : ended;
 }
 
-/** Requests of a job that was interrupted wait on: once it is resumed it takes up what was decided meanwhile. */
+/** What a job that was interrupted asked waits on: once it is resumed it takes up what was answered meanwhile. */
 function withoutPending(state: RunState, jobId: string): RunState {
+  if (state.jobs[jobId]?.status === 'interrupted') {
+    return state;
+  }
   const others = (one: { job_id?: string | null }): boolean => one.job_id !== jobId && Boolean(one.job_id);
-  const goesOn = state.jobs[jobId]?.status === 'interrupted';
-  return { ...state, questions: state.questions.filter(others), permissions: goesOn ? state.permissions : state.permissions.filter(others) };
+  return { ...state, questions: state.questions.filter(others), permissions: state.permissions.filter(others) };
 }
 
 /** What had streamed when a job was stopped is nowhere else: it stays, marked as cut off. */

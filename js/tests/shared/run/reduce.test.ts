@@ -133,10 +133,16 @@ describe('what waits for the user', () => {
     expect(state.entries).toMatchObject([{ kind: 'question', answer: 'out' }]);
   });
 
-  it('lets a request wait on when its job is interrupted, and goes when it is stopped', () => {
-    const asked = after(running(), event(11, 'permission-request', { ...PERMISSION }));
-    const ended = (status: string): number => after(asked, event(12, 'job-completed', { job_id: 'j1', status })).permissions.length;
-    expect([ended('interrupted'), ended('cancelled')]).toEqual([1, 0]);
+  it('lets what was asked wait on when its job is interrupted, and goes when it is stopped', () => {
+    const asked = after(running(), event(11, 'permission-request', { ...PERMISSION }), event(12, 'question-asked', { ...QUESTION }));
+    const ended = (status: string): number[] => {
+      const state = after(asked, event(13, 'job-completed', { job_id: 'j1', status }));
+      return [state.permissions.length, state.questions.length];
+    };
+    expect([ended('interrupted'), ended('cancelled')]).toEqual([
+      [1, 1],
+      [0, 0]
+    ]);
   });
 
   it('is gone when its job is over', () => {

@@ -1,0 +1,284 @@
+"""What waits for the user: one rule for a job's status, and nothing is lost with the process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import get_context
+from typing import Any
+
+import pytest
+
+from cowork_jupyter.agents.log import RunLog
+from cowork_jupyter.agents.user import Ruling
+from cowork_jupyter.domain.contexts import JobStatus, StepStatus
+from cowork_jupyter.domain.errors import Conflict
+from cowork_jupyter.domain.events import EventType
+from cowork_jupyter.domain.messages import MessageType
+from cowork_jupyter.domain.plan import Plan
+from cowork_jupyter.domain.replies import Question
+from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.service import CoworkService
+from cowork_jupyter.store import Inquiry, PlanRevision
+from tests.scripted import Scripted, ScriptedServer, call, result, stall, text
+
+from . import survivor
+from .conftest import Bench
+from .helpers import bench_with, ended, eventually
+from .test_loop import QUESTION
+
+pytestmark = pytest.mark.asyncio
+
+DENY = Ruling(decision="deny")
+STEPS: list[dict[str, Any]] = [
+    {"id": one, "action": f"do {one}", "files": [f"{one}.txt"], "depends_on": []}
+    for one in ("a", "b")
+]
+
+
+def save_plan(service: CoworkService, context_id: str, *steps: dict[str, Any]) -> None:
+    made = Plan.model_validate({"goal": "g", "steps": list(steps)})
+    with service.journal.transaction() as tx:
+        tx.save_plan(PlanRevision(context_id=context_id, revision=1, plan=made))
+
+
+def words(model: ScriptedServer, number: int = -1) -> str:
+    return json.dumps(model.requests[number].body["messages"])
+
+
+async def both_open(bench: Bench) -> tuple[str, Inquiry, Inquiry]:
+    """A job in which one step waits for an answer, and the other for permission."""
+    service, context_id = bench.service, bench.context.id
+    service.kit.gate.approver = service.inquiries
+    save_plan(service, context_id, *STEPS)
+    job_id = (await service.execute_plan(context_id, 1)).id
+    await eventually(lambda: len(service.waiting()) == 2)
+    (question,) = service.pending_questions(context_id)
+    (request,) = service.pending_permissions(context_id)
+    assert service.job(job_id).status is JobStatus.WAITING
+    return job_id, question, request
+
+
+@pytest.mark.parametrize("question_first", [True, False])
+async def test_a_job_waits_as_long_as_anything_of_it_does(
+    bench: Bench, scripted: ScriptedServer, question_first: bool
+) -> None:
+    scripted.add(QUESTION, call("execute_command", command="pip install pyarrow"))
+    scripted.add(stall(after=0), stall(after=0))
+    job_id, question, request = await both_open(bench)
+    service = bench.service
+    answers = [
+        lambda: service.answer(question.id, "a"),
+        lambda: service.resolve_permissions([request.id], DENY),
+    ]
+    first, second = answers if question_first else reversed(answers)
+    first()
+    assert service.job(job_id).status is JobStatus.WAITING
+    second()
+    assert service.job(job_id).status is JobStatus.RUNNING
+    await service.cancel(job_id)
+
+
+async def test_a_question_cannot_be_decided_nor_a_request_answered(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    scripted.add(QUESTION, call("execute_command", command="pip install pyarrow"))
+    job_id, question, request = await both_open(bench)
+    for wrong in (
+        lambda: bench.service.answer(request.id, "a"),
+        lambda: bench.service.resolve_permissions([question.id], DENY),
+    ):
+        with pytest.raises(Exception, match="There is no"):
+            wrong()
+    await bench.service.cancel(job_id)
+
+
+async def test_another_process_does_not_answer_for_the_one_that_waits(
+    bench: Bench, scripted: ScriptedServer, settings: Settings
+) -> None:
+    scripted.add(QUESTION, text("Thanks."))
+    job_id = bench.start("go")
+    await bench.until(EventType.QUESTION_ASKED)
+    other = CoworkService(settings)
+    ((question, _),) = other.waiting()
+    with pytest.raises(Conflict):
+        other.answer(question.id, "a")
+    await other.close()
+    bench.service.answer(question.id, "a")
+    assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
+
+
+@contextmanager
+def killed(settings: Settings, context_id: str, plan_revision: int = 0) -> Iterator[str]:
+    """The job of a process that was killed while its question was open."""
+    processes = get_context("forkserver")
+    processes.set_forkserver_preload([survivor.__name__])
+    pipe, far_end = processes.Pipe(duplex=False)
+    arguments = (settings, context_id, far_end, plan_revision)
+    process = processes.Process(target=survivor.ask, args=arguments)
+    process.start()
+    far_end.close()
+    with pipe:
+        assert pipe.poll(60), "it asks nothing"
+        job_id = pipe.recv()
+        process.kill()
+        process.join()
+    yield job_id
+
+
+def new_context(settings: Settings, *steps: dict[str, Any]) -> str:
+    service = CoworkService(settings)
+    context_id = service.create_context().id
+    if steps:
+        save_plan(service, context_id, *steps)
+    service.journal.store.close()
+    return context_id
+
+
+@pytest.mark.parametrize("answered", ["before", "after"], ids=lambda when: f"{when} resuming")
+async def test_a_question_survives_kill_9_and_the_model_gets_its_answer_once(
+    settings: Settings, scripted: ScriptedServer, answered: str
+) -> None:
+    scripted.add(QUESTION, text("B it is."))
+    context_id = new_context(settings)
+    with killed(settings, context_id) as job_id:
+        service = CoworkService(settings)
+        assert service.job(job_id).status is JobStatus.INTERRUPTED
+        (question,) = service.pending_questions(context_id)
+        if answered == "before":
+            service.answer(question.id, "b")
+            assert service.job(job_id).status is JobStatus.INTERRUPTED
+            service.resume(job_id)
+        else:
+            service.resume(job_id)
+            assert service.job(job_id).status is JobStatus.WAITING
+            assert service.pending_questions(context_id) == [question]
+            service.answer(question.id, "b")
+        assert (await service.jobs.wait(job_id)).status is JobStatus.COMPLETED
+    asked, told = scripted.requests
+    assert "Answer to" not in json.dumps(asked.body["messages"])
+    assert json.dumps(told.body["messages"], ensure_ascii=False).count("Answer to “Which?”: b") == 1
+    assert len(service.journal.store.job_inquiries(job_id)) == 1
+    await service.close()
+
+
+async def test_the_model_is_not_asked_again_before_the_answer(
+    settings: Settings, scripted: ScriptedServer
+) -> None:
+    scripted.add(QUESTION, text("B it is."))
+    context_id = new_context(settings)
+    with killed(settings, context_id) as job_id:
+        service = CoworkService(settings)
+        (question,) = service.pending_questions(context_id)
+        service.resume(job_id)
+        await eventually(lambda: question.id in service.inquiries._waiting)
+        assert len(scripted.requests) == 1
+        service.answer(question.id, "b")
+        await service.jobs.wait(job_id)
+    assert len(scripted.requests) == 2
+    await service.close()
+
+
+def fails_at_b(body: dict[str, Any]) -> Scripted:
+    said = json.dumps(body["messages"])
+    return result("failed", "It is locked.") if "The step: do b" in said else text("Done.")
+
+
+CHAIN = [
+    {"id": "a", "action": "do a"},
+    {"id": "b", "action": "do b", "depends_on": ["a"]},
+    {"id": "c", "action": "do c", "depends_on": ["b"]},
+]
+
+
+@pytest.mark.parametrize("way", ["answer", "skip task", "after resuming"])
+async def test_a_failed_step_is_skipped_as_the_user_chose_after_kill_9(
+    settings: Settings, way: str
+) -> None:
+    context_id = new_context(settings, *CHAIN)
+    with ScriptedServer(fails_at_b) as model:
+        settings = survivor.settings_of(settings.workspace.parent, model.base_url)
+        with killed(settings, context_id, plan_revision=1) as job_id:
+            service = CoworkService(settings)
+            before = len(model.requests)
+            (question,) = service.pending_questions(context_id)
+            assert "failed: do b" in question.data["question"]
+            if way == "skip task":
+                service.plans.decide(job_id, question.task_id or "", "skip")
+            elif way == "answer":
+                service.answer(question.id, "skip")
+                service.resume(job_id)
+            else:
+                service.resume(job_id)
+                service.answer(question.id, "skip")
+            job = await service.jobs.wait(job_id)
+        assert len(model.requests) == before + 1, "only c was still to do"
+    assert job.status is JobStatus.COMPLETED
+    done, skipped = StepStatus.COMPLETED, StepStatus.SKIPPED
+    assert [task.status for task in job.tasks] == [done, skipped, done]
+    assert job.tasks[1].error == "It is locked."
+    assert len(service.journal.store.job_inquiries(job_id)) == 1
+    await service.close()
+
+
+async def test_a_hint_asked_for_before_a_restart_is_given_to_the_step(
+    settings: Settings, scripted: ScriptedServer
+) -> None:
+    scripted.add(result("failed", "It is locked."), text("Done now."))
+    async with bench_with(settings) as bench:
+        context_id = bench.context.id
+        save_plan(bench.service, context_id, CHAIN[0])
+        job_id = (await bench.service.execute_plan(context_id, 1)).id
+        await bench.answer("hint")
+        await eventually(lambda: len(bench.events(EventType.QUESTION_ASKED)) == 2)
+    service = CoworkService(settings)
+    (question,) = service.pending_questions(context_id)
+    service.answer(question.id, "Use the other file.")
+    service.resume(job_id)
+    assert (await service.jobs.wait(job_id)).status is JobStatus.COMPLETED
+    assert len(scripted.requests) == 2
+    assert "Use the other file." in words(scripted)
+    await service.close()
+
+
+@pytest.mark.parametrize(
+    ("value", "status"), [("go_on", JobStatus.COMPLETED), ("stop", JobStatus.FAILED)]
+)
+async def test_a_limit_that_was_asked_about_is_not_asked_about_again(
+    settings: Settings, scripted: ScriptedServer, value: str, status: JobStatus
+) -> None:
+    scripted.add(call("read_file", path="a.py"), text("Done."))
+    async with bench_with(settings, max_iterations=1) as bench:
+        job_id = bench.start("go")
+        await bench.until(EventType.QUESTION_ASKED)
+        context_id = bench.context.id
+    service = CoworkService(settings)
+    (question,) = service.pending_questions(context_id)
+    service.answer(question.id, value)
+    service.resume(job_id)
+    assert (await service.jobs.wait(job_id)).status is status
+    assert len(service.journal.store.job_inquiries(job_id)) == 1
+    await service.close()
+
+
+async def test_the_same_question_of_the_same_task_is_taken_up_and_used_once(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    scripted.add(stall(after=0))
+    service, job_id = bench.service, bench.start("go")
+    log = RunLog(service.journal, bench.context.id, job_id, AgentRole.ACTOR)
+    same = Question(question="Hand over?")
+    with service.journal.transaction() as tx:
+        data = same.model_dump(mode="json")
+        tx.save_inquiry(Inquiry(id="q1", context_id=log.context_id, job_id=job_id, data=data))
+        another_task = {"id": "q2", "task_id": "t", "job_id": job_id, "data": data}
+        tx.save_inquiry(Inquiry(context_id=log.context_id, **another_task))
+    service.answer("q1", "yes")
+    assert await service.inquiries.ask(same, log) == "yes"
+    assert bench.events(EventType.QUESTION_ASKED) == []
+    assert len(bench.messages(MessageType.TEXT)) == 2  # the request, and the answer once
+    assert service.inquiries.left_open("model", log) is None
+    await service.cancel(job_id)
+    assert service.pending_questions(bench.context.id) == []
