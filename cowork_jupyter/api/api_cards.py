@@ -11,6 +11,7 @@ from ..record import Audit
 from ..record.card import RunCard, run_card
 from ..record.card_model import RunCardData
 from ..record.run import Run, run_of
+from ..store import Inquiry
 from .api_kernels import ReproductionAnswer, reproduction_answer
 from .api_plans import plan_answer
 from .api_trust import PermissionView
@@ -29,6 +30,33 @@ class CardQuery(Request):
     """With all that a page needs to draw the card live, so that it has to ask only once."""
 
 
+class UserDecision(BaseModel):
+    """A call that the user has allowed or denied."""
+
+    id: str
+    job_id: str | None
+    task_id: str | None
+    what: str
+    """The command, the file, or else the tool."""
+    allowed: bool
+    feedback: str
+    at: str
+
+    @classmethod
+    def of(cls, request: Inquiry) -> UserDecision:
+        """A request that was decided."""
+        asked, answer = request.data, request.answer or {}
+        return cls(
+            id=request.id,
+            job_id=request.job_id,
+            task_id=request.task_id,
+            what=asked.get("resource") or asked.get("tool", ""),
+            allowed=answer.get("decision") == "allow",
+            feedback=answer.get("feedback", ""),
+            at=request.resolved_at or request.created_at,
+        )
+
+
 class CardState(BaseModel):
     """How everything stands that the card of a run shows, whole."""
 
@@ -42,6 +70,8 @@ class CardState(BaseModel):
     """The plan that the card shows."""
     checkpoints: int
     """How many were made by the card's jobs."""
+    decisions: list[UserDecision]
+    """What the user has allowed or denied on the card, oldest first."""
     questions: list[QuestionView] | None = None
     """Those that wait in the conversation; null for a kernel, which may not answer them."""
     permissions: list[PermissionView] | None = None
@@ -103,6 +133,7 @@ def _state(call: Call, run: Run, seq: int, left_out: int) -> CardState:
         messages=store.job_messages(*ids) if left_out <= MAX_LEFT_OUT else None,
         plan=plan_answer(call, run.revision) if run.revision else None,
         checkpoints=sum(one.job_id in ids for one in store.checkpoints(context_id)),
+        decisions=[UserDecision.of(one) for one in run.permissions if one.answer],
     )
     if call.caller.kernel_id is None:
         running = service.reproductions.state(context_id)

@@ -214,6 +214,7 @@ export class FakeServer implements Channel {
       messages: get<Page<Message>>('messages?after=0&limit=1000')?.items ?? null,
       plan: get<PlanAnswer>(`plan${own.snapshot.plan_id ? `?plan_id=${own.snapshot.plan_id}` : ''}`),
       checkpoints: 0,
+      decisions: [],
       questions: get<Page<Record<string, unknown>>>('questions')?.items ?? null,
       permissions: get<Page<Record<string, unknown>>>('permissions')?.items ?? null,
       reproduction: get<ReproductionAnswer>('reproduce'),

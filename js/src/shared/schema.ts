@@ -210,6 +210,7 @@ export interface components {
             audit: components["schemas"]["Audit"] | null;
             busy: string | null;
             checkpoints: number;
+            decisions: components["schemas"]["UserDecision"][];
             messages: components["schemas"]["Message"][] | null;
             /** @default null */
             permissions: components["schemas"]["PermissionView"][] | null;
@@ -3035,6 +3036,19 @@ export interface components {
              * @enum {string}
              */
             type: "usage";
+        };
+        /**
+         * UserDecision
+         * @description A call that the user has allowed or denied.
+         */
+        UserDecision: {
+            allowed: boolean;
+            at: string;
+            feedback: string;
+            id: string;
+            job_id: string | null;
+            task_id: string | null;
+            what: string;
         };
         /**
          * WorkflowAccepted

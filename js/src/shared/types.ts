@@ -112,6 +112,8 @@ export interface Again {
 export type CardAnswer = Omit<Schema['CardAnswer'], 'card'> & { card: RunCardData };
 
 /** The answer to `GET jobs/{id}/card?whole=true`. */
+/** What the user has allowed or denied on a card. */
+export type UserDecision = Schema['UserDecision'];
 export type WholeCardAnswer = CardAnswer & { state: CardState };
 
 /** How everything stands that a run card shows. */

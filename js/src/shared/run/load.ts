@@ -2,7 +2,7 @@
 
 import type { Channel } from '../channel';
 import type { Message, Page, PlanAnswer, WholeCardAnswer } from '../types';
-import { withMessage } from './messages';
+import { withDecision, withMessage } from './messages';
 import { permissionOf, planOf, questionOf } from './reading';
 import { fromCard } from './snapshot';
 import type { CallEntry, Entry, RunState } from './state';
@@ -24,7 +24,8 @@ export function fromWhole({ card, state: whole }: WholeCardAnswer): RunState {
     permissions: whole.permissions?.map(permissionOf).filter(isFollowed) ?? planned.permissions,
     questions: whole.questions?.map(questionOf).filter(isFollowed) ?? planned.questions
   };
-  return whole.messages ? withWholeRecord(state, whole.messages) : state;
+  const decided = whole.decisions.reduce(withDecision, state);
+  return whole.messages ? withWholeRecord(decided, whole.messages) : decided;
 }
 
 export function planAddress(contextId: string, planId: string | null): string {

@@ -1,6 +1,6 @@
 /** Stored messages become entries; a message that comes twice changes nothing the second time. */
 
-import type { EventOf, Message, MessageOf } from '../types';
+import type { EventOf, Message, MessageOf, UserDecision } from '../types';
 import { t } from '../translate';
 import { questionOf } from './reading';
 import type { CallEntry, Entry, LineEntry, RunState, TextEntry } from './state';
@@ -89,6 +89,13 @@ function textEntry(message: MessageOf<'text'>, thoughtFor: number | null): TextE
   }
   const from = message.role === 'user' || message.role === 'assistant' ? message.role : 'system';
   return { ...placed(message), kind: 'text', from, text: said, reasoning, thoughtFor, problem: problem || null, cut: message.cut === true };
+}
+
+/** What the user has allowed or denied. */
+export function withDecision(state: RunState, { id, job_id, task_id, what, allowed, feedback, at }: UserDecision): RunState {
+  const words = allowed ? t('You allowed: %1', what) : t('You did not allow: %1', what);
+  const text = feedback ? `${words} — ${feedback}` : words;
+  return withEntry(state, { id: `decision-${id}`, kind: 'decision', job: job_id, task: task_id, role: null, at, allowed, text });
 }
 
 /** Adds an entry, or leaves the list alone when it is there already. */

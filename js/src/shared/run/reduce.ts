@@ -2,7 +2,7 @@
 
 import type { Event, EventOf, Message, Plan } from '../types';
 import { t } from '../translate';
-import { changeCall, MOST_OUTPUT, outcome, withAnswer, withCall, withEntry, withMessage } from './messages';
+import { changeCall, MOST_OUTPUT, outcome, withAnswer, withCall, withDecision, withEntry, withMessage } from './messages';
 import { addedUsage, permissionOf, planOf, questionOf, usageOf } from './reading';
 import { isFinal, roleOf, type Draft, type JobState, type RunState } from './state';
 
@@ -243,10 +243,8 @@ function resolvePermission(state: RunState, event: EventOf<'permission-resolved'
   if (!request || !decision) {
     return rest;
   }
-  const allowed = decision === 'allow';
-  const what = request.resource || request.tool;
-  const words = allowed ? t('You allowed: %1', what) : t('You did not allow: %1', what);
-  return withEntry(rest, { ...placeOf(state, event), id: `decision-${id}`, kind: 'decision', allowed, text: feedback ? `${words} — ${feedback}` : words });
+  const { job_id, task_id, created_at: at } = event;
+  return withDecision(rest, { id, job_id, task_id, what: request.resource || request.tool, allowed: decision === 'allow', feedback: feedback ?? '', at });
 }
 
 function withNotice(state: RunState, event: EventOf<'notice'>): RunState {
