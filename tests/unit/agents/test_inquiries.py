@@ -69,11 +69,14 @@ async def test_a_job_waits_as_long_as_anything_of_it_does(
     scripted.add(stall(after=0), stall(after=0))
     job_id, question, request = await both_open(bench)
     service = bench.service
-    answers = [
-        lambda: service.answer(question.id, "a"),
-        lambda: service.resolve_permissions([request.id], DENY),
-    ]
-    first, second = answers if question_first else reversed(answers)
+
+    def answer() -> None:
+        service.answer(question.id, "a")
+
+    def deny() -> None:
+        service.resolve_permissions([request.id], DENY)
+
+    first, second = (answer, deny) if question_first else (deny, answer)
     first()
     assert service.job(job_id).status is JobStatus.WAITING
     second()
@@ -186,7 +189,7 @@ def fails_at_b(body: dict[str, Any]) -> Scripted:
     return result("failed", "It is locked.") if "The step: do b" in said else text("Done.")
 
 
-CHAIN = [
+CHAIN: list[dict[str, Any]] = [
     {"id": "a", "action": "do a"},
     {"id": "b", "action": "do b", "depends_on": ["a"]},
     {"id": "c", "action": "do c", "depends_on": ["b"]},
@@ -273,8 +276,9 @@ async def test_the_same_question_of_the_same_task_is_taken_up_and_used_once(
     with service.journal.transaction() as tx:
         data = same.model_dump(mode="json")
         tx.save_inquiry(Inquiry(id="q1", context_id=log.context_id, job_id=job_id, data=data))
-        another_task = {"id": "q2", "task_id": "t", "job_id": job_id, "data": data}
-        tx.save_inquiry(Inquiry(context_id=log.context_id, **another_task))
+        place = (log.context_id, job_id)
+        another = Inquiry(id="q2", context_id=place[0], job_id=place[1], task_id="t", data=data)
+        tx.save_inquiry(another)
     service.answer("q1", "yes")
     assert await service.inquiries.ask(same, log) == "yes"
     assert bench.events(EventType.QUESTION_ASKED) == []
