@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..domain.roles import AgentRole
+from .addressee import role_named
 from .desk import Context, Desk, desk
 from .insertion import proposed_cells
 from .names import COMMANDS
@@ -87,10 +88,7 @@ def _status(one: Command) -> None:
 
 
 def _role(one: Command) -> Note:
-    role = one.arguments[0]
-    if role not in {each.value for each in AgentRole}:
-        known = ", ".join(each.value for each in AgentRole)
-        raise CellProblem(f"There is no role '{role}'. Roles: {known}")
+    role = role_named(one.arguments[0])
     context = one.desk.open(one.name, role)
     if context["role"] == role:
         return Note(f"The role is **{AgentRole(role).spec.label}**.")
@@ -248,6 +246,8 @@ def _help(_: Command) -> Note:
         "".ljust(28) + "plan what the cell says; read-only",
         "%%act [-c NAME] [-m MODEL] [--wait] [--policy FILE]",
         "".ljust(28) + "do what the cell says; empty: execute the plan",
+        "%%ask [ROLE] [-c NAME] [-m MODEL] [--wait]",
+        "".ljust(28) + "go on in the present role, or in another one",
     ]
     return Note("```text\n" + "\n".join([*cells, "", *rows]) + "\n```")
 

@@ -1,4 +1,4 @@
-"""What `%%plan`, `%%act` and `Cowork` ask of the agent, and what they do before they ask."""
+"""What `%%plan`, `%%act`, `%%ask` and `Cowork` ask of the agent, and what they do before they ask."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 from traitlets import TraitError
 
 from ..domain.errors import CoworkError
+from ..domain.roles import AgentRole
+from .addressee import card_of_open_plan, jobs_of, role_in, role_named
 from .desk import Context, Desk
 from .link import Policy
 from .output import Output
@@ -48,6 +50,8 @@ class Request:
     model: str | None = None
     wait: bool = False
     policy: Policy | None = None
+    goes_on: bool = False
+    """Whether it goes on with what there is: said to a planner, it is about the current plan."""
     offer: bool = True
     """Whether to ask before the same text is sent a second time."""
     display: bool = True
@@ -60,6 +64,11 @@ def fulfil(desk: Desk, request: Request) -> Run | None:
     if request.text.strip():
         return _say(desk, request)
     return _execute(desk, request)
+
+
+def role_to_ask(desk: Desk, name: str | None, role: str | None) -> str:
+    """The role that is named, or else the one that the conversation has."""
+    return role_named(role) if role else role_in(desk.link, desk.find(name))
 
 
 def show(desk: Desk, job_id: str) -> Run:
@@ -97,6 +106,8 @@ def _say(desk: Desk, request: Request) -> Run:
         return _watched(desk, earlier, display=request.display, again=again).show()
     message = {"content": request.text, "role": request.role, "model": request.model}
     message["cell_id"] = desk.place.cell_id
+    if request.goes_on and request.role == AgentRole.PLANNER:
+        message["card_id"] = card_of_open_plan(desk.link, context)
     return _begun(desk, request, desk.link.send(context["id"], message, request.policy))
 
 
@@ -139,7 +150,7 @@ def _said_before(desk: Desk, context: Context, request: Request) -> str | None:
     """
     if desk.link.kind == "kernel":
         return None
-    for job in reversed(_jobs(desk, context)):
+    for job in reversed(jobs_of(desk.link, context)):
         same = job["kind"] == "message" and job["request"].strip() == request.text.strip()
         if same and job["role"] == request.role and _is_this_cell(desk, job):
             return str(job["id"])
@@ -151,15 +162,10 @@ def _executed_before(desk: Desk, context: Context, plan: dict[str, Any]) -> str 
     if desk.link.kind == "kernel":
         return None
     wanted = ("plan", plan["plan_id"], plan["revision"])
-    for job in reversed(_jobs(desk, context)):
+    for job in reversed(jobs_of(desk.link, context)):
         if (job["kind"], job["plan_id"], job["plan_revision"]) == wanted:
             return str(job["id"])
     return None
-
-
-def _jobs(desk: Desk, context: Context) -> list[dict[str, Any]]:
-    items: list[dict[str, Any]] = desk.link.request("GET", f"context/{context['id']}/jobs")["items"]
-    return items
 
 
 def _is_this_cell(desk: Desk, job: dict[str, Any]) -> bool:

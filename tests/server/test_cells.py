@@ -230,6 +230,46 @@ def answer_first_question(server: LiveServer, context: str, value: str) -> dict[
     return question
 
 
+def test_asking_goes_on_with_the_plan_until_it_is_executed(
+    server: LiveServer, open_notebook: Open, scripted: ScriptedServer
+) -> None:
+    cells = open_notebook()
+    scripted.add(plan("Write a", STEP), plan("Write a, but better", STEP))
+    first = cells.run("%%plan --wait\nWrite a file", "c1").card
+    asked = cells.run("%%ask --wait\nDo it better", "c2").card
+    assert asked["role"] == "planner"
+    (revised,) = get(server, f"context/{first['context_id']}/plans")["items"]
+    assert (revised["goal"], revised["revision"]) == ("Write a, but better", 2)
+
+    scripted.add(call("create_file", path="a.txt", content="a\n"), text("Written."))
+    rule = {"effect": "allow", "rule": "create_file", "scope": "global"}
+    httpx.post(f"{server.api}rules", headers=HEADERS, json=rule, timeout=SECONDS)
+    assert cells.run("%%act --wait", "c3").card["snapshot"]["status"] == "completed"
+    scripted.add(text("You are welcome."), plan("Write b", STEP), text("Looks good."))
+    assert cells.run("%%ask --wait\nThanks", "c4").card["role"] == "actor"
+    assert cells.run("%%ask planner --wait\nNow b", "c5").card["role"] == "planner"
+    assert len(get(server, f"context/{first['context_id']}/plans")["items"]) == 2
+    assert cells.run("%%ask reviewer --wait\nLook", "c6").card["role"] == "reviewer"
+
+
+def test_asking_is_answered_by_the_planner_of_a_second_plan(
+    server: LiveServer, open_notebook: Open, scripted: ScriptedServer
+) -> None:
+    cells = open_notebook()
+    scripted.add(plan("Write a", STEP), call("create_file", path="a.txt", content="a\n"))
+    scripted.add(text("Written."), plan("Write b", STEP), plan("Write b, but better", STEP))
+    cells.run("%%plan --wait\nWrite a file", "c1")
+    cells.run("%%act --wait", "c2")
+    second = cells.run("%%plan --wait\nWrite another file", "c3").card
+    asked = cells.run("from cowork_jupyter import Cowork\nCowork().ask('Do it better')", "c4")
+    assert asked.card["role"] == "planner"
+    plans = get(server, f"context/{second['context_id']}/plans")["items"]
+    assert [(one["goal"], one["revision"]) for one in plans] == [
+        ("Write a", 1),
+        ("Write b, but better", 2),
+    ]
+
+
 def test_the_role_is_switched_in_the_notebook(open_notebook: Open) -> None:
     cells = open_notebook()
     shown = cells.run("%cowork role reviewer")

@@ -37,7 +37,7 @@ def bundles(shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch) -> list[di
 
 def test_loading_registers_the_magics(shell: InteractiveShell) -> None:
     magics = shell.magics_manager.magics
-    assert {"plan", "act"} <= set(magics["cell"])
+    assert {"plan", "act", "ask"} <= set(magics["cell"])
     assert "cowork" in magics["line"]
 
 
@@ -130,6 +130,8 @@ def test_an_unknown_option_is_one_line_not_a_traceback(shell: InteractiveShell) 
     [
         ("%%plan", "Write below %%plan what you want to reach."),
         ("%%plan\n   \n", "Write below %%plan what you want to reach."),
+        ("%%ask", "Write below %%ask what you want to say."),
+        ("%%ask reveiwer\nLook", "There is no role 'reveiwer'. Did you mean 'reviewer'?"),
         ("%cowork frobnicate", "There is no '%cowork frobnicate'. See: %cowork help"),
         ("%cowork role", "Usage: %cowork role ROLE"),
         ("%cowork role king", "There is no role 'king'. Roles: planner, actor"),
