@@ -61,6 +61,8 @@ def _offers(magic: str, before: list[str]) -> Iterable[str]:
             return COMMANDS
         case ["role"]:
             return _roles()
+        case ["role", _]:
+            return ["--confirm"]
         case ["run"]:
             return _names("workflows")
         case ["run", name, *_]:

@@ -278,6 +278,21 @@ def test_the_role_is_switched_in_the_notebook(open_notebook: Open) -> None:
     assert "The role is now **Planner**." in shown.markdown
 
 
+def test_the_role_is_switched_while_a_run_goes_on_only_if_that_is_confirmed(
+    server: LiveServer, open_notebook: Open, scripted: ScriptedServer
+) -> None:
+    scripted.add(stall())
+    cells = open_notebook()
+    running = cells.run("%%plan\nThink long", "c1").card
+    refused = cells.run("%cowork role reviewer")
+    assert len(refused.traceback) == 1
+    assert "switching the role stops it. To do that: %cowork role reviewer --confirm" in refused.error
+    assert get(server, f"jobs/{running['job_id']}")["status"] == "running"
+    confirmed = cells.run("%cowork role reviewer --confirm")
+    assert "The role is now **Reviewer**." in confirmed.markdown
+    assert get(server, f"jobs/{running['job_id']}")["status"] == "cancelled"
+
+
 def test_a_server_that_is_gone_is_said_in_one_line(open_notebook: Open, server: LiveServer) -> None:
     cells = open_notebook()
     cells.run("import os; os.environ['COWORK_SERVER_URL'] = 'http://127.0.0.1:9/'")

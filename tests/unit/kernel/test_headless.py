@@ -117,6 +117,7 @@ def test_tab_completes_commands_roles_models_and_workflows(
 ) -> None:
     assert cells.completions("%cowork ro") == ["role", "rollback"]
     assert cells.completions("%cowork role pl") == ["planner"]
+    assert cells.completions("%cowork role planner --") == ["--confirm"]
     assert "write_tests" in cells.completions("%cowork run ")
     assert cells.completions("%cowork run write_tests mo") == ["module="]
     assert cells.completions("%%plan --w") == ["--wait"]
