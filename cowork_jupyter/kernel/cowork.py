@@ -13,6 +13,7 @@ from .problem import CellProblem
 from .requests import Request, fulfil, plain_words, role_to_ask
 from .run import Run, messages_of, text_of
 
+
 class Messages(list[dict[str, Any]]):
     """What was said, oldest first, as plain values."""
 

@@ -113,7 +113,5 @@ def _ask(role: str, text: str, arguments: Namespace, *, goes_on: bool = False) -
     file = options.pop("policy", None)
     with plain_words():
         policy = read_policy(file) if file else None
-        request = Request(
-            role=role, text=text.strip(), policy=policy, goes_on=goes_on, **options
-        )
+        request = Request(role=role, text=text.strip(), policy=policy, goes_on=goes_on, **options)
         fulfil(desk(), request)

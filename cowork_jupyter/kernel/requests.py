@@ -1,4 +1,4 @@
-"""What `%%plan`, `%%act`, `%%ask` and `Cowork` ask of the agent, and what they do before they ask."""
+"""What the magics and `Cowork` ask of the agent, and what they do before they ask."""
 
 from __future__ import annotations
 
