@@ -142,7 +142,8 @@ class AgentLoop:
             return await self._strike(reply, f"The {self.log.role} role does not deliver a {kind}.")
         self._say(reply)
         if isinstance(delivery, Plan):
-            deliver_plan(self.log, delivery, self.hands.registry, self.hands.files_read)
+            known = self.hands.files_known(delivery)
+            deliver_plan(self.log, delivery, self.hands.registry, known)
         else:
             self.log.say("assistant", "", ReviewData(**dict(delivery)))
         return Outcome(text=reply.text)
