@@ -27,7 +27,7 @@ def role_named(name: str) -> str:
 def role_in(link: Link, context: Context | None) -> str:
     """Who gets the next message: whom the user has chosen since, or else who worked last."""
     if context is None:
-        return DEFAULT_ROLE.value
+        return str(DEFAULT_ROLE.value)
     works = {
         job["id"]: str(job["role"])
         for job in jobs_of(link, context)

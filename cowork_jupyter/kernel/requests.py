@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
+from IPython.display import display
 from traitlets import TraitError
 
 from ..domain.errors import CoworkError
 from ..domain.roles import AgentRole
 from .addressee import card_of_open_plan, jobs_of, role_in, role_named
+from .busy import note_of_run, wait_until_free
 from .desk import Context, Desk
 from .link import Policy
 from .output import Output
@@ -58,7 +60,7 @@ class Request:
 
 
 def fulfil(desk: Desk, request: Request) -> Run | None:
-    """Send it; None if there is no model to send it to, which a card then says."""
+    """Send it; None if it cannot be sent now, which the cell's output then says."""
     if not _is_ready(desk, request):
         return None
     if request.text.strip():
@@ -99,7 +101,7 @@ def _serves(desk: Desk) -> bool:
         return error.code == "forbidden"  # a kernel may not look, but the run will tell
 
 
-def _say(desk: Desk, request: Request) -> Run:
+def _say(desk: Desk, request: Request) -> Run | None:
     context = desk.open(request.context, request.role, request.model)
     if request.offer and (earlier := _said_before(desk, context, request)):
         again = {"content": request.text, "role": request.role, "notebook": desk.notebook()}
@@ -108,10 +110,14 @@ def _say(desk: Desk, request: Request) -> Run:
     message["cell_id"] = desk.place.cell_id
     if request.goes_on and request.role == AgentRole.PLANNER:
         message["card_id"] = card_of_open_plan(desk.link, context)
-    return _begun(desk, request, desk.link.send(context["id"], message, request.policy))
+
+    def send() -> str:
+        return desk.link.send(context["id"], message, request.policy)
+
+    return _begin(desk, request, context, send)
 
 
-def _execute(desk: Desk, request: Request) -> Run:
+def _execute(desk: Desk, request: Request) -> Run | None:
     context = desk.find(request.context)
     found = desk.link.request("GET", f"context/{context['id']}/plan") if context else {}
     if context is None or found["plan"] is None:
@@ -120,7 +126,25 @@ def _execute(desk: Desk, request: Request) -> Run:
     if request.offer and (earlier := _executed_before(desk, context, plan)):
         return _watched(desk, earlier, display=request.display, again=plan).show()
     approval = {**plan, "model": request.model, "cell_id": desk.place.cell_id}
-    return _begun(desk, request, desk.link.execute(context["id"], approval, request.policy))
+
+    def approve() -> str:
+        return desk.link.execute(context["id"], approval, request.policy)
+
+    return _begin(desk, request, context, approve)
+
+
+def _begin(desk: Desk, request: Request, context: Context, start: Callable[[], str]) -> Run | None:
+    """Start it once the conversation is free; a cell that does not wait says why it cannot."""
+    while True:
+        try:
+            return _begun(desk, request, start())
+        except CoworkError as error:
+            if error.code != "job_running" or desk.link.kind == "kernel":
+                raise
+        if not request.wait:
+            display(note_of_run(desk, context))
+            return None
+        wait_until_free(desk, context)
 
 
 def _begun(desk: Desk, request: Request, job_id: str) -> Run:

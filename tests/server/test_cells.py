@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -94,8 +95,10 @@ def test_a_cell_returns_at_once_and_the_run_goes_on_in_the_server(
     (said,) = get(server, f"context/{context['id']}/messages")["items"]
     assert said["data"] == {"cell_id": "c1"}
     busy = cells.run("%%plan\nSomething else", "c2")
-    assert len(busy.traceback) == 1
-    assert "stop it with: %cowork cancel" in busy.error
+    assert busy.status == "ok", "which would end Run All"
+    link = "[Another cell](sales.ipynb#cell-id=c1)"
+    assert f"**Nothing was sent.** {link} is still at work on: Think long" in busy.markdown
+    assert "`%cowork cancel` stops what runs" in busy.markdown
     assert "Stopped." in cells.run("%cowork cancel").markdown
     job = get(server, f"jobs/{shown.card['job_id']}")
     assert job["status"] == "cancelled"
@@ -270,6 +273,32 @@ def test_asking_is_answered_by_the_planner_of_a_second_plan(
     ]
 
 
+def test_a_cell_says_which_cell_waits_for_an_answer_and_one_that_waits_gets_its_turn(
+    server: LiveServer, open_notebook: Open, scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    saved = [{"id": name, "cell_type": "code", "source": ""} for name in ("c0", "c1", "c2")]
+    path = tmp_path / "root" / "sub" / "sales.ipynb"
+    path.write_text(json.dumps({"cells": saved, "metadata": {}, "nbformat": 4}))
+    asks = {"type": "question", "question": "Which file?", "allow_custom": True}
+    scripted.add(text(json.dumps(asks)), text("That one."), text("Second."))
+    cells = open_notebook()
+    context = cells.run("%%plan\nRead a file", "c1").card["context_id"]
+    while not get(server, f"context/{context}/questions")["items"]:
+        time.sleep(0.05)
+    busy = cells.run("%%act\nSomething else", "c2")
+    assert busy.status == "ok"
+    link = "[Cell 2](sales.ipynb#cell-id=c1)"
+    assert f"**Nothing was sent.** {link} waits for your answer: Which file?" in busy.markdown
+    assert len(get(server, f"context/{context}/jobs")["items"]) == 1
+
+    answering = threading.Timer(1, answer_first_question, (server, context, "a"))
+    answering.start()
+    waited = cells.run("%%act --wait\nSomething else", "c2")
+    answering.join()
+    assert waited.card["snapshot"]["status"] == "completed"
+    assert waited.markdown.endswith("> Second.")
+
+
 def test_the_role_is_switched_in_the_notebook(open_notebook: Open) -> None:
     cells = open_notebook()
     shown = cells.run("%cowork role reviewer")
@@ -286,7 +315,9 @@ def test_the_role_is_switched_while_a_run_goes_on_only_if_that_is_confirmed(
     running = cells.run("%%plan\nThink long", "c1").card
     refused = cells.run("%cowork role reviewer")
     assert len(refused.traceback) == 1
-    assert "switching the role stops it. To do that: %cowork role reviewer --confirm" in refused.error
+    assert (
+        "switching the role stops it. To do that: %cowork role reviewer --confirm" in refused.error
+    )
     assert get(server, f"jobs/{running['job_id']}")["status"] == "running"
     confirmed = cells.run("%cowork role reviewer --confirm")
     assert "The role is now **Reviewer**." in confirmed.markdown
