@@ -25,7 +25,7 @@ from ..domain.message_data import (
     ToolResultData,
 )
 from ..domain.notices import ToolOutput
-from ..domain.plan import PlanStep
+from ..domain.plan import Plan, PlanStep
 from ..domain.replies import Question, ToolCall
 from ..tools.base import Parameters, Tool, ToolContext, ToolResult
 from ..tools.kernel.state import Kernels, NoKernels
@@ -177,6 +177,11 @@ class Hands:
             with self.waiting():  # the first look at a large workspace takes a while
                 await stack.enter_async_context(self.recorder.around(use))
             yield
+
+    def files_known(self, plan: Plan) -> dict[str, str]:
+        """How the files are that were read for a plan, and those that it names."""
+        named = {path for step in plan.steps for path in step.files} - self.files_read.keys()
+        return self.files_read | {path: fingerprint(self.workspace, path) for path in sorted(named)}
 
     def _remember_files(self, call: ToolCall, result: ToolResult) -> None:
         paths = result.facts.paths

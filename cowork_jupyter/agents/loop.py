@@ -142,18 +142,24 @@ class AgentLoop:
             return await self._strike(reply, f"The {self.log.role} role does not deliver a {kind}.")
         self._say(reply)
         if isinstance(delivery, Plan):
-            deliver_plan(self.log, delivery, self.hands.registry, self.hands.files_read)
+            known = self.hands.files_known(delivery)
+            deliver_plan(self.log, delivery, self.hands.registry, known)
         else:
             self.log.say("assistant", "", ReviewData(**dict(delivery)))
         return Outcome(text=reply.text)
 
     def _end(self, reply: Reply, result: StepResult) -> Outcome:
-        """The agent says itself how it ended; whoever gave it a task writes that down."""
+        """The agent says itself how it ended; whoever gave it a task writes that down.
+
+        What the user asked for and did not get, or not all of it, is not completed.
+        """
         self._say(reply)
-        outcome = Outcome.of(result)
-        if outcome.text and not self.log.task_id:
-            self.log.say("assistant", outcome.text)
-        return outcome
+        if self.log.task_id:
+            return Outcome.of(result)
+        if result.status != "done":
+            return Outcome(JobStatus.FAILED, result.text, result=result)
+        self.log.say("assistant", result.text)
+        return Outcome.of(result)
 
     async def _strike(self, reply: Reply, problem: str) -> Outcome | None:
         """Keep what the model wrote, and tell it what was wrong with it."""

@@ -15,7 +15,7 @@ from ..domain.messages import Message, TextPart
 from ..domain.plan import Plan
 from ..domain.roles import AgentRole, Permission
 from ..store import PlanRevision
-from ..workspace import fingerprint
+from ..workspace import has_changed
 from .agent import AgentKit
 from .choices import SKIP
 from .coordinator import Execution
@@ -37,12 +37,21 @@ class Plans:
     pool: WorkerPool
 
     def stale_files(self, revision: PlanRevision) -> list[str]:
-        """Files that the planner read and that have changed since."""
-        workspace = self.kit.workspace
+        """Files that the plan read or names and that have changed since, until it is executed.
+
+        The notebook that the conversation belongs to does not count: the user works in it all the
+        time, and whatever changes a cell there looks first whether that is still the same.
+        """
+        store, workspace = self.kit.journal.store, self.kit.workspace
+        this = (JobKind.PLAN, revision.plan_id, revision.revision)
+        jobs = store.jobs(revision.context_id)
+        if any((job.kind, job.plan_id, job.plan_revision) == this for job in jobs):
+            return []
+        own = store.context(revision.context_id).notebook
         return [
             path
             for path, known in revision.files_read.items()
-            if fingerprint(workspace, path) != known
+            if path != own and has_changed(workspace, path, known)
         ]
 
     def edit(

@@ -11,7 +11,7 @@ from ..tools.kernel.state import Code, Ran
 from ..tools.notebook.hidden import hidden_state
 from ..tools.notebook.state import CellState, NotebookState
 
-_ASKS_THE_AGENT = re.compile(r"\s*%%(?:plan|act)\b")
+_ASKS_THE_AGENT = re.compile(r"\s*%%(?:plan|act|ask)\b")
 MOST_HIDDEN = 50
 MOST_ERROR = 2000
 

@@ -115,8 +115,7 @@ class Session:
             )
             return str(sent.job_id)
         if stale := service.plans.stale_files(plan):
-            names = ("the list of files" if name == "." else name for name in stale)
-            self._say(f"Changed since the plan was made: {', '.join(names)}", "ask")
+            self._say(f"Changed since the plan was made: {', '.join(stale)}", "ask")
         job = await service.execute_plan(
             context.id,
             plan.revision,

@@ -19,6 +19,6 @@ class Guide:
         script = Script(read_run(conversation), conversation)
         plans = "plan" in conversation.role.spec.formats
         try:
-            return planner.plan(script) if plans else script.ended("done", actor.act(script))
+            return planner.plan(script) if plans else script.done(actor.act(script))
         except Reply as reply:
             return reply.text

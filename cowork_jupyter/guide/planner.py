@@ -32,7 +32,7 @@ def plan(script: Script) -> str:
     if "order" in wishes:
         return _order(script, text)
     if not wishes:
-        return words.what_i_can_do(is_step=False)
+        script.fail(words.what_i_can_do(is_step=False))
     files = all_files(script)
     tables = tables_for(script, text, files, 2 if "join" in wishes else 1)
     if (
@@ -47,7 +47,7 @@ def plan(script: Script) -> str:
     finished = _finished(script)
     jobs = [job for job in jobs if job.action not in finished]
     if not jobs:
-        return words.nothing_fits(text, tables)
+        script.fail(words.nothing_fits(text, tables))
     tools, notebook = _tools(script)
     return _as_plan(text, [_step(job, tools, notebook) for job in jobs], _risks(tables), jobs)
 
@@ -128,7 +128,7 @@ def _order(script: Script, text: str) -> str:
     path = notebook_for(script, text, all_files(script))
     shown = script.call("read_notebook", path=path)
     if not shown.ok:
-        return f"I cannot read `{path}`: {words.first_line(shown.text)}"
+        script.fail(f"I cannot read `{path}`: {words.first_line(shown.text)}")
     cells = cells_in(shown.facts)
     wanted = moves(cells)
     if not wanted:

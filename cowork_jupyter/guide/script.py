@@ -35,16 +35,13 @@ class Script:
         """Whether all these tools can be used."""
         return self.here.tools.issuperset(tools)
 
-    def ended(self, status: Literal["done", "failed"], summary: str) -> str:
-        """The last reply: words for the user; of a step, also what became of it."""
-        if not self.run.is_step:
-            return summary
-        result = {"type": "result", "format_version": "1.0", "status": status, "summary": summary}
-        return json.dumps(result, ensure_ascii=False)
+    def done(self, summary: str) -> str:
+        """The last reply: words for the user; of a step, its result."""
+        return _result("done", summary) if self.run.is_step else summary
 
     def fail(self, why: str) -> NoReturn:
         """End here, because nothing comes of it."""
-        raise Reply(self.ended("failed", why))
+        raise Reply(_result("failed", why))
 
     def call(self, tool: str, **parameters: Any) -> Result:
         """What came of a call; made now, if it has not been made."""
@@ -71,3 +68,8 @@ class Script:
             "default": default or next(iter(options)),
         }
         raise Reply(json.dumps(asked, ensure_ascii=False))
+
+
+def _result(status: Literal["done", "failed"], summary: str) -> str:
+    result = {"type": "result", "format_version": "1.0", "status": status, "summary": summary}
+    return json.dumps(result, ensure_ascii=False)

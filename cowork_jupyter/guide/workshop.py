@@ -26,6 +26,8 @@ _LOOK = (
 """Leaves no name behind where it runs."""
 _FOUND = re.compile(r"^packages:(.*)$", re.MULTILINE)
 _MOST_SCRIPTS = 20
+_ASKING = ("%%plan", "%%act", "%%ask")
+"""How a cell begins whose text is a request to the agent."""
 _EXISTS = "exists"
 _NO_SUCH_COMMAND = 127
 
@@ -101,7 +103,7 @@ class Workshop:
         asking = [
             at
             for at, cell in enumerate(cells)
-            if cell.source.startswith(("%%plan", "%%act")) and wanted in _on_one_line(cell.source)
+            if cell.source.startswith(_ASKING) and wanted in _on_one_line(cell.source)
         ]
         if not asking:
             return {}

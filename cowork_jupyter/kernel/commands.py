@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..domain.errors import CoworkError
 from ..domain.roles import AgentRole
+from .addressee import role_in, role_named
 from .desk import Context, Desk, desk
 from .insertion import proposed_cells
 from .names import COMMANDS
@@ -22,6 +24,7 @@ from .run import ACTIVE, messages_of
 from .status import show_status
 
 _NO_CONVERSATION = "There is no conversation in this notebook yet. Begin one with %%plan or %%act."
+_CONFIRM = "--confirm"
 _FORMATS = (".jsonl", ".md", ".ipynb")
 
 
@@ -37,9 +40,13 @@ def command(text: str) -> Note | None:
         raise CellProblem(f"There is no '%cowork {verb}'. See: %cowork help")
     least, most = _COUNTS.get(verb, (0, 0))
     if not least <= len(arguments) <= most:
-        raise CellProblem(f"Usage: %cowork {verb} {COMMANDS[verb].arguments}".rstrip())
+        raise _misused(verb)
     with plain_words():
         return do(Command(desk(), name, arguments))
+
+
+def _misused(verb: str) -> CellProblem:
+    return CellProblem(f"Usage: %cowork {verb} {COMMANDS[verb].arguments}".rstrip())
 
 
 def _words(text: str) -> list[str]:
@@ -87,15 +94,25 @@ def _status(one: Command) -> None:
 
 
 def _role(one: Command) -> Note:
-    role = one.arguments[0]
-    if role not in {each.value for each in AgentRole}:
-        known = ", ".join(each.value for each in AgentRole)
-        raise CellProblem(f"There is no role '{role}'. Roles: {known}")
+    role = role_named(one.arguments[0])
+    confirmed = one.arguments[1:] == [_CONFIRM]
+    if one.arguments[1:] and not confirmed:
+        raise _misused("role")
+    link, label = one.desk.link, AgentRole(role).spec.label
     context = one.desk.open(one.name, role)
-    if context["role"] == role:
-        return Note(f"The role is **{AgentRole(role).spec.label}**.")
-    one.desk.link.request("POST", f"context/{context['id']}/role", {"role": role})
-    return Note(f"The role is now **{AgentRole(role).spec.label}**.")
+    if context["role"] == role == role_in(link, context):
+        return Note(f"The role is **{label}**.")
+    try:
+        body = {"role": role, "confirm": confirmed}
+        link.request("POST", f"context/{context['id']}/role", body)
+    except CoworkError as error:
+        if error.code != "confirmation_required":
+            raise
+        raise CellProblem(
+            "A run is going on in this conversation, and switching the role stops it. "
+            f"To do that: %cowork role {role} {_CONFIRM}"
+        ) from None
+    return Note(f"The role is now **{label}**.")
 
 
 def _plan(one: Command) -> None:
@@ -248,6 +265,8 @@ def _help(_: Command) -> Note:
         "".ljust(28) + "plan what the cell says; read-only",
         "%%act [-c NAME] [-m MODEL] [--wait] [--policy FILE]",
         "".ljust(28) + "do what the cell says; empty: execute the plan",
+        "%%ask [ROLE] [-c NAME] [-m MODEL] [--wait]",
+        "".ljust(28) + "go on in the present role, or in another one",
     ]
     return Note("```text\n" + "\n".join([*cells, "", *rows]) + "\n```")
 
@@ -271,5 +290,5 @@ _DO: dict[str, Callable[[Command], Note | None]] = {
     "doctor": _doctor,
     "help": _help,
 }
-_COUNTS = {"role": (1, 1), "rollback": (0, 1), "run": (1, 1000), "export": (1, 1)}
+_COUNTS = {"role": (1, 2), "rollback": (0, 1), "run": (1, 1000), "export": (1, 1)}
 """How many words may follow."""

@@ -1,4 +1,4 @@
-"""Tab completion behind `%cowork`, `%%plan` and `%%act`."""
+"""Tab completion behind `%cowork`, `%%plan`, `%%act` and `%%ask`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from .names import COMMANDS
 _OPTIONS = {
     "%%plan": ("-c", "-m", "--wait"),
     "%%act": ("-c", "-m", "--wait", "--policy"),
+    "%%ask": ("-c", "-m", "--wait"),
 }
 _NOT_OURS: SimpleMatcherResult = {"completions": []}
 
@@ -51,13 +52,17 @@ def _offers(magic: str, before: list[str]) -> Iterable[str]:
     if last == "-m":
         return _names("models")
     if magic in _OPTIONS:
-        return [] if last == "--policy" else _OPTIONS[magic]
+        if last == "--policy":
+            return []
+        return [*(_roles() if magic == "%%ask" and not before else ()), *_OPTIONS[magic]]
     name, words = (before[1], before[2:]) if before[:1] == ["-c"] else (None, before)
     match words:
         case []:
             return COMMANDS
         case ["role"]:
             return _roles()
+        case ["role", _]:
+            return ["--confirm"]
         case ["run"]:
             return _names("workflows")
         case ["run", name, *_]:

@@ -10,10 +10,8 @@ from ..policy.policy_file import read_policy
 from .desk import Context, desk
 from .link import Policy
 from .problem import CellProblem
-from .requests import Request, fulfil, plain_words
+from .requests import Request, fulfil, plain_words, role_to_ask
 from .run import Run, messages_of, text_of
-
-_DEFAULT_ROLE = "actor"
 
 
 class Messages(list[dict[str, Any]]):
@@ -75,11 +73,15 @@ class Cowork:
         """Let the planner, who can only read, make a plan."""
         return self._ask(_text(goal), "planner")
 
-    def ask(self, text: str) -> Run:
-        """Say something to the agent in its present role."""
+    def ask(self, text: str, *, role: str | None = None) -> Run:
+        """Say something to the agent in its present role, or in the one named.
+
+        Said to a planner, it is about the current plan, unless that was executed already.
+        """
+        words = _text(text)
         with plain_words():
-            context = desk().find(self._name)
-        return self._ask(_text(text), context["role"] if context else _DEFAULT_ROLE)
+            asked = role_to_ask(desk(), self._name, role)
+        return self._ask(words, asked, goes_on=True)
 
     def execute(self) -> Run:
         """Approve the current plan and have it carried out."""
@@ -120,7 +122,7 @@ class Cowork:
             raise CellProblem("Nothing was said in this conversation yet.")
         return found
 
-    def _ask(self, text: str, role: str) -> Run:
+    def _ask(self, text: str, role: str, *, goes_on: bool = False) -> Run:
         here = desk()
         request = Request(
             role=role,
@@ -128,6 +130,7 @@ class Cowork:
             context=self._name,
             model=self._model,
             policy=self._policy,
+            goes_on=goes_on,
             wait=True,
             offer=False,
             display=here.has_shell,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-_OURS = re.compile(r"%%(act|plan)(\s|$)")
+_OURS = re.compile(r"%%(act|ask|plan)(\s|$)")
 
 
 def install(shell: Any) -> None:

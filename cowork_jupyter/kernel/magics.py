@@ -1,4 +1,4 @@
-"""`%%plan`, `%%act` and `%cowork`.
+"""`%%plan`, `%%act`, `%%ask` and `%cowork`.
 
 Loading this must stay cheap, so all that does the work is imported when a magic runs.
 """
@@ -63,6 +63,29 @@ class CoworkMagics(Magics):
         """Do what the cell's text asks for; with an empty cell, execute the current plan."""
         _ask("actor", cell, _options(self.act, line))
 
+    @magic_arguments()
+    @argument("role", metavar="ROLE", nargs="?", help="who to ask, if not who worked last")
+    @_context_option
+    @_model_option
+    @_wait_option
+    @cell_magic
+    def ask(self, line: str, cell: str) -> None:
+        """Go on with the conversation in its present role, or ask the role that is named.
+
+        Said to a planner, it is about the current plan, unless that was executed already.
+        """
+        from .desk import desk
+        from .problem import CellProblem
+        from .requests import plain_words, role_to_ask
+
+        arguments = _options(self.ask, line)
+        if not cell.strip():
+            raise CellProblem("Write below %%ask what you want to say.")
+        with plain_words():
+            role = role_to_ask(desk(), arguments.context, arguments.role)
+        del arguments.role
+        _ask(role, cell, arguments, goes_on=True)
+
     @line_magic
     def cowork(self, line: str) -> Note | None:
         """Show how Cowork is set up, or do one of many things: see `%cowork help`."""
@@ -81,7 +104,7 @@ def _options(magic: Any, line: str) -> Namespace:
     return options
 
 
-def _ask(role: str, text: str, arguments: Namespace) -> None:
+def _ask(role: str, text: str, arguments: Namespace, *, goes_on: bool = False) -> None:
     from ..policy.policy_file import read_policy
     from .desk import desk
     from .requests import Request, fulfil, plain_words
@@ -90,4 +113,5 @@ def _ask(role: str, text: str, arguments: Namespace) -> None:
     file = options.pop("policy", None)
     with plain_words():
         policy = read_policy(file) if file else None
-        fulfil(desk(), Request(role=role, text=text.strip(), policy=policy, **options))
+        request = Request(role=role, text=text.strip(), policy=policy, goes_on=goes_on, **options)
+        fulfil(desk(), request)

@@ -14,7 +14,7 @@ class Usage(NamedTuple):
 
 COMMANDS = {
     "status": Usage("", "the model, the workspace, the role"),
-    "role": Usage("ROLE", "go on in another role"),
+    "role": Usage("ROLE [--confirm]", "go on in another role; --confirm stops a run"),
     "plan": Usage("", "show the current plan"),
     "execute": Usage("", "approve the current plan and carry it out"),
     "cancel": Usage("", "stop what runs"),

@@ -1,15 +1,19 @@
-"""What `%%plan`, `%%act` and `Cowork` ask of the agent, and what they do before they ask."""
+"""What the magics and `Cowork` ask of the agent, and what they do before they ask."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
+from IPython.display import display
 from traitlets import TraitError
 
 from ..domain.errors import CoworkError
+from ..domain.roles import AgentRole
+from .addressee import card_of_open_plan, jobs_of, role_in, role_named
+from .busy import note_of_run, wait_until_free
 from .desk import Context, Desk
 from .link import Policy
 from .output import Output
@@ -48,18 +52,25 @@ class Request:
     model: str | None = None
     wait: bool = False
     policy: Policy | None = None
+    goes_on: bool = False
+    """Whether it goes on with what there is: said to a planner, it is about the current plan."""
     offer: bool = True
     """Whether to ask before the same text is sent a second time."""
     display: bool = True
 
 
 def fulfil(desk: Desk, request: Request) -> Run | None:
-    """Send it; None if there is no model to send it to, which a card then says."""
+    """Send it; None if it cannot be sent now, which the cell's output then says."""
     if not _is_ready(desk, request):
         return None
     if request.text.strip():
         return _say(desk, request)
     return _execute(desk, request)
+
+
+def role_to_ask(desk: Desk, name: str | None, role: str | None) -> str:
+    """The role that is named, or else the one that the conversation has."""
+    return role_named(role) if role else role_in(desk.link, desk.find(name))
 
 
 def show(desk: Desk, job_id: str) -> Run:
@@ -90,17 +101,23 @@ def _serves(desk: Desk) -> bool:
         return error.code == "forbidden"  # a kernel may not look, but the run will tell
 
 
-def _say(desk: Desk, request: Request) -> Run:
+def _say(desk: Desk, request: Request) -> Run | None:
     context = desk.open(request.context, request.role, request.model)
     if request.offer and (earlier := _said_before(desk, context, request)):
         again = {"content": request.text, "role": request.role, "notebook": desk.notebook()}
         return _watched(desk, earlier, display=request.display, again=again).show()
     message = {"content": request.text, "role": request.role, "model": request.model}
     message["cell_id"] = desk.place.cell_id
-    return _begun(desk, request, desk.link.send(context["id"], message, request.policy))
+    if request.goes_on and request.role == AgentRole.PLANNER:
+        message["card_id"] = card_of_open_plan(desk.link, context)
+
+    def send() -> str:
+        return desk.link.send(context["id"], message, request.policy)
+
+    return _begin(desk, request, context, send)
 
 
-def _execute(desk: Desk, request: Request) -> Run:
+def _execute(desk: Desk, request: Request) -> Run | None:
     context = desk.find(request.context)
     found = desk.link.request("GET", f"context/{context['id']}/plan") if context else {}
     if context is None or found["plan"] is None:
@@ -109,7 +126,25 @@ def _execute(desk: Desk, request: Request) -> Run:
     if request.offer and (earlier := _executed_before(desk, context, plan)):
         return _watched(desk, earlier, display=request.display, again=plan).show()
     approval = {**plan, "model": request.model, "cell_id": desk.place.cell_id}
-    return _begun(desk, request, desk.link.execute(context["id"], approval, request.policy))
+
+    def approve() -> str:
+        return desk.link.execute(context["id"], approval, request.policy)
+
+    return _begin(desk, request, context, approve)
+
+
+def _begin(desk: Desk, request: Request, context: Context, start: Callable[[], str]) -> Run | None:
+    """Start it once the conversation is free; a cell that does not wait says why it cannot."""
+    while True:
+        try:
+            return _begun(desk, request, start())
+        except CoworkError as error:
+            if error.code != "job_running" or desk.link.kind == "kernel":
+                raise
+        if not request.wait:
+            display(note_of_run(desk, context))
+            return None
+        wait_until_free(desk, context)
 
 
 def _begun(desk: Desk, request: Request, job_id: str) -> Run:
@@ -139,7 +174,7 @@ def _said_before(desk: Desk, context: Context, request: Request) -> str | None:
     """
     if desk.link.kind == "kernel":
         return None
-    for job in reversed(_jobs(desk, context)):
+    for job in reversed(jobs_of(desk.link, context)):
         same = job["kind"] == "message" and job["request"].strip() == request.text.strip()
         if same and job["role"] == request.role and _is_this_cell(desk, job):
             return str(job["id"])
@@ -151,15 +186,10 @@ def _executed_before(desk: Desk, context: Context, plan: dict[str, Any]) -> str 
     if desk.link.kind == "kernel":
         return None
     wanted = ("plan", plan["plan_id"], plan["revision"])
-    for job in reversed(_jobs(desk, context)):
+    for job in reversed(jobs_of(desk.link, context)):
         if (job["kind"], job["plan_id"], job["plan_revision"]) == wanted:
             return str(job["id"])
     return None
-
-
-def _jobs(desk: Desk, context: Context) -> list[dict[str, Any]]:
-    items: list[dict[str, Any]] = desk.link.request("GET", f"context/{context['id']}/jobs")["items"]
-    return items
 
 
 def _is_this_cell(desk: Desk, job: dict[str, Any]) -> bool:

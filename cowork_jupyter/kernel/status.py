@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..domain.roles import AgentRole
+from .addressee import role_in
 from .desk import Context, Desk
 from .output import Output, shareable
 
@@ -28,7 +29,7 @@ def show_status(
     health = health or link.request("GET", "health?fresh=true")
     if context and context["model"]:  # `-m` has chosen one for this conversation
         health = {**health, "model": {**health["model"], "name": context["model"]}}
-    acting = role or (context["role"] if context else None)
+    acting = role or (role_in(link, context) if context else None)
     title = _title(goal)
     card = {
         "kind": "status",

@@ -62,7 +62,7 @@ class PassthroughHandler(ApiHandler):
         """Pass one request on, until it is answered or the client is gone."""
         (name,) = path
         if self.kernel:
-            raise web.HTTPError(403, "A kernel may not do this; use `%%plan` and `%%act`.")
+            raise web.HTTPError(403, "A kernel may not do this; use `%%plan`, `%%act` and `%%ask`.")
         asked = (self.request.method or "", name)
         await self.authorize(_ACTIONS.get(asked, "read"))
         if asked not in _ACTIONS:

@@ -1,6 +1,6 @@
 """Safe access to the one folder the agent works in."""
 
-from .fingerprint import fingerprint
+from .fingerprint import fingerprint, has_changed
 from .globs import Glob
 from .guarded import GuardedWorkspace, Pin, mark_of
 from .ignore import IgnoreRules, visible_files
@@ -17,6 +17,7 @@ __all__ = [
     "Place",
     "Workspace",
     "fingerprint",
+    "has_changed",
     "kind_of",
     "mark_of",
     "visible_files",

@@ -1,18 +1,68 @@
-"""Has a file changed? Answered from what the system keeps about it, without reading it."""
+"""Has a file changed? Mostly answered from what the system keeps about it, without reading it."""
 
 from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
 
 from ..domain.errors import CoworkError
 from .workspace import Workspace
 
 GONE = "gone"
+_FOLDER = "folder"
+_MOST_READ = 16 * 2**20
+"""Bytes of a file that are looked at; of a larger one, only what the system keeps counts."""
 
 
 def fingerprint(workspace: Workspace, path: str) -> str:
-    """Something that differs once the file has been written; `GONE` where there is none."""
+    """What to compare the file with later; `GONE` where there is none."""
+    kept = _kept(workspace, path)
+    digest = "" if kept in (GONE, _FOLDER) else _digest(workspace, path)
+    return f"{kept} {digest}".rstrip()
+
+
+def has_changed(workspace: Workspace, path: str, known: str) -> bool:
+    """Whether there is something else in the file now. What is in a folder says nothing of it."""
+    kept, _, digest = known.partition(" ")
+    now = _kept(workspace, path)
+    if now in (kept, _FOLDER):
+        return False
+    return not digest or now == GONE or _digest(workspace, path) != digest
+
+
+def _kept(workspace: Workspace, path: str) -> str:
     try:
         with workspace.locate(path) as place:
             facts = place.stat()
     except CoworkError:
         return GONE
+    if stat.S_ISDIR(facts.st_mode):
+        return _FOLDER
+    return _written(facts)
+
+
+def _written(facts: os.stat_result) -> str:
     return f"{facts.st_ino}-{facts.st_size}-{facts.st_mtime_ns}"
+
+
+def _digest(workspace: Workspace, path: str) -> str:
+    try:
+        with workspace.locate(path) as place:
+            data = place.read(_MOST_READ + 1)
+    except CoworkError:
+        return ""
+    if len(data) > _MOST_READ:
+        return ""
+    return hashlib.sha256(_cells(data) if path.endswith(".ipynb") else data).hexdigest()
+
+
+def _cells(data: bytes) -> bytes:
+    """What somebody wrote into a notebook: outputs and counts change whenever it runs."""
+    try:
+        cells = json.loads(data)["cells"]
+        written = [[one["cell_type"], "".join(one["source"])] for one in cells]
+    except (ValueError, KeyError, TypeError):
+        return data
+    return json.dumps(written).encode()

@@ -55,7 +55,7 @@ def generated_files() -> dict[str, str]:
 def magics_page() -> str:
     """The magics, from their parsers."""
     lines = ["# Magics", "", _WHERE_MAGICS_ARE, ""]
-    for name in ("plan", "act"):
+    for name in ("plan", "act", "ask"):
         magic = getattr(CoworkMagics, name)
         lines += [f"## %%{name}", *_help(magic.parser)]
     lines += ["## %cowork", "", str(CoworkMagics.cowork.__doc__), ""]

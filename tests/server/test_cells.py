@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -94,8 +95,10 @@ def test_a_cell_returns_at_once_and_the_run_goes_on_in_the_server(
     (said,) = get(server, f"context/{context['id']}/messages")["items"]
     assert said["data"] == {"cell_id": "c1"}
     busy = cells.run("%%plan\nSomething else", "c2")
-    assert len(busy.traceback) == 1
-    assert "stop it with: %cowork cancel" in busy.error
+    assert busy.status == "ok", "which would end Run All"
+    link = "[Another cell](sales.ipynb#cell-id=c1)"
+    assert f"**Nothing was sent.** {link} is still at work on: Think long" in busy.markdown
+    assert "`%cowork cancel` stops what runs" in busy.markdown
     assert "Stopped." in cells.run("%cowork cancel").markdown
     job = get(server, f"jobs/{shown.card['job_id']}")
     assert job["status"] == "cancelled"
@@ -230,12 +233,95 @@ def answer_first_question(server: LiveServer, context: str, value: str) -> dict[
     return question
 
 
+def test_asking_goes_on_with_the_plan_until_it_is_executed(
+    server: LiveServer, open_notebook: Open, scripted: ScriptedServer
+) -> None:
+    cells = open_notebook()
+    scripted.add(plan("Write a", STEP), plan("Write a, but better", STEP))
+    first = cells.run("%%plan --wait\nWrite a file", "c1").card
+    asked = cells.run("%%ask --wait\nDo it better", "c2").card
+    assert asked["role"] == "planner"
+    (revised,) = get(server, f"context/{first['context_id']}/plans")["items"]
+    assert (revised["goal"], revised["revision"]) == ("Write a, but better", 2)
+
+    scripted.add(call("create_file", path="a.txt", content="a\n"), text("Written."))
+    rule = {"effect": "allow", "rule": "create_file", "scope": "global"}
+    httpx.post(f"{server.api}rules", headers=HEADERS, json=rule, timeout=SECONDS)
+    assert cells.run("%%act --wait", "c3").card["snapshot"]["status"] == "completed"
+    scripted.add(text("You are welcome."), plan("Write b", STEP), text("Looks good."))
+    assert cells.run("%%ask --wait\nThanks", "c4").card["role"] == "actor"
+    assert cells.run("%%ask planner --wait\nNow b", "c5").card["role"] == "planner"
+    assert len(get(server, f"context/{first['context_id']}/plans")["items"]) == 2
+    assert cells.run("%%ask reviewer --wait\nLook", "c6").card["role"] == "reviewer"
+
+
+def test_asking_is_answered_by_the_planner_of_a_second_plan(
+    server: LiveServer, open_notebook: Open, scripted: ScriptedServer
+) -> None:
+    cells = open_notebook()
+    scripted.add(plan("Write a", STEP), call("create_file", path="a.txt", content="a\n"))
+    scripted.add(text("Written."), plan("Write b", STEP), plan("Write b, but better", STEP))
+    cells.run("%%plan --wait\nWrite a file", "c1")
+    cells.run("%%act --wait", "c2")
+    second = cells.run("%%plan --wait\nWrite another file", "c3").card
+    asked = cells.run("from cowork_jupyter import Cowork\nCowork().ask('Do it better')", "c4")
+    assert asked.card["role"] == "planner"
+    plans = get(server, f"context/{second['context_id']}/plans")["items"]
+    assert [(one["goal"], one["revision"]) for one in plans] == [
+        ("Write a", 1),
+        ("Write b, but better", 2),
+    ]
+
+
+def test_a_cell_says_which_cell_waits_for_an_answer_and_one_that_waits_gets_its_turn(
+    server: LiveServer, open_notebook: Open, scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    saved = [{"id": name, "cell_type": "code", "source": ""} for name in ("c0", "c1", "c2")]
+    path = tmp_path / "root" / "sub" / "sales.ipynb"
+    path.write_text(json.dumps({"cells": saved, "metadata": {}, "nbformat": 4}))
+    asks = {"type": "question", "question": "Which file?", "allow_custom": True}
+    scripted.add(text(json.dumps(asks)), text("That one."), text("Second."))
+    cells = open_notebook()
+    context = cells.run("%%plan\nRead a file", "c1").card["context_id"]
+    while not get(server, f"context/{context}/questions")["items"]:
+        time.sleep(0.05)
+    busy = cells.run("%%act\nSomething else", "c2")
+    assert busy.status == "ok"
+    link = "[Cell 2](sales.ipynb#cell-id=c1)"
+    assert f"**Nothing was sent.** {link} waits for your answer: Which file?" in busy.markdown
+    assert len(get(server, f"context/{context}/jobs")["items"]) == 1
+
+    answering = threading.Timer(1, answer_first_question, (server, context, "a"))
+    answering.start()
+    waited = cells.run("%%act --wait\nSomething else", "c2")
+    answering.join()
+    assert waited.card["snapshot"]["status"] == "completed"
+    assert waited.markdown.endswith("> Second.")
+
+
 def test_the_role_is_switched_in_the_notebook(open_notebook: Open) -> None:
     cells = open_notebook()
     shown = cells.run("%cowork role reviewer")
     assert "The role is **Reviewer**." in shown.markdown, "a new conversation has the role it asks"
     shown = cells.run("%cowork role planner")
     assert "The role is now **Planner**." in shown.markdown
+
+
+def test_the_role_is_switched_while_a_run_goes_on_only_if_that_is_confirmed(
+    server: LiveServer, open_notebook: Open, scripted: ScriptedServer
+) -> None:
+    scripted.add(stall())
+    cells = open_notebook()
+    running = cells.run("%%plan\nThink long", "c1").card
+    refused = cells.run("%cowork role reviewer")
+    assert len(refused.traceback) == 1
+    assert (
+        "switching the role stops it. To do that: %cowork role reviewer --confirm" in refused.error
+    )
+    assert get(server, f"jobs/{running['job_id']}")["status"] == "running"
+    confirmed = cells.run("%cowork role reviewer --confirm")
+    assert "The role is now **Reviewer**." in confirmed.markdown
+    assert get(server, f"jobs/{running['job_id']}")["status"] == "cancelled"
 
 
 def test_a_server_that_is_gone_is_said_in_one_line(open_notebook: Open, server: LiveServer) -> None:

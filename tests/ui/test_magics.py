@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.scripted import ScriptedServer, plan, text
+from tests.scripted import ScriptedServer, plan, stall, text
 
 from .lab import LabServer
 from .patience import until
@@ -104,3 +104,25 @@ def test_a_plan_card_is_saved_as_text_and_survives_a_reload_and_a_second_run(
     outputs = page.locator(".jp-OutputArea .cw-card").first
     expect(outputs).to_contain_text("As before, there is no")
     assert chats(model) == 2
+
+
+def test_the_status_card_switches_the_role_and_stops_what_runs_only_if_confirmed(
+    page: Page, lab: LabServer, model: ScriptedServer, screenshot: Screenshot
+) -> None:
+    write(lab.root / "roles.ipynb", "%%act\nThink about trees", "%cowork")
+    model.add(stall("Let me think", after=3))
+    open_notebook(page, lab, "roles.ipynb")
+    run_cells(page, 2)
+    running = page.locator(".jp-OutputArea .cw-run")
+    expect(running).to_contain_text("Let me")
+    status = card(page, "Check connection")
+    pill = status.locator(".cw-head .cw-pill").first
+    expect(pill).to_contain_text("Actor")
+    pill.click()
+    status.get_by_role("menuitemradio", name="Reviewer").click()
+    expect(status).to_contain_text("A job is running; switching to Reviewer stops it.")
+    screenshot(page, "status-switcher")
+    expect(running).to_contain_text("Working…")
+    status.get_by_role("button", name="Switch and stop").click()
+    expect(pill).to_contain_text("Reviewer")
+    expect(running).to_contain_text("Stopped")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.scripted import ScriptedServer, text
+from tests.scripted import ScriptedServer, call, text
 
 from .agent import Agent
 from .lab import LabServer
@@ -107,11 +107,12 @@ def test_the_card_checks_that_the_notebook_still_runs_and_finds_the_check_after_
     waits = f"import pathlib, time\n{waits}"
     write(lab, name, "%load_ext cowork_jupyter", "%%act\nSay done", waits, "x + hidden")
     open_it(page, lab, name, agent)
-    model.add(text("Done."))
+    model.add(call("run_code", code="1 + 1"), text("Done."))
     for number in (0, 1):
         editor(page, number).click()
         page.keyboard.press("Shift+Enter")
     card = page.locator(".jp-OutputArea .cw-run")
+    card.get_by_role("button", name="Allow once").click()
     card.get_by_role("button", name="Check that it runs…").click()
     expect(card).to_contain_text(f"All code cells of {name} run from top to bottom")
     card.get_by_role("button", name="Run all cells").click()

@@ -5,6 +5,7 @@ export const CommandIDs = {
   planChange: 'cowork:plan-change',
   insertPlan: 'cowork:insert-plan',
   insertAct: 'cowork:insert-act',
+  insertAsk: 'cowork:insert-ask',
   chooseRole: 'cowork:choose-role',
   /** Used by the role menu; it needs `{role}`, so the palette does not show it. */
   setRole: 'cowork:set-role',

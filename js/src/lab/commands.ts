@@ -95,6 +95,12 @@ function addCellCommands({ commands, shell }: JupyterFrontEnd, notebooks: INoteb
     () => t('Insert an %1 Cell', '%%act'),
     () => t('Say what to do in it, or leave it empty to execute the current plan')
   );
+  addInsert(
+    CommandIDs.insertAsk,
+    '%%ask',
+    () => t('Insert an %1 Cell', '%%ask'),
+    () => t('Go on with the conversation in its present role; a planner revises the plan')
+  );
 }
 
 function addRoleCommands({ commands }: JupyterFrontEnd, { model, place }: CommandParts): void {
@@ -121,8 +127,8 @@ function addRoleCommands({ commands }: JupyterFrontEnd, { model, place }: Comman
 
 /** The palette shows what is useful without arguments. */
 export function addToPalette(palette: ICommandPalette): void {
-  const { openPanel, newConversation, showInbox, insertPlan, insertAct, chooseRole, checkConnection } = CommandIDs;
-  for (const command of [openPanel, newConversation, showInbox, insertPlan, insertAct, chooseRole, checkConnection]) {
+  const { openPanel, newConversation, showInbox, insertPlan, insertAct, insertAsk, chooseRole, checkConnection } = CommandIDs;
+  for (const command of [openPanel, newConversation, showInbox, insertPlan, insertAct, insertAsk, chooseRole, checkConnection]) {
     palette.addItem({ command, category: t('Cowork'), args: { isPalette: true } });
   }
 }

@@ -78,6 +78,7 @@ const commands: JupyterFrontEndPlugin<void> = {
     const enabledMayChange = (): void => {
       app.commands.notifyCommandChanged(CommandIDs.insertPlan);
       app.commands.notifyCommandChanged(CommandIDs.insertAct);
+      app.commands.notifyCommandChanged(CommandIDs.insertAsk);
     };
     notebooks?.currentChanged.connect(enabledMayChange);
     cowork.changed.connect(() => app.commands.notifyCommandChanged(CommandIDs.setRole));

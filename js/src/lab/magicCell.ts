@@ -2,7 +2,7 @@
 
 import { NotebookActions, type INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
 
-export type Magic = '%%plan' | '%%act';
+export type Magic = '%%plan' | '%%act' | '%%ask';
 
 /** The notebook that would get the cell, or null: none is open, or it may not be changed. */
 export function notebookForCell(tracker: INotebookTracker | null): NotebookPanel | null {

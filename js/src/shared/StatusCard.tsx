@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
 
 import { Card } from './Card';
 import type { Channel } from './channel';
@@ -10,20 +11,28 @@ import { answererOf, ModelName } from './ModelName';
 import type { Health, StatusCardData } from './types';
 import { RolePill } from './RolePill';
 import { roleLook } from './roles';
+import { RoleSwitcher } from './RoleSwitcher';
 import { t } from './translate';
 
 /** Who would answer, whether a model is connected, and how to connect one. */
 export function StatusCard({ card, channel }: { card: StatusCardData; channel: Channel }): VNode {
   const [check, runCheck] = useConnectionCheck(channel);
   const health = check.state === 'answered' ? check.health : card.health;
-  const role = card.role === null ? null : roleLook(card.role);
+  const [acting, setActing] = useState(card.role);
+  const role = acting === null ? null : roleLook(acting);
+  const switchRole = async (name: string, confirm: boolean): Promise<void> => {
+    await channel.request('POST', `context/${card.context_id}/role`, { role: name, confirm });
+    setActing(name);
+  };
   return (
     <Card
       edge={edgeOf(check, health, role?.colour ?? 'grey')}
       label={t('Cowork: %1', card.title)}
       header={
         <>
-          {role ? <RolePill role={role} /> : <span class="cw-title">{card.title}</span>}
+          {role && card.context_id && <RoleSwitcher role={role.name} onSwitch={switchRole} />}
+          {role && !card.context_id && <RolePill role={role} />}
+          {!role && <span class="cw-title">{card.title}</span>}
           {role?.name === 'planner' && <span class="cw-dim">{t('read-only')}</span>}
         </>
       }

@@ -68,6 +68,8 @@ export interface Page<Item> {
 /** The first card: who would answer, and whether anything is missing. */
 export interface StatusCardData {
   kind: 'status';
+  /** The notebook's conversation, whose role can be switched; none before there is one. */
+  context_id?: string | null;
   role: string | null;
   title: string;
   note: string | null;

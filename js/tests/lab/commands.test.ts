@@ -51,6 +51,7 @@ describe('commands', () => {
       'Cowork: Show What Waits for You',
       'Cowork: Insert a %%plan Cell',
       'Cowork: Insert an %%act Cell',
+      'Cowork: Insert an %%ask Cell',
       'Cowork: Choose Role…',
       'Cowork: Check Model Connection'
     ]);
@@ -83,7 +84,8 @@ describe('commands', () => {
 
   it.each([
     [CommandIDs.insertPlan, '%%plan'],
-    [CommandIDs.insertAct, '%%act']
+    [CommandIDs.insertAct, '%%act'],
+    [CommandIDs.insertAsk, '%%ask']
   ])('%s puts %s into the open notebook, and is off when none is open', async (command, magic) => {
     expect(commands.isEnabled(command)).toBe(false);
     notebook.current = { id: 'nb' };

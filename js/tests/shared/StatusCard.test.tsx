@@ -55,6 +55,28 @@ describe('StatusCard', () => {
   });
 });
 
+describe('the role on the status card', () => {
+  it('is switched there, and what runs is stopped only if that is confirmed', async () => {
+    const { screen, channel } = show(statusCard(READY, { context_id: 'c1' }));
+    await click(one(screen, '.cw-pill-button'));
+    const reviewer = [...screen.querySelectorAll<HTMLElement>('[role=menuitemradio]')].find(item => item.textContent?.startsWith('Reviewer'));
+    await click(reviewer as HTMLElement);
+    await channel.fail(new CoworkError({ code: 'confirmation_required', message: 'A job runs.', status: 409 }));
+    expect(screen.textContent).toContain('switching to Reviewer stops it');
+    await click(button(screen, 'Switch and stop'));
+    await channel.answer({});
+    expect(channel.asked).toEqual([
+      ['POST', 'context/c1/role'],
+      ['POST', 'context/c1/role']
+    ]);
+    expect(one(screen, '.cw-pill-button').textContent).toContain('Reviewer');
+  });
+
+  it('can be switched only where there is a conversation', () => {
+    expect(show(statusCard(READY)).screen.querySelector('.cw-pill-button')).toBeNull();
+  });
+});
+
 describe('Check connection', () => {
   it('shows that it is busy, keeps the focus, and asks only once', async () => {
     const { screen, channel } = show(statusCard(READY));

@@ -467,6 +467,38 @@ async def test_a_plan_says_which_files_it_read_have_changed(
     assert bench.service.plans.stale_files(revision) == ["a.py"]
 
 
+async def test_a_plan_is_not_out_of_date_before_a_file_it_needs_has_other_content(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    own, other = bench.workspace / "own.ipynb", bench.workspace / "other.ipynb"
+    own.write_text("{}")
+    cell = {"cell_type": "code", "source": ["x = 1"], "outputs": []}
+    other.write_text(json.dumps({"cells": [cell]}))
+    bench.service.journal.store.save_context(
+        bench.context.model_copy(update={"notebook": "own.ipynb"})
+    )
+    step = {"action": "write", "files": ["b.txt", "own.ipynb", "other.ipynb"]}
+    scripted.add(
+        call("list_directory", path="."),
+        call("read_file", path="a.py"),
+        plan("g", step),
+    )
+    await bench.tell("plan it", AgentRole.PLANNER)
+    revision = bench.service.plan(bench.context.id)
+    assert revision
+    stale_files = bench.service.plans.stale_files
+
+    (bench.workspace / "a.py").touch()
+    (bench.workspace / "checkpoint.tmp").write_text("x")
+    own.write_text('{"cells": []}')
+    other.write_text(json.dumps({"cells": [{**cell, "outputs": [{"output_type": "stream"}]}]}))
+    assert stale_files(revision) == []
+
+    (bench.workspace / "b.txt").write_text("somebody else's")
+    other.write_text(json.dumps({"cells": [{**cell, "source": ["x = 2"]}]}))
+    assert sorted(stale_files(revision)) == ["b.txt", "other.ipynb"]
+
+
 async def crash_in_the_middle_of(bench: Bench, tool: str, **parameters: Any) -> str:
     """A job whose only step was cut off while this tool ran; gives the job's id."""
     make_plan(bench, {"a": []}, tools_needed=[tool])

@@ -139,11 +139,12 @@ def test_without_a_model_that_answers_it_says_so_and_ends(
 def test_what_changed_since_the_plan_was_made_is_named(
     here: Path, connected: ScriptedServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    connected.add(call("list_directory", path="."), plan("Look", "Look around"), text("Seen."))
+    step = {"action": "Look at it", "files": ["new.txt"]}
+    connected.add(call("list_directory", path="."), plan("Look", step), text("Seen."))
     assert run_here("plan", "Plan it") == 0
     (here / "new.txt").touch()
     assert run_here("act") == 0
-    assert "Changed since the plan was made: the list of files" in capsys.readouterr().err
+    assert "Changed since the plan was made: new.txt" in capsys.readouterr().err
 
 
 def test_a_failed_run_and_a_plan_that_was_not_made_are_failures(

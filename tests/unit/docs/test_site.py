@@ -36,7 +36,7 @@ def test_every_model_that_is_linked_is_described() -> None:
 def test_every_magic_is_in_the_reference() -> None:
     page = PAGES["reference/magics.md"]
     assert [name for name in COMMANDS if name != "status" and f"`%cowork {name}" not in page] == []
-    for option in ("%%plan [-c NAME]", "%%act [-c NAME]", "--policy FILE"):
+    for option in ("%%plan [-c NAME]", "%%act [-c NAME]", "%%ask [-c NAME]", "--policy FILE"):
         assert option in page
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from cowork_jupyter.domain.contexts import StepStatus
 from cowork_jupyter.domain.errors import CoworkError
+from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.guide import Guide
@@ -126,7 +127,13 @@ def test_after_a_failure_only_what_is_not_done_is_planned_anew(desk: Desk) -> No
     before = Plan.model_validate(desk.plan("profile sales.csv, clean it and plot price by region"))
     before.steps[0].status = StepStatus.COMPLETED
     before.steps[1].status = StepStatus.FAILED
-    made = json.loads(desk.ask(said("user", "qwrt", replan=True), AgentRole.PLANNER, plan=before))
+    made = json.loads(
+        desk.ask(
+            said("user", "qwrt", MessageType.TASK_ASSIGNMENT, replan=True),
+            AgentRole.PLANNER,
+            plan=before,
+        )
+    )
     assert made["goal"] == before.goal
     assert [step["action"] for step in made["steps"]] == [one.action for one in before.steps[1:]]
 
@@ -211,8 +218,16 @@ def test_a_package_that_turns_out_broken_is_done_without(
 
 
 def test_the_user_may_stop_instead(desk: Desk) -> None:
-    said = desk.ask("predict price from sales.csv", answers=["stop"])
-    assert said == "Stopped, because numpy is not installed."
+    ended = json.loads(desk.ask("predict price from sales.csv", answers=["stop"]))
+    assert (ended["type"], ended["status"]) == ("result", "failed")
+    assert ended["summary"] == "Stopped, because numpy is not installed."
+
+
+@pytest.mark.parametrize("role", [AgentRole.PLANNER, AgentRole.ACTOR])
+def test_what_no_rule_fits_is_a_failure_not_an_answer(desk: Desk, role: AgentRole) -> None:
+    ended = json.loads(desk.ask("write me a poem", role))
+    assert (ended["type"], ended["status"]) == ("result", "failed")
+    assert "I do not know how to do that" in ended["summary"]
 
 
 def test_planning_to_clean_asks_about_missing_values_unless_told(desk: Desk) -> None:

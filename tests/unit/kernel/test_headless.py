@@ -117,10 +117,13 @@ def test_tab_completes_commands_roles_models_and_workflows(
 ) -> None:
     assert cells.completions("%cowork ro") == ["role", "rollback"]
     assert cells.completions("%cowork role pl") == ["planner"]
+    assert cells.completions("%cowork role planner --") == ["--confirm"]
     assert "write_tests" in cells.completions("%cowork run ")
     assert cells.completions("%cowork run write_tests mo") == ["module="]
     assert cells.completions("%%plan --w") == ["--wait"]
     assert cells.completions("%%act -m ") == ["scripted"]
+    assert cells.completions("%%ask rev") == ["reviewer"]
+    assert cells.completions("%%ask reviewer rev") == []
     assert "print" in cells.completions("%%plan\npri")
     connected.add(text("Hello."))
     cells.run("%%plan -c cleaning\nHi")
@@ -173,6 +176,8 @@ print(repr(done), cw)
     assert "<Run completed: Write a file> Cowork()" in shown.printed
     assert (tmp_path / "a.txt").exists()
     assert [one[RECORD]["role"] for one in shown.outputs] == ["planner", "actor", "actor"]
+    connected.add(text("Fine work."))
+    assert cells.run("cw.ask('Look', role='reviewer')").outputs[0][RECORD]["role"] == "reviewer"
     empty = cells.run("cw.plan('  ')")
     assert empty.traceback == ["Cowork: Say what you want: the text is empty."]
 

@@ -37,7 +37,7 @@ def bundles(shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch) -> list[di
 
 def test_loading_registers_the_magics(shell: InteractiveShell) -> None:
     magics = shell.magics_manager.magics
-    assert {"plan", "act"} <= set(magics["cell"])
+    assert {"plan", "act", "ask"} <= set(magics["cell"])
     assert "cowork" in magics["line"]
 
 
@@ -130,8 +130,11 @@ def test_an_unknown_option_is_one_line_not_a_traceback(shell: InteractiveShell) 
     [
         ("%%plan", "Write below %%plan what you want to reach."),
         ("%%plan\n   \n", "Write below %%plan what you want to reach."),
+        ("%%ask", "Write below %%ask what you want to say."),
+        ("%%ask reveiwer\nLook", "There is no role 'reveiwer'. Did you mean 'reviewer'?"),
         ("%cowork frobnicate", "There is no '%cowork frobnicate'. See: %cowork help"),
-        ("%cowork role", "Usage: %cowork role ROLE"),
+        ("%cowork role", "Usage: %cowork role ROLE [--confirm]"),
+        ("%cowork role actor now", "Usage: %cowork role ROLE [--confirm]"),
         ("%cowork role king", "There is no role 'king'. Roles: planner, actor"),
         ("%cowork audit", "There is no conversation in this notebook yet."),
         ("%cowork -c sales audit", "There is no conversation 'sales' in this notebook yet."),

@@ -63,18 +63,13 @@ export function PlanView({ state, plan, audit }: { state: RunState; plan: Plan; 
   );
 }
 
-/** A file that was read, or a folder whose names were. */
-function named(path: string): string {
-  return path === '.' ? t('the list of files') : oneLine(path, 120);
-}
-
 /** What one should know before saying yes. */
 function Beforehand({ state, plan }: { state: RunState; plan: Plan }): VNode {
   return (
     <>
       {state.stale.length > 0 && (
         <Note>
-          <strong>{t('Out of date')}</strong> {t('Changed since the plan was made: %1', state.stale.map(named).join(', '))}
+          <strong>{t('Out of date')}</strong> {t('Changed since the plan was made: %1', state.stale.map(path => oneLine(path, 120)).join(', '))}
         </Note>
       )}
       {plan.risks.length > 0 && (

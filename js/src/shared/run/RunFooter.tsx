@@ -8,7 +8,7 @@ import { stepStatus } from '../plan/PlanView';
 import { t } from '../translate';
 import { useRun } from './context';
 import { CheckProgress, OfferCheck, useCheck } from './Reproduce';
-import { executionOf, isFinal, isPlanReady, presentJob, type RunState } from './state';
+import { executionOf, hasTouchedCells, isFinal, isPlanReady, presentJob, type RunState } from './state';
 
 type Open = 'none' | 'discuss' | 'rollback' | 'changes' | 'check';
 
@@ -50,7 +50,7 @@ export function RunFooter({ state, onEdit }: { state: RunState; onEdit: () => vo
             {t('Re-plan')}
           </Button>
         )}
-        {!canExecute && check.notebook !== null && check.running === null && (
+        {!canExecute && hasTouchedCells(state) && check.notebook !== null && check.running === null && (
           <Button
             expanded={open === 'check'}
             title={t('Checks in a second kernel whether the notebook still runs from top to bottom')}

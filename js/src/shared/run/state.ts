@@ -200,6 +200,13 @@ export function isPlanReady(state: RunState): boolean {
   return state.plan !== null && executionOf(state) === null;
 }
 
+const CELL_TOOLS = ['run_cell', 'insert_cell', 'edit_cell', 'move_cell', 'delete_cell', 'run_code', 'create_notebook'];
+
+/** Whether the work on this card has run or changed cells, so that the notebook may not run any more. */
+export function hasTouchedCells(state: RunState): boolean {
+  return state.entries.some(entry => entry.kind === 'call' && entry.ok === true && CELL_TOOLS.includes(entry.tool));
+}
+
 export function isFinal(status: string): boolean {
   return status !== 'running' && status !== 'waiting' && status !== 'pending';
 }

@@ -38,8 +38,8 @@ describe('a plan that waits for approval', () => {
   });
 
   it('says when it was made, and that files have changed since', async () => {
-    const { screen } = await show(planned({ stale: ['sales.csv', '.'], revision: 2 }));
-    expect(screen.textContent).toContain('Changed since the plan was made: sales.csv, the list of files');
+    const { screen } = await show(planned({ stale: ['sales.csv', 'a.py'], revision: 2 }));
+    expect(screen.textContent).toContain('Changed since the plan was made: sales.csv, a.py');
     expect(screen.textContent).toMatch(/Made .* · revision 2/);
   });
 

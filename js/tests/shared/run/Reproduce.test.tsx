@@ -20,7 +20,16 @@ function server(card: RunCardData, answer: unknown): FakeServer {
   return made;
 }
 
-async function show(answer: unknown, card = runCard()): Promise<{ screen: HTMLElement; server: FakeServer }> {
+/** A card whose work has run a cell, or tried to. */
+function ran(ok = true): RunCardData {
+  const messages = [
+    message('tool_call', '', { data: { call_id: 'c', tool: 'run_cell', parameters: {} } }),
+    message('tool_result', '', { role: 'tool', data: { call_id: 'c', ok, summary: '' } })
+  ];
+  return runCard({ messages });
+}
+
+async function show(answer: unknown, card = ran()): Promise<{ screen: HTMLElement; server: FakeServer }> {
   const made = server(card, answer);
   const screen = draw(<RunCard card={card} channel={made} />);
   await act(settled); // the run
@@ -40,6 +49,13 @@ async function news(server: FakeServer, seq: number): Promise<void> {
 }
 
 describe('checking that the notebook still runs', () => {
+  it('is offered only where cells were run or changed', async () => {
+    const offers = async (card: RunCardData): Promise<boolean> => (await show(IDLE, card)).screen.textContent?.includes('Check that it runs…') ?? false;
+    expect(await offers(ran())).toBe(true);
+    expect(await offers(ran(false))).toBe(false);
+    expect(await offers(runCard())).toBe(false);
+  });
+
   it('says what will happen, and begins only on the second click', async () => {
     const { screen, server } = await show(IDLE);
     await click(button(screen, 'Check that it runs…'));

@@ -1,0 +1,61 @@
+"""Whom a message is for, and which plan it is about."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+from ..domain.roles import DEFAULT_ROLE, AgentRole
+from .desk import Context
+from .link import Link
+from .problem import CellProblem
+from .run import messages_of
+
+_WORKS_FOR_THE_USER = ("message", "plan", "workflow")
+
+
+def role_named(name: str) -> str:
+    """The role of that name, or a problem that says which one may be meant."""
+    known = [role.value for role in AgentRole]
+    if name in known:
+        return name
+    near = difflib.get_close_matches(name.lower(), known, n=1)
+    hint = f"Did you mean '{near[0]}'?" if near else f"Roles: {', '.join(known)}"
+    raise CellProblem(f"There is no role '{name}'. {hint}")
+
+
+def role_in(link: Link, context: Context | None) -> str:
+    """Who gets the next message: whom the user has chosen since, or else who worked last."""
+    if context is None:
+        return str(DEFAULT_ROLE.value)
+    works = {
+        job["id"]: str(job["role"])
+        for job in jobs_of(link, context)
+        if job["kind"] in _WORKS_FOR_THE_USER
+    }
+    for message in reversed(messages_of(link, context["id"])):
+        if message["message_type"] == "role_change":
+            return str(message["agent_role"])
+        if message["job_id"] in works:
+            return works[message["job_id"]]
+    return str(context["role"])
+
+
+def card_of_open_plan(link: Link, context: Context) -> str | None:
+    """The job that made the current plan, while that is not executed: one can still revise it."""
+    plan = link.request("GET", f"context/{context['id']}/plan")
+    made_by: str | None = None
+    for job in jobs_of(link, context):
+        if plan["plan"] is None or job["plan_id"] != plan["plan_id"]:
+            continue
+        if job["kind"] != "plan":
+            made_by = job["id"]
+        elif job["plan_revision"] == plan["revision"]:
+            return None
+    return made_by
+
+
+def jobs_of(link: Link, context: Context) -> list[dict[str, Any]]:
+    """All jobs of a conversation, oldest first."""
+    items: list[dict[str, Any]] = link.request("GET", f"context/{context['id']}/jobs")["items"]
+    return items

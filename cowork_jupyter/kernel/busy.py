@@ -1,0 +1,72 @@
+"""What a cell says, or waits for, while another run of its conversation goes on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from ..record.markdown import line
+from .addressee import jobs_of
+from .desk import Context, Desk
+from .output import Note
+from .run import ACTIVE, Run
+
+_MOST_WORDS = 200
+
+
+def wait_until_free(desk: Desk, context: Context) -> None:
+    """Stay until nothing runs in the conversation any more."""
+    for job in jobs_of(desk.link, context):
+        if job["status"] in ACTIVE:
+            Run(desk.link, job["id"]).wait()
+
+
+def note_of_run(desk: Desk, context: Context) -> Note:
+    """That nothing was sent, which run is in the way, what it waits for, and how to go on."""
+    running = next((job for job in jobs_of(desk.link, context) if job["status"] in ACTIVE), None)
+    if running is None:  # it has ended in this very moment
+        return Note("**Nothing was sent**: a run was still going on. Run this cell again.")
+    card = desk.link.request("GET", f"jobs/{running['id']}/card")["card"]
+    return Note(
+        f"**Nothing was sent.** {_cell(desk, running)} {_what_it_does(card)}\n\n"
+        "Then run this cell again. With `--wait` a cell waits its turn; "
+        "`%cowork cancel` stops what runs."
+    )
+
+
+def _what_it_does(card: dict[str, Any]) -> str:
+    questions, permissions = card["snapshot"]["questions"], card["snapshot"]["permissions"]
+    if questions:
+        return f"waits for your answer: {_short(questions[0]['question'])}"
+    if permissions:
+        first = permissions[0]
+        asked = " ".join(str(first.get(one) or "") for one in ("tool", "resource"))
+        return f"waits for your permission: {_short(asked)}"
+    return f"is still at work on: {_short(card['title'])}"
+
+
+def _cell(desk: Desk, job: dict[str, Any]) -> str:
+    """The cell that began the run, with a link to it; a button may have begun it, too."""
+    notebook, cell_id = desk.place.notebook, job["cell_id"]
+    if notebook is None or cell_id is None:
+        return "Another run of this conversation"
+    number = _number(notebook, cell_id)
+    name = f"Cell {number}" if number else "Another cell"
+    return f"[{name}]({quote(notebook.name)}#cell-id={quote(cell_id)})"
+
+
+def _number(notebook: Path, cell_id: str) -> int | None:
+    """Its place as people count, if it was saved."""
+    try:
+        cells = json.loads(notebook.read_bytes())["cells"]
+        ids = [one.get("id") for one in cells]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return ids.index(cell_id) + 1 if cell_id in ids else None
+
+
+def _short(words: str) -> str:
+    text = " ".join(words.split())
+    return line(text if len(text) <= _MOST_WORDS else f"{text[: _MOST_WORDS - 1]}…")
