@@ -99,7 +99,7 @@ describe('opening a run', () => {
     const server = new FakeServer(planned());
     server.answers.set('GET jobs/j1/card?whole=true', {
       ...{ card: planned(), markdown: '' },
-      state: { ...{ seq: 12, busy: null, messages: null, plan: null, checkpoints: 0 }, ...{ questions: [], permissions: [], reproduction: null, audit: { steps: [] } } }
+      state: { ...{ seq: 12, busy: null, messages: null, plan: null, checkpoints: 0, decisions: [] }, ...{ questions: [], permissions: [], reproduction: null, audit: { steps: [] } } }
     });
     server.answers.set('GET context/c1/audit?job_id=j1', { steps: ['newer'] });
     const store = await opened(server);
