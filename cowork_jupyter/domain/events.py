@@ -161,6 +161,8 @@ class TaskStarted(Data):
 
     task_id: str
     step_id: str
+    role: AgentRole = AgentRole.ACTOR
+    description: str = ""
     status: StepStatus
     error: str | None = None
     result: str | None = None
@@ -168,7 +170,7 @@ class TaskStarted(Data):
     @classmethod
     def of(cls, task: Task) -> Self:
         """How the task stands now."""
-        facts = task.model_dump(include={"step_id", "status", "error", "result"})
+        facts = task.model_dump(include=set(cls.model_fields) - {"task_id"})
         return cls(task_id=task.id, **facts)
 
 

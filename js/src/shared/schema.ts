@@ -2570,10 +2570,14 @@ export interface components {
          * @description A task has come to its end.
          */
         TaskCompleted: {
+            /** @default  */
+            description?: string;
             /** @default null */
             error?: string | null;
             /** @default null */
             result?: string | null;
+            /** @default actor */
+            role?: components["schemas"]["AgentRole"];
             status: components["schemas"]["StepStatus"];
             step_id: string;
             task_id: string;
@@ -2637,10 +2641,14 @@ export interface components {
          * @description A task begins.
          */
         TaskStarted: {
+            /** @default  */
+            description?: string;
             /** @default null */
             error?: string | null;
             /** @default null */
             result?: string | null;
+            /** @default actor */
+            role?: components["schemas"]["AgentRole"];
             status: components["schemas"]["StepStatus"];
             step_id: string;
             task_id: string;

@@ -5,7 +5,7 @@ import { inline } from '../markdown';
 import { Note } from '../Note';
 import type { Audit, Plan, PlanStep, StepStatus } from '../types';
 import { entriesOfTask, taskStart } from '../run/fold';
-import { executionOf, isFinal, isPlanReady, type RunState } from '../run/state';
+import { executionOf, isFinal, isPlanReady, waitsIn, type RunState } from '../run/state';
 import { t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';
 import { Graph } from './Graph';
@@ -17,9 +17,9 @@ const LONG_PLAN = 20;
 
 /** A task knows first; the plan itself is told a few times a second when it is long. */
 export function stepStatus(state: RunState, step: PlanStep): StepStatus {
-  const waits = [...state.questions, ...state.permissions].some(one => one.task_id && one.task_id === state.tasks[step.id]?.id);
-  const status = state.tasks[step.id]?.status ?? step.status;
-  return waits && status === 'running' ? 'waiting' : status;
+  const task = state.tasks[step.id];
+  const status = task?.status ?? step.status;
+  return task && waitsIn(state, task.id) && status === 'running' ? 'waiting' : status;
 }
 
 /** Goal, what to know before, the steps, how they hang together. */

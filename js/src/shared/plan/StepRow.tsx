@@ -8,6 +8,8 @@ import { diffCounts } from '../Diff';
 import { duration, secondsBetween } from '../figures';
 import { Fold } from '../Fold';
 import { blocks, inline } from '../markdown';
+import { RolePill } from '../RolePill';
+import { roleLook } from '../roles';
 import type { Audit, PlanStep, StepStatus } from '../types';
 import { Clock } from '../run/Clock';
 import { useRun } from '../run/context';
@@ -20,6 +22,8 @@ import { StepMark, statusColour, statusWord } from './StepMark';
 
 export interface StepProps {
   step: PlanStep;
+  /** Who does it, where that is not the card's own role. */
+  role?: string;
   status: StepStatus;
   task: TaskState | null;
   /** What was said and done in this step. */
@@ -59,19 +63,24 @@ export function StepRow(props: StepProps): VNode {
   );
 }
 
-function StepWords({ step, task, status, audit, after }: StepProps): VNode {
+function StepWords({ step, role, task, status, audit, after }: StepProps): VNode {
   const result = task?.result && status === 'completed' ? task.result : '';
   const small = status === 'pending' ? [step.reason, after].filter(Boolean).join(' · ') : '';
   return useMemo(
     () => (
       <>
+        {role && (
+          <div>
+            <RolePill role={roleLook(role)} />
+          </div>
+        )}
         <div class="cw-step-action">{inline(visible(bounded(step.action, 2000)))}</div>
         {small && <div class="cw-dim">{inline(visible(bounded(small, 1000)))}</div>}
         {result && <div class="cw-dim cw-md">{blocks(bounded(result, 1200))}</div>}
         {audit && <Verdict audit={audit} reasonIsShown={Boolean(task?.error)} />}
       </>
     ),
-    [step, status, result, audit, after, task?.error]
+    [step, role, status, result, audit, after, task?.error]
   );
 }
 

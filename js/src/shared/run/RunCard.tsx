@@ -16,6 +16,7 @@ import { RunActions } from './actions';
 import { Announcer } from './Announcer';
 import { RunProvider } from './context';
 import { Conversation, Drafts } from './Conversation';
+import { Delegations } from './Delegations';
 import { mainEntries } from './fold';
 import { useKeptFocus } from './keptFocus';
 import { Missing, RecordNote, RunBefore, RunError } from './RunNotes';
@@ -148,10 +149,10 @@ function Body({ state, live, audit, editing, onEdited }: BodyProps): VNode {
     <>
       {plan === null && state.goal && <p class="cw-goal">{visible(bounded(state.goal, 2000))}</p>}
       <Missing count={state.leftOut} />
-      <Conversation entries={entries.slice(0, made)} />
+      {plan !== null && <Conversation entries={entries.slice(0, made)} />}
       {plan !== null &&
         (editing ? <PlanEditor plan={plan} revision={state.revision} onDone={onEdited} /> : <PlanView state={state} plan={plan} audit={audit} />)}
-      <Conversation entries={entries.slice(made)} />
+      {plan === null ? <Delegations state={state} entries={entries} /> : <Conversation entries={entries.slice(made)} />}
       <Drafts drafts={drafts} />
       <RunError state={state} />
       {!live && <Waited state={state} />}

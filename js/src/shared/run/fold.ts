@@ -2,7 +2,7 @@
 
 import { counted } from '../figures';
 import { t } from '../translate';
-import type { CallEntry, Entry, RunState, TaskState } from './state';
+import { delegationsOf, type CallEntry, type Entry, type RunState, type TaskState } from './state';
 
 const FILES = new Set(['read_file', 'get_file_info', 'read_notebook', 'list_directory']);
 const VARIABLES = new Set(['list_variables', 'inspect_variable']);
@@ -49,10 +49,42 @@ export function readsSentence(calls: readonly CallEntry[]): string {
   return searched ? t('Looked at %1, %2', things, searched) : t('Looked at %1', things);
 }
 
-/** What stands in the card's main column: what belongs to a plan step stands with that step. */
+/** What stands in the card's main column: what belongs to a plan step or to a delegated task stands with that. */
 export function mainEntries(state: RunState): Entry[] {
-  const steps = new Set(state.plan?.steps.map(step => state.tasks[step.id]?.id).filter(Boolean));
-  return state.entries.filter(entry => !(entry.task && steps.has(entry.task)) && !isRepetition(state, entry));
+  const tasks = state.plan?.steps.map(step => state.tasks[step.id]?.id) ?? delegationsOf(state).map(({ id }) => id);
+  const own = new Set(tasks.filter(Boolean));
+  return state.entries.filter(entry => !(entry.task && own.has(entry.task)) && !isRepetition(state, entry));
+}
+
+/** A delegated task, where it was delegated, and what its agent's own words say before the next one. */
+export interface Delegated {
+  task: TaskState;
+  after: Entry[];
+}
+
+/** Cuts the main column where tasks were delegated. What was delegated before the oldest entry comes first. */
+export function aroundDelegations(state: RunState, entries: readonly Entry[]): { before: Entry[]; delegated: Delegated[] } {
+  const handedOver = (task: TaskState): number => state.entries.findIndex(entry => entry.kind === 'assignment' && entry.task === task.id);
+  const delegated = delegationsOf(state).map(task => ({ task, at: handedOver(task), after: [] as Entry[] }));
+  if (delegated.length === 0) {
+    return { before: [...entries], delegated };
+  }
+  delegated.sort((one, other) => one.at - other.at);
+  const before: Entry[] = [];
+  for (const entry of entries.filter(one => !isHandOver(state, one))) {
+    const at = state.entries.indexOf(entry);
+    (delegated.filter(one => one.at < at).pop()?.after ?? before).push(entry);
+  }
+  return { before, delegated };
+}
+
+/** The call that delegated a task; a row tells more of it. One that was refused has no row. */
+function isHandOver(state: RunState, entry: Entry): boolean {
+  if (entry.kind !== 'call' || entry.tool !== 'delegate') {
+    return false;
+  }
+  const isRunning = entry.ok === null && delegationsOf(state).some(({ status }) => status === 'running');
+  return entry.ok === true || entry.refused === 'delegate_failed' || isRunning;
 }
 
 /** What the card says elsewhere: its goal in its title, an error at its end. */

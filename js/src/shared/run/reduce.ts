@@ -4,7 +4,7 @@ import type { Event, EventOf, Message, Plan } from '../types';
 import { t } from '../translate';
 import { changeCall, MOST_OUTPUT, outcome, withAnswer, withCall, withDecision, withEntry, withMessage } from './messages';
 import { addedUsage, permissionOf, planOf, questionOf, usageOf } from './reading';
-import { isFinal, roleOf, type Draft, type JobState, type RunState } from './state';
+import { isFinal, roleOf, taskKey, type Draft, type JobState, type RunState } from './state';
 
 /** Events that were seen are ignored, so they may come twice. Whether one is missing, `hasGap` says. */
 export function reduce(state: RunState, event: Event): RunState {
@@ -218,14 +218,18 @@ function withTask(state: RunState, { data, job_id, task_id, created_at }: EventO
   if (job?.kind === 'plan' && job.planRevision !== state.revision) {
     return state;
   }
-  const { step_id: stepId, status } = data;
-  const before = state.tasks[stepId];
+  const { status } = data;
+  const id = task_id ?? data.task_id;
+  const key = taskKey(job?.kind, id, data.step_id);
+  const before = state.tasks[key];
   return {
     ...state,
     tasks: {
       ...state.tasks,
-      [stepId]: {
-        id: task_id ?? data.task_id,
+      [key]: {
+        id,
+        role: data.role ?? 'actor',
+        description: data.description ?? '',
         status,
         error: data.error ?? null,
         result: data.result ?? null,

@@ -4,7 +4,7 @@ import { isRecord } from '../channel';
 import type { JobFacts, Message, RunCardData, RunSnapshot, Task } from '../types';
 import { withMessage } from './messages';
 import { permissionOf, planOf, questionOf, reproductionOf, reviewOf, text, usageOf } from './reading';
-import { emptyRun, isFinal, type JobState, type RunState, type TaskState } from './state';
+import { emptyRun, isFinal, taskKey, type JobState, type RunState, type TaskState } from './state';
 
 export function fromCard(card: RunCardData): RunState {
   const { snapshot } = card;
@@ -24,7 +24,7 @@ export function fromCard(card: RunCardData): RunState {
     revision: snapshot.revision,
     madeAt: snapshot.made_at,
     stale: snapshot.stale ?? [],
-    tasks: tasksOf(snapshot.tasks ?? []),
+    tasks: tasksOf(snapshot.tasks ?? [], jobs),
     questions: (snapshot.questions ?? []).map(one => questionOf({ ...one })),
     permissions: (snapshot.permissions ?? []).map(one => permissionOf({ ...one })),
     usage: usageOf(snapshot.usage)
@@ -91,12 +91,15 @@ export function jobState({ id, kind, role, plan_id, plan_revision, status, error
   return { id, kind, role, planId: plan_id, planRevision: plan_revision, status, error, startedAt: created_at || null, endedAt: completed_at };
 }
 
-function tasksOf(tasks: readonly Task[]): Record<string, TaskState> {
+function tasksOf(tasks: readonly Task[], jobs: readonly JobFacts[]): Record<string, TaskState> {
+  const kindOf = (task: Task): JobFacts['kind'] | undefined => jobs.find(({ id }) => id === task.job_id)?.kind;
   return Object.fromEntries(
     tasks.map(task => [
-      task.step_id,
+      taskKey(kindOf(task), task.id, task.step_id),
       {
         id: task.id,
+        role: task.role ?? 'actor',
+        description: task.description ?? '',
         status: task.status,
         error: task.error ?? null,
         result: task.result ?? null,

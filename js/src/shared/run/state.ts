@@ -100,6 +100,8 @@ export interface JobState {
 
 export interface TaskState {
   id: string;
+  role: string;
+  description: string;
   status: StepStatus;
   error: string | null;
   result: string | null;
@@ -132,7 +134,7 @@ export interface RunState {
   revision: number;
   madeAt: string | null;
   stale: readonly string[];
-  /** By step id: of the newest execution of this revision of the plan. */
+  /** By step id: of the newest execution of this revision of the plan. What an agent delegated is here by its own id. */
   tasks: Readonly<Record<string, TaskState>>;
   /** The role that works on a task. */
   taskRoles: Readonly<Record<string, string>>;
@@ -193,6 +195,21 @@ export function executionOf(state: RunState): JobState | null {
     .map(id => state.jobs[id])
     .filter(job => job?.kind === 'plan' && job.planId === state.planId && job.planRevision === state.revision);
   return executions[executions.length - 1] ?? null;
+}
+
+/** Steps are found by their plan's names for them; two jobs on one card may both have delegated a first task. */
+export function taskKey(kind: JobKind | undefined, taskId: string, stepId: string): string {
+  return kind === undefined || kind === 'plan' ? stepId : taskId;
+}
+
+/** What was handed to other agents, where there is no plan to execute. */
+export function delegationsOf(state: RunState): TaskState[] {
+  return state.plan === null ? Object.values(state.tasks) : [];
+}
+
+/** Whether a task waits for the user. */
+export function waitsIn(state: RunState, taskId: string): boolean {
+  return [...state.questions, ...state.permissions].some(({ task_id }) => task_id === taskId);
 }
 
 /** Whether the plan waits for the user's approval. */

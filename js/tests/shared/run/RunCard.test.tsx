@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { CoworkError } from '../../../src/shared/channel';
 import type { RunCardData } from '../../../src/shared/types';
 import { RunCard } from '../../../src/shared/run/RunCard';
-import { event, executed, FakeServer, later, message, PERMISSION, plan, planned, QUESTION, runCard, settled, step } from '../../runs';
+import { event, executed, FakeServer, job, later, message, PERMISSION, plan, planned, QUESTION, runCard, settled, step } from '../../runs';
 import { button, click, draw, one, PATIENCE } from '../../screen';
 
 async function show(card: RunCardData, server = new FakeServer(card)): Promise<{ screen: HTMLElement; server: FakeServer }> {
@@ -41,6 +41,48 @@ describe('a run card', () => {
     expect(screen.querySelector('.cw-tail')).toBeNull();
     expect(one(screen, '.cw-md strong').textContent).toBe('dates');
     expect(one(screen, '.cw-said .cw-pill').textContent).toBe('Planner');
+  });
+
+  it("shows what a commander delegated, each in its row, between the commander's own words", async () => {
+    const role = 'commander';
+    const said = (text: string): ReturnType<typeof message> => message('text', text, { agent_role: role });
+    const assigned = (task_id: string, agent_role: 'planner' | 'tester' | 'reviewer' | 'actor', text: string): ReturnType<typeof message> =>
+      message('task_assignment', text, { role: 'user', task_id, agent_role });
+    const call = (call_id: string): ReturnType<typeof message> =>
+      message('tool_call', '', { agent_role: role, data: { call_id, tool: 'delegate', parameters: {} } });
+    const answered = (call_id: string, ok: boolean, code = ''): ReturnType<typeof message> =>
+      message('tool_result', '', { role: 'tool', data: { call_id, ok, summary: 'The call', ...(ok ? {} : { error: { code, message: 'No' } }) } });
+    const messages = [
+      said('First a plan.'),
+      ...[call('1'), assigned('t1', 'planner', 'Plan the nests'), message('text', 'I think of nests', { task_id: 't1' }), answered('1', true)],
+      said('Now the work.'),
+      ...[call('2'), assigned('t2', 'actor', 'Write the nests'), answered('2', false, 'delegate_failed')],
+      ...[call('3'), answered('3', false, 'delegation_denied')],
+      said('That is all.')
+    ];
+    const task = (id: string, at: number, changes: object): object => ({ id, job_id: 'j1', step_id: `delegation-${at}`, ...changes });
+    const tasks = [
+      task('t1', 1, { role: 'planner', description: 'Plan the nests', status: 'completed', result: 'Three **nests**' }),
+      task('t2', 2, { role: 'actor', description: 'Write the nests', status: 'failed', result: 'The disk is full' })
+    ] as RunCardData['snapshot']['tasks'];
+    const { screen, server } = await show(runCard({ role, messages, tasks, jobs: [job('j1', { role })] }, { role }));
+    expect(one(screen, '.cw-head .cw-pill').textContent).toBe('Commander');
+    const rows = (): (string | null)[] => [...screen.querySelectorAll('.cw-step')].map(({ textContent }) => textContent);
+    expect(rows()[0]).toContain('PlannerPlan the nestsThree nests');
+    expect(rows()[1]).toContain('ActorWrite the nests');
+    expect(rows()[1]).toContain('The disk is full');
+    const words = screen.textContent ?? '';
+    const order = ['First a plan.', 'Plan the nests', 'Now the work.', 'Write the nests', 'That is all.'].map(text => words.indexOf(text));
+    expect(order).toEqual([...order].sort((a, b) => a - b));
+    expect(screen.querySelectorAll('.cw-call')).toHaveLength(1); // the one that was refused has no row
+    expect(words).not.toContain('I think of nests');
+    const second = { task_id: 't3', step_id: 'delegation-1', role: 'tester', description: 'Count the nests', status: 'running' };
+    await server.send(
+      event(11, 'job-started', { job_id: 'j2', kind: 'message', role, card_id: 'j1' }, { job_id: 'j2' }),
+      event(12, 'task-started', second, { job_id: 'j2', task_id: 't3' })
+    );
+    expect(rows()).toHaveLength(3); // another job's first delegation takes nobody's place
+    expect(rows().some(row => row?.includes('TesterCount the nests'))).toBe(true);
   });
 
   it('offers a cell to copy that it could not put into a notebook which another program has open', async () => {
