@@ -19,8 +19,8 @@ import { ConversationTools } from './ConversationTools';
 import { useFollowedEnd } from './followEnd';
 import { blankCard } from './hands';
 
-/** So many of its newest cards are shown; the record has them all. */
-const MAX_CARDS = 20;
+/** So many of its newest cards are shown at first, and so many more each time that the user wants earlier ones. */
+const AT_ONCE = 20;
 
 interface Opened {
   conversation: Conversation;
@@ -50,7 +50,7 @@ export function ConversationView({ id, model, picker, onBack }: ConversationView
       channel.request<Conversation>('GET', `context/${id}`),
       channel.request<Page<Job>>('GET', `context/${id}/jobs`)
     ]);
-    return { conversation, cards: cardsOf(jobs.items).slice(-MAX_CARDS) };
+    return { conversation, cards: cardsOf(jobs.items) };
   }, [id]);
   const { value, error } = opened;
   return (
@@ -117,7 +117,9 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
   const [, draw] = useReducer((count: number) => count + 1, 0);
   const sending = useAction();
   const scroll = useRef<HTMLDivElement>(null);
-  useFollowedEnd(scroll);
+  const [most, setMost] = useState(AT_ONCE);
+  const { toEnd, hold } = useFollowedEnd(scroll);
+  const earlier = Math.max(0, cards.length - most);
   const { id } = conversation;
   const last = stores.get(cards[cards.length - 1] ?? '') ?? null;
   const running = last?.state.busy ?? null;
@@ -142,14 +144,32 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
           onMore();
         }
       })
-      .then(ok => ok && setText(''));
+      .then(ok => {
+        if (ok) {
+          setText('');
+          toEnd();
+        }
+      });
   };
   return (
     <>
       <div class="cw-panel-scroll" ref={scroll}>
         <div>
           {cards.length === 0 && <p class="cw-section cw-dim">{t('Nothing was said here yet.')}</p>}
-          {cards.map(root => (
+          {earlier > 0 && (
+            <p class="cw-section">
+              <Button
+                look="link"
+                onClick={() => {
+                  hold();
+                  setMost(most + AT_ONCE);
+                }}
+              >
+                {t('Show earlier (%1 more)', String(earlier))}
+              </Button>
+            </p>
+          )}
+          {cards.slice(earlier).map(root => (
             <CardOf key={root} conversation={conversation} root={root} onChange={store => onChange(root, store)} />
           ))}
           <CheckpointsSection context={id} open={false} />

@@ -159,6 +159,18 @@ describe('an open conversation', () => {
     expect(screen.textContent).toContain('March it is');
   });
 
+  it('leaves older cards out until they are wanted', async () => {
+    const server = serverWith();
+    const ids = Array.from({ length: 23 }, (_, at) => `j${at + 1}`);
+    server.answers.set('GET context/c1/jobs', list(...ids.map(id => job(id, { card_id: id }))));
+    const { screen } = await show({ context: 'c1' }, server);
+    const shown = (): (string | undefined)[] => [...screen.querySelectorAll<HTMLElement>('.cw-run')].map(run => run.dataset['jobId']);
+    expect(shown()).toEqual(ids.slice(3));
+    await press(button(screen, 'Show earlier (3 more)'));
+    expect(shown()).toEqual(ids);
+    expect(screen.textContent).not.toContain('Show earlier');
+  });
+
   it('can be stopped from where one writes', async () => {
     const server = serverWith(runCard({ status: 'running', ended_at: null }));
     server.answers.set('POST jobs/j1/cancel', {});

@@ -2,10 +2,11 @@ import type { VNode } from 'preact';
 import { useRef } from 'preact/hooks';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import { useFollowedEnd } from '../../../src/lab/panel/followEnd';
+import { useFollowedEnd, type FollowedEnd } from '../../../src/lab/panel/followEnd';
 import { draw, one } from '../../screen';
 import { calm } from './drawing';
 
+let followed: FollowedEnd;
 let grew = (): void => undefined;
 
 class Observer {
@@ -18,7 +19,7 @@ class Observer {
 
 function Talk(): VNode {
   const scroll = useRef<HTMLDivElement>(null);
-  useFollowedEnd(scroll);
+  followed = useFollowedEnd(scroll);
   return (
     <div id="talk" ref={scroll}>
       <p>words</p>
@@ -54,6 +55,37 @@ describe('the end of a conversation', () => {
     expect(node.scrollTop).toBe(500);
     grow(900);
     expect(node.scrollTop).toBe(900);
+  });
+
+  it('stays in view when more has come before the browser says that it scrolled', async () => {
+    const { node, grow } = await talking();
+    grow(500);
+    Object.defineProperty(node, 'scrollHeight', { value: 900, configurable: true });
+    node.dispatchEvent(new Event('scroll'));
+    grow(900);
+    expect(node.scrollTop).toBe(900);
+  });
+
+  it('comes into view when the user says something', async () => {
+    const { node, grow, scroll } = await talking();
+    grow(500);
+    scroll(50);
+    followed.toEnd();
+    expect(node.scrollTop).toBe(500);
+    grow(900);
+    expect(node.scrollTop).toBe(900);
+  });
+
+  it('keeps its distance while earlier things are added, until the user scrolls', async () => {
+    const { node, grow, scroll } = await talking();
+    grow(500);
+    scroll(50);
+    followed.hold();
+    grow(900);
+    expect(node.scrollTop).toBe(450);
+    scroll(300);
+    grow(1000);
+    expect(node.scrollTop).toBe(300);
   });
 
   it('is left alone while the user reads further up', async () => {
