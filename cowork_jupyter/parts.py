@@ -9,6 +9,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
+from .domain.contexts import Job
 from .domain.events import Event
 from .domain.settings import Settings
 from .llm.base_prompts import BasePrompts
@@ -138,7 +139,10 @@ class Parts:
         """What runs."""
         from .agents.jobs import Jobs
 
-        return Jobs(self.journal)
+        return Jobs(self.journal, self.job_ended)
+
+    def job_ended(self, job: Job) -> None:
+        """Whatever is to follow the end of a job; here, nothing."""
 
     @cached_property
     def templates(self) -> Templates:

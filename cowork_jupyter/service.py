@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .domain.cell_changes import CellChange, CellDecision
 from .domain.contexts import HERE, Context, Initiator, Job, JobKind, RequestOrigin
-from .domain.errors import Conflict, InvalidInput, NotFound, Unavailable
+from .domain.errors import Conflict, CoworkError, InvalidInput, NotFound, Unavailable
 from .domain.events import Event
 from .domain.health import Health, Problem
 from .domain.identity import now
 from .domain.message_data import RoleChangeData, TextData
 from .domain.messages import Message, MessageType, TextPart
+from .domain.queue import QueuedMessage
 from .domain.role_view import RoleView
 from .domain.roles import DEFAULT_ROLE, AgentRole
 from .domain.settings import Settings
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from .store import CheckpointRecord, Inquiry, Page, PlanRevision
     from .tools.kernel.state import Kernels
 
+logger = logging.getLogger(__name__)
+
 MOST_TITLE = 80
 
 
@@ -50,6 +54,24 @@ class CoworkService(Parts):
     ) -> None:
         super().__init__(settings, interactive=interactive, notebooks=notebooks, kernels=kernels)
         self._probe = ModelProbe(lambda: self.connections.current())
+
+    def job_ended(self, job: Job) -> None:
+        """What the user said while it ran, and no turn of it has read, begins the next job."""
+        from .agents.steering import clear_queue
+
+        queued = self.journal.store.queued_messages(job.context_id)
+        if not queued or self.jobs.closing:
+            return
+        is_about_plan = job.role is AgentRole.PLANNER and job.plan_id
+        origin = RequestOrigin(card_id=job.card_id) if is_about_plan else HERE
+        text = "\n\n".join(one.content for one in queued)
+        try:
+            self.send_message(job.context_id, text, job.role, origin=origin)
+        except CoworkError as error:
+            logger.warning("What was queued in %s stays there: %s", job.context_id, error)
+            return
+        with self.journal.transaction() as tx:
+            clear_queue(tx, job.context_id)
 
     # How things are
 
@@ -127,6 +149,10 @@ class CoworkService(Parts):
 
     async def delete_context(self, context_id: str) -> None:
         """Remove a conversation; what runs in it is stopped first."""
+        from .agents.steering import clear_queue
+
+        with self.journal.transaction() as tx:
+            clear_queue(tx, context_id)  # else it would begin another job
         running = self.journal.store.active_job(context_id)
         if running:
             await self.jobs.cancel(running.id)
@@ -379,6 +405,24 @@ class CoworkService(Parts):
         """Calls that wait for the user's permission."""
         self.context(context_id)
         return self.journal.store.pending_inquiries(context_id, "permission")
+
+    def queued_messages(self, context_id: str) -> list[QueuedMessage]:
+        """What the user has said and no agent has read yet."""
+        self.context(context_id)
+        return self.journal.store.queued_messages(context_id)
+
+    def queue_message(self, context_id: str, content: str) -> QueuedMessage:
+        """Say something to the agent while it works, for its next turn."""
+        from .agents.steering import queue_message
+
+        self.context(context_id)
+        return queue_message(self.journal, context_id, content)
+
+    def take_back(self, context_id: str, message_id: str) -> None:
+        """Take back what was queued, unless it was read."""
+        from .agents.steering import take_back
+
+        take_back(self.journal, context_id, message_id)
 
     def cell_changes(self, notebook: str) -> list[CellChange]:
         """What agents changed in a notebook and the user has not decided about, oldest first."""

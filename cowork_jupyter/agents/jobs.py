@@ -26,8 +26,9 @@ Work = Callable[[Job], Awaitable[Outcome]]
 class Jobs:
     """Starts, cancels and ends jobs."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, on_end: Callable[[Job], None] | None = None) -> None:
         self._journal = journal
+        self._on_end = on_end
         self._running: dict[str, asyncio.Task[None]] = {}
         self._stopping: set[asyncio.Task[None]] = set()
         self.closing = False
@@ -106,6 +107,8 @@ class Jobs:
             outcome = Outcome(JobStatus.FAILED, why)
         with suppress(NotFound):  # the conversation was deleted, and the job with it
             self._end(job, outcome)
+            if self._on_end:
+                self._on_end(self._journal.store.job(job.id))
 
     def _end(self, job: Job, outcome: Outcome) -> None:
         with self._journal.transaction() as tx:

@@ -16,6 +16,7 @@ from .guard import CircleGuard
 from .hands import Handled, Hands
 from .limits import GO_ON, LimitReached, Limits, about_going_on
 from .log import RunLog
+from .steering import read_queued
 from .talk import Talk
 from .user import User
 
@@ -90,6 +91,7 @@ class AgentLoop:
         if refusal:
             return Outcome(JobStatus.FAILED, refusal)
         self.limits.check()
+        read_queued(self.log)
         reply = await self.talk.ask()
         match reply.structured:
             case ToolCalls() as calls:

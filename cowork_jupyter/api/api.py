@@ -20,6 +20,7 @@ from . import (  # noqa: F401 (they register themselves)
     api_models,
     api_plans,
     api_prompts,
+    api_queue,
     api_record,
     api_trust,
     api_workflows,

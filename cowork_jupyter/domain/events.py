@@ -46,6 +46,7 @@ class EventType(StrEnum):
     ROLE_CHANGED = "role-changed"
     CHECKPOINT_CREATED = "checkpoint-created"
     CELL_CHANGED = "cell-changed"
+    QUEUE_CHANGED = "queue-changed"
     USAGE = "usage"
     NOTICE = "notice"
     ERROR = "error"
@@ -214,6 +215,12 @@ class CellChanged(Data):
     decision: CellDecision | None
 
 
+class QueueChanged(Data):
+    """The user has said something while a job runs, or taken it back, or the agent has read it."""
+
+    waiting: int
+
+
 class UsageCharged(Data, Usage):
     """What one turn has used."""
 
@@ -245,6 +252,7 @@ _MODELS: dict[EventType, Any] = {
     EventType.ROLE_CHANGED: RoleChangeData,
     EventType.CHECKPOINT_CREATED: CheckpointCreated,
     EventType.CELL_CHANGED: CellChanged,
+    EventType.QUEUE_CHANGED: QueueChanged,
     EventType.USAGE: UsageCharged,
     EventType.NOTICE: AnyNotice,
     EventType.ERROR: ErrorReported,

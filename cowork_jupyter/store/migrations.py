@@ -122,6 +122,16 @@ def merge_inquiries(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE INDEX inquiries_by_job ON inquiries (job_id)")
 
 
+def add_queue(connection: sqlite3.Connection) -> None:
+    """What users say while a job runs, until an agent reads it."""
+    connection.execute(
+        "CREATE TABLE queued_messages (id TEXT NOT NULL PRIMARY KEY, context_id TEXT NOT NULL"
+        " REFERENCES contexts(id) ON DELETE CASCADE, content TEXT NOT NULL,"
+        " created_at TEXT NOT NULL)"
+    )
+    connection.execute("CREATE INDEX queued_in_context ON queued_messages (context_id)")
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     create_legacy_tables,
     move_legacy_rows,
@@ -130,6 +140,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     mark_answers,
     add_cell_changes,
     merge_inquiries,
+    add_queue,
 )
 
 

@@ -13,6 +13,7 @@ from ..domain.errors import NotFound
 from ..domain.events import Event, EventType
 from ..domain.message_data import Answer
 from ..domain.messages import Message
+from ..domain.queue import QueuedMessage
 from .records import PENDING, CheckpointRecord, Inquiry, InquiryKind, Page, PlanRevision
 from .rows import decode, event_of, message_of
 
@@ -291,6 +292,13 @@ class Reader(ABC):
         """What the user has not decided about in a notebook, oldest first."""
         sql = "SELECT * FROM cell_changes WHERE notebook=? AND decision IS NULL ORDER BY rowid"
         return [CellChange.model_validate(decode(row)) for row in self._rows(sql, notebook)]
+
+    def queued_messages(self, context_id: str) -> list[QueuedMessage]:
+        """What the user has said and no agent has read yet, oldest first."""
+        rows = self._rows(
+            "SELECT * FROM queued_messages WHERE context_id=? ORDER BY rowid", context_id
+        )
+        return [QueuedMessage.model_validate(decode(row)) for row in rows]
 
     def checkpoints(self, context_id: str) -> list[CheckpointRecord]:
         """The checkpoints of a context, oldest first."""

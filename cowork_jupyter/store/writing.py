@@ -14,6 +14,7 @@ from ..domain.errors import Conflict, NotFound
 from ..domain.events import Event, EventData, type_of
 from ..domain.identity import now
 from ..domain.messages import Message
+from ..domain.queue import QueuedMessage
 from .reading import Reader
 from .records import CheckpointRecord, Inquiry, PlanRevision
 from .rows import encode, insert, plain, to_json, upsert
@@ -26,6 +27,7 @@ _SAVE = {
     "plans": upsert("plans", list(PlanRevision.model_fields), key="plan_id,revision"),
     "checkpoints": upsert("checkpoints", list(CheckpointRecord.model_fields)),
     "cell_changes": upsert("cell_changes", list(CellChange.model_fields)),
+    "queued_messages": upsert("queued_messages", list(QueuedMessage.model_fields)),
 }
 _ADD_MESSAGE = insert("messages", [*Message.model_fields, "seq"])
 _ADD_EVENT = insert("events", list(Event.model_fields))
@@ -155,6 +157,15 @@ class Transaction(Reader):
             " WHERE notebook=?1 OR substr(notebook, 1, length(?1) + 1)=?1 || '/'",
             (old, new),
         )
+
+    def save_queued_message(self, message: QueuedMessage) -> None:
+        """Keep what the user says until an agent reads it."""
+        self._save("queued_messages", message.context_id, message)
+
+    def delete_queued_messages(self, ids: Iterable[str]) -> None:
+        """They were read, or taken back."""
+        values = [(one,) for one in ids]
+        self._connection.executemany("DELETE FROM queued_messages WHERE id=?", values)
 
     def delete_checkpoints(self, ids: Iterable[str]) -> None:
         """Forget checkpoints whose content is not kept any more."""

@@ -684,7 +684,7 @@ export interface components {
         ErrorReported: {
             message: string;
         };
-        Event: components["schemas"]["TextDeltaEvent"] | components["schemas"]["ReasoningDeltaEvent"] | components["schemas"]["MessageEvent"] | components["schemas"]["ToolCallEvent"] | components["schemas"]["ToolResultEvent"] | components["schemas"]["PermissionRequestEvent"] | components["schemas"]["PermissionResolvedEvent"] | components["schemas"]["QuestionAskedEvent"] | components["schemas"]["QuestionAnsweredEvent"] | components["schemas"]["PlanUpdateEvent"] | components["schemas"]["JobStartedEvent"] | components["schemas"]["TaskStartedEvent"] | components["schemas"]["TaskCompletedEvent"] | components["schemas"]["JobCompletedEvent"] | components["schemas"]["RoleChangedEvent"] | components["schemas"]["CheckpointCreatedEvent"] | components["schemas"]["CellChangedEvent"] | components["schemas"]["UsageEvent"] | components["schemas"]["NoticeEvent"] | components["schemas"]["ErrorEvent"];
+        Event: components["schemas"]["TextDeltaEvent"] | components["schemas"]["ReasoningDeltaEvent"] | components["schemas"]["MessageEvent"] | components["schemas"]["ToolCallEvent"] | components["schemas"]["ToolResultEvent"] | components["schemas"]["PermissionRequestEvent"] | components["schemas"]["PermissionResolvedEvent"] | components["schemas"]["QuestionAskedEvent"] | components["schemas"]["QuestionAnsweredEvent"] | components["schemas"]["PlanUpdateEvent"] | components["schemas"]["JobStartedEvent"] | components["schemas"]["TaskStartedEvent"] | components["schemas"]["TaskCompletedEvent"] | components["schemas"]["JobCompletedEvent"] | components["schemas"]["RoleChangedEvent"] | components["schemas"]["CheckpointCreatedEvent"] | components["schemas"]["CellChangedEvent"] | components["schemas"]["QueueChangedEvent"] | components["schemas"]["UsageEvent"] | components["schemas"]["NoticeEvent"] | components["schemas"]["ErrorEvent"];
         /**
          * EventList
          * @description What happened.
@@ -707,7 +707,7 @@ export interface components {
          * @description The kinds of event.
          * @enum {string}
          */
-        EventType: "text-delta" | "reasoning-delta" | "message" | "tool-call" | "tool-result" | "permission-request" | "permission-resolved" | "question-asked" | "question-answered" | "plan-update" | "job-started" | "task-started" | "task-completed" | "job-completed" | "role-changed" | "checkpoint-created" | "cell-changed" | "usage" | "notice" | "error";
+        EventType: "text-delta" | "reasoning-delta" | "message" | "tool-call" | "tool-result" | "permission-request" | "permission-resolved" | "question-asked" | "question-answered" | "plan-update" | "job-started" | "task-started" | "task-completed" | "job-completed" | "role-changed" | "checkpoint-created" | "cell-changed" | "queue-changed" | "usage" | "notice" | "error";
         /**
          * ExportFormat
          * @description What a conversation can be taken along as; also the ending of the file's name.
@@ -1237,6 +1237,13 @@ export interface components {
             type?: ("text" | "path" | "notebook") | null;
             /** @default null */
             value?: string | null;
+        };
+        /**
+         * NewQueuedMessage
+         * @description `POST context/{id}/queue`.
+         */
+        NewQueuedMessage: {
+            content: string;
         };
         /**
          * NewRule
@@ -1983,6 +1990,48 @@ export interface components {
             task_id: string | null;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * QueueChanged
+         * @description The user has said something while a job runs, or taken it back, or the agent has read it.
+         */
+        QueueChanged: {
+            waiting: number;
+        };
+        /** QueueChangedEvent */
+        QueueChangedEvent: {
+            context_id: string;
+            created_at: string;
+            data: components["schemas"]["QueueChanged"];
+            /** @default null */
+            job_id: string | null;
+            seq: number;
+            /** @default null */
+            task_id: string | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "queue-changed";
+        };
+        /**
+         * QueuedMessage
+         * @description A message that no agent has read yet; until then the user can take it back.
+         */
+        QueuedMessage: {
+            content: string;
+            context_id: string;
+            created_at: string;
+            id: string;
+        };
+        /**
+         * QueueList
+         * @description What no agent has read yet, oldest first.
+         */
+        QueueList: {
+            items: components["schemas"]["QueuedMessage"][];
+            /** @default null */
+            next: null;
         };
         /** ReasoningDeltaEvent */
         ReasoningDeltaEvent: {

@@ -11,7 +11,7 @@ interface ComposerProps {
   /** Grows when the field should get the keyboard. */
   summons: number;
   sending: Action;
-  /** While a job runs there is nothing to send, but something to stop. */
+  /** While a job runs it can be stopped, and what is sent waits for the agent's next turn. */
   onStop: (() => void) | null;
   onInput: (text: string) => void;
   onSend: () => void;
@@ -28,7 +28,7 @@ export function Composer({ text, placeholder, summons, sending, onStop, onInput,
       field.current.setSelectionRange(text.length, text.length);
     }
   }, [summons]);
-  const canSend = text.trim() !== '' && onStop === null;
+  const canSend = text.trim() !== '';
   return (
     <form
       class="cw-composer"
@@ -59,6 +59,11 @@ export function Composer({ text, placeholder, summons, sending, onStop, onInput,
       <div class="cw-bar">
         {children}
         <span class="cw-grow" />
+        {onStop !== null && canSend && (
+          <Button disabled={sending.busy} onClick={onSend}>
+            {t('Queue')}
+          </Button>
+        )}
         {/* One in the place of the other, so that the keyboard stays where it was. */}
         {onStop === null ? (
           <Button look="primary" busy={sending.busy} disabled={!canSend} onClick={onSend}>

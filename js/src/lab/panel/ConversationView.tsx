@@ -3,7 +3,7 @@ import { useMemo, useReducer, useRef, useState } from 'preact/hooks';
 
 import { useAction } from '../../shared/action';
 import { Button, Failure } from '../../shared/Button';
-import { CoworkError } from '../../shared/channel';
+import { CoworkError, type Channel } from '../../shared/channel';
 import type { Job, Page } from '../../shared/types';
 import { RoleSwitcher } from '../../shared/RoleSwitcher';
 import { RunCard } from '../../shared/run/RunCard';
@@ -18,6 +18,7 @@ import type { Conversation } from './conversations';
 import { ConversationTools } from './ConversationTools';
 import { useFollowedEnd } from './followEnd';
 import { blankCard } from './hands';
+import { Queue } from './Queue';
 
 /** So many of its newest cards are shown at first, and so many more each time that the user wants earlier ones. */
 const AT_ONCE = 20;
@@ -139,6 +140,9 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
     const body = { content: text.trim(), role, ...about, ...(model ? { model } : {}) };
     void sending
       .run(async () => {
+        if (running !== null && (await isQueued(channel, id, text.trim()))) {
+          return;
+        }
         await channel.request('POST', `context/${id}/messages`, body);
         if (cards.length === 0) {
           onMore();
@@ -175,9 +179,10 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
           <CheckpointsSection context={id} open={false} />
         </div>
       </div>
+      <Queue context={id} />
       <Composer
         text={text}
-        placeholder={t('Go on: ask, or say what should be different')}
+        placeholder={running === null ? t('Go on: ask, or say what should be different') : t('Enter queues this for the next turn of the agent')}
         summons={1}
         sending={sending}
         onStop={running === null ? null : () => void sending.run(() => channel.request('POST', `jobs/${running}/cancel`))}
@@ -194,6 +199,19 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
       </Composer>
     </>
   );
+}
+
+/** Keeps words for the agent's next turn; false if its job has ended meanwhile, so that they can be sent. */
+async function isQueued(channel: Channel, context: string, content: string): Promise<boolean> {
+  try {
+    await channel.request('POST', `context/${context}/queue`, { content });
+    return true;
+  } catch (error) {
+    if (error instanceof CoworkError && error.code === 'not_running') {
+      return false;
+    }
+    throw error;
+  }
 }
 
 function CardOf({ conversation, root, onChange }: { conversation: Conversation; root: string; onChange: (store: RunStore) => void }): VNode {

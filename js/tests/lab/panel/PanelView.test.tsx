@@ -6,7 +6,7 @@ import { CoworkError } from '../../../src/shared/channel';
 import { roleLook } from '../../../src/shared/roles';
 import { event, FakeServer, job, planned, runCard, settled } from '../../runs';
 import { GUIDE, NOT_READY, READY } from '../../samples';
-import { button, draw, one } from '../../screen';
+import { button, draw, one, PATIENCE } from '../../screen';
 import { calm, handsOn, list, press, write } from './drawing';
 
 const SALES = { id: 'c1', title: 'Clean sales.csv', notebook: 'a.ipynb', role: 'planner', model: null, created_at: '', updated_at: '' };
@@ -157,6 +157,37 @@ describe('an open conversation', () => {
     expect(button(one(screen, '.cw-composer'), 'Stop')).toBeTruthy();
     await server.send(event(12, 'text-delta', { text: 'March it is' }, { job_id: 'j2' }));
     expect(screen.textContent).toContain('March it is');
+  });
+
+  it('queues what is said while a job runs, visibly, and takes it back', async () => {
+    const server = serverWith(runCard({ status: 'running', ended_at: null }));
+    server.answers.set('POST context/c1/queue', { id: 'q1', content: 'Only March' });
+    server.answers.set('DELETE context/c1/queue/q1', {});
+    const hands = handsOn(server);
+    const { screen } = await show({ context: 'c1', hands }, server);
+    const field = one<HTMLTextAreaElement>(screen, '.cw-composer textarea');
+    await write(field, 'Only March');
+    server.answers.set('GET context/c1/queue', list({ id: 'q1', content: 'Only March' }));
+    field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }));
+    await calm();
+    expect(server.changes).toEqual([{ method: 'POST', path: 'context/c1/queue', body: { content: 'Only March' } }]);
+    expect(field.value).toBe('');
+    hands.news.tell({ c1: ['queue-changed'] });
+    await vi.waitFor(() => expect(one(screen, '.cw-queue').textContent).toContain('Queued: Only March'), PATIENCE);
+    server.answers.set('GET context/c1/queue', list());
+    await press(one(screen, '[aria-label="Take back: Only March"]'));
+    expect(server.changes[1]).toEqual({ method: 'DELETE', path: 'context/c1/queue/q1', body: null });
+    await vi.waitFor(() => expect(one(screen, '.cw-queue').textContent).toBe(''), PATIENCE);
+  });
+
+  it('sends what could not be queued because the job has just ended', async () => {
+    const server = serverWith(runCard({ status: 'running', ended_at: null }));
+    server.answers.set('POST context/c1/queue', new CoworkError({ code: 'not_running', message: 'Nothing runs.', status: 409 }));
+    server.answers.set('POST context/c1/messages', { message_id: 'm', job_id: 'j2' });
+    const { screen } = await show({ context: 'c1' }, server);
+    await write(one<HTMLTextAreaElement>(screen, '.cw-composer textarea'), 'Only March');
+    await press(button(one(screen, '.cw-composer'), 'Queue'));
+    expect(server.changes.map(({ path }) => path)).toEqual(['context/c1/queue', 'context/c1/messages']);
   });
 
   it('leaves older cards out until they are wanted', async () => {

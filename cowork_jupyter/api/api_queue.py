@@ -1,0 +1,50 @@
+"""Endpoints about what the user says while a job runs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from ..domain.queue import QueuedMessage
+from .calls import Call
+from .models import Request, Text
+from .routes import table
+
+
+class QueueList(BaseModel):
+    """What no agent has read yet, oldest first."""
+
+    items: list[QueuedMessage]
+    next: None = None
+
+
+class NewQueuedMessage(Request):
+    """`POST context/{id}/queue`."""
+
+    content: Annotated[Text, Field(min_length=1)]
+
+
+@table.route("GET", "context/{id}/queue", answer=QueueList, action="read")
+async def list_queue(call: Call) -> BaseModel:
+    """What waits for the agent's next turn."""
+    return QueueList(items=call.service.queued_messages(call.path["id"]))
+
+
+@table.route(
+    "POST",
+    "context/{id}/queue",
+    body=NewQueuedMessage,
+    answer=QueuedMessage,
+    status=201,
+    action="execute",
+)
+async def queue_message(call: Call) -> BaseModel:
+    """Say something to the agent while it works; it reads that before its next turn."""
+    return call.service.queue_message(call.path["id"], call.body.content)
+
+
+@table.route("DELETE", "context/{id}/queue/{message}", answer=None, status=204, action="execute")
+async def take_back(call: Call) -> None:
+    """Take back what was not read yet."""
+    call.service.take_back(call.path["id"], call.path["message"])

@@ -1,0 +1,40 @@
+import type { VNode } from 'preact';
+
+import { useAction } from '../../shared/action';
+import { Button, Failure } from '../../shared/Button';
+import type { Page } from '../../shared/types';
+import { t } from '../../shared/translate';
+import { oneLine } from '../../shared/visible';
+import { useLoaded, useNews, usePanel } from './context';
+
+interface QueuedMessage {
+  id: string;
+  content: string;
+}
+
+/** What the user has said while a job runs, until the agent reads it; it can be taken back. */
+export function Queue({ context }: { context: string }): VNode {
+  const { channel } = usePanel();
+  const news = useNews(['queue-changed'], context);
+  const { value, reload } = useLoaded(() => channel.request<Page<QueuedMessage>>('GET', `context/${context}/queue`), [context, news]);
+  const removing = useAction();
+  const takeBack = (id: string): void =>
+    void removing.run(() => channel.request('DELETE', `context/${context}/queue/${id}`)).then(reload);
+  return (
+    <>
+      <ul class="cw-queue" role="status">
+        {(value?.items ?? []).map(({ id, content }) => (
+          <li key={id} class="cw-chip">
+            <span class="cw-name" title={oneLine(content, 2000)}>
+              {t('Queued: %1', oneLine(content, 200))}
+            </span>
+            <Button look="link" label={t('Take back: %1', oneLine(content, 80))} onClick={() => takeBack(id)}>
+              ✕
+            </Button>
+          </li>
+        ))}
+      </ul>
+      <Failure error={removing.error} />
+    </>
+  );
+}
