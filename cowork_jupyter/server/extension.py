@@ -67,6 +67,8 @@ class CoworkExtension(ExtensionApp):
         self.kernel_tokens.wrap_kernel_start()
         self.activity = ActivityFeed()
         self.tabs = Tabs()
+        if self._has_record():
+            self._tell_pages()
         assert app.event_logger is not None
         app.event_logger.add_listener(
             schema_id=app.contents_manager.event_schema_id, listener=self._follow_files
@@ -96,6 +98,7 @@ class CoworkExtension(ExtensionApp):
             self._service.observe(Telemetry(self.serverapp.event_logger))
             self._service.observe(self.activity)
             self._service.observe(self.marks)
+            self._tell_pages()
         return self._service
 
     def mark_cells(self, tab: Tab, opened: Collection[str]) -> None:
@@ -107,6 +110,12 @@ class CoworkExtension(ExtensionApp):
         """Hear what becomes of files on this server."""
         if data["action"] == "rename" and (self._service is not None or self._has_record()):
             self.marks.renamed(data["source_path"], data["path"])
+
+    def _tell_pages(self) -> None:
+        """Let pages know that something may wait for the user; before that they need not ask."""
+        assert self.serverapp is not None
+        page_config = self.serverapp.web_app.settings.setdefault("page_config_data", {})
+        page_config["coworkRecord"] = True
 
     def _has_record(self) -> bool:
         """Whether an agent has ever worked here."""

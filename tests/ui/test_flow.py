@@ -107,6 +107,8 @@ def test_a_question_survives_a_reload_and_is_answered_in_either_of_two_tabs(
     page.reload()
     expect(page.locator(".jp-Launcher")).to_be_visible()
     until_lab_has_started(page)
+    # A new tab shows that something waits before the panel is opened.
+    expect(page.locator(".cw-status-pill .cw-colour-ask")).to_have_text("1")
     inbox = page.locator(".cw-panel .cw-inbox")
     open_panel(page)
     expect(inbox).to_contain_text("12 rows have no region")

@@ -1,6 +1,7 @@
 /** The side panel in Lab: what it learns of the page around it. */
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { PageConfig } from '@jupyterlab/coreutils';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { Token } from '@lumino/coreutils';
@@ -57,6 +58,9 @@ export const panel: JupyterFrontEndPlugin<void> = {
       void notebooks.currentWidget?.context.ready.then(() => view.update());
     });
     app.shell.add(view, 'right', { rank: 1000, type: 'Cowork' });
+    if (PageConfig.getOption('coworkRecord') === 'true') {
+      void cowork.inbox.refresh();
+    }
     notifyOfInbox(cowork, {
       isSeen: item => document.visibilityState === 'visible' && (view.isVisible || isInFront(notebooks, item.notebook)),
       showPanel: () => void app.commands.execute(CommandIDs.showInbox)

@@ -85,7 +85,7 @@ describe('the notification', () => {
     const { model, server, showPanel } = watching(false);
     await model.inbox.refresh();
     const [words, kind, options] = emit.mock.calls[0] as [string, string, { actions: { callback: () => void }[] }];
-    expect([words, kind]).toEqual(['Cowork waits for you: What about rows without region?', 'warning']);
+    expect([words, kind]).toEqual(['Cowork waits for you in a.ipynb: What about rows without region?', 'warning']);
     options.actions[0]?.callback();
     expect(showPanel).toHaveBeenCalled();
     server.answers.set('GET inbox', { items: [], next: null });
@@ -101,7 +101,7 @@ describe('the notification', () => {
     server.answers.set('GET inbox', { items: ITEMS, next: null });
     await model.inbox.refresh();
     expect(dismiss).toHaveBeenCalledWith('n1');
-    expect(emit.mock.calls[1]?.[0]).toBe('2 things wait for you');
+    expect(emit.mock.calls[1]?.[0]).toBe('2 things wait for you in a.ipynb');
   });
 
   it('is not there when the user sees it already, or does not want it', async () => {

@@ -51,7 +51,7 @@ async def work(bench: Bench) -> AsyncIterator[Work]:
         """Take some time."""
         made.begun.set()
         await made.goes_on.wait()
-        return ToolResult("Done.")
+        return ToolResult("Done.", "Done.")
 
     add_tools(bench, linger)
     made.job_id = bench.start("Count the birds")

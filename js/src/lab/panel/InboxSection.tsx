@@ -52,7 +52,14 @@ export function InboxSection({ items }: { items: readonly InboxItem[] }): VNode 
 
 export function sentence(items: readonly InboxItem[]): string {
   const [first] = items;
-  return items.length === 1 && first ? t('Cowork waits for you: %1', line(first)) : t('%1 things wait for you', String(items.length));
+  return items.length === 1 && first
+    ? t('Cowork waits for you in %1: %2', where(first), line(first))
+    : t('%1 things wait for you in %2', String(items.length), [...new Set(items.map(where))].join(', '));
+}
+
+/** The notebook that it is about, or the conversation's name where there is none. */
+export function where({ notebook, title }: InboxItem): string {
+  return oneLine(notebook || title || t('Untitled'), 80);
 }
 
 /** What is asked, in one line. */
@@ -64,7 +71,14 @@ function Item({ item, open }: { item: InboxItem; open: boolean }): VNode {
   const panel = usePanel();
   return (
     <div class="cw-row cw-inbox-item">
-      <Fold summary={line(item)} open={open}>
+      <Fold
+        summary={
+          <>
+            {line(item)} <span class="cw-dim">{where(item)}</span>
+          </>
+        }
+        open={open}
+      >
         {() => (
           <>
             <p class="cw-dim">
