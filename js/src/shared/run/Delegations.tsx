@@ -1,23 +1,22 @@
 import { Fragment, type VNode } from 'preact';
-import { useMemo } from 'preact/hooks';
 
 import { StepRow } from '../plan/StepRow';
 import { t } from '../translate';
 import { Conversation } from './Conversation';
-import { aroundDelegations, entriesOfTask, taskStart } from './fold';
+import { entriesOfTask, stretches, taskStart } from './fold';
 import { waitsIn, type Entry, type RunState, type TaskState } from './state';
 
 /** What an agent said, and in between, each in its row, the tasks that it handed to others. */
 export function Delegations({ state, entries }: { state: RunState; entries: readonly Entry[] }): VNode {
-  const { before, delegated } = useMemo(() => aroundDelegations(state, entries), [state, entries]);
   return (
     <>
-      <Conversation entries={before} />
-      {delegated.map(({ task, after }, at) => (
-        <Fragment key={task.id}>
-          <ol class="cw-steps" aria-label={t('Delegated task %1', String(at + 1))}>
-            <Delegation state={state} task={task} number={at + 1} />
-          </ol>
+      {stretches(state, entries).map(({ task, after }, at) => (
+        <Fragment key={task?.id}>
+          {task && (
+            <ol class="cw-steps" aria-label={t('Delegated task %1', String(at))}>
+              <Delegation state={state} task={task} number={at} />
+            </ol>
+          )}
           <Conversation entries={after} />
         </Fragment>
       ))}

@@ -56,26 +56,23 @@ export function mainEntries(state: RunState): Entry[] {
   return state.entries.filter(entry => !(entry.task && own.has(entry.task)) && !isRepetition(state, entry));
 }
 
-/** A delegated task, where it was delegated, and what its agent's own words say before the next one. */
-export interface Delegated {
-  task: TaskState;
+/** A delegated task, or the beginning, and the agent's own words from there to the next one. */
+interface Stretch {
+  task: TaskState | null;
+  at: number;
   after: Entry[];
 }
 
 /** Cuts the main column where tasks were delegated. What was delegated before the oldest entry comes first. */
-export function aroundDelegations(state: RunState, entries: readonly Entry[]): { before: Entry[]; delegated: Delegated[] } {
-  const handedOver = (task: TaskState): number => state.entries.findIndex(entry => entry.kind === 'assignment' && entry.task === task.id);
-  const delegated = delegationsOf(state).map(task => ({ task, at: handedOver(task), after: [] as Entry[] }));
-  if (delegated.length === 0) {
-    return { before: [...entries], delegated };
-  }
-  delegated.sort((one, other) => one.at - other.at);
-  const before: Entry[] = [];
+export function stretches(state: RunState, entries: readonly Entry[]): Stretch[] {
+  const placeOf = (task: TaskState): number => state.entries.findIndex(({ kind, task: id }) => kind === 'assignment' && id === task.id);
+  const delegated = delegationsOf(state).map((task): Stretch => ({ task, at: placeOf(task), after: [] }));
+  const found = [{ task: null, at: -2, after: [] }, ...delegated].sort((one, other) => one.at - other.at);
   for (const entry of entries.filter(one => !isHandOver(state, one))) {
     const at = state.entries.indexOf(entry);
-    (delegated.filter(one => one.at < at).pop()?.after ?? before).push(entry);
+    found.filter(one => one.at < at).pop()?.after.push(entry);
   }
-  return { before, delegated };
+  return found;
 }
 
 /** The call that delegated a task; a row tells more of it. One that was refused has no row. */
