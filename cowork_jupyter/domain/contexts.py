@@ -104,7 +104,7 @@ class Context(BaseModel):
     updated_at: str = Field(default_factory=now)
 
 
-class Usage(BaseModel):
+class Spending(BaseModel):
     """What was spent: tokens as the model's server reported them, and what else is limited."""
 
     prompt_tokens: int = 0
@@ -121,6 +121,11 @@ class Usage(BaseModel):
     currency: str = ""
     model: str = ""
     """Who was asked last."""
+
+
+class Usage(Spending):
+    """What a job has spent, and how much it may."""
+
     limits: dict[str, int | float] = {}
     """The limits that hold for this job instead of the configured ones."""
 

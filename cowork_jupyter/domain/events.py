@@ -18,7 +18,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from .cell_changes import CellDecision
-from .contexts import Initiator, JobKind, JobStatus, StepStatus, Task, Usage
+from .contexts import Initiator, JobKind, JobStatus, Spending, StepStatus, Task
 from .data import Data, read, tagged
 from .message_data import PlanFacts, QuestionData, RoleChangeData, ToolCallData, ToolOutcome
 from .messages import Message
@@ -221,7 +221,7 @@ class QueueChanged(Data):
     waiting: int
 
 
-class UsageCharged(Data, Usage):
+class UsageCharged(Data, Spending):
     """What one turn has used."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from enum import StrEnum
+from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -147,11 +148,11 @@ class Message(BaseModel):
         """The text of all its text parts."""
         return "".join(part.text for part in self.content if isinstance(part, TextPart))
 
-    @property
+    @cached_property
     def data_as_text(self) -> str:
         """What a model reads of a message without words: its data as JSON.
 
-        What plain words have beside them is not for the model.
+        What plain words have beside them is not for the model. Every turn asks for it again.
         """
         said = {} if self.message_type is MessageType.TEXT else self.data.model_dump()
         return json.dumps(said, ensure_ascii=False, default=str) if said else ""

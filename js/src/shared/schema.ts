@@ -3024,7 +3024,7 @@ export interface components {
         };
         /**
          * Usage
-         * @description What was spent: tokens as the model's server reported them, and what else is limited.
+         * @description What a job has spent, and how much it may.
          */
         Usage: {
             /** @default 0 */
@@ -3063,10 +3063,6 @@ export interface components {
             currency: string;
             /** @default false */
             estimated: boolean;
-            /** @default {} */
-            limits: {
-                [key: string]: number;
-            };
             /** @default  */
             model: string;
             /** @default 0 */

@@ -180,10 +180,8 @@ function thoughtFor(state: RunState, message: Message): number | null {
 
 function endJob(state: RunState, { data, job_id, created_at }: EventOf<'job-completed'>): RunState {
   const id = job_id ?? data.job_id;
-  const unknown: Pick<JobState, 'kind' | 'role' | 'planId' | 'planRevision' | 'startedAt'> = {
-    ...{ kind: 'message', role: 'actor', planId: null, planRevision: null, startedAt: null }
-  };
-  const job: JobState = { ...unknown, ...state.jobs[id], id, status: data.status, error: data.error ?? null, endedAt: created_at };
+  const before = state.jobs[id] ?? { id, kind: 'message', role: 'actor', planId: null, planRevision: null, startedAt: null };
+  const job: JobState = { ...before, status: data.status, error: data.error ?? null, endedAt: created_at };
   const ended = { ...state, busy: state.busy === id ? null : state.busy, jobs: { ...state.jobs, [id]: job } };
   return state.follows.includes(id) ? keepDrafts(withoutPending(ended, id), id) : ended;
 }

@@ -32,42 +32,28 @@ export function fromCard(card: RunCardData): RunState {
   return (snapshot.messages ?? []).reduce((state: RunState, one) => withMessage(state, messageOf(one)), empty);
 }
 
-/** A message of a saved card as the server would send it: a notebook is anybody's, so its data is checked here, once. */
-export function messageOf({ text: said, cut, data, ...one }: RunSnapshot['messages'][number]): Message {
-  const at = one.created_at ?? '';
-  const base = {
-    ...{ context_id: '', role: one.role, agent_role: one.agent_role, created_at: at, cut: cut === true },
-    ...{ id: one.id ?? `${one.message_type}-${at}-${text(said).slice(0, 40)}`, job_id: one.job_id ?? null, task_id: one.task_id ?? null },
-    content: [{ type: 'text' as const, text: text(said) }]
-  };
-  const fields = isRecord(data) ? data : {};
-  return { ...base, message_type: one.message_type, data: dataOf(one.message_type, fields) } as Message;
+/** A message of a saved card as the server would send it: a notebook is anybody's, so what it holds is checked here, once. */
+export function messageOf({ text: said, data, ...one }: RunSnapshot['messages'][number]): Message {
+  const { id = `${one.message_type}-${one.created_at}-${text(said).slice(0, 40)}`, job_id = null, task_id = null, created_at = '' } = one;
+  const content = [{ type: 'text', text: text(said) }];
+  return { ...one, id, job_id, task_id, created_at, content, data: dataOf(one.message_type, isRecord(data) ? data : {}) } as Message;
 }
 
 function dataOf(type: Message['message_type'], data: Record<string, unknown>): object {
-  const { call_id, tool, parameters, error, approved_revision, reproduction, answer } = data;
-  switch (type) {
-    case 'tool_call':
-      return { call_id: text(call_id), tool: text(tool), parameters: isRecord(parameters) ? parameters : {} };
-    case 'tool_result':
-      return {
-        ...{ call_id: text(call_id), ok: data['ok'] === true, summary: text(data['summary']) },
-        error: isRecord(error) ? { code: text(error['code']), message: text(error['message']) } : null
-      };
-    case 'question':
-      return questionOf(data);
-    case 'review':
-      return reviewOf(data);
-    case 'text':
-      return {
-        ...{ reasoning: text(data['reasoning']), problem: text(data['problem']) },
-        approved_revision: typeof approved_revision === 'number' ? approved_revision : null,
-        answer: isRecord(answer) ? { question_id: text(answer['question_id']), value: text(answer['value']) } : null,
-        reproduction: isRecord(reproduction) ? reproductionOf(reproduction) : null
-      };
-    default:
-      return {};
+  if (type === 'question' || type === 'review') {
+    return type === 'question' ? questionOf(data) : reviewOf(data);
   }
+  const { parameters, error, answer, reproduction, approved_revision } = data;
+  const said = Object.fromEntries(['call_id', 'tool', 'summary', 'reasoning', 'problem'].map(name => [name, text(data[name])]));
+  return {
+    ...said,
+    ok: data['ok'] === true,
+    parameters: isRecord(parameters) ? parameters : {},
+    error: isRecord(error) ? { code: text(error['code']), message: text(error['message']) } : null,
+    answer: isRecord(answer) ? { question_id: text(answer['question_id']), value: text(answer['value']) } : null,
+    approved_revision: typeof approved_revision === 'number' ? approved_revision : null,
+    reproduction: isRecord(reproduction) ? reproductionOf(reproduction) : null
+  };
 }
 
 /** Cards of earlier versions say only how one job stood; with tasks, it executed the plan. */
