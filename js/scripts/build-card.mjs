@@ -1,9 +1,9 @@
 // Bundles the widget into the two files that the Python package reads, and holds the sizes to their limits.
+import zopfli from '@gfx/zopfli';
 import { build } from 'esbuild';
 import { copyFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
 
 const js = dirname(dirname(fileURLToPath(import.meta.url)));
 const python = join(js, '..', 'cowork_jupyter');
@@ -35,14 +35,14 @@ function inDigits(bytes) {
 }
 
 // The script unpacks itself: less than half the size, and anywidget loads scripts from blobs anyway.
-function selfUnpacking(script) {
-  const bytes = gzipSync(script, { level: 9 });
+async function selfUnpacking(script) {
+  const bytes = Buffer.from(await zopfli.deflateAsync(script, { numiterations: 15 }));
   return `const packed="${inDigits(bytes)}",digits="${DIGITS}";
 async function unpack(){
 const words=new DataView(new ArrayBuffer(packed.length/5*4));
 for(let at=0,word=0;at<packed.length;){word=word*85+digits.indexOf(packed[at++]);if(at%5<1){words.setUint32(at/5*4-4,word);word=0}}
 const bytes=words.buffer.slice(0,${bytes.length});
-const script=await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+const script=await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"))).arrayBuffer();
 const url=URL.createObjectURL(new Blob([script],{type:"text/javascript"}));
 try{return (await import(url)).default}finally{URL.revokeObjectURL(url)}
 }
@@ -66,7 +66,7 @@ const bundled = await build({
 const script = bundled.outputFiles[0].contents;
 const unpackedKb = script.length / 1024;
 mkdirSync(join(python, 'static'), { recursive: true });
-writeFileSync(join(python, 'static', 'card.js'), development ? script : selfUnpacking(script));
+writeFileSync(join(python, 'static', 'card.js'), development ? script : await selfUnpacking(script));
 await build({
   absWorkingDir: js,
   entryPoints: { card: 'style/card.css' },
