@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
+from cowork_jupyter.agents.choices import STOP
 from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.agents.user import PermissionRequest, Ruling
 from cowork_jupyter.domain.contexts import Job
@@ -160,8 +161,15 @@ class House:
     # What came of it
 
     async def ended(self, job_id: str) -> Job:
+        """The job once it has ended; a step that did not do what it should is given up."""
         async with asyncio.timeout(PATIENCE):
-            return await self.service.jobs.wait(job_id)
+            ending = asyncio.ensure_future(self.service.jobs.wait(job_id))
+            while not ending.done():
+                for question in self.service.pending_questions(self.context):
+                    if STOP in [option["value"] for option in question.data["options"]]:
+                        self.service.answer(question.id, STOP)
+                await asyncio.wait([ending], timeout=0.02)
+            return await ending
 
     async def pending(self, besides: str = "") -> Inquiry:
         """The first request that waits for the user, other than one."""
