@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cowork_jupyter.agents.notebook_changes import Changes, as_left, changes, marks_of
+from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.message_data import ToolResultData
 from cowork_jupyter.domain.messages import Message, MessageType
 from cowork_jupyter.tools.notebook.state import CellState, NotebookState
@@ -37,12 +38,14 @@ def test_clearing_the_outputs_is_not_running() -> None:
 
 def test_what_the_agent_did_is_no_news_to_it() -> None:
     edited, made = notebook(a=("edited", 1)).cells[0], notebook(e=("made", None)).cells[0]
+    where = {"notebook": PATH, "cell_id": "d"}
+    failure = CoworkError("It failed.", code="cell_failed", details=where).as_dict()
     own = [
         result("edit_cell", {"paths": [PATH], "cell_id": "a", "fingerprint": edited.fingerprint}),
         result("insert_cell", {"paths": [PATH], "cell_id": "e", "fingerprint": made.fingerprint}),
         result("delete_cell", {"paths": [PATH], "cell_id": "b", "fingerprint": None}),
         result("run_cell", {"notebook": PATH, "cell_id": "c"}),
-        result("run_cell", {}, ok=False, error={"details": {"notebook": PATH, "cell_id": "d"}}),
+        result("run_cell", {}, ok=False, error=failure),
         result("edit_cell", {"paths": ["x.ipynb"], "cell_id": "f", "fingerprint": "1"}),
         result("move_cell", {"paths": [PATH], "cell_id": "f", "fingerprint": None}),
         result("read_file", {"paths": [PATH]}),

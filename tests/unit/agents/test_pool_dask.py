@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from cowork_jupyter.agents.pool_cluster import Attempt, Lost
 from cowork_jupyter.agents.pool_dask import MOST_ATTEMPTS, DaskPool
 from cowork_jupyter.domain.errors import Interrupted, Unavailable
-from cowork_jupyter.domain.events import EventType
+from cowork_jupyter.domain.notices import Notice
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.tools.base import ToolContext, ToolResult
@@ -46,8 +45,8 @@ class Notices:
     def __init__(self) -> None:
         self.codes: list[str] = []
 
-    def event(self, kind: EventType, data: dict[str, Any]) -> None:
-        self.codes.append(data["code"])
+    def event(self, data: Notice) -> None:
+        self.codes.append(data.code)
 
 
 class Sent:
