@@ -151,7 +151,7 @@ def test_a_kernel_that_makes_rules(site: Site) -> None:
 
 
 def test_a_kernel_that_takes_a_rule_back(site: Site) -> None:
-    rule = {"effect": "deny", "rule": "teleport", "scope": "session"}
+    rule = {"effect": "deny", "rule": "delete_file", "scope": "session"}
     made = site.user.post("rules", json=rule).json()["id"]
     assert site.kernel.delete(f"rules/{made}").status_code == 403
     assert [one["id"] for one in site.user.get("rules").json()["items"]] == [made]
