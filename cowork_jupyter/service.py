@@ -212,10 +212,10 @@ class CoworkService(Parts):
 
     def _card(self, context: Context, job_id: str) -> Job:
         """The job whose card it is, given any job on that card."""
-        job = self.job(job_id)
-        if job.context_id != context.id:
-            raise InvalidInput("card_id: it belongs to another conversation.", code="other_context")
-        return self.job(job.card_id)
+        known = {job.id: job for job in self.journal.store.jobs(context.id)}
+        if job_id not in known:
+            raise InvalidInput("card_id: this conversation has no such job.", code="unknown_card")
+        return known[known[job_id].card_id]
 
     def _with_chosen(self, context: Context, model: str | None) -> Context:
         """The context as it goes on: with another model, if one was chosen and nothing runs."""

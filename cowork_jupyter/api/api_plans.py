@@ -30,7 +30,6 @@ def plan_answer(call: Call, revision: PlanRevision) -> models.PlanAnswer:
     """A revision as the API shows it, with the files that have changed since."""
     return models.PlanAnswer(
         plan=revision.plan,
-        plan_id=revision.plan_id,
         revision=revision.revision,
         made_at=revision.made_at,
         stale=call.service.plans.stale_files(revision),

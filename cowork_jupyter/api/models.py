@@ -271,7 +271,6 @@ class PlanAnswer(BaseModel):
     """The plan of a conversation, if it has one."""
 
     plan: Plan | None
-    plan_id: str | None = None
     revision: int
     made_at: str | None
     stale: list[str]

@@ -46,7 +46,7 @@ def card_of_open_plan(link: Link, context: Context) -> str | None:
     plan = link.request("GET", f"context/{context['id']}/plan")
     made_by: str | None = None
     for job in jobs_of(link, context):
-        if plan["plan"] is None or job["plan_id"] != plan["plan_id"]:
+        if plan["plan"] is None or job["plan_id"] != plan["plan"]["id"]:
             continue
         if job["kind"] != "plan":
             made_by = job["id"]

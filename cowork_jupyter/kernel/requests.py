@@ -122,7 +122,7 @@ def _execute(desk: Desk, request: Request) -> Run | None:
     found = desk.link.request("GET", f"context/{context['id']}/plan") if context else {}
     if context is None or found["plan"] is None:
         raise CellProblem(_WORDS["no_plan"])
-    plan = {"plan_id": found["plan_id"], "revision": found["revision"]}
+    plan = {"plan_id": found["plan"]["id"], "revision": found["revision"]}
     if request.offer and (earlier := _executed_before(desk, context, plan)):
         return _watched(desk, earlier, display=request.display, again=plan).show()
     approval = {**plan, "model": request.model, "cell_id": desk.place.cell_id}

@@ -233,7 +233,7 @@ export class FakeServer implements Channel {
       [`jobs/${job_id}/card`]: { card: this.card, markdown: '' },
       [`context/${context_id}/jobs`]: list([]),
       [`context/${context_id}/plan${shot.plan_id ? `?plan_id=${shot.plan_id}` : ''}`]: {
-        ...{ plan: shot.plan, plan_id: shot.plan_id ?? null, revision: shot.revision, made_at: shot.made_at, stale: shot.stale }
+        ...{ plan: shot.plan, revision: shot.revision, made_at: shot.made_at, stale: shot.stale }
       },
       [`context/${context_id}/permissions`]: list(shot.permissions),
       [`context/${context_id}/questions`]: list(shot.questions),

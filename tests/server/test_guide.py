@@ -6,15 +6,29 @@ import asyncio
 import json
 from pathlib import Path
 
+from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.messages import MessageType
+from cowork_jupyter.domain.replies import Question
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.guide import NAME
 from cowork_jupyter.guide.model import GuideModel
+from cowork_jupyter.tools.notebook.changing import WRITE
 from tests.unit.agents.agreeable import Agreeable
 
 from .notebook_kernel import NOTEBOOK, PATIENCE, Place
 from .notebook_kernel import place as place
+
+
+class WritesAnyway:
+    """A user whose notebook is open in another program, and who wants the file written."""
+
+    async def ask(self, question: Question, _log: RunLog, **_: object) -> str | None:
+        assert question.accepts(WRITE), question.question
+        return WRITE
+
+    def left_open(self, *_: object) -> Question | None:
+        return None
 
 
 async def test_a_plan_becomes_cells_with_output_and_a_chart(
@@ -26,6 +40,7 @@ async def test_a_plan_becomes_cells_with_output_and_a_chart(
     service = extension.service
     service.kit.model = GuideModel()
     service.kit.gate.approver = Agreeable()
+    service.kit.user = WritesAnyway()
     context = service.create_context(notebook=NOTEBOOK, model=NAME)
     async with asyncio.timeout(PATIENCE):
         sent = service.send_message(

@@ -103,7 +103,7 @@ async def test_two_goals_are_two_plans_and_run_in_any_order(
         ("Tidy up", 1),
         ("Plot it", 1),
     ]
-    assert (await api.get(f"context/{context}/plan"))["plan_id"] == second["id"]
+    assert (await api.get(f"context/{context}/plan"))["plan"]["id"] == second["id"]
     execute = f"context/{context}/plan/execute"
     scripted.add(text("Looked."))
     started = await api.post(execute, {"revision": 1, "plan_id": first["id"]}, status=202)

@@ -1575,8 +1575,6 @@ export interface components {
         PlanAnswer: {
             made_at: string | null;
             plan: components["schemas"]["Plan"] | null;
-            /** @default null */
-            plan_id: string | null;
             revision: number;
             stale: string[];
         };

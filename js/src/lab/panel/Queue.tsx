@@ -22,7 +22,7 @@ export function Queue({ context }: { context: string }): VNode {
     void removing.run(() => channel.request('DELETE', `context/${context}/queue/${id}`)).then(reload);
   return (
     <>
-      <ul class="cw-queue" role="status">
+      <ul class="cw-queue" aria-live="polite">
         {(value?.items ?? []).map(({ id, content }) => (
           <li key={id} class="cw-chip">
             <span class="cw-name" title={oneLine(content, 2000)}>

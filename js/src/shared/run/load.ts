@@ -33,8 +33,8 @@ export function planAddress(contextId: string, planId: string | null): string {
 }
 
 /** Whether an answer tells more about the very revision that the card shows. */
-export function isPlanOf(state: RunState, { plan_id, revision }: PlanAnswer): boolean {
-  return state.plan !== null && plan_id === state.planId && revision === state.revision;
+export function isPlanOf(state: RunState, { plan, revision }: PlanAnswer): boolean {
+  return plan !== null && plan.id === state.planId && revision === state.revision;
 }
 
 export function withPlan(state: RunState, { plan, revision, made_at, stale }: PlanAnswer): RunState {

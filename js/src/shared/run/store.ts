@@ -110,7 +110,7 @@ export class RunStore {
   }
 
   takePlan(answer: PlanAnswer): void {
-    if (answer.plan_id === this.state.planId && answer.revision >= this.state.revision) {
+    if (answer.plan?.id === this.state.planId && answer.revision >= this.state.revision) {
       this.change(withPlan(this.state, answer));
     }
   }

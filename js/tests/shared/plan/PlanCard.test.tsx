@@ -108,7 +108,7 @@ describe('editing a plan', () => {
 
   it('saves text, order by keyboard, new and removed steps, against the revision one began with', async () => {
     const { screen, server } = await edit();
-    server.answers.set('PUT context/c1/plan', { plan: plan(3, { goal: 'As saved' }), plan_id: 'p1', revision: 3, made_at: AT, stale: [] });
+    server.answers.set('PUT context/c1/plan', { plan: plan(3, { goal: 'As saved' }), revision: 3, made_at: AT, stale: [] });
     await write(screen.querySelectorAll('textarea')[0]!, 'Do it well');
     await key(screen.querySelectorAll('.cw-grip')[0]!, 'ArrowDown');
     expect(document.activeElement).toBe(screen.querySelectorAll('.cw-grip')[1]);
@@ -164,7 +164,7 @@ describe('editing a plan', () => {
   it('says kindly that somebody was quicker, and loses nothing', async () => {
     const { screen, server } = await edit();
     server.answers.set('PUT context/c1/plan', new CoworkError({ code: 'stale_revision', message: 'Changed.', status: 409 }));
-    server.answers.set('GET context/c1/plan?plan_id=p1', { plan: plan(1), plan_id: 'p1', revision: 5, made_at: AT, stale: [] });
+    server.answers.set('GET context/c1/plan?plan_id=p1', { plan: plan(1), revision: 5, made_at: AT, stale: [] });
     await write(screen.querySelectorAll('textarea')[0]!, 'Mine');
     await click(button(screen, 'Save'));
     expect(screen.textContent).toContain('it is at revision 5 now');

@@ -36,7 +36,7 @@ describe('opening a run', () => {
 
   it('takes the whole plan, where the card had room for a part of it only', async () => {
     const server = new FakeServer(planned({ plan: plan(2) }));
-    server.answers.set('GET context/c1/plan?plan_id=p1', { plan: plan(60), plan_id: 'p1', revision: 1, made_at: null, stale: ['a'] });
+    server.answers.set('GET context/c1/plan?plan_id=p1', { plan: plan(60), revision: 1, made_at: null, stale: ['a'] });
     const store = await opened(server);
     expect(store.state.plan?.steps).toHaveLength(60);
     expect(store.state.stale).toEqual(['a']);
