@@ -121,23 +121,31 @@ async def test_running_one_shows_its_plan_for_approval_and_asks_no_model(api: Ap
     assert events[3]["data"] == {**answer["plan"], "revision": 1}
 
 
+async def accept_words(api: Api, context: str) -> None:
+    """The scripted agent only says that it has written: the user takes its word for it."""
+    question = await api.first_question(context)
+    await api.post(f"questions/{question['id']}/answer", {"value": "accept"})
+
+
 async def test_its_plan_is_carried_out_like_any_other(api: Api, scripted: ScriptedServer) -> None:
     await api.post("workflows", by_hand(), status=201)
     context = (await run(api, "clean", path="may.csv"))["context_id"]
     scripted.add(text("Read it."), text("Mended it."))
     job = await api.post(f"context/{context}/plan/execute", {"revision": 1}, status=202)
+    await accept_words(api, context)
     assert (await api.ended(job["job_id"]))["status"] == "completed"
     assert "Rewrite may.csv" in str(scripted.requests[1].body["messages"])
 
 
-async def test_in_a_conversation_with_a_plan_it_is_the_next_revision(
+async def test_in_a_conversation_with_a_plan_it_is_another_plan(
     api: Api, scripted: ScriptedServer
 ) -> None:
     context = await planned(api, scripted)
     await api.post("workflows", by_hand(), status=201)
     await run(api, "clean", context, path="may.csv")
     answer = await api.get(f"context/{context}/plan")
-    assert (answer["revision"], answer["plan"]["goal"]) == (2, "Clean may.csv")
+    assert (answer["revision"], answer["plan"]["goal"]) == (1, "Clean may.csv")
+    assert len((await api.get(f"context/{context}/plans"))["items"]) == 2
 
 
 async def test_a_finished_plan_is_saved_as_one_to_be_done(
@@ -146,6 +154,7 @@ async def test_a_finished_plan_is_saved_as_one_to_be_done(
     context = await planned(api, scripted)
     scripted.add(text("Read it."), text("Mended it."))
     job = await api.post(f"context/{context}/plan/execute", {"revision": 1}, status=202)
+    await accept_words(api, context)
     await api.ended(job["job_id"])
     body = {"name": "clean", "context_id": context, "parameters": [PATH]}
     saved = await api.post("workflows", body, status=201)
