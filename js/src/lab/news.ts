@@ -10,6 +10,7 @@ export type Happened = Readonly<Record<string, readonly string[]>> | null;
 
 export interface INews {
   readonly happened: ISignal<unknown, Happened>;
+  listen(): void;
 }
 
 export class News implements INews {

@@ -59,7 +59,7 @@ export const panel: JupyterFrontEndPlugin<void> = {
     });
     app.shell.add(view, 'right', { rank: 1000, type: 'Cowork' });
     if (PageConfig.getOption('coworkRecord') === 'true') {
-      void cowork.inbox.refresh();
+      cowork.news.listen(); // with which the inbox is asked once
     }
     notifyOfInbox(cowork, {
       isSeen: item => document.visibilityState === 'visible' && (view.isVisible || isInFront(notebooks, item.notebook)),

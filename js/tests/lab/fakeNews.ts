@@ -6,6 +6,8 @@ import type { Happened, INews } from '../../src/lab/news';
 export class FakeNews implements INews {
   readonly happened = new Signal<FakeNews, Happened>(this);
 
+  listen(): void {}
+
   tell(happened: Happened): void {
     this.happened.emit(happened);
   }
