@@ -69,7 +69,7 @@ class CardState(BaseModel):
     plan: PlanAnswer | None
     """The plan that the card shows."""
     checkpoints: int
-    """How many were made by the card's jobs."""
+    """How many were made by the card's jobs that have something to take back."""
     decisions: list[UserDecision]
     """What the user has allowed or denied on the card, oldest first."""
     questions: list[QuestionView] | None = None
@@ -132,7 +132,10 @@ def _state(call: Call, run: Run, seq: int, left_out: int) -> CardState:
         busy=active.id if active else None,
         messages=store.job_messages(*ids) if left_out <= MAX_LEFT_OUT else None,
         plan=plan_answer(call, run.revision) if run.revision else None,
-        checkpoints=sum(one.job_id in ids for one in store.checkpoints(context_id)),
+        checkpoints=sum(
+            one.job_id in ids and bool(one.data.get("files"))
+            for one in store.checkpoints(context_id)
+        ),
         decisions=[UserDecision.of(one) for one in run.permissions if one.answer],
     )
     if call.caller.kernel_id is None:
