@@ -69,7 +69,7 @@ function ofAJob(state: RunState, event: Event): RunState {
     case 'task-completed':
       return withTask(state, event);
     case 'checkpoint-created':
-      return { ...state, checkpoints: state.checkpoints + 1 };
+      return (event.data.files ?? []).length > 0 ? { ...state, checkpoints: state.checkpoints + 1 } : state;
     case 'usage':
       return { ...state, usage: addedUsage(state.usage, usageOf(event.data)), model: event.data.model || state.model };
     case 'notice':
