@@ -2,79 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-
 from playwright.sync_api import Page, expect
 
-from tests.scripted import stall, text
+from tests.scripted import stall
 
 from ..lab import LabServer
 from ..visit import has, open_panel, rows
 from .desk import Desk, execute, press, role_is, stands
 from .script import Script
-
-
-def test_a_renamed_notebook_keeps_its_conversation(
-    page: Page, desk_lab: LabServer, script: Script
-) -> None:
-    script.when("Report on roads", script.writes("roads", 1, 2))
-    script.when("Report on rails", script.writes("rails", 1))
-    script.when("How many?", text("Two."))
-    cells = ("%%plan\nReport on roads", "%%plan\nReport on rails", "%%act\nHow many?")
-    desk = Desk(page, desk_lab, "draft.ipynb", *cells)
-    roads = desk.run(1)
-    stands(roads, "Plan ready")
-    desk.reload()
-    desk.rename("traffic.ipynb")
-    desk.is_as_it_happened()
-    execute(roads)
-    assert desk.has("roads1.txt", "roads2.txt", "traffic.ipynb")
-    rails = desk.run(2)
-    stands(rails, "Plan ready")
-    desk.reload()
-    stands(roads, "Completed")
-    desk.restart_kernel()
-    asked = desk.run(3)
-    expect(asked).to_contain_text("Two.")
-    stands(asked, "Completed")
-    execute(rails)
-    assert desk.has("rails1.txt")
-    panel = open_panel(page)
-    expect(rows(panel)).to_have_count(1)
-    desk.reload()
-    desk.is_as_it_happened()
-
-
-def test_the_cards_of_a_copy_are_records(page: Page, desk_lab: LabServer, script: Script) -> None:
-    script.when("Report on ships", script.writes("ships", 1))
-    script.when("Report on boats", script.writes("boats", 1))
-    cells = ("%%plan\nReport on ships", "%%plan\nReport on boats")
-    desk = Desk(page, desk_lab, "ships.ipynb", *cells)
-    ships = desk.run(1)
-    stands(ships, "Plan ready")
-    desk.reload()
-    stands(ships, "Plan ready")
-    shutil.copy(desk_lab.root / "ships.ipynb", desk_lab.root / "copy.ipynb")
-
-    copy = Desk(page, desk_lab, "copy.ipynb")
-    expect(copy.card(1)).to_contain_text("A record")
-    expect(copy.card(1)).to_contain_text("Write ships1.txt")
-    for name in ("Execute plan", "Discuss…", "Re-plan", "Edit steps"):
-        expect(copy.card(1).get_by_role("button", name=name)).to_have_count(0)
-    copy.run(0)
-    boats = copy.run(2)  # which begins a conversation of the copy's own
-    execute(boats)
-    assert desk.has("boats1.txt")
-    assert not desk.has("ships1.txt")
-    copy.reload()
-    stands(boats, "Completed")
-
-    desk = Desk(page, desk_lab, "ships.ipynb")
-    execute(desk.card(1))
-    assert desk.has("ships1.txt")
-    expect(desk.card(2)).to_have_count(0)
-    desk.reload()
-    desk.is_as_it_happened()
 
 
 def test_two_tabs_show_the_same_run(
