@@ -30,13 +30,14 @@ from .conftest import PATIENCE, Cluster, line_of
 
 pytestmark = pytest.mark.asyncio
 
-TOOLS = ["read_file", "execute_command"]
+READING = ["read_file"]
+TOOLS = [*READING, "execute_command"]
 QUESTION = text(json.dumps({"type": "question", "question": "Which?", "allow_custom": True}))
 
 
-async def start(bench: Bench, *steps: str) -> str:
+async def start(bench: Bench, *steps: str, tools: list[str] = TOOLS) -> str:
     """Approve a plan with these independent steps; gives the job's id."""
-    make_plan(bench, {step: [] for step in steps}, tools_needed=TOOLS)
+    make_plan(bench, {step: [] for step in steps}, tools_needed=tools)
     return await execute(bench)
 
 
@@ -134,7 +135,7 @@ async def test_a_question_is_answered_and_no_worker_is_held_while_it_waits(
     bench: Bench, cluster: Cluster, scripted: ScriptedServer
 ) -> None:
     scripted.add(call("read_file", path="a.py"), QUESTION, text("Done."))
-    job_id = await start(bench, "a")
+    job_id = await start(bench, "a", tools=READING)
     question = await until(bench, asks("Which?"))
     assert await cluster.at_work() == []
     bench.service.answer(question.data.model_dump()["id"], "this one")
@@ -148,7 +149,7 @@ async def test_a_request_for_permission_comes_to_the_user_and_no_worker_is_held_
 ) -> None:
     bench.service.kit.gate.approver = bench.service.inquiries
     scripted.add(call("delete_file", path="a.py"), text("Done."))
-    job_id = await start(bench, "a")
+    job_id = await start(bench, "a", tools=READING)
     request = await until(bench, lambda event: event.type is EventType.PERMISSION_REQUEST)
     assert (request.data.model_dump()["tool"], request.data.model_dump()["task_id"]) == (
         "delete_file",
@@ -273,7 +274,7 @@ async def test_a_worker_killed_while_it_only_reads_costs_nothing_but_time(
     await cluster.run(hold_up_reading)
     (bench.workspace / "slow.txt").write_text("at last")
     scripted.add(call("read_file", path="slow.txt"), text("Done."))
-    job_id = await start(bench, "a")
+    job_id = await start(bench, "a", tools=READING)
     await until(bench, writes("reading"))
     lost = await cluster.kill_whoever_works()
     assert (await ended(bench, job_id)).status is JobStatus.COMPLETED

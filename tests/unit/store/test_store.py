@@ -18,6 +18,7 @@ from cowork_jupyter.domain.identity import new_id
 from cowork_jupyter.domain.message_data import ToolCallData
 from cowork_jupyter.domain.messages import ImagePart, Message, MessageType, TextPart
 from cowork_jupyter.domain.plan import Plan, PlanStep
+from cowork_jupyter.domain.queue import QueuedMessage
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.store import CheckpointRecord, Inquiry, InquiryKind, PlanRevision, Store
 
@@ -343,7 +344,7 @@ def test_deleting_a_context_removes_everything_of_it_and_nothing_else(store: Sto
     store.delete_context(gone.id)
     named = "SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite%'"
     tables = [row[0] for row in store._rows(named)]
-    assert len(tables) == 10
+    assert len(tables) == 11
     for table in tables:
         key = "id" if table == "contexts" else "context_id"
         found = {row[0] for row in store._rows(f"SELECT {key} FROM {table}")}
@@ -362,6 +363,7 @@ def _full_context(store: Store) -> Context:
         tx.save_inquiry(Inquiry(id=new_id("q"), context_id=context.id))
         tx.save_plan(PlanRevision(context_id=context.id, revision=1, plan=plan))
         tx.save_checkpoint(CheckpointRecord(id=new_id("cp"), context_id=context.id))
+        tx.save_queued_message(QueuedMessage(context_id=context.id, content="and then?"))
         name = f"{context.id}.ipynb"
         tx.save_cell_change(
             CellChange(context_id=context.id, notebook=name, cell_id="c0", before=None, after=None)
