@@ -9,7 +9,7 @@ const step = (number, action, more = {}) => ({
 });
 
 const PLAN = {
-  type: 'plan', format_version: '1.0', goal: 'Clean sales.csv and chart monthly revenue by region',
+  type: 'plan', id: 'p', format_version: '1.0', goal: 'Clean sales.csv and chart monthly revenue by region',
   steps: [
     step(1, 'Drop 214 duplicate rows, parse `date`', {
       reason: 'Half the dates are DD/MM, which shifts months', tools_needed: ['edit_cell', 'run_cell'], files: ['analysis.ipynb'], estimated_time: '5 s'
@@ -23,7 +23,7 @@ const WIDE = { ...PLAN, steps: PLAN.steps.map(one => (one.id === '2' ? { ...one,
 
 let ids = 0;
 const message = (role, agent_role, message_type, text, data = {}, more = {}) => ({
-  id: `m${++ids}`, job_id: 'j', task_id: null, role, agent_role, message_type, text, data, created_at: AT, ...more
+  id: `m${++ids}`, job_id: more.task_id ? 'e' : 'j', task_id: null, role, agent_role, message_type, text, content: [{ type: 'text', text }], data, created_at: AT, ...more
 });
 const call = (tool, parameters, summary, more = {}) => {
   const call_id = `c${++ids}`;
@@ -47,12 +47,22 @@ const snapshot = more => ({
   usage: { prompt_tokens: 1500, completion_tokens: 600, total_tokens: 2100 }, started_at: AT, ended_at: later(9), seq: 0, ...more
 });
 const card = (more = {}) => ({
-  version: 1, kind: 'run', host: 'kernel', context_id: 'ctx', job_id: 'j', role: 'planner', title: 'Clean sales.csv', saved_at: later(10), snapshot: snapshot(more)
+  version: 1, kind: 'run', host: 'kernel', context_id: 'ctx', job_id: 'j', role: 'planner', title: 'Clean sales.csv', saved_at: later(10), snapshot: snapshot({ ...jobsOf(snapshot(more)), ...more })
 });
+
+const job = (id, more) => ({ id, kind: 'message', role: 'planner', plan_id: null, plan_revision: null, card_id: 'j', status: 'completed', error: null, created_at: AT, completed_at: later(9), ...more });
+
+/** A plan that has tasks was executed by a job of its own, which stands as the snapshot says. */
+function jobsOf({ plan, revision, tasks, role, status, error, ended_at }) {
+  const of_plan = plan ? { plan_id: plan.id, plan_revision: revision } : {};
+  const stands = { role, status, error, completed_at: ended_at };
+  const jobs = tasks.length > 0 ? [job('j', of_plan), job('e', { kind: 'plan', ...of_plan, ...stands })] : [job('j', { ...of_plan, ...stands })];
+  return { jobs, plan_id: plan?.id ?? null };
+}
 
 const statuses = (plan, ...states) => ({ ...plan, steps: plan.steps.map((one, at) => ({ ...one, status: states[at] ?? 'pending' })) });
 const task = (number, status, more = {}) => ({
-  id: `t${number}`, step_id: String(number), status, result: null, error: null, created_at: later(number * 5), completed_at: status === 'completed' ? later(number * 5 + 4.8) : null, ...more
+  id: `t${number}`, job_id: 'e', step_id: String(number), role: 'actor', description: '', status, result: null, error: null, created_at: later(number * 5), completed_at: status === 'completed' ? later(number * 5 + 4.8) : null, ...more
 });
 const DIFF = `--- analysis.ipynb
 +++ analysis.ipynb
@@ -74,7 +84,7 @@ const RUNNING = {
   tasks: [task(1, 'completed', { result: '214 rows dropped, 3,120 dates fixed' }), task(2, 'running')], messages: [...MADE, ...STEP_1]
 };
 const PERMISSION = {
-  id: 'p1', context_id: 'ctx', job_id: 'j', task_id: 't2', agent_role: 'actor', tool: 'execute_command', parameters: { command: 'pip install pyarrow' },
+  id: 'p1', context_id: 'ctx', job_id: 'e', task_id: 't2', agent_role: 'actor', tool: 'execute_command', parameters: { command: 'pip install pyarrow' },
   resource: 'pip install pyarrow', risk: 'medium', why: ['Writing Parquet needs it.', 'Installs packages into this environment; network.'],
   scopes: ['once', 'session', 'workspace', 'global'], rules: ['execute_command(pip install pyarrow)'],
   shown: { kind: 'command', text: 'pip install pyarrow', complete: true }, uncovered: [], status: 'pending', created_at: AT
@@ -96,8 +106,8 @@ const AUDIT = {
   }))
 };
 const CHECKPOINTS = [
-  { id: 'k1', created_at: later(4), label: 'before step 1', tool: 'edit_cell', step_id: '1', files: ['analysis.ipynb'], uncovered: [] },
-  { id: 'k2', created_at: later(9), label: 'before step 2', tool: 'run_cell', step_id: '2', files: [], uncovered: [] }
+  { id: 'k1', job_id: 'e', created_at: later(4), label: 'before step 1', tool: 'edit_cell', step_id: '1', files: ['analysis.ipynb'], uncovered: [] },
+  { id: 'k2', job_id: 'e', created_at: later(9), label: 'before step 2', tool: 'run_cell', step_id: '2', files: [], uncovered: [] }
 ];
 const HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</scr' + 'ipt> \u202Etxt.exe\u202C a\u200bb \u001b[31mred';
 
@@ -171,9 +181,8 @@ export const CARDS = {
 };
 
 export const ANSWERS = {
-  'GET context/ctx/jobs': { items: [], next: null },
-  'GET context/ctx/audit': AUDIT,
+  'GET context/ctx/audit?job_id=j': AUDIT,
   'GET context/ctx/checkpoints': { items: CHECKPOINTS, next: null },
-  'GET checkpoints/k1/diff?scope=job': { items: [{ path: 'analysis.ipynb', status: 'changed', diff: DIFF }, { path: 'sales_clean.parquet', status: 'added', diff: null, why: 'binary, 3 MB' }], next: null },
+  'GET checkpoints/k1/diff?scope=card': { items: [{ path: 'analysis.ipynb', status: 'changed', diff: DIFF }, { path: 'sales_clean.parquet', status: 'added', diff: null, why: 'binary, 3 MB' }], next: null },
   'POST checkpoints/k1/rollback': { restored: ['analysis.ipynb'], removed: ['sales_clean.parquet'], skipped: [{ path: 'notes.md', why: 'you changed it after that', can_overwrite: true }, { path: 'report.html', why: 'another conversation changed it after that', can_overwrite: true }, { path: 'archive.zip', why: 'its content was not kept: larger than checkpoint_file_limit (2 GiB)' }], checkpoint_id: 'k9' }
 };

@@ -18,20 +18,18 @@ class Kernel {
       this.subscription = id;
       answer(silent ? 503 : 200, silent ? { error: { code: 'busy', message: 'Busy.', retryable: true, details: {} } } : null);
       events.forEach(event => this.tell({ subscription: id, event }));
-    } else if (path.endsWith('/card')) {
-      answer(unknown ? 404 : 200, unknown ? gone : { card, markdown: '' });
+    } else if (path === 'jobs/j/card?whole=true') {
+      answer(unknown ? 404 : 200, unknown ? gone : { card, markdown: '', state: wholeState(card) });
     } else if (method !== 'UNSUBSCRIBE') {
-      const { plan, revision, made_at, stale, permissions, questions, messages } = card.snapshot;
-      const own = {
-        'GET context/ctx/plan': { plan, revision, made_at, stale },
-        'GET context/ctx/permissions': { items: permissions, next: null },
-        'GET context/ctx/questions': { items: questions, next: null },
-        'GET context/ctx/messages?after=0&limit=1000': { items: messages, next: null }
-      };
-      const body = own[`${method} ${path}`] ?? ANSWERS[`${method} ${path}`];
+      const body = ANSWERS[`${method} ${path}`];
       answer(body ? 200 : 404, body ?? gone);
     }
   }
+}
+
+function wholeState({ snapshot: { jobs, plan, revision, made_at, stale, permissions, questions, messages } }) {
+  const busy = jobs.find(({ status }) => status === 'running')?.id ?? null;
+  return { seq: 0, busy, messages, plan: { plan, revision, made_at, stale }, checkpoints: 0, decisions: [], permissions, questions, reproduction: null, audit: null };
 }
 
 const frame = () => new Promise(requestAnimationFrame);
