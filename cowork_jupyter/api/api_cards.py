@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from ..domain.messages import Message
 from ..record import Audit
 from ..record.card import RunCard, run_card
-from ..record.card_model import RunCardData
+from ..record.card_model import CardJob, CardTask, RunCardData
 from ..record.run import Run, run_of
 from ..store import Inquiry
 from .api_kernels import ReproductionAnswer, reproduction_answer
@@ -66,6 +66,8 @@ class CardState(BaseModel):
     """The job that runs in the conversation, of this card or of another."""
     messages: list[Message] | None
     """All that was said on the card; null if it is more than anybody reads at once."""
+    jobs: list[CardJob]
+    tasks: list[CardTask]
     plan: PlanAnswer | None
     """The plan that the card shows."""
     checkpoints: int
@@ -131,6 +133,8 @@ def _state(call: Call, run: Run, seq: int, left_out: int) -> CardState:
         seq=seq,
         busy=active.id if active else None,
         messages=store.job_messages(*ids) if left_out <= MAX_LEFT_OUT else None,
+        jobs=[CardJob.of(job) for job in run.jobs],
+        tasks=[CardTask.of(task) for task in run.tasks],
         plan=plan_answer(call, run.revision) if run.revision else None,
         checkpoints=sum(
             one.job_id in ids and bool(one.data.get("files"))

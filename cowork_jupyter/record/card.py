@@ -17,7 +17,7 @@ from ..domain.messages import Message, MessageType
 from ..store import Inquiry, PlanRevision
 from ..store.records import PENDING
 from .card_markdown import brief, card_markdown
-from .card_model import RunCardData
+from .card_model import CardJob, CardTask, RunCardData
 from .decided import asked_by, decisions
 from .discretion import Discretion
 from .run import Run
@@ -180,18 +180,14 @@ class _Maker:
         }
 
     def _job(self, job: Job) -> dict[str, Any]:
-        """What a card must know of each of its jobs."""
-        wanted = {"id", "kind", "role", "status", "plan_id", "plan_revision", "card_id"}
-        facts = job.model_dump(mode="json", include=wanted | {"created_at", "completed_at"})
+        facts = CardJob.of(job).model_dump(mode="json")
         return {**facts, "error": self._cut(job.error, 200) if job.error else None}
 
     def _tasks(self, allowed: Allowance) -> Iterator[dict[str, Any]]:
         """What became of the steps; a task that has nothing to tell is told by its step."""
-        wanted = {"id", "job_id", "step_id", "role", "description", "status", "result", "error"}
-        wanted |= {"created_at", "completed_at"}
         if allowed.whole_steps:
             for task in self.run.tasks:
-                facts = task.model_dump(mode="json", include=wanted)
+                facts = CardTask.of(task).model_dump(mode="json")
                 yield self._each_trimmed(facts, allowed.words, allowed.items)
 
     def _pending(self, asked: list[Inquiry], allowed: Allowance) -> list[dict[str, Any]]:

@@ -84,7 +84,9 @@ class _Writer:
         yield self._answer(answer)
         yield self._checked(answer)
         if error := run.present.error:
-            yield f"**Error:** {self._line(error, answer)}"
+            yield f"**Error:** {self._line(error, answer)}" if "\n" not in error else (
+                f"**Error:**\n\n{self._quote(error, answer)}"
+            )
 
     def _state(self) -> str:
         """How it stands: `completed · 12.0 s · 1,234 tokens · gpt-5-mini`."""

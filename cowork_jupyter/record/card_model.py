@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel
 
 from ..domain.contexts import JobKind, JobStatus, StepStatus, Usage
 from ..domain.data import Data
@@ -26,7 +28,15 @@ class CardMessage(Data):
     created_at: str
 
 
-class CardJob(Data):
+class Excerpt(Data):
+    """Some fields of a model that has more."""
+
+    @classmethod
+    def of(cls, whole: BaseModel) -> Self:
+        return cls.model_validate(whole.model_dump(include=set(cls.model_fields)))
+
+
+class CardJob(Excerpt):
     """What a card must know of each of its jobs."""
 
     id: str
@@ -41,7 +51,7 @@ class CardJob(Data):
     completed_at: str | None
 
 
-class CardTask(Data):
+class CardTask(Excerpt):
     """What became of a step, or of what was delegated."""
 
     id: str

@@ -3,6 +3,7 @@
 import { act } from 'preact/test-utils';
 
 import { CoworkError, type Channel, type EventListener, type Method } from '../src/shared/channel';
+import { onlyJob } from '../src/shared/run/snapshot';
 import type { Audit, CardAnswer, CardState, Event, Job, JobFacts, Message, Page, PermissionRequest, Plan, PlanAnswer, PlanStep, Question, ReproductionAnswer, RunCardData, RunSnapshot } from '../src/shared/types';
 
 export const AT = '2026-11-14T14:02:00Z';
@@ -212,6 +213,8 @@ export class FakeServer implements Channel {
       seq: own.snapshot.seq ?? 0,
       busy: get<Page<Job>>('jobs')?.items.find(({ status }) => status === 'running' || status === 'waiting')?.id ?? null,
       messages: get<Page<Message>>('messages?after=0&limit=1000')?.items ?? null,
+      jobs: own.snapshot.jobs ?? [onlyJob(own)],
+      tasks: own.snapshot.tasks ?? [],
       plan: get<PlanAnswer>(`plan${own.snapshot.plan_id ? `?plan_id=${own.snapshot.plan_id}` : ''}`),
       checkpoints: 0,
       decisions: [],

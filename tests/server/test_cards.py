@@ -88,6 +88,22 @@ async def test_a_page_gets_all_that_it_shows_in_one_answer(
     assert events["events"] == []
 
 
+async def test_a_page_gets_whole_what_the_notebook_has_no_room_for(
+    api: Api, scripted: ScriptedServer
+) -> None:
+    job = await planned(api, scripted)
+    result = "Read it: " + "very " * 200 + "long."
+    scripted.add(call("read_file", path="a.txt"), text(result))
+    path = f"context/{job['context_id']}/plan/execute"
+    execution = await api.post(path, {"revision": 1}, status=202)
+    await api.ended(execution["job_id"])
+    answer = await api.get(f"jobs/{job['id']}/card", whole="true")
+    (saved,), (whole,) = answer["card"]["snapshot"]["tasks"], answer["state"]["tasks"]
+    assert whole["result"] == result
+    assert saved["result"].endswith("…")
+    assert [one["id"] for one in answer["state"]["jobs"]] == [job["id"], execution["job_id"]]
+
+
 async def test_a_page_gets_only_what_was_said_on_its_card_and_hears_who_else_runs(
     api: Api, scripted: ScriptedServer
 ) -> None:

@@ -211,6 +211,7 @@ export interface components {
             busy: string | null;
             checkpoints: number;
             decisions: components["schemas"]["UserDecision"][];
+            jobs: components["schemas"]["CardJob"][];
             messages: components["schemas"]["Message"][] | null;
             /** @default null */
             permissions: components["schemas"]["PermissionView"][] | null;
@@ -220,6 +221,7 @@ export interface components {
             /** @default null */
             reproduction: components["schemas"]["ReproductionAnswer"] | null;
             seq: number;
+            tasks: components["schemas"]["CardTask"][];
         };
         /**
          * CardStep

@@ -113,13 +113,16 @@ export interface Again {
 /** The answer to `GET jobs/{id}/card`. */
 export type CardAnswer = Omit<Schema['CardAnswer'], 'card'> & { card: RunCardData };
 
-/** The answer to `GET jobs/{id}/card?whole=true`. */
 /** What the user has allowed or denied on a card. */
 export type UserDecision = Schema['UserDecision'];
+
+/** The answer to `GET jobs/{id}/card?whole=true`. */
 export type WholeCardAnswer = CardAnswer & { state: CardState };
 
 /** How everything stands that a run card shows. */
-export type CardState = Omit<Schema['CardState'], 'questions' | 'permissions'> & {
+export type CardState = Omit<Schema['CardState'], 'jobs' | 'tasks' | 'questions' | 'permissions'> & {
+  jobs: JobFacts[];
+  tasks: Task[];
   questions: Record<string, unknown>[] | null;
   permissions: Record<string, unknown>[] | null;
 };

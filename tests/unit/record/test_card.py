@@ -222,6 +222,11 @@ def test_a_failure_says_why() -> None:
     assert made.card.model_dump()["snapshot"]["error"] == "The key is wrong."
 
 
+def test_a_list_in_a_failure_stays_a_list() -> None:
+    made = card_of(run(job={"status": JobStatus.FAILED, "error": "I can:\n\n- read\n- write"}))
+    assert "**Error:**\n\n> I can:\n>\n> - read\n> - write" in made.markdown
+
+
 @pytest.mark.parametrize("letter", ["x", "ü", "語", '"', "\\"])
 def test_a_saved_card_is_small_whatever_the_run_was(letter: str) -> None:
     words = (letter * 7 + " ") * 400

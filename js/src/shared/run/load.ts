@@ -14,7 +14,7 @@ export function loadRun(channel: Channel, jobId: string): Promise<WholeCardAnswe
 
 /** Whatever happened while the answer was made comes again as an event, and then does no harm. */
 export function fromWhole({ card, state: whole }: WholeCardAnswer): RunState {
-  const shown = fromCard(card);
+  const shown = fromCard({ ...card, snapshot: { ...card.snapshot, jobs: whole.jobs, tasks: whole.tasks } });
   const planned = whole.plan && isPlanOf(shown, whole.plan) ? withPlan(shown, whole.plan) : shown;
   const isFollowed = (one: { job_id?: string | null }): boolean => !one.job_id || planned.follows.includes(one.job_id);
   const state = {

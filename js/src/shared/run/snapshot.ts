@@ -57,7 +57,7 @@ function dataOf(type: Message['message_type'], data: Record<string, unknown>): o
 }
 
 /** Cards of earlier versions say only how one job stood; with tasks, it executed the plan. */
-function onlyJob({ job_id, role, snapshot }: RunCardData): JobFacts {
+export function onlyJob({ job_id, role, snapshot }: RunCardData): JobFacts {
   const executed = (snapshot.tasks ?? []).length > 0 && snapshot.plan !== null;
   return {
     id: job_id,
