@@ -41,9 +41,8 @@ def _what_it_does(card: dict[str, Any]) -> str:
     if questions:
         return f"waits for your answer: {_short(questions[0]['question'])}"
     if permissions:
-        first = permissions[0]
-        asked = " ".join(str(first.get(one) or "") for one in ("tool", "resource"))
-        return f"waits for your permission: {_short(asked)}"
+        shown, resource = permissions[0].get("shown") or {}, permissions[0].get("resource")
+        return f"waits for your permission: {_short(str(shown.get('text') or resource or ''))}"
     return f"is still at work on: {_short(card['title'])}"
 
 

@@ -299,6 +299,18 @@ def test_a_cell_says_which_cell_waits_for_an_answer_and_one_that_waits_gets_its_
     assert waited.markdown.endswith("> Second.")
 
 
+def test_a_cell_says_what_another_one_asks_permission_for(
+    server: LiveServer, open_notebook: Open, scripted: ScriptedServer
+) -> None:
+    scripted.add(call("execute_command", command="pip install pyarrow"), text("Done."))
+    cells = open_notebook()
+    context = cells.run("%%act\nInstall it", "c1").card["context_id"]
+    while not get(server, f"context/{context}/permissions")["items"]:
+        time.sleep(0.05)
+    busy = cells.run("%%act\nSomething else", "c2")
+    assert "waits for your permission: pip install pyarrow\n" in busy.markdown
+
+
 def test_the_role_is_switched_in_the_notebook(open_notebook: Open) -> None:
     cells = open_notebook()
     shown = cells.run("%cowork role reviewer")
