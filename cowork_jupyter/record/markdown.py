@@ -1,7 +1,8 @@
 """Markdown around words that others wrote: they read well, and nothing in them loads or runs.
 
-A report is opened long after, in viewers that fetch pictures and show HTML. So both are
-kept from being what they are, outside of code; and code stands in fences that we write.
+A report is opened long after, in viewers that fetch pictures, show HTML and draw diagrams, whose
+labels can hold both. So all three are kept from being what they are; and code stands in fences
+that we write.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterable
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)?")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _FENCE = re.compile(r" {0,3}(?:(`{3,})(?=[^`]*$)|(~{3,}))[ \t]*([\w+#.-]*).*")
+_DRAWN = re.compile(r"(`{3,}|~{3,})(.*?)mermaid", re.IGNORECASE)
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 
 
@@ -48,7 +50,7 @@ def fenced(text: str, language: str = "") -> str:
     """A block of code, in a fence that nothing inside can close."""
     runs = re.findall(r"`{3,}", text)
     fence = "`" * (max(map(len, runs), default=2) + 1)
-    return f"{fence}{language}\n{text}\n{fence}"
+    return f"{_dead(fence + language)}\n{text}\n{fence}"
 
 
 def quote(text: str) -> str:
@@ -91,5 +93,8 @@ def _closes(text: str, fence: str) -> bool:
 
 
 def _dead(text: str) -> str:
-    """Without pictures and tags. The mark goes where no backslash before it can undo it."""
-    return _TAG.sub("&lt;", text.replace("![", "!\\["))
+    """Without pictures, tags and diagrams, also where they stand in a list or a quotation.
+
+    The mark goes where no backslash before it can undo it.
+    """
+    return _TAG.sub("&lt;", _DRAWN.sub(r"\1\2text", text).replace("![", "!\\["))

@@ -2,6 +2,7 @@
 
 import type { IRenderMime, IRenderMimeRegistry } from '@jupyterlab/rendermime';
 
+import { withSafeDiagrams } from './diagrams';
 import type { Draw } from './HostText';
 
 const MARKDOWN = 'text/markdown';
@@ -14,7 +15,7 @@ export function labMarkdown(rendermime: IRenderMimeRegistry): Draw {
     // Cloned when first needed, with all that other extensions have added by then.
     own ??= rendermime.clone({ sanitizer: harmless(rendermime.sanitizer) });
     const renderer = own.createRenderer(MARKDOWN);
-    await renderer.renderModel(own.createModel({ data: { [MARKDOWN]: htmlAsText(source) }, trusted: false }));
+    await renderer.renderModel(own.createModel({ data: { [MARKDOWN]: withSafeDiagrams(htmlAsText(source)) }, trusted: false }));
     node.replaceChildren(renderer.node);
     own.latexTypesetter?.typeset(node);
   };

@@ -352,6 +352,17 @@ class TestReading:
         assert run_of(store, "job_1").revision is None
 
 
+@pytest.mark.parametrize("before", ["", "> ", "- ", "1. > "])
+@pytest.mark.parametrize("opening", ["```mermaid", "~~~ Mermaid", "````  x mermaid"])
+def test_no_viewer_draws_a_diagram_of_an_agents_whose_labels_could_load_a_picture(
+    opening: str, before: str
+) -> None:
+    diagram = f"{before}{opening}\nflowchart LR\nA@{{ img: 'http://evil/x.png' }}\n```"
+    made = card_of(run(message(diagram)))
+    assert "flowchart LR" in made.markdown
+    assert "mermaid" not in made.markdown.lower()
+
+
 class TestManyJobs:
     """One card, several jobs: it shows its own, whatever the step ids of others are."""
 
