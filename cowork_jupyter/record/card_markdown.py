@@ -84,8 +84,10 @@ class _Writer:
         yield self._answer(answer)
         yield self._checked(answer)
         if error := run.present.error:
-            yield f"**Error:** {self._line(error, answer)}" if "\n" not in error else (
-                f"**Error:**\n\n{self._quote(error, answer)}"
+            yield (
+                f"**Error:** {self._line(error, answer)}"
+                if "\n" not in error
+                else (f"**Error:**\n\n{self._quote(error, answer)}")
             )
 
     def _state(self) -> str:

@@ -33,6 +33,7 @@ class Excerpt(Data):
 
     @classmethod
     def of(cls, whole: BaseModel) -> Self:
+        """The fields that both have."""
         return cls.model_validate(whole.model_dump(include=set(cls.model_fields)))
 
 
