@@ -264,7 +264,7 @@ class Parts:
         """Notebooks that are run anew, to see whether they still do."""
         from .agents.reproductions import Reproductions
 
-        return Reproductions(self.kit)
+        return Reproductions(self.kit, self.jobs)
 
     @cached_property
     def reuse(self) -> Reuse:
@@ -281,8 +281,6 @@ class Parts:
             self.inquiries.keep_pending = True
         if "jobs" in self.__dict__:
             await self.jobs.close()
-        if "reproductions" in self.__dict__:
-            await self.reproductions.close()
         if "pool" in self.__dict__:
             await self.pool.aclose()
         if "mcp" in self.__dict__:

@@ -16,6 +16,7 @@ from .domain.identity import now
 from .domain.message_data import RoleChangeData, TextData
 from .domain.messages import Message, MessageType, TextPart
 from .domain.queue import QueuedMessage
+from .domain.reproduction import Reproduction
 from .domain.role_view import RoleView
 from .domain.roles import DEFAULT_ROLE, AgentRole
 from .domain.settings import Settings
@@ -156,8 +157,6 @@ class CoworkService(Parts):
         running = self.journal.store.active_job(context_id)
         if running:
             await self.jobs.cancel(running.id)
-        if "reproductions" in self.__dict__:
-            await self.reproductions.cancel(context_id)
         self.journal.store.delete_context(context_id)
         await self.keeper.shelf.forget_context(context_id)
 
@@ -212,10 +211,10 @@ class CoworkService(Parts):
 
     def _card(self, context: Context, job_id: str) -> Job:
         """The job whose card it is, given any job on that card."""
-        known = {job.id: job for job in self.journal.store.jobs(context.id)}
-        if job_id not in known:
+        card = self.journal.store.card(context.id, job_id)
+        if card is None:
             raise InvalidInput("card_id: this conversation has no such job.", code="unknown_card")
-        return known[known[job_id].card_id]
+        return card
 
     def _with_chosen(self, context: Context, model: str | None) -> Context:
         """The context as it goes on: with another model, if one was chosen and nothing runs."""
@@ -289,9 +288,10 @@ class CoworkService(Parts):
         prompt_id = DEFAULT_PROMPT if named else prompt_id
         if self.prompts.find(prompt_id) is None:
             raise NotFound(f"There is no base prompt '{prompt_id}'.")
-        jobs = self.journal.store.jobs(context.id)
+        jobs = reversed(self.journal.store.jobs(context.id))
+        newest = next((job.request for job in jobs if job.kind is not JobKind.CHECK), "")
         context = context.model_copy(update={"system_prompt_id": prompt_id})
-        return prompt_id, acting, self.kit.prompt(acting, context, jobs[-1].request if jobs else "")
+        return prompt_id, acting, self.kit.prompt(acting, context, newest)
 
     async def _with_model(self, context: Context) -> Context:
         """The context with a model to ask: its own, the connected, or the only one served."""
@@ -337,6 +337,12 @@ class CoworkService(Parts):
         if context.role is not AgentRole.ACTOR:
             self._record_role(context_id, AgentRole.ACTOR)
         return job
+
+    async def reproduce(self, context_id: str, job_id: str | None = None) -> Reproduction:
+        """Check that the conversation's notebook runs, on the card of that job if one is named."""
+        context = self.context(context_id)
+        card = self._card(context, job_id) if job_id else None
+        return await self.reproductions.start(context, card)
 
     def resume(self, job_id: str, limits: Mapping[str, int | float] | None = None) -> Job:
         """Go on with a job that was interrupted or stopped; `limits` replace its own."""

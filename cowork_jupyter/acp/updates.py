@@ -34,7 +34,6 @@ from ..domain.message_data import (
 )
 from ..domain.messages import Message
 from ..domain.plan import Plan
-from ..domain.replies import Review
 from ..domain.roles import Permission
 from ..record.markdown import cut, fenced
 from ..tools.base import Tool
@@ -81,7 +80,7 @@ class Portrayal:
                 if message.text:
                     yield update_agent_message_text(f"{message.text}\n\n")
             case ReviewData() as review:
-                yield update_agent_message_text(review_text(review))
+                yield update_agent_message_text(f"{review.text}\n\n")
             case QuestionData() | ErrorData():
                 yield update_agent_message_text(f"{message.text}\n\n")
 
@@ -193,14 +192,3 @@ def plan_update(
     ]
     meta = {"goal": plan.goal, "revision": revision}
     return schema.AgentPlanUpdate(session_update="plan", entries=entries, field_meta=meta)
-
-
-def review_text(review: Review) -> str:
-    """A review, for people."""
-    verdict = review.verdict.replace("_", " ")
-    lines = [
-        f"- {one.file}{f':{one.line}' if one.line else ''} ({one.severity}): {one.comment}"
-        + (f" Suggestion: {one.suggestion}" if one.suggestion else "")
-        for one in review.findings
-    ]
-    return "\n".join([f"**Review: {verdict}.** {review.summary}", "", *lines]) + "\n\n"

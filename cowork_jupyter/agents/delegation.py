@@ -12,7 +12,7 @@ from ..domain.contexts import Context, JobStatus, StepStatus, Task
 from ..domain.errors import CoworkError, Forbidden, InvalidInput
 from ..domain.events import TaskCompleted, TaskStarted
 from ..domain.identity import now
-from ..domain.message_data import TaskAssignmentData, TaskResultData
+from ..domain.message_data import PlanData, ReviewData, TaskAssignmentData, TaskResultData
 from ..domain.replies import Option, Question
 from ..domain.roles import AgentRole, Permission
 from ..policy.decision import Decision
@@ -117,13 +117,15 @@ class Delegation:
             return False, error.message
         if outcome.status is not JobStatus.COMPLETED:
             return False, outcome.error or "It did not say why."
-        return True, outcome.text or self._delivered(task) or "Done."
+        parts = [outcome.text.strip(), self._delivered(task)]
+        return True, "\n\n".join(part for part in parts if part) or "Done."
 
     def _delivered(self, task: Task) -> str:
-        """What the delegate delivered if it was no text: a plan or a review."""
-        newest = self.log.journal.store.newest_messages(self.context.id, task.id)
-        delivered = (one.data for one in newest if not one.text)
-        return next((str(one.model_dump()) for one in delivered if one.model_fields_set), "")
+        """The plan or the review that the delegate delivered, in words."""
+        for message in self.log.journal.store.newest_messages(self.context.id, task.id):
+            if isinstance(message.data, PlanData | ReviewData):
+                return message.data.text
+        return ""
 
     async def _ask(self, role: AgentRole, text: str, agent: str) -> None:
         rights = ", ".join(sorted(role.spec.permissions))

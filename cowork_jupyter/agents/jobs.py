@@ -34,13 +34,14 @@ class Jobs:
         self.closing = False
         """Whether the service is being stopped: what is cancelled now can be resumed."""
 
-    def start(self, job: Job, message: Message, work: Work) -> Job:
-        """Store the job with the message that asked for it, and begin its work."""
+    def start(self, job: Job, message: Message | None, work: Work) -> Job:
+        """Store the job with the message that asked for it, if one did, and begin its work."""
         with self._journal.transaction() as tx:
             _refuse_if_busy(tx, job.context_id)
             tx.save_job(job)
             _announce(tx, job)
-            tx.append_message(message.model_copy(update={"job_id": job.id}))
+            if message:
+                tx.append_message(message.model_copy(update={"job_id": job.id}))
         return self._begin(job, work)
 
     def restart(self, stopped: Job, work: Work) -> Job:

@@ -135,6 +135,8 @@ class Plans:
             raise Conflict(f"The job is {job.status}; only a stopped one can be resumed.")
         if job.kind is JobKind.GUEST:
             raise Conflict("These were calls of another agent, which alone can make them again.")
+        if job.kind is JobKind.CHECK:
+            raise Conflict("A check of the notebook begins at its top: check that it runs again.")
         context, approved = store.context(job.context_id), self._approved(job)
 
         async def work(resumed: Job) -> Outcome:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ..domain.contexts import Job
 from ..domain.reproduction import FailedCell, HiddenState, Reproduction
 from ..tools.kernel.state import Code, Ran
 from ..tools.notebook.hidden import hidden_state
@@ -25,13 +26,13 @@ class Trial:
     code: Sequence[CellState] = field(default_factory=list)
 
     @classmethod
-    def of(cls, notebook: NotebookState, context_id: str, job_id: str | None) -> Trial:
+    def of(cls, notebook: NotebookState, job: Job) -> Trial:
         """All that is to be run. To ask the agent again would cost money and change things."""
         filled = [one for one in notebook.cells if one.cell_type == "code" and one.source.strip()]
         code = [one for one in filled if not _ASKS_THE_AGENT.match(one.source)]
         state = Reproduction(
-            context_id=context_id,
-            job_id=job_id,
+            context_id=job.context_id,
+            job_id=job.id,
             notebook=notebook.path,
             cells=len(code),
             left_out=len(filled) - len(code),
@@ -59,7 +60,7 @@ class Trial:
     def finish(self) -> None:
         """It has ended by itself: say what was found."""
         state = self.state
-        state.status, state.runs = "completed", state.failed is None
+        state.runs = state.failed is None
         state.hidden = [
             HiddenState(
                 kind=one.kind,

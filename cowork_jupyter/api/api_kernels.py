@@ -20,7 +20,7 @@ class Reproduce(Request):
 
 
 class ReproductionAnswer(BaseModel):
-    """What runs now; what was found is a message of the conversation."""
+    """What runs now; its job can be cancelled, and what was found is a message of that job."""
 
     reproduction: Reproduction | None
     notebook: str | None
@@ -29,10 +29,9 @@ class ReproductionAnswer(BaseModel):
 
 @table.route("POST", PATH, body=Reproduce, answer=ReproductionAnswer, action="execute", status=202)
 async def reproduce(call: Call) -> BaseModel:
-    """Begin to run all cells of the conversation's notebook in a new kernel."""
-    context = call.service.context(call.path["id"])
-    state = await call.service.reproductions.start(context, call.body.job_id)
-    return reproduction_answer(call, context.id, state)
+    """Begin to run all cells of the conversation's notebook in a new kernel, in a job."""
+    state = await call.service.reproduce(call.path["id"], call.body.job_id)
+    return reproduction_answer(call, state.context_id, state)
 
 
 @table.route("GET", PATH, answer=ReproductionAnswer, action="read")
@@ -41,13 +40,6 @@ async def reproduction(call: Call) -> BaseModel:
     return reproduction_answer(
         call, call.path["id"], call.service.reproductions.state(call.path["id"])
     )
-
-
-@table.route("POST", f"{PATH}/cancel", answer=ReproductionAnswer, action="execute")
-async def cancel_reproduction(call: Call) -> BaseModel:
-    """Stop it."""
-    state = await call.service.reproductions.cancel(call.path["id"])
-    return reproduction_answer(call, call.path["id"], state)
 
 
 def reproduction_answer(

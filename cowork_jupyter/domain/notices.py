@@ -82,11 +82,8 @@ class ReproductionProgress(Data):
     """How far a notebook is that runs anew."""
 
     code: Literal["reproduction"] = "reproduction"
-    status: Literal["running", "completed", "failed", "cancelled"]
     ran: int
     cells: int
-    message: str | None = None
-    """Why it could not be tried."""
 
 
 AnyNotice = Annotated[

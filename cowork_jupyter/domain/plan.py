@@ -54,6 +54,12 @@ class PlanStep(Written):
     estimated_time: Annotated[str, BeforeValidator(_as_text)] = ""
     status: StepStatus = StepStatus.PENDING
 
+    @property
+    def text(self) -> str:
+        """One line: what is to be done, and on which files."""
+        where = f" ({', '.join(self.files)})" if self.files else ""
+        return f"{self.step_number}. {self.action}{where}"
+
 
 class Plan(Written):
     """A plan whose graph is known to be sound: unique ids, known dependencies, no cycle."""
@@ -92,6 +98,11 @@ class Plan(Written):
         for problem in graph_problems(self.steps):
             raise ValueError(problem)
         return self
+
+    @property
+    def text(self) -> str:
+        """The goal and the steps in words, for those who build on it."""
+        return "\n".join([self.goal, *(step.text for step in self.steps)])
 
     def step(self, step_id: str) -> PlanStep:
         """The step with that id."""

@@ -64,6 +64,13 @@ class Finding(Written):
     comment: str
     suggestion: str = ""
 
+    @property
+    def text(self) -> str:
+        """One line: where, how bad, what, and what to do about it."""
+        place = ":".join(str(part) for part in (self.file, self.line) if part)
+        told = " ".join(part for part in (place, f"({self.severity}): {self.comment}") if part)
+        return f"{told} Suggestion: {self.suggestion}" if self.suggestion else told
+
 
 class Review(Written):
     """What the reviewer delivers."""
@@ -73,6 +80,12 @@ class Review(Written):
     summary: str
     verdict: Literal["approve", "request_changes"]
     findings: list[Finding] = []
+
+    @property
+    def text(self) -> str:
+        """All of it in words, for those who build on it."""
+        head = f"Review: {self.verdict.replace('_', ' ')}. {self.summary}"
+        return "\n".join([head, *(f"- {one.text}" for one in self.findings)])
 
 
 class StepResult(Written):

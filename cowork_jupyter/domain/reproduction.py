@@ -45,10 +45,6 @@ class Reproduction(BaseModel):
     notebook: str
     left_out: int = 0
     """Cells that ask the agent, which are not run again."""
-    status: Literal["running", "completed", "failed", "cancelled"] = "running"
-    """`completed` says only that it was tried; `failed` that it could not be."""
-    error: str | None = None
-    """Why it could not be tried."""
     context_id: str
     job_id: str | None
-    """The run whose card shows it."""
+    """The job that runs it, and says how that stands."""

@@ -38,9 +38,9 @@ class Run:
 
     @cached_property
     def present(self) -> Job:
-        """The job that runs, or ran last."""
-        running = (job for job in self.jobs if not job.status.is_final)
-        return next(running, self.jobs[-1])
+        """The job that runs, or ran last. A check of the notebook is not what a card is about."""
+        about = [job for job in self.jobs if job.kind is not JobKind.CHECK] or [self.job]
+        return next((job for job in about if not job.status.is_final), about[-1])
 
     @property
     def role(self) -> AgentRole:

@@ -198,6 +198,12 @@ class Reader(ABC):
         )
         return [self.job(row["id"]) for row in self._rows(sql, card_id)]
 
+    def card(self, context_id: str, job_id: str) -> Job | None:
+        """The job whose card shows a job of this context."""
+        sql = "SELECT card_id FROM jobs WHERE context_id=? AND id=?"
+        rows = self._rows(sql, context_id, job_id)
+        return self.job(rows[0]["card_id"]) if rows else None
+
     def active_job(self, context_id: str) -> Job | None:
         """The job that runs or waits in a context."""
         sql = "SELECT id FROM jobs WHERE context_id=? AND status IN ('running', 'waiting')"

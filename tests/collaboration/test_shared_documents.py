@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 from tests.ui import test_cells
 from tests.ui.agent import Agent
 from tests.ui.lab import LabServer
-from tests.ui.test_cells import cell, editor, open_it, write
+from tests.ui.test_cells import cell, editor, expect_source, open_it, write
 
 # The same tests, in this Lab.
 test_typing_goes_on = test_cells.test_typing_goes_on_while_the_agent_edits_other_cells
@@ -33,7 +33,7 @@ def test_an_edit_and_an_output_appear_in_both_tabs_while_both_type(
     agent.use("run_cell", path=name, cell_id="c2")
     for tab in (page, second):
         expect(editor(tab, 0)).to_have_text("one typed here")
-        expect(editor(tab, 1)).to_have_text("changed")
+        expect_source(tab, 1, "changed")  # beside it stands what it was
         expect(cell(tab, 2).locator(".jp-OutputArea-output")).to_have_text("42")
         expect(editor(tab, 3)).to_have_text("four typed there")
     expect(editor(page, 0)).to_be_focused()

@@ -12,7 +12,7 @@ from cowork_jupyter.checkpoints.recorder import Recorder
 from tests.scripted import ScriptedServer, stall, text
 
 from .api import Api
-from .notebook_kernel import NOTEBOOK, PATIENCE, Place, until, write_notebook
+from .notebook_kernel import NOTEBOOK, Place, until, write_notebook
 from .notebook_kernel import place as place
 
 
@@ -26,14 +26,13 @@ async def tried(api: Api, context: str, **body: Any) -> dict[str, Any]:
     """What was found, as the conversation's newest message has it."""
     path = f"context/{context}/reproduce"
     begun = (await api.post(path, body, status=202))["reproduction"]
-    assert (begun["status"], begun["runs"]) == ("running", None)
-    async with asyncio.timeout(PATIENCE):
-        while (await api.get(path))["reproduction"] is not None:
-            await asyncio.sleep(0.02)
-    told = await notices(api, context)
-    assert told[-1]["status"] == "completed", told[-1]
+    assert begun["runs"] is None
+    job = await api.ended(begun["job_id"])
+    assert (job["kind"], job["status"], job["notebook"]) == ("check", "completed", NOTEBOOK)
+    assert job["card_id"] == body.get("job_id", job["id"])
+    assert (await api.get(path))["reproduction"] is None
     message = (await api.get(f"context/{context}/messages"))["items"][-1]
-    assert (message["role"], message["job_id"]) == ("system", body.get("job_id"))
+    assert (message["role"], message["job_id"]) == ("system", job["id"])
     found: dict[str, Any] = message["data"]["reproduction"]
     return {**found, "words": message["content"][0]["text"]}
 
@@ -52,7 +51,7 @@ async def test_a_notebook_is_run_in_a_kernel_of_its_own_and_stays_as_it_is(
     context = await api.new_context(notebook=NOTEBOOK)
     before = (jp_root_dir / NOTEBOOK).read_bytes()
     found = await tried(api, context)
-    assert (found["status"], found["runs"]) == ("completed", True)
+    assert found["runs"]
     assert (found["cells"], found["ran"], found["hidden"]) == (2, 2, [])
     assert "runs from top to bottom: 2 code cells" in found["words"]
     assert (jp_root_dir / NOTEBOOK).read_bytes() == before
@@ -105,9 +104,12 @@ async def test_what_the_cells_change_can_be_taken_back_with_the_run(
     assert (await tried(api, context, job_id=sent["job_id"]))["runs"]
     assert (jp_root_dir / "kept.txt").read_text() == "after"
     kept = (await api.get(f"context/{context}/checkpoints"))["items"]
-    assert {one["job_id"] for one in kept} == {sent["job_id"]}
     assert kept[-1]["label"] == f"run all cells of {NOTEBOOK}"
-    await api.post(f"checkpoints/{kept[0]['id']}/rollback")
+    card = (await api.get(f"jobs/{sent['job_id']}/card"))["card"]
+    kinds = {one["id"]: one["kind"] for one in card["snapshot"]["jobs"]}
+    assert kinds[kept[-1]["job_id"]] == "check"
+    assert (card["title"], card["snapshot"]["status"]) == ("Go", "completed")
+    await api.post(f"checkpoints/{kept[0]['id']}/rollback", {"scope": "card"})
     assert (jp_root_dir / "kept.txt").read_text() == "before"
 
 
@@ -119,22 +121,18 @@ async def test_it_shows_how_far_it_is_and_can_be_stopped(
     write_notebook(jp_root_dir / NOTEBOOK, "a = 1", sleeps, "b = 1")
     context = await api.new_context(notebook=NOTEBOOK)
     path = f"context/{context}/reproduce"
-    await api.post(path, status=202)
+    job = (await api.post(path, status=202))["reproduction"]["job_id"]
     await until(begun.exists)
     assert not brought_back(place), "what ends it must not meet who starts it again"
     state = (await api.get(path))["reproduction"]
-    assert (state["status"], state["ran"], state["cells"]) == ("running", 1, 3)
-    await api.refused("POST", path, status=409, code="already_running")
-    stopped = (await api.post(f"{path}/cancel"))["reproduction"]
-    assert (stopped["status"], stopped["ran"]) == ("cancelled", 1)
+    assert (state["ran"], state["cells"]) == (1, 3)
+    await api.refused("POST", path, status=409, code="job_running")
+    assert (await api.post(f"jobs/{job}/cancel"))["status"] == "cancelled"
     assert (await api.get(path))["reproduction"] is None
+    await api.refused("POST", f"jobs/{job}/resume", status=409)
     assert place.app.kernel_manager.list_kernel_ids() == [place.kernel_id]
     assert (await api.get(f"context/{context}/messages"))["items"] == []
-    assert [(one["status"], one["ran"]) for one in await notices(api, context)] == [
-        ("running", 0),
-        ("running", 1),
-        ("cancelled", 1),
-    ]
+    assert [(one["ran"], one["cells"]) for one in await notices(api, context)] == [(1, 3)]
 
 
 async def test_it_ends_with_its_conversation(

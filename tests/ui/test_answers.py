@@ -66,6 +66,7 @@ def test_code_in_an_answer_becomes_a_cell_below_the_card(
     insert.click()
     cells = page.locator(".jp-Notebook .jp-Cell")
     expect(cells.nth(2).locator(".cm-content")).to_have_text("total = 6 * 7print(total)")
+    expect(cells.nth(2)).to_be_focused()
     page.keyboard.press("Control+Enter")
     expect(cells.nth(2).locator(".jp-OutputArea-output")).to_have_text("42\n")
     screenshot(page, "answer-code-inserted")

@@ -112,7 +112,6 @@ def test_the_card_checks_that_the_notebook_still_runs_and_finds_the_check_after_
         editor(page, number).click()
         page.keyboard.press("Shift+Enter")
     card = page.locator(".jp-OutputArea .cw-run")
-    card.get_by_role("button", name="Allow once").click()
     card.get_by_role("button", name="Check that it runs…").click()
     expect(card).to_contain_text(f"All code cells of {name} run from top to bottom")
     card.get_by_role("button", name="Run all cells").click()

@@ -23,9 +23,11 @@ export function insertBelowActive(notebooks: INotebookTracker | null): InsertCel
   return notebook && (async source => insertAt(notebook, notebook.activeCellIndex + 1, source));
 }
 
-function insertAt(notebook: Notebook, index: number, source: string): void {
+/** The next keys are for the new cell, wherever the button was: Ctrl+Enter runs it. */
+async function insertAt(notebook: Notebook, index: number, source: string): Promise<void> {
   notebook.model?.sharedModel.insertCell(index, { cell_type: 'code', source, metadata: { trusted: true } });
   notebook.deselectAll();
   notebook.activeCellIndex = index;
-  void notebook.scrollToItem(index, 'smart');
+  await notebook.scrollToItem(index, 'smart').catch(() => undefined); // somebody scrolled elsewhere
+  notebook.activate();
 }

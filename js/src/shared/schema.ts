@@ -2074,8 +2074,6 @@ export interface components {
             cells: number;
             context_id: string;
             /** @default null */
-            error: string | null;
-            /** @default null */
             failed: components["schemas"]["FailedCell"] | null;
             /** @default [] */
             hidden: components["schemas"]["HiddenState"][];
@@ -2089,15 +2087,10 @@ export interface components {
             runs: boolean | null;
             /** @default 0 */
             seconds: number;
-            /**
-             * @default running
-             * @enum {string}
-             */
-            status: "running" | "completed" | "failed" | "cancelled";
         };
         /**
          * ReproductionAnswer
-         * @description What runs now; what was found is a message of the conversation.
+         * @description What runs now; its job can be cancelled, and what was found is a message of that job.
          */
         ReproductionAnswer: {
             notebook: string | null;
@@ -2114,11 +2107,7 @@ export interface components {
              * @enum {string}
              */
             code: "reproduction";
-            /** @default null */
-            message?: string | null;
             ran: number;
-            /** @enum {string} */
-            status: "running" | "completed" | "failed" | "cancelled";
         };
         /**
          * Resource

@@ -31,7 +31,7 @@ export type Skipped = Partial<Schema['Skipped']> & Pick<Schema['Skipped'], 'path
 export type SkippedCell = Schema['SkippedCell'];
 export type RollbackRequest = Omit<Schema['RollbackRequest'], 'preview'> & { dry_run: boolean; preview?: string | undefined };
 export type FileDiff = Schema['FileDiff'];
-export type Reproduction = Omit<Schema['Reproduction'], 'failed' | 'hidden' | 'context_id' | 'status' | 'error'> & {
+export type Reproduction = Omit<Schema['Reproduction'], 'failed' | 'hidden' | 'context_id'> & {
   failed: Omit<Schema['FailedCell'], 'cell_id'> | null;
   hidden: Pick<Schema['HiddenState'], 'cell' | 'message'>[];
 };

@@ -13,7 +13,7 @@ function notebookWithCardIn(index: number, readOnly = false) {
   widgets[index]?.node.append(card);
   const insertCell = vi.fn();
   const model = { readOnly, sharedModel: { insertCell } };
-  const content = { widgets, model, activeCellIndex: 2, deselectAll: vi.fn(), scrollToItem: vi.fn(async () => undefined) };
+  const content = { widgets, model, activeCellIndex: 2, deselectAll: vi.fn(), activate: vi.fn(), scrollToItem: vi.fn(async () => undefined) };
   const panel = { node, content } as unknown as NotebookPanel;
   const tracker = { currentWidget: panel, find: (is: (one: NotebookPanel) => boolean) => [panel].find(is) } as unknown as INotebookTracker;
   return { card, content, insertCell, tracker };
@@ -27,6 +27,7 @@ describe('making a cell of code in an answer', () => {
     await insertBelow(tracker, card)?.('x = 1');
     expect(insertCell).toHaveBeenCalledWith(1, CELL);
     expect(content.activeCellIndex).toBe(1);
+    expect(content.activate).toHaveBeenCalledAfter(content.scrollToItem);
   });
 
   it('puts it below the active cell, from the panel', async () => {

@@ -209,7 +209,7 @@ def _buttons(judged: Judged) -> Iterator[str]:
         if name in meant and name not in there:
             yield f"it does not offer {_named(name)}, but should"
     ids = {job.id for job in judged.own} if not card.is_record else set()
-    changed = any(one.job_id in ids for one in judged.facts.checkpoints)
+    changed = any(one.job_id in ids and one.files for one in judged.facts.checkpoints)
     for name in TAKING_BACK:
         if name in there and not (changed or (ids and judged.executions)):
             yield f"it offers {_named(name)}, but its jobs changed nothing"

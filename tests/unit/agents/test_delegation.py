@@ -62,6 +62,29 @@ async def test_a_reader_is_handed_a_task_without_asking_and_its_result_comes_bac
     assert kinds == [EventType.TASK_STARTED, EventType.TASK_COMPLETED]
 
 
+async def test_a_plan_and_a_review_come_back_in_words(bench: Bench) -> None:
+    steps = [{"action": "Look", "files": ["a.py"]}, {"action": "Write"}]
+    finding = {"file": "a.py", "line": 3, "severity": "major", "comment": "Slow.", "suggestion": ""}
+    review = {"type": "review", "summary": "Not yet.", "verdict": "request_changes"}
+    await lead(
+        bench,
+        commander=[
+            call("delegate", role="planner", task="Plan it"),
+            call("delegate", role="reviewer", task="Review it"),
+            text("Done."),
+        ],
+        planner=[text("So:\n" + json.dumps({"type": "plan", "goal": "Be fast", "steps": steps}))],
+        reviewer=[text(json.dumps({**review, "findings": [finding]}))],
+    )
+    plan, found = (one.text for one in bench.messages(MessageType.TASK_RESULT))
+    assert plan == "So:\n\nBe fast\n1. Look (a.py)\n2. Write"
+    assert found == "Review: request changes. Not yet.\n- a.py:3 (major): Slow."
+    tasks = bench.service.list_jobs(bench.context.id)[0].tasks
+    assert [task.result for task in tasks] == [plan, found]
+    last = bench.requests[-1]["messages"][-1]["content"]  # type: ignore[attr-defined]
+    assert last == f"Result of delegate:\n{found}"
+
+
 async def test_who_may_change_things_is_handed_a_task_only_with_the_users_leave(
     bench: Bench,
 ) -> None:

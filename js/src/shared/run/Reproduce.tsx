@@ -39,10 +39,10 @@ export function useCheck(state: RunState): Check {
 }
 
 /** It runs code, so it says what will happen, and only a second click does it. */
-export function OfferCheck({ notebook, jobId, onClose }: { notebook: string; jobId: string; onClose: () => void }): VNode {
+export function OfferCheck({ notebook, onClose }: { notebook: string; onClose: () => void }): VNode {
   const { actions } = useRun();
   const starting = useAction();
-  const start = (): void => void starting.run(() => actions.runAnew(jobId)).then(ok => ok && onClose());
+  const start = (): void => void starting.run(() => actions.runAnew()).then(ok => ok && onClose());
   return (
     <section class="cw-sub" aria-label={t('Check the notebook')}>
       <p>{t('All code cells of %1 run from top to bottom in a second kernel.', oneLine(notebook, 200))}</p>
@@ -61,7 +61,7 @@ export function OfferCheck({ notebook, jobId, onClose }: { notebook: string; job
 }
 
 /** How far it is, and the way to stop it. */
-export function CheckProgress({ check }: { check: Reproduction }): VNode {
+export function CheckProgress({ check, jobId }: { check: Reproduction; jobId: string }): VNode {
   const { actions } = useRun();
   const stopping = useAction();
   const at = Math.min(check.ran + 1, check.cells);
@@ -71,7 +71,7 @@ export function CheckProgress({ check }: { check: Reproduction }): VNode {
         <span class="cw-spinner" aria-hidden="true" />
         {t('Runs cell %1 of %2 of %3 in a second kernel…', String(at), String(check.cells), oneLine(check.notebook, 100))}
       </span>
-      <Button icon="stop" busy={stopping.busy} onClick={() => void stopping.run(() => actions.stopRunningAnew())}>
+      <Button icon="stop" busy={stopping.busy} onClick={() => void stopping.run(() => actions.cancel(jobId))}>
         {t('Stop the check')}
       </Button>
       <Failure error={stopping.error} />

@@ -22,7 +22,7 @@ import { useKeptFocus } from './keptFocus';
 import { Missing, RecordNote, RunBefore, RunError } from './RunNotes';
 import { RunFooter } from './RunFooter';
 import { Progress, RunFigures, RunHeader } from './RunHeader';
-import { executionOf, isFinal, presentJob, roleOf, statusOf, type RunState } from './state';
+import { executionOf, isFinal, presentJob, roleOf, runningCheck, statusOf, type RunState } from './state';
 import { RunStore } from './store';
 
 interface RunCardProps {
@@ -71,7 +71,7 @@ function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
           header={<RunHeader state={state} />}
           aside={<RunFigures state={state} link={link} />}
           progress={<Progress state={state} />}
-          footer={live && !editing && canGoOn(state) && <RunFooter state={state} onEdit={() => setEditing(true)} />}
+          footer={live && !editing && (canGoOn(state) || runningCheck(state) !== null) && <RunFooter state={state} onEdit={() => setEditing(true)} />}
         >
           {link === 'record' && <RecordNote card={card} />}
           <Body state={state} live={live} audit={audit} editing={editing} onEdited={() => setEditing(false)} />

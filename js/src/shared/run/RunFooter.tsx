@@ -8,7 +8,7 @@ import { stepStatus } from '../plan/PlanView';
 import { t } from '../translate';
 import { useRun } from './context';
 import { CheckProgress, OfferCheck, useCheck } from './Reproduce';
-import { executionOf, hasTouchedCells, isFinal, isPlanReady, presentJob, type RunState } from './state';
+import { executionOf, hasTouchedCells, isFinal, isPlanReady, presentJob, runningCheck, type RunState } from './state';
 
 type Open = 'none' | 'discuss' | 'rollback' | 'changes' | 'check';
 
@@ -19,6 +19,10 @@ export function RunFooter({ state, onEdit }: { state: RunState; onEdit: () => vo
   const [open, setOpen] = useState<Open>('none');
   const check = useCheck(state);
   const job = presentJob(state);
+  const checking = runningCheck(state);
+  if (checking !== null) {
+    return check.running && <CheckProgress check={check.running} jobId={checking.id} />;
+  }
   if (job === null || !isFinal(job.status) || state.busy !== null) {
     return null;
   }
@@ -50,7 +54,7 @@ export function RunFooter({ state, onEdit }: { state: RunState; onEdit: () => vo
             {t('Re-plan')}
           </Button>
         )}
-        {!canExecute && hasTouchedCells(state) && check.notebook !== null && check.running === null && (
+        {!canExecute && hasTouchedCells(state) && check.notebook !== null && (
           <Button
             expanded={open === 'check'}
             title={t('Checks in a second kernel whether the notebook still runs from top to bottom')}
@@ -73,20 +77,12 @@ export function RunFooter({ state, onEdit }: { state: RunState; onEdit: () => vo
       </div>
       {canExecute && <p class="cw-dim">{t('Executing switches to Actor and allows just these tools on these files.')}</p>}
       <Failure error={starting.error} />
-      {check.running && isOurs(check.running.job_id, state) && <CheckProgress check={check.running} />}
-      {open === 'check' && check.notebook !== null && check.running === null && (
-        <OfferCheck notebook={check.notebook} jobId={job.id} onClose={() => setOpen('none')} />
-      )}
+      {open === 'check' && check.notebook !== null && <OfferCheck notebook={check.notebook} onClose={() => setOpen('none')} />}
       {open === 'discuss' && <Discuss onSent={() => setOpen('none')} />}
       {open === 'rollback' && <RollBack onClose={() => setOpen('none')} />}
       {open === 'changes' && <Changes onClose={() => setOpen('none')} />}
     </div>
   );
-}
-
-/** Another card of the conversation may have begun it; that one then shows it. */
-function isOurs(jobId: string | null, state: RunState): boolean {
-  return jobId === null || state.follows.includes(jobId);
 }
 
 function replanRequest(): string {

@@ -98,13 +98,9 @@ export class RunActions {
     return this.store.answer?.state.reproduction ?? this.channel.request<ReproductionAnswer>('GET', `${this.context}/reproduce`);
   }
 
-  /** All cells from top to bottom, in a second kernel. What they change belongs to this job, and can be taken back with it. */
-  async runAnew(jobId: string): Promise<void> {
-    await this.channel.request('POST', `${this.context}/reproduce`, { job_id: jobId });
-  }
-
-  async stopRunningAnew(): Promise<void> {
-    await this.channel.request('POST', `${this.context}/reproduce/cancel`);
+  /** All cells from top to bottom, in a second kernel. What they change belongs to this card, and can be taken back with it. */
+  async runAnew(): Promise<void> {
+    await this.channel.request('POST', `${this.context}/reproduce`, { job_id: this.store.state.root });
   }
 
   wholeRecord(): Promise<void> {

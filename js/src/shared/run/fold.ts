@@ -87,7 +87,7 @@ function isHandOver(state: RunState, entry: Entry): boolean {
 /** What the card says elsewhere: its goal in its title, an error at its end. */
 function isRepetition(state: RunState, entry: Entry): boolean {
   if (entry.kind === 'error') {
-    return Object.values(state.jobs).some(job => job.error === entry.text);
+    return Object.values(state.jobs).some(({ kind, error }) => kind !== 'check' && error === entry.text);
   }
   if (entry.kind === 'check') {
     return state.entries.some(one => one.kind === 'check' && one.at > entry.at); // how it was, before it was tried again

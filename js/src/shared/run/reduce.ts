@@ -105,8 +105,12 @@ function startJob(state: RunState, { data, job_id, created_at }: EventOf<'job-st
     startedAt: before?.startedAt ?? created_at,
     endedAt: null
   };
-  const started = { ...state, busy: id, jobs: { ...state.jobs, [id]: job } };
+  const started = withNewsOfCheck({ ...state, busy: id, jobs: { ...state.jobs, [id]: job } }, job);
   return showsJob(state, id, data) ? followJob(started, job) : started;
+}
+
+function withNewsOfCheck(state: RunState, { kind }: JobState): RunState {
+  return kind === 'check' ? { ...state, checks: state.checks + 1 } : state;
 }
 
 function placeOf(state: RunState, { job_id, task_id, created_at }: Event): { job: string | null; task: string | null; role: string; at: string } {
@@ -182,7 +186,7 @@ function endJob(state: RunState, { data, job_id, created_at }: EventOf<'job-comp
   const id = job_id ?? data.job_id;
   const before = state.jobs[id] ?? { id, kind: 'message', role: 'actor', planId: null, planRevision: null, startedAt: null };
   const job: JobState = { ...before, status: data.status, error: data.error ?? null, endedAt: created_at };
-  const ended = { ...state, busy: state.busy === id ? null : state.busy, jobs: { ...state.jobs, [id]: job } };
+  const ended = withNewsOfCheck({ ...state, busy: state.busy === id ? null : state.busy, jobs: { ...state.jobs, [id]: job } }, job);
   return state.follows.includes(id) ? keepDrafts(withoutPending(ended, id), id) : ended;
 }
 
@@ -257,7 +261,7 @@ function withNotice(state: RunState, event: EventOf<'notice'>): RunState {
     case 'notebook_seen':
       return state;
     case 'reproduction':
-      return withNoticeLine({ ...state, checks: state.checks + 1 }, event, data.message);
+      return { ...state, checks: state.checks + 1 };
     case 'restarted':
       // What had streamed of the reply is void when the model's server starts over.
       return withNoticeLine(dropDraft(state, draftKey(event.job_id, event.task_id)), event, data.message);

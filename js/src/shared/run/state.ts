@@ -178,9 +178,9 @@ export function emptyRun(contextId: string, jobId: string): RunState {
   };
 }
 
-/** The job that the card shows as its own now. */
+/** The job that the card shows as its own now; a check of the notebook stands beside it. */
 export function presentJob(state: RunState): JobState | null {
-  const known = state.follows.map(id => state.jobs[id]).filter(job => job !== undefined);
+  const known = state.follows.flatMap(id => state.jobs[id] ?? []).filter(({ id, kind }) => kind !== 'check' || id === state.root);
   return known.find(job => job.id === state.busy) ?? known[known.length - 1] ?? null;
 }
 
@@ -205,6 +205,12 @@ export function taskKey(kind: JobKind | undefined, taskId: string, stepId: strin
 /** What was handed to other agents, where there is no plan to execute. */
 export function delegationsOf(state: RunState): TaskState[] {
   return state.plan === null ? Object.values(state.tasks) : [];
+}
+
+/** The check of the notebook that runs on this card. */
+export function runningCheck(state: RunState): JobState | null {
+  const job = state.busy !== null && state.follows.includes(state.busy) ? state.jobs[state.busy] : undefined;
+  return job?.kind === 'check' ? job : null;
 }
 
 /** Whether a task waits for the user. */

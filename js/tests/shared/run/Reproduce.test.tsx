@@ -9,14 +9,13 @@ import { button, click, draw, one } from '../../screen';
 
 const PATH = 'context/c1/reproduce';
 const IDLE = { reproduction: null, notebook: 'sales.ipynb' };
-const AT_WORK = { notebook: 'sales.ipynb', reproduction: { status: 'running', ran: 2, cells: 12, notebook: 'sales.ipynb', job_id: 'j1' } };
+const AT_WORK = { notebook: 'sales.ipynb', reproduction: { ran: 2, cells: 12, notebook: 'sales.ipynb', job_id: 'k1' } };
 const FOUND = { runs: true, failed: null, cells: 12, ran: 12, hidden: [], seconds: 3.4, notebook: 'sales.ipynb', left_out: 0, job_id: 'j1' };
 
 function server(card: RunCardData, answer: unknown): FakeServer {
   const made = new FakeServer(card);
   made.answers.set(`GET ${PATH}`, answer);
   made.answers.set(`POST ${PATH}`, AT_WORK);
-  made.answers.set(`POST ${PATH}/cancel`, IDLE);
   return made;
 }
 
@@ -42,10 +41,22 @@ function found(changes: Record<string, unknown>, at = later(20)): ReturnType<typ
   return message('text', words, { role: 'system', agent_role: null, created_at: at, data: { reproduction: { ...FOUND, ...changes } } });
 }
 
-/** That there is news, and the answer to the question that follows from it. */
-async function news(server: FakeServer, seq: number): Promise<void> {
-  await server.send(event(seq, 'notice', { code: 'reproduction', status: 'running' }));
+/** That there is news of the check, and the answer to the question that follows from it. */
+async function news(server: FakeServer, seq: number, type: 'job-started' | 'notice' | 'job-completed', data: object): Promise<void> {
+  await server.send({ ...event(seq, type, { job_id: 'k1', ...data }), job_id: 'k1' });
   await act(settled);
+}
+
+function begins(server: FakeServer, seq: number, card = 'j1'): Promise<void> {
+  return news(server, seq, 'job-started', { status: 'running', kind: 'check', role: 'actor', card_id: card });
+}
+
+function goesOn(server: FakeServer, seq: number): Promise<void> {
+  return news(server, seq, 'notice', { code: 'reproduction', ran: 5, cells: 12 });
+}
+
+function ends(server: FakeServer, seq: number, status: string): Promise<void> {
+  return news(server, seq, 'job-completed', { status });
 }
 
 describe('checking that the notebook still runs', () => {
@@ -64,20 +75,22 @@ describe('checking that the notebook still runs', () => {
     server.answers.set(`GET ${PATH}`, AT_WORK);
     await click(button(screen, 'Run all cells'));
     expect(server.changes).toEqual([{ method: 'POST', path: PATH, body: { job_id: 'j1' } }]);
-    await news(server, 11);
+    await begins(server, 11);
     expect(one(screen, '[role=status].cw-bar').textContent).toContain('Runs cell 3 of 12 of sales.ipynb in a second kernel…');
+    expect(one(screen, '.cw-run').textContent).toContain('Completed'); // the card is about the run, not its check
+    expect(screen.textContent).not.toContain('Discuss…');
   });
 
-  it('is still there after a reload, goes on counting, and can be stopped', async () => {
-    const { screen, server } = await show(AT_WORK);
-    expect(screen.textContent).toContain('Runs cell 3 of 12');
+  it('goes on counting, and can be stopped', async () => {
+    const { screen, server } = await show(IDLE);
     server.answers.set(`GET ${PATH}`, { ...AT_WORK, reproduction: { ...AT_WORK.reproduction, ran: 5 } });
-    await news(server, 11);
+    await begins(server, 11);
+    await goesOn(server, 12);
     expect(screen.textContent).toContain('Runs cell 6 of 12');
     await click(button(screen, 'Stop the check'));
-    expect(server.changes.map(({ path }) => path)).toEqual([`${PATH}/cancel`]);
+    expect(server.changes.map(({ path }) => path)).toEqual(['jobs/k1/cancel']);
     server.answers.set(`GET ${PATH}`, IDLE);
-    await news(server, 12);
+    await ends(server, 13, 'cancelled');
     expect(screen.textContent).not.toContain('second kernel…');
     expect(button(screen, 'Check that it runs…')).toBeTruthy();
   });
@@ -96,6 +109,16 @@ describe('checking that the notebook still runs', () => {
     expect(checks[0]?.textContent).toContain("Cell 3: It uses 'x', which no cell defines.");
   });
 
+  it('says why it could not be tried', async () => {
+    const { screen, server } = await show(IDLE);
+    await begins(server, 11);
+    const why = 'There is no kernel to run it.';
+    await server.send({ ...event(12, 'message', { ...message('error', why, { role: 'system', agent_role: null, job_id: 'k1', created_at: later(20) }) }), job_id: 'k1' });
+    await news(server, 13, 'job-completed', { status: 'failed', error: why });
+    expect(screen.textContent?.split(why)).toHaveLength(2);
+    expect(one(screen, '.cw-run').textContent).toContain('Completed');
+  });
+
   it('is drawn from a saved card as well, whatever there was room for', async () => {
     const { screen } = await show(IDLE, runCard({ messages: [found({ hidden: null, failed: { cell: 2 }, runs: false, cells: undefined })] }));
     expect(one(screen, '.cw-checked').textContent).toContain('cell 2');
@@ -110,8 +133,10 @@ describe('checking that the notebook still runs', () => {
   });
 
   it("leaves another card's check to that card, and says why one could not begin", async () => {
-    const other = await show({ ...AT_WORK, reproduction: { ...AT_WORK.reproduction, job_id: 'j9' } });
+    const other = await show(AT_WORK);
+    await begins(other.server, 11, 'j9');
     expect(other.screen.textContent).not.toContain('Runs cell');
+    expect(other.screen.textContent).not.toContain('Discuss…');
     const { screen, server } = await show(IDLE);
     server.answers.set(`POST ${PATH}`, new CoworkError({ code: 'job_running', message: 'A job is running.', status: 409 }));
     await click(button(screen, 'Check that it runs…'));
