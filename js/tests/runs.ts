@@ -156,6 +156,8 @@ export class FakeServer implements Channel {
   listener: EventListener | null = null;
   after = -1;
   subscriptions = 0;
+  /** What the server says of a card that stands in a copy. */
+  copiedFrom: string | null = null;
 
   constructor(public card: RunCardData | null = null) {}
 
@@ -213,6 +215,7 @@ export class FakeServer implements Channel {
       busy: get<Page<Job>>('jobs')?.items.find(({ status }) => status === 'running' || status === 'waiting')?.id ?? null,
       messages: get<Page<Message>>('messages?after=0&limit=1000')?.items ?? null,
       plan: get<PlanAnswer>(`plan${own.snapshot.plan_id ? `?plan_id=${own.snapshot.plan_id}` : ''}`),
+      copied_from: this.copiedFrom,
       checkpoints: 0,
       decisions: [],
       questions: get<Page<Record<string, unknown>>>('questions')?.items ?? null,
