@@ -440,10 +440,15 @@ class CoworkService(Parts):
 
         return decide(self.journal, ids, decision)
 
-    def move_cell_changes(self, old: str, new: str) -> None:
-        """A notebook was renamed: what the user has to decide about it goes along."""
+    async def move_file(self, old: str, new: str) -> None:
+        """The user has renamed or moved a file, or a folder: conversations, plans, runs, cells to
+        decide about and what can be taken back go along. What was said and done stays as it was.
+        """
         with self.journal.transaction() as tx:
-            tx.move_cell_changes(old, new)
+            tx.move_file(old, new)
+        if "plans" in self.__dict__:
+            self.plans.move_file(old, new)
+        await self.keeper.shelf.move_file(old, new)
 
     async def checkpoints(self, context_id: str) -> list[CheckpointRecord]:
         """States of the workspace that one can go back to, oldest first."""

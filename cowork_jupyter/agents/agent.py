@@ -103,7 +103,8 @@ class AgentKit:
 
         `step` is the step of an approved plan that it carries out, which grants what it says.
         """
-        log = RunLog(self.journal, context.id, job_id, role, task_id, context.notebook)
+        log = RunLog(self.journal, context.id, job_id, role, task_id)
+        context = context.model_copy(update={"notebook": log.notebook})
         limits = Limits(budget.settings)
         with limits.waiting():
             await self.registry.prepare(role)

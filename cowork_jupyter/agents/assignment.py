@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..domain.contexts import Task
+from ..domain.events import FileMoved
 from ..domain.message_data import Answer
 from ..domain.plan import Plan, PlanStep
 from ..llm.history import fair_share
@@ -35,8 +36,17 @@ class Results:
     complete: bool = True
 
 
-def briefing_text(plan: Plan, request: str, answers: Iterable[Answer], count: Count) -> str:
-    """What the user asked for and answered, the same for all steps of an execution."""
+def briefing_text(
+    plan: Plan,
+    request: str,
+    answers: Iterable[Answer],
+    count: Count,
+    moves: Iterable[FileMoved] = (),
+) -> str:
+    """What the user asked for and answered, the same for all steps of an execution.
+
+    `moves` are of files that the words of the plan may call by their old names.
+    """
     said = "\n".join(f"- {one.question} {one.label}" for one in answers)
     room = BRIEFING_TOKENS // 2
     lines = [
@@ -48,6 +58,7 @@ def briefing_text(plan: Plan, request: str, answers: Iterable[Answer], count: Co
         f"{cut_middle(said, room, count, _FIND_THE_REST)}"
         if said
         else "",
+        *(f"The user has renamed {one.old} to {one.new} since." for one in moves),
     ]
     return "\n".join(line for line in lines if line)
 

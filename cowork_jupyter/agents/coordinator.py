@@ -212,8 +212,10 @@ class Execution:
     @cached_property
     def _briefing(self) -> str:
         """What all steps are told alike."""
-        answers = self.journal.store.planning_answers(self.revision.plan_id)
-        return briefing_text(self.plan, self.job.request, answers, self.kit.counter)
+        store, revision = self.journal.store, self.revision
+        answers = store.planning_answers(revision.plan_id)
+        moves = store.moves(self.context.id, since=revision.made_at)
+        return briefing_text(self.plan, self.job.request, answers, self.kit.counter, moves)
 
     def _shortfalls(self, step: PlanStep, task: Task) -> list[Shortfall]:
         kit = self.kit

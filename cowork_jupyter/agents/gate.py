@@ -13,8 +13,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..domain.errors import CoworkError, Forbidden
+from ..domain.errors import Conflict, CoworkError, Forbidden
 from ..domain.events import ChosenScope, Shown, ShownKind
+from ..domain.moves import current_path
 from ..domain.notices import PlanDeviation
 from ..domain.plan import PlanStep
 from ..domain.roles import Permission
@@ -175,6 +176,7 @@ class Gate:
         approved: str | None = None
         lasting = False
         while True:
+            self._refuse_old_name(tool, given, log)
             preview = await self._preview(tool, parameters, log)
             resolved = self._resolve(tool, given, preview)
             judgement = judge(log.role, resolved.call, self._surroundings(log, step))
@@ -196,6 +198,32 @@ class Gate:
                 said = f" They said: {ruling.feedback}" if ruling.feedback else ""
                 raise _denied(tool, f"The user did not allow it.{said}", code="denied_by_user")
             approved, lasting = resolved.digest, ruling.scope != ONCE
+
+    def _refuse_old_name(self, tool: Tool, given: Mapping[str, Any], log: RunLog) -> None:
+        """What the user has renamed is not there any more. Nor is anything made anew under the
+        old name, as long as the job runs that knows it by that name.
+        """
+        path = given.get("path")
+        if not isinstance(path, str) or self._exists(path):
+            return
+        store = log.journal.store
+        moves = store.moves(log.context_id)
+        if moves and Permission.CREATE_FILES in tool.permissions:
+            moves = store.moves(log.context_id, since=store.job(log.job_id).created_at)
+        present = current_path(path, moves)
+        if present != path:
+            raise Conflict(
+                f"{tool.name} was not run. The user has renamed '{path}' to '{present}'.",
+                code="renamed",
+                advice="Call it again with the new path.",
+            )
+
+    def _exists(self, path: str) -> bool:
+        try:
+            with self.workspace.locate(path) as place:
+                return place.exists()
+        except CoworkError:  # whatever is wrong with it, the tool says so
+            return True
 
     def leave_without_asking(
         self, tool: Tool, parameters: Mapping[str, Any], log: RunLog

@@ -22,8 +22,11 @@ class RunLog:
     job_id: str
     role: AgentRole
     task_id: str | None = None
-    notebook: str | None = None
-    """The notebook that the conversation belongs to."""
+
+    @property
+    def notebook(self) -> str | None:
+        """The notebook that the conversation belongs to, by the name it has now."""
+        return self.journal.store.context(self.context_id).notebook
 
     def event(self, data: EventData) -> Event:
         """Make something known."""

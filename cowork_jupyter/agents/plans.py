@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import ValidationError
@@ -35,6 +35,8 @@ class Plans:
     jobs: Jobs
     inquiries: Inquiries
     pool: WorkerPool
+    _under_way: dict[str, Execution] = field(default_factory=dict)
+    """By job."""
 
     def stale_files(self, revision: PlanRevision) -> list[str]:
         """Files that the plan read or names and that have changed since, until it is executed.
@@ -110,8 +112,7 @@ class Plans:
         facts = {"plan_id": approved.plan_id, "request": approved.request or approved.plan.goal}
 
         async def work(started: Job) -> Outcome:
-            execution = self._execution(context, started, approved, max_parallel)
-            return await execution.run_execution_phase()
+            return await self._carry_out(context, started, approved, max_parallel)
 
         return self.jobs.start(job.model_copy(update=facts), message, work)
 
@@ -141,8 +142,7 @@ class Plans:
 
         async def work(resumed: Job) -> Outcome:
             if approved:
-                execution = self._execution(context, resumed, approved, None)
-                return await execution.run_execution_phase()
+                return await self._carry_out(context, resumed, approved)
             return await self.work_on(context, job.role, resumed, job.request)
 
         usage = job.usage + Usage(limits=dict(limits or {}))
@@ -182,6 +182,21 @@ class Plans:
         newest = self.newest(job.context_id, job.plan_id)
         _refuse_stale(newest.revision, job.plan_revision or 0)
         return newest
+
+    async def _carry_out(
+        self, context: Context, job: Job, revision: PlanRevision, max_parallel: int | None = None
+    ) -> Outcome:
+        execution = self._execution(context, job, revision, max_parallel)
+        self._under_way[job.id] = execution
+        try:
+            return await execution.run_execution_phase()
+        finally:
+            del self._under_way[job.id]
+
+    def move_file(self, old: str, new: str) -> None:
+        """The user has renamed or moved a file: the steps that are under way hear of it."""
+        for execution in self._under_way.values():
+            execution.revision.move_file(old, new)
 
     def _execution(
         self, context: Context, job: Job, revision: PlanRevision, max_parallel: int | None

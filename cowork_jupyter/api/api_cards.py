@@ -16,7 +16,7 @@ from .api_kernels import ReproductionAnswer, reproduction_answer
 from .api_plans import plan_answer
 from .api_trust import PermissionView
 from .calls import Call, check_owner
-from .models import PlanAnswer, QuestionView, Request
+from .models import Name, PlanAnswer, QuestionView, Request
 from .routes import table
 
 MAX_LEFT_OUT = 500
@@ -28,6 +28,8 @@ class CardQuery(Request):
 
     whole: bool = False
     """With all that a page needs to draw the card live, so that it has to ask only once."""
+    notebook: Name | None = None
+    """The path of the notebook in which the page shows it."""
 
 
 class UserDecision(BaseModel):
@@ -70,6 +72,8 @@ class CardState(BaseModel):
     tasks: list[CardTask]
     plan: PlanAnswer | None
     """The plan that the card shows."""
+    copied_from: str | None = None
+    """The notebook that the run belongs to, if the page shows a copy of that."""
     checkpoints: int
     """How many were made by the card's jobs that have something to take back."""
     decisions: list[UserDecision]
@@ -109,6 +113,7 @@ async def job_card(call: Call) -> BaseModel:
     if call.query.whole:
         left_out = made.card.snapshot.left_out
         answer.state = await asyncio.to_thread(_state, call, run, seq, left_out)
+        answer.state.copied_from = _original(call, run)
         if run.executions and run.present.status.is_final:
             answer.state.audit = await call.service.audit(job.context_id, job.id)
     return answer
@@ -123,6 +128,11 @@ def _card(call: Call, run: Run) -> RunCard:
         stale=service.plans.stale_files(run.revision) if run.revision else [],
         discretion=service.discretion(),
     )
+
+
+def _original(call: Call, run: Run) -> str | None:
+    home, here = run.context.notebook, call.query.notebook
+    return home if home and here and call.host.is_elsewhere(home, here) else None
 
 
 def _state(call: Call, run: Run, seq: int, left_out: int) -> CardState:

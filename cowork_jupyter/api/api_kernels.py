@@ -1,4 +1,4 @@
-"""The endpoints that try whether a notebook still runs from top to bottom."""
+"""The endpoints about kernels: whose one is, and whether its notebook runs from top to bottom."""
 
 from __future__ import annotations
 
@@ -25,6 +25,20 @@ class ReproductionAnswer(BaseModel):
     reproduction: Reproduction | None
     notebook: str | None
     """The notebook that can be tried; null if there is none, or no server to start a kernel."""
+
+
+class KernelAnswer(BaseModel):
+    """What a kernel cannot know by itself."""
+
+    notebook: str | None
+    """The file of its notebook, which may have been renamed since the kernel was started."""
+
+
+@table.route("GET", "kernel", answer=KernelAnswer, action="read", kernel=True)
+async def kernel(call: Call) -> BaseModel:
+    """Where the kernel that asks belongs by now; null for everybody else."""
+    kernel_id = call.caller.kernel_id
+    return KernelAnswer(notebook=await call.host.notebook_of(kernel_id) if kernel_id else None)
 
 
 @table.route("POST", PATH, body=Reproduce, answer=ReproductionAnswer, action="execute", status=202)

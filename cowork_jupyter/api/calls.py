@@ -67,6 +67,12 @@ class Host(Protocol):
     def problems(self) -> Iterable[Problem]:
         """What is wrong around us."""
 
+    def is_elsewhere(self, notebook: str, path: str) -> bool:
+        """Whether a notebook of the workspace is there, and is not the file at a page's path."""
+
+    async def notebook_of(self, kernel_id: str) -> str | None:
+        """The file of the notebook that a kernel runs by now; None if nobody knows."""
+
 
 @dataclass
 class Call:

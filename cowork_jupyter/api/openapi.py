@@ -114,8 +114,13 @@ class _WhatIsSent(GenerateJsonSchema):
         found = super().model_schema(schema)
         if self.mode == "serialization" and "properties" in found:
             bases = [one for one in schema["cls"].__mro__ if issubclass(one, BaseModel)]
+            is_data = issubclass(schema["cls"], Data)
             whole = {
-                name for one in bases if not issubclass(one, Data) for name in one.model_fields
+                name
+                for one in bases
+                if not issubclass(one, Data)
+                for name, field in one.model_fields.items()
+                if not (is_data and field.default is None)  # null is not said
             }
             needed = whole.union(found.get("required", ()))
             found["required"] = [name for name in found["properties"] if name in needed]

@@ -86,6 +86,11 @@ class Shelf:
 
         await self.ask(forget)
 
+    async def move_file(self, old: str, new: str) -> None:
+        """A file, or a folder, has another path: what was there can be brought back there."""
+        if not self.is_empty:
+            await self.ask(lambda state: state.store.move_file(state.root, old, new))
+
     async def use(self) -> CheckpointUse:
         """How much all checkpoints take."""
         if self.is_empty:

@@ -12,10 +12,11 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..domain.errors import NotFound
+from ..domain.moves import is_at, moved_path
 from .capture import Capture
 from .database import Database
 from .entries import Change, Entry, changes_from_bytes, changes_to_bytes
@@ -95,6 +96,21 @@ class CheckpointStore:
             values = (changes_to_bytes(changes), known.position)
             connection.execute("UPDATE checkpoints SET changes=? WHERE position=?", values)
             self._hold(known.position, changes)
+
+    def move_file(self, root: Path, old: str, new: str) -> None:
+        """A file, or a folder, has another path: its changes are those of that path."""
+        with self.database.transaction() as connection:
+            for one in self._select("root=?", os.fsencode(root)):
+                if any(is_at(change.path, old) for change in one.changes):
+                    changes = [
+                        replace(change, path=moved_path(change.path, old, new))
+                        for change in one.changes
+                    ]
+                    doubted = sorted(moved_path(path, old, new) for path in one.doubted)
+                    connection.execute(
+                        "UPDATE checkpoints SET changes=?, doubted=? WHERE position=?",
+                        (changes_to_bytes(changes), json.dumps(doubted), one.position),
+                    )
 
     def _hold(self, position: int, changes: Iterable[Change]) -> None:
         """See to it that the contents of a checkpoint stay."""

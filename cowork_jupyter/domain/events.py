@@ -46,6 +46,7 @@ class EventType(StrEnum):
     ROLE_CHANGED = "role-changed"
     CHECKPOINT_CREATED = "checkpoint-created"
     CELL_CHANGED = "cell-changed"
+    FILE_MOVED = "file-moved"
     QUEUE_CHANGED = "queue-changed"
     USAGE = "usage"
     NOTICE = "notice"
@@ -215,6 +216,13 @@ class CellChanged(Data):
     decision: CellDecision | None
 
 
+class FileMoved(Data):
+    """A file, or a folder, has another path: what is still to be done with it goes along."""
+
+    old: str
+    new: str
+
+
 class QueueChanged(Data):
     """The user has said something while a job runs, or taken it back, or the agent has read it."""
 
@@ -252,6 +260,7 @@ _MODELS: dict[EventType, Any] = {
     EventType.ROLE_CHANGED: RoleChangeData,
     EventType.CHECKPOINT_CREATED: CheckpointCreated,
     EventType.CELL_CHANGED: CellChanged,
+    EventType.FILE_MOVED: FileMoved,
     EventType.QUEUE_CHANGED: QueueChanged,
     EventType.USAGE: UsageCharged,
     EventType.NOTICE: AnyNotice,

@@ -48,7 +48,7 @@ def _what_it_does(card: dict[str, Any]) -> str:
 
 def _cell(desk: Desk, job: dict[str, Any]) -> str:
     """The cell that began the run, with a link to it; a button may have begun it, too."""
-    notebook, cell_id = desk.place.notebook, job["cell_id"]
+    notebook, cell_id = desk.present_place.notebook, job["cell_id"]
     if notebook is None or cell_id is None:
         return "Another run of this conversation"
     number = _number(notebook, cell_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,8 +45,18 @@ class Desk:
 
     @property
     def place(self) -> Place:
-        """Where the cell that runs now stands."""
+        """Where the cell that runs now stood when its kernel was started."""
         return place_of(self._shell)
+
+    @property
+    def present_place(self) -> Place:
+        """Where it stands now: the server knows whether the notebook was renamed meanwhile."""
+        place = self.place
+        if place.notebook is None or place.is_named_by_editor or self.link.kind == "kernel":
+            return place
+        answer = self._found("kernel")
+        named = answer["notebook"] if answer else None  # an older server cannot say
+        return replace(place, notebook=Path(named)) if named else place
 
     def insert_below(self, source: str) -> None:
         """Have the front end put a cell below the one that runs now."""
@@ -60,7 +71,7 @@ class Desk:
 
     def notebook(self) -> str | None:
         """The notebook of this kernel, as the workspace knows it."""
-        place = self.place
+        place = self.present_place
         if place.notebook is None:
             return None
         if self._workspace is None:
@@ -126,10 +137,14 @@ class Desk:
 
     def _still_there(self, context_id: str) -> Context | None:
         """It may have been deleted in the panel."""
+        return self._found(f"context/{context_id}")
+
+    def _found(self, address: str) -> dict[str, Any] | None:
+        """What is at an address; None if nothing is."""
         from ..domain.errors import CoworkError
 
         try:
-            found: Context = self.link.request("GET", f"context/{context_id}")
+            found: dict[str, Any] = self.link.request("GET", address)
         except CoworkError as error:
             if error.code != "not_found":
                 raise

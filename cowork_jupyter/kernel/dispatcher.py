@@ -28,6 +28,14 @@ class KernelHost:
         """What is wrong around us."""
         return lab_problems()
 
+    def is_elsewhere(self, notebook: str, path: str) -> bool:  # noqa: ARG002
+        """There is no page that could say where it stands."""
+        return False
+
+    async def notebook_of(self, kernel_id: str) -> str | None:  # noqa: ARG002
+        """Nobody knows more than the kernel itself."""
+        return None
+
 
 async def dispatch(service: CoworkService, method: str, path: str, body: Any = None) -> Any:
     """The answer as plain values, a file as bytes; raises a `CoworkError`."""

@@ -19,6 +19,8 @@ class Place:
     cell_id: str | None = None
     attended: bool = False
     """Whether the front end can ask a person. Programs that run notebooks say they cannot."""
+    is_named_by_editor: bool = False
+    """Whether an editor says which notebook it is; else the server said so at the start."""
 
     def notebook_in(self, workspace: str) -> str | None:
         """The notebook as the workspace knows it; outside of it, only its name."""
@@ -33,10 +35,12 @@ class Place:
 def place_of(shell: Any) -> Place:
     """Look around. A shell without a kernel (a terminal) has neither notebook nor cell."""
     request = _request(shell)
+    by_editor = getattr(shell, "user_ns", {}).get(_VSCODE_NAME)
     return Place(
-        notebook=_notebook(shell),
+        notebook=_notebook(by_editor or os.environ.get(SESSION_VARIABLE, "")),
         cell_id=request.get("metadata", {}).get("cellId"),
         attended=bool(request.get("content", {}).get("allow_stdin")),
+        is_named_by_editor=bool(by_editor),
     )
 
 
@@ -46,7 +50,6 @@ def _request(shell: Any) -> dict[str, Any]:
     return (kernel.get_parent("shell") or {}) if kernel else {}
 
 
-def _notebook(shell: Any) -> Path | None:
-    named = getattr(shell, "user_ns", {}).get(_VSCODE_NAME) or os.environ.get(SESSION_VARIABLE, "")
+def _notebook(named: Any) -> Path | None:
     path = Path(str(named))
     return path if path.suffix == ".ipynb" else None

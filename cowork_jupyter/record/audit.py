@@ -111,7 +111,7 @@ class Audit(BaseModel):
 
 def audit(facts: Facts, tools: Mapping[str, Tool]) -> Audit:
     """Hold the plan that was carried out last against the log. `tools` says what each may do."""
-    uses = tool_uses(facts.messages)
+    uses = tool_uses(facts.messages, facts.moves)
     traces = traces_of(facts, uses, work_by_task(facts.events))
     judge = Judge(facts, tools, Course(traces))
     order = _order_of_start(traces)

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from ..domain.contexts import DONE, StepStatus
 from ..domain.message_data import TaskResultData
 from ..domain.messages import MessageType
+from ..domain.moves import current_path
 from ..domain.plan import PlanStep
 from ..domain.roles import Permission
 from ..policy.grant import Grant
@@ -123,6 +124,13 @@ class Judge:
         tasks = {task.id for task in trace.tasks}
         return [one for one in self.facts.checkpoints if one.task_id in tasks]
 
+    def _files_of(self, checkpoint: CheckpointRecord) -> list[str]:
+        """A checkpoint's files, whether it names them or describes them."""
+        files = checkpoint.data.get("files")
+        listed = files if isinstance(files, list) else []
+        paths = texts([one.get("path") if isinstance(one, dict) else one for one in listed])
+        return [current_path(_plain(path), self.facts.moves) for path in paths]
+
     def _extra_tools(self, trace: Trace) -> Iterator[Deviation]:
         for name, uses in _grouped(
             (use.tool, use)
@@ -146,7 +154,7 @@ class Judge:
         found = [
             (path, use)
             for one in self.checkpoints(trace)
-            for path in map(_plain, _files_of(one))
+            for path in self._files_of(one)
             for use in changes
             if use.tool == one.data.get("tool")
         ]
@@ -169,9 +177,7 @@ class Judge:
         for path, uses in changed.items():
             if not planned or path in planned:
                 continue
-            taken = [
-                one.id for one in self.checkpoints(trace) if path in map(_plain, _files_of(one))
-            ]
+            taken = [one.id for one in self.checkpoints(trace) if path in self._files_of(one)]
             what = f"also changed {path}"
             yield _shown_by(uses, DeviationKind.EXTRA_FILE, what, taken)
 
@@ -259,13 +265,6 @@ def _grouped(pairs: Iterable[tuple[str, Use]]) -> dict[str, list[Use]]:
     for key, use in pairs:
         groups.setdefault(key, []).append(use)
     return groups
-
-
-def _files_of(checkpoint: CheckpointRecord) -> list[str]:
-    """A checkpoint's files, whether it names them or describes them."""
-    files = checkpoint.data.get("files")
-    listed = files if isinstance(files, list) else []
-    return texts([one.get("path") if isinstance(one, dict) else one for one in listed])
 
 
 def _meet(one: Trace, other: Trace) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ..domain.contexts import Context, Job, JobKind, Task
-from ..domain.events import Event
+from ..domain.events import Event, FileMoved
 from ..domain.messages import Message
 from ..store import CheckpointRecord, PlanRevision, Store
 from .withheld import withhold, withhold_events
@@ -29,6 +30,11 @@ class Facts:
     def tasks(self) -> list[Task]:
         """The tasks of all jobs, oldest first."""
         return [task for job in self.jobs for task in job.tasks]
+
+    @cached_property
+    def moves(self) -> list[FileMoved]:
+        """What was renamed or moved, oldest first: an audit names files as they are called now."""
+        return [one.data for one in self.events if isinstance(one.data, FileMoved)]
 
 
 def facts_of(store: Store, context_id: str, job_id: str | None = None) -> Facts:

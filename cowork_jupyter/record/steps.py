@@ -10,6 +10,7 @@ from ..domain.contexts import DONE, StepStatus, Task
 from ..domain.events import Event
 from ..domain.message_data import TaskResultData
 from ..domain.messages import Message, MessageType
+from ..domain.moves import current_path
 from ..domain.plan import PlanStep
 from ..store import PlanRevision
 from .facts import Facts
@@ -95,7 +96,9 @@ def traces_of(facts: Facts, uses: Iterable[Use], work: Mapping[str, Work]) -> di
         if step.status in DONE and not any(task.id in begun for task in tasks):
             tasks = _carried_over(step, [task for task in earlier if task.id in begun])
         done = [work[task.id] for task in tasks if task.id in work]
-        traces[step.id] = Trace(_as_it_stands(step, tasks), tasks, work=done)
+        files = [current_path(path, facts.moves) for path in step.files]
+        stands = _as_it_stands(step, tasks).model_copy(update={"files": files})
+        traces[step.id] = Trace(stands, tasks, work=done)
     _hand_out(facts, uses, traces)
     return traces
 

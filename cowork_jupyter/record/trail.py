@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from ..domain.contexts import DONE, StepStatus
 from ..domain.events import (
     Event,
+    FileMoved,
     PermissionRequested,
     PermissionResolved,
     QuestionAnswered,
@@ -19,6 +20,7 @@ from ..domain.events import (
 )
 from ..domain.message_data import CallData, ToolCallData, ToolResultData
 from ..domain.messages import Message, MessageType
+from ..domain.moves import current_path
 
 Span = tuple[float, float]
 """From when to when, in seconds."""
@@ -35,6 +37,8 @@ class Use:
     """The message that shows it: the call, or a result whose call is missing."""
     message_ids: list[str]
     result: Message | None = None
+    moves: Sequence[FileMoved] = ()
+    """What was renamed or moved since."""
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -70,8 +74,9 @@ class Use:
 
     @property
     def paths(self) -> list[str]:
-        """The files that it says it dealt with."""
-        return self.outcome.facts.paths if self.outcome and self.ok else []
+        """The files that it says it dealt with, as they are called now."""
+        paths = self.outcome.facts.paths if self.outcome and self.ok else []
+        return [current_path(path, self.moves) for path in paths]
 
     @property
     def diff(self) -> str:
@@ -79,8 +84,8 @@ class Use:
         return self.outcome.facts.diff or "" if self.outcome else ""
 
 
-def tool_uses(messages: Iterable[Message]) -> list[Use]:
-    """All calls, in order, each with its result."""
+def tool_uses(messages: Iterable[Message], moves: Sequence[FileMoved] = ()) -> list[Use]:
+    """All calls, in order, each with its result; files by their names after these moves."""
     uses: list[Use] = []
     open_uses: dict[str, Use] = {}
     for message in messages:
@@ -95,6 +100,8 @@ def tool_uses(messages: Iterable[Message]) -> list[Use]:
             use = open_uses.pop(call_id)
             use.result = message
             use.message_ids = list(dict.fromkeys([*use.message_ids, message.id]))
+    for use in uses:
+        use.moves = moves
     return uses
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from .paths import workspace_path
 from .tabs import Tab, TabGone, TabRefused, Tabs, TabSilent
 
 if TYPE_CHECKING:
@@ -41,10 +42,6 @@ class CellMarks:
         for path in paths:
             self._start(self._tell_first(tab, path))
 
-    def renamed(self, old: str, new: str) -> None:
-        """A notebook of the server, or a folder with some, has another path."""
-        self._service().move_cell_changes(self._notebook_at(old), self._notebook_at(new))
-
     def _start(self, telling: Coroutine[Any, Any, None]) -> None:
         task = asyncio.ensure_future(telling)
         self._telling.add(task)
@@ -53,7 +50,8 @@ class CellMarks:
     async def _tell_first(self, tab: Tab, path: str) -> None:
         # What the service needs is imported beside the loop, which has pages to serve.
         await asyncio.to_thread(importlib.import_module, "cowork_jupyter.service")
-        changes = self._changes(self._notebook_at(path))
+        workspace = self._service().settings.workspace
+        changes = self._changes(workspace_path(self._root, path, workspace))
         if changes:
             await _tell(tab, path, changes)
 
@@ -61,11 +59,6 @@ class CellMarks:
         changes = self._changes(notebook)
         for tab, path in self._tabs.having(self._file_of(notebook), self._root):
             self._start(_tell(tab, path, changes))
-
-    def _notebook_at(self, path: str) -> str:
-        """What the record calls the notebook at a path of the server."""
-        file = os.path.realpath(os.path.join(self._root, path))  # noqa: PTH118
-        return os.path.relpath(file, os.path.realpath(self._service().settings.workspace))
 
     def _file_of(self, notebook: str) -> str:
         return os.path.realpath(self._service().settings.workspace / notebook)

@@ -6,6 +6,7 @@ models and all they need come with the first request (a test pins this).
 
 from __future__ import annotations
 
+import os.path
 from typing import TYPE_CHECKING, Any, Literal
 
 from jupyter_server.extension.application import ExtensionApp
@@ -19,6 +20,7 @@ from .kernel_tokens import KernelTokens
 from .mcp import McpHandler
 from .page_socket import PageSocket
 from .passthrough import PassthroughHandler
+from .paths import real_path, workspace_path
 from .socket import EventsSocket
 from .tabs import Tab, Tabs
 
@@ -109,7 +111,31 @@ class CoworkExtension(ExtensionApp):
     async def _follow_files(self, logger: Any, schema_id: str, data: dict[str, Any]) -> None:  # noqa: ARG002
         """Hear what becomes of files on this server."""
         if data["action"] == "rename" and (self._service is not None or self._has_record()):
-            self.marks.renamed(data["source_path"], data["path"])
+            await self.service.move_file(
+                *(self._in_workspace(data[key]) for key in ("source_path", "path"))
+            )
+
+    def _in_workspace(self, path: str) -> str:
+        """What the record calls the file at a path of this server."""
+        assert self.serverapp is not None
+        return workspace_path(self.serverapp.root_dir, path, self.service.settings.workspace)
+
+    def is_elsewhere(self, notebook: str, path: str) -> bool:
+        """Whether a notebook of the workspace is there, and is not the file at a path of ours."""
+        assert self.serverapp is not None
+        home = real_path(self.service.settings.workspace, notebook)
+        return os.path.exists(home) and home != real_path(self.serverapp.root_dir, path)  # noqa: PTH110
+
+    async def notebook_of(self, kernel_id: str) -> str | None:
+        """The file whose session has this kernel; None if none has."""
+        from jupyter_core.utils import ensure_async
+
+        assert self.serverapp is not None
+        app = self.serverapp
+        for session in await ensure_async(app.session_manager.list_sessions()):
+            if session["kernel"] and session["kernel"]["id"] == kernel_id:
+                return os.path.join(app.root_dir, session["path"])  # noqa: PTH118
+        return None
 
     def _tell_pages(self) -> None:
         """Let pages know that something may wait for the user; before that they need not ask."""

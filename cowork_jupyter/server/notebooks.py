@@ -249,8 +249,10 @@ def _located(workspace: Workspace, path: str) -> _Where:
 
 
 def _check_place(where: _Where) -> None:
-    """Jupyter's contents follow symlinks, so there must be none that was not there before."""
-    if os.path.realpath(where.file) != where.file:
+    """Jupyter's contents follow symlinks, so there must be none that was not there before. They
+    also make what is not there: a notebook that was renamed meanwhile must not come back.
+    """
+    if os.path.realpath(where.file) != where.file or not os.path.exists(where.file):  # noqa: PTH110
         raise Conflict(
             f"'{where.path}' is not any more where it was. Look at it, then try again.",
             code="changed_since_decided",

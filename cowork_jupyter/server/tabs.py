@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os.path
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -16,6 +15,8 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from tornado.websocket import WebSocketClosedError
+
+from .paths import real_path
 
 if TYPE_CHECKING:
     from .page_frames import AnswerPart, OpenDocument
@@ -140,7 +141,7 @@ class Tabs:
             (used, tab, path)
             for tab in self._tabs
             for path, used in tab.documents.items()
-            if _real_path(root, path) == file
+            if real_path(root, path) == file
         ]
         found.sort(key=lambda one: one[0], reverse=True)
         return [(tab, path) for _, tab, path in found]
@@ -148,8 +149,4 @@ class Tabs:
     def have_had(self, file: str, root: str) -> bool:
         """Whether this file is, or once was, open in one of them."""
         paths = self._had.union(*(tab.had for tab in self._tabs))
-        return any(_real_path(root, path) == file for path in paths)
-
-
-def _real_path(root: str, path: str) -> str:
-    return os.path.realpath(os.path.join(root, path))  # noqa: PTH118
+        return any(real_path(root, path) == file for path in paths)

@@ -10,12 +10,12 @@ from typing import Any
 from ..domain.cell_changes import CellChange
 from ..domain.contexts import Context, Job, Task
 from ..domain.errors import NotFound
-from ..domain.events import Event, EventType
+from ..domain.events import Event, EventType, FileMoved
 from ..domain.message_data import Answer
 from ..domain.messages import Message
 from ..domain.queue import QueuedMessage
 from .records import PENDING, CheckpointRecord, Inquiry, InquiryKind, Page, PlanRevision
-from .rows import decode, event_of, message_of
+from .rows import decode, event_of, message_of, to_json
 
 _FIRST_PAGE = 32
 _LARGEST_PAGE = 512
@@ -88,6 +88,15 @@ class Reader(ABC):
         )
         rows = self._rows(sql, context_id, code)
         return event_of(rows[0], None) if rows else None
+
+    def moves(self, context_id: str, since: str = "") -> list[FileMoved]:
+        """What a conversation was told of files that were renamed or moved, oldest first."""
+        sql = (
+            "SELECT data FROM events WHERE context_id=? AND type='file-moved' AND created_at>=?"
+            " ORDER BY seq"
+        )
+        rows = self._rows(sql, context_id, since)
+        return [FileMoved.model_validate_json(row["data"]) for row in rows]
 
     def _messages_between(self, context_id: str, first: int, last: int) -> dict[int, Message]:
         sql = "SELECT * FROM messages WHERE context_id=? AND seq BETWEEN ? AND ?"
@@ -283,6 +292,16 @@ class Reader(ABC):
         """All revisions of a plan, oldest first."""
         rows = self._rows("SELECT * FROM plans WHERE plan_id=? ORDER BY revision", plan_id)
         return [PlanRevision.model_validate(decode(row)) for row in rows]
+
+    def newest_revisions_naming(self, path: str) -> list[PlanRevision]:
+        """Of each plan that is about a file, or one in this folder, the newest revision."""
+        sql = (
+            "SELECT * FROM plans WHERE (instr(plan, ?1) OR instr(files_read, ?1)) AND revision="
+            "(SELECT max(revision) FROM plans AS all_of_it WHERE all_of_it.plan_id=plans.plan_id)"
+        )
+        rows = self._rows(sql, to_json(path).strip('"'))
+        found = [PlanRevision.model_validate(decode(row)) for row in rows]
+        return [one for one in found if one.names(path)]
 
     def checkpoint(self, checkpoint_id: str) -> CheckpointRecord:
         """One checkpoint."""

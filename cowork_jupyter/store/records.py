@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from ..domain.events import PlanUpdated
 from ..domain.identity import new_id, now
+from ..domain.moves import is_at, moved_path
 from ..domain.plan import Plan, describe_change
 
 T = TypeVar("T")
@@ -72,6 +73,19 @@ class PlanRevision(BaseModel):
             request=self.request,
             change=describe_change(self.plan, plan),
         )
+
+    def names(self, place: str) -> bool:
+        """Whether it is about this file, or about one in this folder."""
+        paths = {path for step in self.plan.steps for path in step.files} | self.files_read.keys()
+        return any(is_at(path, place) for path in paths)
+
+    def move_file(self, old: str, new: str) -> None:
+        """A file, or a folder, has another path: the steps are about it there from now on."""
+        for step in self.plan.steps:
+            step.files = [moved_path(path, old, new) for path in step.files]
+        self.files_read = {
+            moved_path(path, old, new): mark for path, mark in self.files_read.items()
+        }
 
     def as_event(self) -> PlanUpdated:
         """The whole plan as it stands now, with its revision."""

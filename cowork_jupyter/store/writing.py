@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from ..domain.cell_changes import CellChange
 from ..domain.contexts import Context, Job, Task, Usage
 from ..domain.errors import Conflict, NotFound
-from ..domain.events import Event, EventData, type_of
+from ..domain.events import Event, EventData, FileMoved, type_of
 from ..domain.identity import now
 from ..domain.messages import Message
 from ..domain.queue import QueuedMessage
@@ -29,6 +29,18 @@ _SAVE = {
     "cell_changes": upsert("cell_changes", list(CellChange.model_fields)),
     "queued_messages": upsert("queued_messages", list(QueuedMessage.model_fields)),
 }
+_IS_THERE = "(notebook=?1 OR substr(notebook, 1, length(?1) + 1)=?1 || '/')"
+"""A notebook is this one, or is in this folder."""
+_CONCERNED = (
+    f"SELECT id FROM contexts WHERE {_IS_THERE} OR id IN"  # noqa: S608 (our words)
+    " (SELECT context_id FROM jobs WHERE status IN ('running', 'waiting'))"
+)
+_LEAVE_NOTEBOOK = f"UPDATE contexts SET notebook=NULL WHERE {_IS_THERE}"  # noqa: S608 (our words)
+_MOVE_NOTEBOOK = [
+    f"UPDATE OR IGNORE {table} SET notebook=?2 || substr(notebook, length(?1) + 1)"  # noqa: S608
+    f" WHERE {_IS_THERE}"
+    for table in ("contexts", "jobs", "cell_changes")
+]
 _ADD_MESSAGE = insert("messages", [*Message.model_fields, "seq"])
 _ADD_EVENT = insert("events", list(Event.model_fields))
 
@@ -150,13 +162,22 @@ class Transaction(Reader):
         """Store that a cell was changed, or what the user decided about it."""
         self._save("cell_changes", change.context_id, change)
 
-    def move_cell_changes(self, old: str, new: str) -> None:
-        """A notebook, or a folder of them, has another path now."""
-        self._connection.execute(
-            "UPDATE OR IGNORE cell_changes SET notebook=?2 || substr(notebook, length(?1) + 1)"
-            " WHERE notebook=?1 OR substr(notebook, 1, length(?1) + 1)=?1 || '/'",
-            (old, new),
-        )
+    def move_file(self, old: str, new: str) -> None:
+        """A file, or a folder, has another path: all that is still to be done with it goes along.
+
+        A conversation of a notebook that was there before, and is gone, has none from now on.
+        """
+        revisions = self.newest_revisions_naming(old)
+        concerned = {row["id"] for row in self._rows(_CONCERNED, old)}
+        self._connection.execute(_LEAVE_NOTEBOOK, (new,))
+        for statement in _MOVE_NOTEBOOK:
+            self._connection.execute(statement, (old, new))
+        for context_id in sorted(concerned | {one.context_id for one in revisions}):
+            self.append_event(context_id, FileMoved(old=old, new=new))
+        for revision in revisions:
+            revision.move_file(old, new)
+            self.save_plan(revision)
+            self.append_event(revision.context_id, revision.as_event())
 
     def save_queued_message(self, message: QueuedMessage) -> None:
         """Keep what the user says until an agent reads it."""

@@ -157,6 +157,8 @@ export class FakeServer implements Channel {
   listener: EventListener | null = null;
   after = -1;
   subscriptions = 0;
+  /** What the server says of a card that stands in a copy. */
+  copiedFrom: string | null = null;
 
   constructor(public card: RunCardData | null = null) {}
 
@@ -216,6 +218,7 @@ export class FakeServer implements Channel {
       jobs: own.snapshot.jobs ?? [onlyJob(own)],
       tasks: own.snapshot.tasks ?? [],
       plan: get<PlanAnswer>(`plan${own.snapshot.plan_id ? `?plan_id=${own.snapshot.plan_id}` : ''}`),
+      copied_from: this.copiedFrom,
       checkpoints: 0,
       decisions: [],
       questions: get<Page<Record<string, unknown>>>('questions')?.items ?? null,

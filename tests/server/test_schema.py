@@ -20,11 +20,18 @@ import pytest
 import schemathesis
 from schemathesis.openapi.checks import EnsureResourceAvailability, RejectedPositiveData
 
+from cowork_jupyter.api import api as endpoints
+from cowork_jupyter.api.openapi import describe_api
+from cowork_jupyter.api.routes import table
+from cowork_jupyter.domain.message_data import QuestionData
+from cowork_jupyter.domain.replies import Question
 from tests.scripted import Scripted, ScriptedServer, plan, text
 from tests.scripted.server import last_words
 
 from .api import PATIENCE
 from .live import TOKEN, LiveServer, live_server
+
+assert endpoints  # importing it fills the table
 
 ROOT = Path(__file__).parent.parent.parent
 HEADERS = {"Authorization": f"token {TOKEN}"}
@@ -126,6 +133,13 @@ def test_no_request_gets_an_answer_that_the_schema_does_not_name(tmp_path: Path)
     # Of all documented calls, schemathesis leaves out the one that it got the document from.
     ours = {one for one in operations(document) if not re.search(PASSED_THROUGH, one)}
     assert {*report["valid_rates"], "GET /openapi.json"} == ours
+
+
+def test_a_question_without_a_default_is_as_the_schema_says_when_it_is_read_back() -> None:
+    asked = QuestionData(**dict(Question(question="Which?")))
+    stored = QuestionData.model_validate_json(asked.model_dump_json())
+    schemas = describe_api(table).model_dump()["components"]["schemas"]
+    assert set(schemas["QuestionData"]["required"]) <= set(stored.model_dump())
 
 
 def run_schemathesis(server: LiveServer, folder: Path) -> dict[str, Any]:

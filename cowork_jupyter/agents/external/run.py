@@ -69,10 +69,7 @@ class Errand:
             return Outcome(JobStatus.FAILED, refusal)
         resolved = self._resolved()
         mask = Mask(resolved.secrets)
-        log = RunLog(
-            self.kit.journal,
-            *(self.context.id, self.job_id, self.role, self.task_id, self.context.notebook),
-        )
+        log = RunLog(self.kit.journal, self.context.id, self.job_id, self.role, self.task_id)
         try:
             async with self._recorded(text):
                 said = await self._speak(resolved, text, self._hands(log, limits), limits)

@@ -4,6 +4,7 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/applica
 import { ISessionContextDialogs } from '@jupyterlab/apputils';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { IRenderMimeRegistry, type IRenderMime } from '@jupyterlab/rendermime';
+import type { Contents } from '@jupyterlab/services';
 import type { Message } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 import { render } from 'preact';
@@ -22,6 +23,7 @@ import { passOnGlobalKeys } from './globalKeys';
 import { drawnBy } from './HostText';
 import { insertBelow } from './insertCell';
 import { keepKeys } from './keptKeys';
+import { isOnServer } from './notebook/drives';
 
 /** A run that the server hosts: any page can ask about it. */
 export const CARD_MIME = 'application/vnd.cowork.card+json';
@@ -39,8 +41,8 @@ export class CardRenderer extends Widget implements IRenderMime.IRenderer {
     private readonly mimeType: string,
     private readonly channel: Channel,
     private readonly host: CardHost,
-    /** What the notebook around the card can do for it, if there is one. */
-    private readonly around: (node: HTMLElement) => CardHost = () => ({})
+    /** What the notebook around the card can do for it. Missing where there are no notebooks. */
+    private readonly around?: (node: HTMLElement) => CardHost
   ) {
     super();
     this.addClass('cowork-root');
@@ -52,10 +54,12 @@ export class CardRenderer extends Widget implements IRenderMime.IRenderer {
   /** Called again whenever the output changes; what is on the screen then goes on from where it was. */
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
     this.model = model;
-    this.draw(model);
+    if (this.around === undefined || this.isAttached) {
+      this.draw(model);
+    }
   }
 
-  /** Only now can one see whether it stands in a notebook. */
+  /** Only now can one see in which notebook it stands, and so whether it is of a copy. */
   protected override onAfterAttach(message: Message): void {
     super.onAfterAttach(message);
     if (this.model !== null) {
@@ -75,7 +79,7 @@ export class CardRenderer extends Widget implements IRenderMime.IRenderer {
   private draw(model: IRenderMime.IMimeModel): void {
     const card: unknown = model.data[this.mimeType];
     const view = isCard(card) ? (
-      <HostProvider value={{ ...this.host, ...this.around(this.node) }}>
+      <HostProvider value={{ ...this.host, ...this.around?.(this.node) }}>
         <CardView card={card} channel={this.channel} onChange={store => this.saving.changed(store)} />
       </HostProvider>
     ) : (
@@ -92,11 +96,21 @@ function isCard(card: unknown): card is CardData {
   return card['kind'] !== 'run' || (typeof card['job_id'] === 'string' && typeof card['context_id'] === 'string' && isRecord(card['snapshot']));
 }
 
-function aroundCard(notebooks: INotebookTracker, dialogs: ISessionContextDialogs | null): (node: HTMLElement) => CardHost {
+function aroundCard(
+  notebooks: INotebookTracker,
+  contents: Contents.IManager,
+  dialogs: ISessionContextDialogs | null
+): (node: HTMLElement) => CardHost {
   const restart = dialogs === null ? () => undefined : restartAt(notebooks, dialogs);
   return node => {
+    const panel = notebooks.find(one => one.node.contains(node));
+    const isOfServer = panel !== undefined && isOnServer(contents, panel);
     const [restartAndRunToHere, insertCell] = [restart(node), insertBelow(notebooks, node)];
-    return { ...(restartAndRunToHere ? { restartAndRunToHere } : {}), ...(insertCell ? { insertCell } : {}) };
+    return {
+      ...(restartAndRunToHere ? { restartAndRunToHere } : {}),
+      ...(insertCell ? { insertCell } : {}),
+      ...(isOfServer ? { notebook: () => panel.context.localPath } : {})
+    };
   };
 }
 
@@ -113,14 +127,14 @@ export const cards: JupyterFrontEndPlugin<void> = {
   requires: [ICoworkModel, IRenderMimeRegistry],
   optional: [INotebookTracker, ISessionContextDialogs],
   activate: (
-    _app: JupyterFrontEnd,
+    app: JupyterFrontEnd,
     cowork: ICoworkModel,
     rendermime: IRenderMimeRegistry,
     notebooks: INotebookTracker | null,
     dialogs: ISessionContextDialogs | null
   ) => {
     const host: CardHost = { Markdown: drawnBy(labMarkdown(rendermime)) };
-    const around = notebooks === null ? undefined : aroundCard(notebooks, dialogs);
+    const around = notebooks === null ? undefined : aroundCard(notebooks, app.serviceManager.contents, dialogs);
     // Safe: text stays text, and what is clicked goes by what the server says, not by what the notebook holds.
     const add = (mimeType: string, createRenderer: () => IRenderMime.IRenderer): void =>
       rendermime.addFactory({ safe: true, mimeTypes: [mimeType], createRenderer }, BEFORE_WIDGETS);

@@ -13,6 +13,8 @@ export interface CardHost {
   restartAndRunToHere?: () => Promise<void>;
   /** Puts code into a new cell: below the card's, or below the one the user is in. Missing where there is no notebook to change. */
   insertCell?: (source: string) => Promise<void>;
+  /** The path of the notebook that the card stands in, which may change. Missing where it stands in none of the server's. */
+  notebook?: () => string;
 }
 
 const Context = createContext<CardHost>({});

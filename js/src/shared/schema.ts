@@ -198,6 +198,8 @@ export interface components {
          * @description `GET jobs/{id}/card`.
          */
         CardQuery: {
+            /** @default null */
+            notebook?: string | null;
             /** @default false */
             whole?: boolean;
         };
@@ -210,6 +212,8 @@ export interface components {
             audit: components["schemas"]["Audit"] | null;
             busy: string | null;
             checkpoints: number;
+            /** @default null */
+            copied_from: string | null;
             decisions: components["schemas"]["UserDecision"][];
             jobs: components["schemas"]["CardJob"][];
             messages: components["schemas"]["Message"][] | null;
@@ -686,7 +690,7 @@ export interface components {
         ErrorReported: {
             message: string;
         };
-        Event: components["schemas"]["TextDeltaEvent"] | components["schemas"]["ReasoningDeltaEvent"] | components["schemas"]["MessageEvent"] | components["schemas"]["ToolCallEvent"] | components["schemas"]["ToolResultEvent"] | components["schemas"]["PermissionRequestEvent"] | components["schemas"]["PermissionResolvedEvent"] | components["schemas"]["QuestionAskedEvent"] | components["schemas"]["QuestionAnsweredEvent"] | components["schemas"]["PlanUpdateEvent"] | components["schemas"]["JobStartedEvent"] | components["schemas"]["TaskStartedEvent"] | components["schemas"]["TaskCompletedEvent"] | components["schemas"]["JobCompletedEvent"] | components["schemas"]["RoleChangedEvent"] | components["schemas"]["CheckpointCreatedEvent"] | components["schemas"]["CellChangedEvent"] | components["schemas"]["QueueChangedEvent"] | components["schemas"]["UsageEvent"] | components["schemas"]["NoticeEvent"] | components["schemas"]["ErrorEvent"];
+        Event: components["schemas"]["TextDeltaEvent"] | components["schemas"]["ReasoningDeltaEvent"] | components["schemas"]["MessageEvent"] | components["schemas"]["ToolCallEvent"] | components["schemas"]["ToolResultEvent"] | components["schemas"]["PermissionRequestEvent"] | components["schemas"]["PermissionResolvedEvent"] | components["schemas"]["QuestionAskedEvent"] | components["schemas"]["QuestionAnsweredEvent"] | components["schemas"]["PlanUpdateEvent"] | components["schemas"]["JobStartedEvent"] | components["schemas"]["TaskStartedEvent"] | components["schemas"]["TaskCompletedEvent"] | components["schemas"]["JobCompletedEvent"] | components["schemas"]["RoleChangedEvent"] | components["schemas"]["CheckpointCreatedEvent"] | components["schemas"]["CellChangedEvent"] | components["schemas"]["FileMovedEvent"] | components["schemas"]["QueueChangedEvent"] | components["schemas"]["UsageEvent"] | components["schemas"]["NoticeEvent"] | components["schemas"]["ErrorEvent"];
         /**
          * EventList
          * @description What happened.
@@ -709,7 +713,7 @@ export interface components {
          * @description The kinds of event.
          * @enum {string}
          */
-        EventType: "text-delta" | "reasoning-delta" | "message" | "tool-call" | "tool-result" | "permission-request" | "permission-resolved" | "question-asked" | "question-answered" | "plan-update" | "job-started" | "task-started" | "task-completed" | "job-completed" | "role-changed" | "checkpoint-created" | "cell-changed" | "queue-changed" | "usage" | "notice" | "error";
+        EventType: "text-delta" | "reasoning-delta" | "message" | "tool-call" | "tool-result" | "permission-request" | "permission-resolved" | "question-asked" | "question-answered" | "plan-update" | "job-started" | "task-started" | "task-completed" | "job-completed" | "role-changed" | "checkpoint-created" | "cell-changed" | "file-moved" | "queue-changed" | "usage" | "notice" | "error";
         /**
          * ExportFormat
          * @description What a conversation can be taken along as; also the ending of the file's name.
@@ -760,6 +764,30 @@ export interface components {
             status: "added" | "changed" | "removed";
             /** @default null */
             why: string | null;
+        };
+        /**
+         * FileMoved
+         * @description A file, or a folder, has another path: what is still to be done with it goes along.
+         */
+        FileMoved: {
+            new: string;
+            old: string;
+        };
+        /** FileMovedEvent */
+        FileMovedEvent: {
+            context_id: string;
+            created_at: string;
+            data: components["schemas"]["FileMoved"];
+            /** @default null */
+            job_id: string | null;
+            seq: number;
+            /** @default null */
+            task_id: string | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "file-moved";
         };
         /**
          * Finding
@@ -1050,6 +1078,13 @@ export interface components {
          * @enum {string}
          */
         JobStatus: "running" | "waiting" | "completed" | "failed" | "cancelled" | "interrupted";
+        /**
+         * KernelAnswer
+         * @description What a kernel cannot know by itself.
+         */
+        KernelAnswer: {
+            notebook: string | null;
+        };
         /**
          * McpServer
          * @description A server, and how it is doing.
@@ -1883,7 +1918,7 @@ export interface components {
             /** @default  */
             context: string;
             /** @default null */
-            default: string | null;
+            default?: string | null;
             /** @default 1.0 */
             format_version: string;
             id: string;
@@ -1927,7 +1962,7 @@ export interface components {
             /** @default  */
             context: string;
             /** @default null */
-            default: string | null;
+            default?: string | null;
             /** @default 1.0 */
             format_version: string;
             /** @default null */
@@ -3047,7 +3082,7 @@ export interface components {
             /** @default 0 */
             completion_tokens: number;
             /** @default null */
-            cost: number | null;
+            cost?: number | null;
             /** @default  */
             currency: string;
             /** @default false */

@@ -5,6 +5,7 @@ vi.mock('@jupyterlab/apputils', () => ({ ISessionContextDialogs: {} }));
 vi.mock('@jupyterlab/notebook', () => ({ INotebookTracker: {} }));
 
 import type { IRenderMime } from '@jupyterlab/rendermime';
+import { Widget } from '@lumino/widgets';
 
 import { CARD_MIME, CardRenderer, cards, NOBODY, RECORD_MIME } from '../../src/lab/cardRenderer';
 import { harmless, htmlAsText } from '../../src/lab/cardRendererMarkdown';
@@ -69,6 +70,21 @@ describe('the mime renderer', () => {
     await renderer.renderModel(new FakeOutput({ [RECORD_MIME]: planned() }).asModel());
     await settled();
     expect(renderer.node.textContent).toContain('not live here');
+  });
+
+  it('asks how the run stands once it is seen in which notebook it is', async () => {
+    const channel = new FakeServer(planned());
+    channel.copiedFrom = 'sales.ipynb';
+    const renderer = new CardRenderer(CARD_MIME, channel, {}, () => ({ notebook: () => 'copy.ipynb' }));
+    drawn.push(renderer);
+    await renderer.renderModel(new FakeOutput({ [CARD_MIME]: planned() }).asModel());
+    await settled();
+    expect(channel.asked).toEqual([]);
+    Widget.attach(renderer, document.body);
+    await settled();
+    expect(channel.asked.map(({ path }) => path)).toEqual(['jobs/j1/card?whole=true&notebook=copy.ipynb']);
+    expect(renderer.node.textContent).toContain('A record, copied from sales.ipynb. Run the cell to start anew.');
+    expect(renderer.node.textContent).not.toContain('Execute plan');
   });
 
   it('stops listening when its output is cleared', async () => {

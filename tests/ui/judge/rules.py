@@ -13,7 +13,7 @@
 5. Nobody's instructions to an agent stand there. What stands there as the user's words, as
    approved or as allowed, was said, approved or allowed by the user, in one of the card's own
    jobs; and what was decided is told.
-6. A card in a copy of its notebook is a record: it offers nothing.
+6. A card in a copy of its notebook is a record: it offers nothing, and shows how things stood.
 7. What waits for the user in one of its own jobs can be answered there, and nothing else.
 """
 
@@ -128,7 +128,9 @@ def differences(card: ShownCard, facts: Facts) -> list[str]:
             f"{card.where}: the server knows no job of this card, and it is not drawn as a record"
         ]
     rules = [_user_words, _approvals]
-    if judged.is_as_of_now:
+    if judged.is_copy:
+        rules += [_buttons]
+    elif judged.is_as_of_now:
         rules += [_role, _status, _goal, _steps, _decisions, _inquiries, _buttons]
     return [f"{card.where}: {found}" for rule in rules for found in rule(judged)]
 

@@ -7,11 +7,9 @@ import type { Channel } from '../../shared/channel';
 import { sharedSocket, type PageSocket } from '../../shared/pageSocket';
 import { ICoworkModel } from '../coworkModel';
 import { inParts, type Question } from './answers';
+import { isOnServer } from './drives';
 import type { Decide } from './marks';
 import { answerTo } from './operations';
-
-/** Documents of other drives are not files of this server; those of real-time collaboration are. */
-const DRIVES = ['', 'RTC'];
 
 export class NotebookBridge {
   private readonly socket: PageSocket;
@@ -83,7 +81,7 @@ export class NotebookBridge {
 
   private panels(): NotebookPanel[] {
     const { contents } = this.app.serviceManager;
-    return this.tracker.filter(panel => !panel.isDisposed && DRIVES.includes(contents.driveName(panel.context.path)));
+    return this.tracker.filter(panel => !panel.isDisposed && isOnServer(contents, panel));
   }
 }
 

@@ -6,6 +6,7 @@ import { QuestionCard } from '../ask/QuestionCard';
 import { toolWords } from '../ask/words';
 import { Card } from '../Card';
 import type { Channel } from '../channel';
+import { useHost } from '../host';
 import { PlanEditor } from '../plan/PlanEditor';
 import { PlanView } from '../plan/PlanView';
 import type { Audit, PlanStep, Question, RunCardData } from '../types';
@@ -73,7 +74,7 @@ function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
           progress={<Progress state={state} />}
           footer={live && !editing && (canGoOn(state) || runningCheck(state) !== null) && <RunFooter state={state} onEdit={() => setEditing(true)} />}
         >
-          {link === 'record' && <RecordNote card={card} />}
+          {link === 'record' && <RecordNote card={card} copiedFrom={store.copiedFrom} />}
           <Body state={state} live={live} audit={audit} editing={editing} onEdited={() => setEditing(false)} />
           {live && card.again && canGoOn(state) && <RunBefore again={card.again} onAnew={onAnew} />}
         </Card>
@@ -91,7 +92,8 @@ function canGoOn(state: RunState): boolean {
 
 function useStore(card: RunCardData, channel: Channel, onChange?: (store: RunStore) => void): RunStore {
   const [, draw] = useReducer((count: number) => count + 1, 0);
-  const store = useMemo(() => new RunStore(channel, card), [channel, card.context_id, card.job_id]);
+  const { notebook } = useHost();
+  const store = useMemo(() => new RunStore(channel, card, notebook), [channel, card.context_id, card.job_id]);
   useEffect(() => {
     const stop = store.onChange(() => {
       draw(0);

@@ -11,14 +11,23 @@ import { useRun } from './context';
 import { Reason } from './Reason';
 import { isFinal, isPlanReady, presentJob, type RunState } from './state';
 
-/** Nobody here knows this run: what the notebook holds is all there is. */
-export function RecordNote({ card }: { card: RunCardData }): VNode {
+interface RecordNoteProps {
+  card: RunCardData;
+  copiedFrom: string | null;
+}
+
+/** Nobody here knows this run: what the notebook holds is all there is. Or it is another notebook's. */
+export function RecordNote({ card, copiedFrom }: RecordNoteProps): VNode {
   const { asked_by: by, decided } = card.snapshot;
   const when = card.saved_at ? moment(card.saved_at) : '';
   return (
     <div class="cw-dim cw-record">
       <p>
-        {when ? t('A record from %1; not live here.', when) : t('A record; not live here.')}
+        {copiedFrom !== null
+          ? t('A record, copied from %1. Run the cell to start anew.', oneLine(copiedFrom, 200))
+          : when
+            ? t('A record from %1; not live here.', when)
+            : t('A record; not live here.')}
         {typeof by === 'string' && by !== '' && ` ${t('Asked by %1.', oneLine(by, 80))}`}
       </p>
       {Array.isArray(decided) && decided.length > 0 && (

@@ -8,8 +8,9 @@ import { fromCard } from './snapshot';
 import type { CallEntry, Entry, RunState } from './state';
 
 /** All that a card needs, in one request: a page may have many. Rejects with a 404 when nobody here knows the run. */
-export function loadRun(channel: Channel, jobId: string): Promise<WholeCardAnswer> {
-  return channel.request<WholeCardAnswer>('GET', `jobs/${jobId}/card?whole=true`);
+export function loadRun(channel: Channel, jobId: string, notebook?: string): Promise<WholeCardAnswer> {
+  const here = notebook === undefined ? '' : `&notebook=${encodeURIComponent(notebook)}`;
+  return channel.request<WholeCardAnswer>('GET', `jobs/${jobId}/card?whole=true${here}`);
 }
 
 /** Whatever happened while the answer was made comes again as an event, and then does no harm. */

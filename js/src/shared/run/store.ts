@@ -9,7 +9,8 @@ import type { RunState } from './state';
 
 /**
  * `opening`: shows what was saved, and asks how it stands. `live`: shows what is. `reconnecting`: shows what was, and
- * tries again. `record`: nobody here knows the run, what was saved is all there is.
+ * tries again. `record`: nobody here knows the run, what was saved is all there is; or it is another notebook's, of which
+ * this one is a copy.
  */
 export type Link = 'opening' | 'live' | 'reconnecting' | 'record';
 
@@ -23,6 +24,8 @@ export class RunStore {
   trusted = false;
   /** Whether the user has started something from this card. */
   hasGoneOn = false;
+  /** The notebook that the run belongs to, where this one is a copy of that. */
+  copiedFrom: string | null = null;
   /** What came with the first answer; null once something has happened since, as it may be otherwise now. */
   answer: WholeCardAnswer | null = null;
   private readonly listeners = new Set<() => void>();
@@ -36,7 +39,8 @@ export class RunStore {
 
   constructor(
     private readonly channel: Channel,
-    readonly card: RunCardData
+    readonly card: RunCardData,
+    private readonly notebook?: () => string
   ) {
     this.saved = card;
     this.state = fromCard(card);
@@ -49,8 +53,13 @@ export class RunStore {
 
   async open(): Promise<void> {
     try {
-      const answer = await loadRun(this.channel, this.card.job_id);
-      if (!this.closed) {
+      const answer = await loadRun(this.channel, this.card.job_id, this.notebook?.());
+      if (!this.closed && answer.state.copied_from) {
+        this.copiedFrom = answer.state.copied_from;
+        // As the run stands, and not as it stood when the notebook was copied, perhaps in the midst of it.
+        this.state = fromWhole(answer);
+        this.setLink('record');
+      } else if (!this.closed) {
         this.answer = answer;
         this.state = fromWhole(answer);
         this.trusted = true;

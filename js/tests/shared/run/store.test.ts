@@ -62,6 +62,16 @@ describe('opening a run', () => {
     expect([store.link, store.trusted]).toEqual(['record', false]);
   });
 
+  it('is a record of how the run stands where the notebook is a copy, and listens to nothing', async () => {
+    const server = new FakeServer(planned());
+    server.copiedFrom = 'sales.ipynb';
+    const store = new RunStore(server, running(), () => 'a copy.ipynb');
+    await store.open();
+    expect(server.asked.map(({ path }) => path)).toEqual(['jobs/j1/card?whole=true&notebook=a%20copy.ipynb']);
+    expect([store.link, store.trusted, store.copiedFrom]).toEqual(['record', false, 'sales.ipynb']);
+    expect([store.state.plan?.goal, server.subscriptions]).toEqual(['Chart revenue', 0]);
+  });
+
   it('becomes a record when the conversation is deleted', async () => {
     const server = new FakeServer(planned());
     const store = await opened(server);
