@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from ..domain.contexts import Context, JobStatus, StepStatus, Task
+from ..domain.data import Data
 from ..domain.errors import CoworkError, Forbidden, InvalidInput
 from ..domain.events import TaskCompleted, TaskStarted
 from ..domain.identity import now
-from ..domain.message_data import TaskAssignmentData, TaskResultData
-from ..domain.replies import Option, Question
+from ..domain.message_data import PlanData, ReviewData, TaskAssignmentData, TaskResultData
+from ..domain.replies import Finding, Option, Question
 from ..domain.roles import AgentRole, Permission
 from ..policy.decision import Decision
 from ..tools.base import Parameters, Tool, ToolContext, ToolResult, tool
@@ -122,8 +123,7 @@ class Delegation:
     def _delivered(self, task: Task) -> str:
         """What the delegate delivered if it was no text: a plan or a review."""
         newest = self.log.journal.store.newest_messages(self.context.id, task.id)
-        delivered = (one.data for one in newest if not one.text)
-        return next((str(one.model_dump()) for one in delivered if one.model_fields_set), "")
+        return next((words for one in newest if (words := _in_words(one.data))), "")
 
     async def _ask(self, role: AgentRole, text: str, agent: str) -> None:
         rights = ", ".join(sorted(role.spec.permissions))
@@ -148,6 +148,22 @@ class Delegation:
         with log.journal.transaction() as tx:
             tx.save_task(task)
             log.append(tx, told)
+
+
+def _in_words(delivered: Data) -> str:
+    """A plan or a review as the commander, and the user on its card, read it."""
+    if isinstance(delivered, PlanData):
+        steps = [f"{step.step_number}. {step.action}" for step in delivered.steps]
+        return "\n".join([delivered.goal, "", *steps])
+    if isinstance(delivered, ReviewData):
+        return "\n".join([delivered.summary, "", *map(_remark, delivered.findings)]).rstrip()
+    return ""
+
+
+def _remark(finding: Finding) -> str:
+    line = f":{finding.line}" if finding.line else ""
+    where = f"{finding.file}{line}: " if finding.file else ""
+    return f"- {where}{finding.comment} {finding.suggestion}".rstrip()
 
 
 def check_delegation(role: AgentRole, parameters: Mapping[str, Any], *, denied: bool) -> Decision:

@@ -11,7 +11,7 @@ from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
-from tests.scripted import Scripted, ScriptedServer, call, text
+from tests.scripted import Scripted, ScriptedServer, call, plan, text
 
 from .conftest import Bench
 
@@ -123,3 +123,24 @@ async def test_a_delegate_sees_only_its_task(bench: Bench) -> None:
     asked = json.dumps(bench.requests[1]["messages"][1:])  # type: ignore[attr-defined]
     assert "Look at a.py" in asked
     assert "delegate" not in asked
+
+
+async def test_a_plan_and_a_review_come_back_in_words(bench: Bench) -> None:
+    findings = [
+        {"file": "a.py", "line": 1, "comment": "No title.", "suggestion": "Add one."},
+        {"comment": "Too short."},
+    ]
+    review = {"type": "review", "summary": "Read it.", "verdict": "approve", "findings": findings}
+    await lead(
+        bench,
+        commander=[
+            call("delegate", role="planner", task="Plan it"),
+            call("delegate", role="reviewer", task="Look at it"),
+            text("ok"),
+        ],
+        planner=[plan("Report", "Read a.py", "Write b.py")],
+        reviewer=[text(json.dumps(review))],
+    )
+    planned, reviewed = bench.messages(MessageType.TASK_RESULT)
+    assert planned.text == "Report\n\n1. Read a.py\n2. Write b.py"
+    assert reviewed.text == "Read it.\n\n- a.py:1: No title. Add one.\n- Too short."
