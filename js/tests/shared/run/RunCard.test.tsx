@@ -154,6 +154,7 @@ describe('a run card', () => {
     const done = executed({ plan: plan(1, { steps: [step(1, { status: 'completed' })] }) });
     const said = job('j3', { role: 'actor', status: 'failed', error: 'no' });
     const { screen, server } = await show({ ...done, snapshot: { ...done.snapshot, jobs: [...(done.snapshot.jobs ?? []), said] } });
+    expect(one(screen, '.cw-error').textContent).toContain('“Go on” tries again');
     server.answers.set('POST jobs/j3/resume', {});
     await click(button(screen, 'Go on'));
     expect(server.changes).toEqual([{ method: 'POST', path: 'jobs/j3/resume', body: null }]);
