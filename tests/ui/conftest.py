@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -65,6 +66,7 @@ def second(browser: Browser) -> Iterator[Page]:
 def _tab(browser: Browser) -> Iterator[Page]:
     """What the page reports as an error of ours fails the test, and so does a card that shows
     otherwise than the server says: see `judge`."""
+    began = time.time()
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     context.set_default_timeout(PATIENCE)
     tab = context.new_page()
@@ -72,7 +74,7 @@ def _tab(browser: Browser) -> Iterator[Page]:
     tab.on("pageerror", lambda error: errors.append(error))
     yield tab
     try:
-        found = judge(context)
+        found = judge(context, began)
     finally:
         context.close()
     assert not [one.stack or one.message for one in errors if not _is_of_others(one)]

@@ -15,6 +15,7 @@ import json
 from collections import Counter
 from typing import Any
 
+from cowork_jupyter.domain.roles import AgentRole
 from tests.scripted import Scripted, call, plan, text
 
 STEP = "The step: "
@@ -26,16 +27,21 @@ class Script:
 
     def __init__(self) -> None:
         self._replies: dict[str, list[Scripted]] = {}
+        self._roles: dict[str, AgentRole] = {}
         self._given: Counter[str] = Counter()
 
     def begin(self) -> None:
         """Another story: nothing is to be said yet."""
         self._replies.clear()
+        self._roles.clear()
         self._given.clear()
 
-    def when(self, words: str, *replies: Scripted) -> None:
-        """What to answer, one after the other, once these words were said."""
+    def when(self, words: str, *replies: Scripted, to: AgentRole | None = None) -> None:
+        """What to answer, one after the other, once these words were said; only by the agent that
+        they were said to, where others read them too, as a commander does what it has delegated."""
         self._replies.setdefault(words, []).extend(replies)
+        if to:
+            self._roles[words] = to
 
     def step(self, action: str, *replies: Scripted) -> None:
         """What to do in a step."""
@@ -56,13 +62,17 @@ class Script:
             (at, words.rindex(key), key)
             for at, (role, words) in enumerate(said)
             for key in self._replies
-            if role == "user" and key in words
+            if role == "user" and key in words and self._is_told(key, said[0][1])
         ]
         if not told:
             return text("I have nothing to say to that.")
         at, _, key = max(told)
         is_new = not any(role == "assistant" for role, _ in said[at:])
         return self._next(key, is_new)
+
+    def _is_told(self, key: str, system: str) -> bool:
+        role = self._roles.get(key)
+        return role is None or f"operating in {role.upper()} role" in system
 
     def _next(self, key: str, is_new: bool) -> Scripted:
         replies, given = self._replies[key], self._given[key]

@@ -15,10 +15,11 @@ BESIDES = ("delegation", "check")
 
 
 class Task(BaseModel):
-    """One step of one execution."""
+    """One step of one execution, or one task that was delegated."""
 
     id: str
     step_id: str
+    description: str = ""
     status: str
     result: str | None = None
     error: str | None = None

@@ -12,6 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from datetime import datetime
 from functools import partial
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -31,17 +32,21 @@ PATIENCE = 20.0
 JUPYTER = "() => document.querySelector('#jupyter-config-data') !== null"
 
 
-def judge(tabs: BrowserContext) -> list[str]:
-    """What the cards of these tabs, and of the notebooks behind them, show otherwise than it is."""
+def judge(tabs: BrowserContext, since: float) -> list[str]:
+    """What the cards of these tabs, and of notebooks saved since then, show otherwise than it is.
+
+    What was saved before is another test's, which has judged it: one that fails should not make
+    those after it fail, too.
+    """
     give_up = time.monotonic() + PATIENCE
-    while found := _found(tabs):
+    while found := _found(tabs, since):
         if time.monotonic() > give_up:
             break
         tabs.pages[0].wait_for_timeout(250)
     return found
 
 
-def _found(tabs: BrowserContext) -> list[str]:
+def _found(tabs: BrowserContext, since: float) -> list[str]:
     pages = [page for page in tabs.pages if _is_of_jupyter(page)]
     cards: dict[str, list[ShownCard]] = {}
     found: list[str] = []
@@ -49,7 +54,7 @@ def _found(tabs: BrowserContext) -> list[str]:
         cards.setdefault(_origin(page), []).extend(cards_on(page, f"tab {number}"))
     for origin in cards:
         try:
-            for name, notebook in _notebooks(origin):
+            for name, notebook in _notebooks(origin, since):
                 cards[origin] += cards_in(notebook, name)
                 found += markdown_differences(notebook, name)
             found += _compared(cards[origin], partial(_read, f"{origin}cowork/"))
@@ -101,12 +106,16 @@ def _origin(page: Page) -> str:
     return f"{parts.scheme}://{parts.netloc}/"
 
 
-def _notebooks(origin: str, folder: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+def _notebooks(origin: str, since: float, folder: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
     for one in _read(origin, f"api/contents/{quote(folder)}")["content"]:
         if one["type"] == "directory":
-            yield from _notebooks(origin, one["path"])
-        elif one["type"] == "notebook":
+            yield from _notebooks(origin, since, one["path"])
+        elif one["type"] == "notebook" and _moment(one["last_modified"]) >= since:
             yield one["path"], _read(origin, f"api/contents/{quote(one['path'])}")["content"]
+
+
+def _moment(written: str) -> float:
+    return datetime.fromisoformat(written).timestamp()
 
 
 def _read(origin: str, address: str) -> Any:

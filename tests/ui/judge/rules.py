@@ -6,10 +6,10 @@
 3. The plan is the one its own jobs made last, at its newest revision; a card that only executes
    one shows the revision it executes. A step stands as executions of that revision left it; where
    there was none, as the plan itself says, and a step counts as done only if an execution of this
-   very plan did it.
+   very plan did it. Where there is no plan, each task that was delegated has a row.
 4. Execute plan: a revision that nobody has executed. Go on: what was begun and is not done. Stop:
    while it runs. Discuss…, Re-plan: when it does not. Changes, Roll back…: its own jobs changed
-   something. While another job of the conversation runs, a card offers nothing.
+   files. While another job of the conversation runs, a card offers nothing.
 5. Nobody's instructions to an agent stand there. What stands there as the user's words, as
    approved or as allowed, was said, approved or allowed by the user, in one of the card's own
    jobs; and what was decided is told.
@@ -94,8 +94,10 @@ class Judged:
 
     def status_of(self, step: Step) -> str:
         task = self.task_of(step)
-        if task is None:
-            return step.status
+        return step.status if task is None else self.standing(task)
+
+    def standing(self, task: Task) -> str:
+        """A task that waits for the user is one that runs."""
         waiting = {one.task_id for one in [*self.facts.questions, *self.facts.permissions]}
         return "waiting" if task.status == "running" and task.id in waiting else task.status
 
@@ -166,9 +168,13 @@ def _goal(judged: Judged) -> Iterator[str]:
 
 
 def _steps(judged: Judged) -> Iterator[str]:
-    shown, meant = judged.card.steps, judged.plan.plan.steps if judged.plan else []
+    shown = judged.card.steps
     if judged.card.is_editing:
         return
+    if judged.plan is None:
+        yield from _delegations(judged)
+        return
+    meant = judged.plan.plan.steps
     if len(shown) != len(meant):
         yield f"it shows {len(shown)} steps, but its plan has {len(meant)}"
         return
@@ -188,6 +194,21 @@ def _step(judged: Judged, row: ShownStep, step: Step) -> Iterator[str]:
     result = task.result or "" if task and status == "completed" else ""
     if task and not same(row.result, result):
         yield f"{at} has the result {_named(row.result)}, but should have {_named(result)}"
+
+
+def _delegations(judged: Judged) -> Iterator[str]:
+    shown, tasks = judged.card.steps, [task for job in judged.own for task in job.tasks]
+    if len(shown) != len(tasks):
+        yield f"it shows {len(shown)} tasks, but {len(tasks)} were delegated"
+        return
+    for row, task in zip(shown, tasks, strict=True):
+        at = f"the task {_named(task.description)}"
+        if not same(row.action, task.description):
+            yield f"{at} is {_named(row.action)}"
+        if row.status not in {judged.standing(task), task.status if judged.card.saved_at else ""}:
+            yield f"{at} is {_named(row.status)}, but should be {_named(judged.standing(task))}"
+        if task.status == "completed" and not same(row.result, task.result or ""):
+            yield f"{at} has the result {_named(row.result)}, not {_named(task.result or '')}"
 
 
 def _was_done(judged: Judged, step: Step) -> bool:

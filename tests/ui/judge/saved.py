@@ -77,7 +77,8 @@ def card_of(card: dict[str, Any], markdown: str, where: str) -> ShownCard:
         role=snapshot["role"],
         status="ready" if f"\n*{READY}" in markdown else snapshot["status"],
         goal=plan["goal"] or snapshot["goal"],
-        steps=[_step(step, results.get(step["id"], {})) for step in plan["steps"]],
+        steps=[_step(step, results.get(step["id"], {})) for step in plan["steps"]]
+        or [_step({**task, "action": task["description"]}, task) for task in snapshot["tasks"]],
         said_by_user=[
             one["text"]
             for one in snapshot["messages"]

@@ -20,7 +20,8 @@ STATUSES = {
 }
 
 READ = """() => {
-  const text = node => (node?.innerText ?? node?.textContent ?? '').trim();
+  // Not innerText, which is empty where a card is scrolled out of sight and not laid out.
+  const text = node => (node?.textContent ?? '').trim();
   const all = (node, selector) => [...node.querySelectorAll(selector)];
   const asks = (run, sort) => all(run, ':scope > .cw-card').slice(1)
     .filter(card => new RegExp('^' + sort, 'i').test(text(card.querySelector('.cw-pill'))));

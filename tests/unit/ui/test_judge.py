@@ -237,6 +237,32 @@ def test_what_the_user_decided_is_told_where_no_step_tells_it() -> None:
     assert "what the user decided about “pip install x”" in found(changed(card, lines=[]), facts)
 
 
+def test_each_delegated_task_has_its_row_where_there_is_no_plan() -> None:
+    task = Task(id="t", step_id="d1", description="Look at it", status="completed", result="Fine.")
+    facts = with_jobs(job("lead", 1, role="commander", tasks=[task]), role="commander")
+    row = ShownStep(action="Look at it", status="completed", result="Fine.")
+    card = ShownCard(
+        where="card",
+        context_id="c",
+        card_id="lead",
+        role="commander",
+        status="completed",
+        goal="Report on north",
+        steps=[row],
+        buttons=["Discuss…"],
+    )
+    assert found(card, facts) == ""
+    assert "it shows 0 tasks, but 1 were" in found(changed(card, steps=[]), facts)
+    for field in ("action", "status", "result"):
+        other = row.model_copy(update={field: "else"})
+        assert "the task “Look at it”" in found(changed(card, steps=[other]), facts)
+
+
+def test_what_changed_no_file_cannot_be_taken_back() -> None:
+    looked = Checkpoint(id="k", job_id="two")
+    assert found(SECOND, FACTS.model_copy(update={"checkpoints": [looked]})) == ""
+
+
 def test_the_role_that_the_user_switched_to_counts_as_well() -> None:
     switch = Message(
         job_id=None,

@@ -30,8 +30,9 @@ export function RunFooter({ state, onEdit }: { state: RunState; onEdit: () => vo
   const execution = executionOf(state);
   const left = state.plan?.steps.some(step => !['completed', 'skipped'].includes(stepStatus(state, step))) ?? false;
   const canExecute = isPlanReady(state);
-  const stopped = execution ?? job;
-  const canResume = stopped.status !== 'completed' || (execution !== null && left);
+  const isHalfDone = execution !== null && (execution.status !== 'completed' || left);
+  // What was said about a plan that is done can fail, too.
+  const stopped = isHalfDone ? execution : job.status === 'completed' ? null : job;
   return (
     <div class="cw-decide">
       <div class="cw-bar">
@@ -40,7 +41,7 @@ export function RunFooter({ state, onEdit }: { state: RunState; onEdit: () => vo
             {t('Execute plan')}
           </Button>
         )}
-        {!canExecute && canResume && (
+        {!canExecute && stopped !== null && (
           <Button look="primary" busy={starting.busy} onClick={() => void starting.run(() => actions.resume(stopped.id))}>
             {t('Go on')}
           </Button>

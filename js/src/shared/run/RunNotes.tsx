@@ -111,10 +111,11 @@ function nextSentence(state: RunState): string {
   if (state.busy !== null) {
     return '';
   }
-  if (isPlanReady(state) && presentJob(state)?.kind === 'plan') {
+  const isExecution = presentJob(state)?.kind === 'plan';
+  if (isPlanReady(state) && isExecution) {
     return t('“Execute plan” goes on with the new plan; steps that are done are not repeated.');
   }
-  return Object.keys(state.tasks).length > 0
+  return isExecution
     ? t('“Go on” takes up where it stopped; steps that are done are not repeated. Or edit the steps that are left, discuss it, or roll back.')
     : t('“Go on” tries again from where it stopped. Or discuss it: say what should be done differently.');
 }

@@ -69,7 +69,8 @@ function ofAJob(state: RunState, event: Event): RunState {
     case 'task-completed':
       return withTask(state, event);
     case 'checkpoint-created':
-      return (event.data.files ?? []).length > 0 ? { ...state, checkpoints: state.checkpoints + 1 } : state;
+      // A rollback makes one too, which belongs to no job: this card has changed nothing by it.
+      return event.job_id !== null && (event.data.files ?? []).length > 0 ? { ...state, checkpoints: state.checkpoints + 1 } : state;
     case 'usage':
       return { ...state, usage: addedUsage(state.usage, usageOf(event.data)), model: event.data.model || state.model };
     case 'notice':

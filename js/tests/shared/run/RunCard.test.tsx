@@ -150,6 +150,16 @@ describe('a run card', () => {
     expect(server.changes).toEqual([{ method: 'POST', path: 'jobs/j1/resume', body: null }]);
   });
 
+  it('goes on with what was said last, when the plan is done and only that has failed', async () => {
+    const done = executed({ plan: plan(1, { steps: [step(1, { status: 'completed' })] }) });
+    const said = job('j3', { role: 'actor', status: 'failed', error: 'no' });
+    const { screen, server } = await show({ ...done, snapshot: { ...done.snapshot, jobs: [...(done.snapshot.jobs ?? []), said] } });
+    expect(one(screen, '.cw-error').textContent).toContain('“Go on” tries again');
+    server.answers.set('POST jobs/j3/resume', {});
+    await click(button(screen, 'Go on'));
+    expect(server.changes).toEqual([{ method: 'POST', path: 'jobs/j3/resume', body: null }]);
+  });
+
   it('leads to the new plan when a run has failed and was planned anew', async () => {
     const error = 'Step 2 failed: the file is locked';
     const { screen } = await show(executed({ status: 'failed', error, revision: 2 }));

@@ -229,6 +229,15 @@ describe('jobs', () => {
     expect(after(busy, event(12, 'job-completed', { job_id: 'j9', status: 'completed' }, { job_id: 'j9' })).busy).toBeNull();
   });
 
+  it('have something to take back once they have changed files themselves', () => {
+    const made = (files: string[], job_id: string | null): RunState =>
+      after(running(), event(11, 'checkpoint-created', { id: 'c1', created_at: '', label: '', tool: '', files }, { job_id }));
+    expect(made(['a.txt'], 'j1').checkpoints).toBe(1);
+    expect(made([], 'j1').checkpoints).toBe(0);
+    expect(made(['a.txt'], 'j9').checkpoints).toBe(0);
+    expect(made(['a.txt'], null).checkpoints).toBe(0);
+  });
+
   it('go on under their own name when they are resumed', () => {
     const state = after(fromCard(runCard({ status: 'failed', error: 'no' })), event(11, 'job-started', { job_id: 'j1' }));
     expect(presentJob(state)).toMatchObject({ id: 'j1', status: 'running', error: null, endedAt: null });
