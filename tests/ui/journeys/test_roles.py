@@ -79,9 +79,7 @@ def test_a_tester_and_a_reviewer_look_at_what_was_done(
 ) -> None:
     note = call("create_file", path="notes.md", content="Notes\n")
     script.when("Take notes", note, text("Noted."))
-    script.when(
-        "Test it", call("execute_command", command="ls notes.md"), text("It is there.")
-    )
+    script.when("Test it", call("execute_command", command="ls notes.md"), text("It is there."))
     fetch = call("execute_command", command="pip download pyarrow")
     script.when("Test it again", fetch, text("Not without the network."))
     script.when("Review it", call("read_file", path="notes.md"), text(json.dumps(REVIEW)))
