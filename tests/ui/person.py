@@ -11,6 +11,10 @@ from .lab import LabServer
 from .patience import MOMENT, until, worked
 from .visit import until_lab_has_started
 
+CELL = ".jp-Notebook .jp-Cell:not([style*='opacity: 0'])"
+"""A cell. Of a notebook that takes long to load, Lab keeps the empty one that it had before, at
+no height."""
+
 
 def open_notebook(page: Page, lab: LabServer, name: str = "quickstart.ipynb") -> None:
     """Open a notebook and nothing else, and wait until its kernel is ready.
@@ -28,7 +32,7 @@ def open_notebook(page: Page, lab: LabServer, name: str = "quickstart.ipynb") ->
 
 def until_ready(page: Page) -> None:
     """A notebook is there to work in, and has its kernel."""
-    expect(page.locator(".jp-Notebook .jp-Cell").first).to_be_visible()
+    expect(page.locator(CELL).first).to_be_visible()
     expect(page.locator("#jp-main-statusbar")).to_contain_text("| Idle")
     until_lab_has_started(page)
 

@@ -57,6 +57,7 @@ export const panel: JupyterFrontEndPlugin<void> = {
       // A notebook that has just been opened gets its model a little later.
       void notebooks.currentWidget?.context.ready.then(() => view.update());
     });
+    notebooks?.widgetAdded.connect((_, panel) => void panel.context.pathChanged.connect(() => view.update()));
     app.shell.add(view, 'right', { rank: 1000, type: 'Cowork' });
     if (PageConfig.getOption('coworkRecord') === 'true') {
       cowork.news.listen(); // with which the inbox is asked once

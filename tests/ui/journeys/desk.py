@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from ..judge.judge import judge
 from ..lab import LabServer
-from ..person import choose_in_menu, open_notebook, save, until_ready
+from ..person import CELL, choose_in_menu, open_notebook, save, until_ready
 from ..told import write_notebook
 
 LOAD = "%load_ext cowork_jupyter"
@@ -30,7 +30,7 @@ class Desk:
             self.run(0)
 
     def cell(self, which: int | str) -> Locator:
-        cells = self.page.locator(".jp-Notebook .jp-CodeCell")
+        cells = self.page.locator(f"{CELL}.jp-CodeCell")
         if isinstance(which, int):
             return cells.nth(which)
         return cells.filter(has=self.page.locator(".jp-InputArea", has_text=which))

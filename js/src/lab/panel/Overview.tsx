@@ -25,7 +25,7 @@ import { Section } from './Section';
 import { TrustSection } from './TrustSection';
 import { WorkflowsSection } from './WorkflowsSection';
 
-const LISTED_ANEW = ['job-started', 'job-completed', 'role-changed'];
+const LISTED_ANEW = ['job-started', 'job-completed', 'role-changed', 'file-moved'];
 
 export interface OverviewProps {
   inbox: readonly InboxItem[];

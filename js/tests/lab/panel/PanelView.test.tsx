@@ -43,6 +43,19 @@ function emptyServer(): FakeServer {
   return server;
 }
 
+describe('the list of conversations', () => {
+  it('is asked for again when a notebook was renamed', async () => {
+    const server = new FakeServer();
+    server.answers.set('GET context?after=0&limit=100', list({ ...SALES, notebook: 'old.ipynb' }));
+    const hands = handsOn(server);
+    const { screen } = await show({ hands }, server);
+    expect(screen.textContent).not.toContain('This notebook');
+    server.answers.set('GET context?after=0&limit=100', list(SALES));
+    hands.news.tell({ c1: ['file-moved'] });
+    await vi.waitFor(() => expect(screen.textContent).toContain('This notebook'), PATIENCE);
+  });
+});
+
 describe('the empty side panel', () => {
   it('says what to do, and does it', async () => {
     const { screen, props } = await show();
