@@ -14,6 +14,7 @@ from ..domain.events import Event, EventType, FileMoved
 from ..domain.message_data import Answer
 from ..domain.messages import Message
 from ..domain.queue import QueuedMessage
+from ..domain.roles import AgentRole
 from .records import PENDING, CheckpointRecord, Inquiry, InquiryKind, Page, PlanRevision
 from .rows import decode, event_of, message_of, to_json
 
@@ -47,16 +48,31 @@ class Reader(ABC):
         rows = self._rows("SELECT owner FROM owners WHERE context_id=?", context_id)
         return str(rows[0]["owner"]) if rows else ""
 
+    def addressee(self, context: Context) -> AgentRole:
+        """Who gets the next message: whom the user has chosen since, or else who worked last."""
+        sql = (
+            "SELECT IIF(message_type='role_change', agent_role, jobs.role) AS role FROM messages"
+            " LEFT JOIN jobs ON jobs.id=messages.job_id WHERE messages.context_id=? AND"
+            " (message_type='role_change' OR jobs.kind IN ('message', 'plan', 'workflow'))"
+            " ORDER BY seq DESC LIMIT 1"
+        )
+        rows = self._rows(sql, context.id)
+        return AgentRole(rows[0]["role"]) if rows else context.role
+
     def contexts(
-        self, after: int | None = None, limit: int = 100, owner: str | None = None
+        self,
+        after: int | None = None,
+        limit: int = 100,
+        owner: str | None = None,
+        notebook: str | None = None,
     ) -> Page[Context]:
         """Contexts, newest first; with an owner, only theirs and nobody's."""
         sql = (
             "SELECT contexts.* FROM contexts LEFT JOIN owners ON owners.context_id=contexts.id"
             " WHERE position<?1 AND (?2 IS NULL OR COALESCE(owner, '') IN ('', ?2))"
-            " ORDER BY position DESC LIMIT ?3"
+            " AND (?4 IS NULL OR notebook=?4) ORDER BY position DESC LIMIT ?3"
         )
-        rows = self._rows(sql, _END if after is None else after, owner, limit + 1)
+        rows = self._rows(sql, _END if after is None else after, owner, limit + 1, notebook)
         items = [Context.model_validate(decode(row)) for row in rows[:limit]]
         return Page(items, rows[limit - 1]["position"] if len(rows) > limit else None)
 
