@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -193,22 +194,25 @@ class Reader(ABC):
         sql = "SELECT max(seq) FROM messages WHERE context_id=?"
         return self._rows(sql, context_id)[0][0] or 0
 
-    def message_count(self, context_id: str) -> int:
-        """How many messages a context has."""
-        sql = "SELECT count(*) FROM messages WHERE context_id=?"
-        return int(self._rows(sql, context_id)[0][0])
-
     # Jobs and tasks
 
     def job(self, job_id: str) -> Job:
         """One job with its tasks."""
-        found = self._one("job", "SELECT * FROM jobs WHERE id=?", job_id)
-        return Job.model_validate({**found, "tasks": self.tasks(job_id)})
+        for job in self._jobs("SELECT * FROM jobs WHERE id=?", job_id):
+            return job
+        raise NotFound(f"There is no job '{job_id}'.", details={"id": job_id})
 
     def jobs(self, context_id: str) -> list[Job]:
         """The jobs of a context with their tasks, oldest first."""
-        sql = "SELECT id FROM jobs WHERE context_id=? ORDER BY rowid"
-        return [self.job(row["id"]) for row in self._rows(sql, context_id)]
+        return self._jobs("SELECT * FROM jobs WHERE context_id=? ORDER BY rowid", context_id)
+
+    def _jobs(self, sql: str, *values: str) -> list[Job]:
+        """The jobs that a query finds; one more query finds the tasks of all of them."""
+        found = {row["id"]: {**decode(row), "tasks": []} for row in self._rows(sql, *values)}
+        in_these = "SELECT * FROM tasks WHERE job_id IN (SELECT value FROM json_each(?))"
+        for row in self._rows(f"{in_these} ORDER BY rowid", json.dumps([*found])):
+            found[row["job_id"]]["tasks"].append(decode(row))
+        return [Job.model_validate(fields) for fields in found.values()]
 
     def card_jobs(self, card_id: str) -> list[Job]:
         """The jobs that a card shows, oldest first.
@@ -217,23 +221,29 @@ class Reader(ABC):
         that plan, wherever it was started.
         """
         sql = (
-            "SELECT jobs.id FROM jobs JOIN jobs AS root ON root.id=?1"
+            "SELECT jobs.* FROM jobs JOIN jobs AS root ON root.id=?1"
             " WHERE jobs.id=?1 OR jobs.card_id=?1 OR (jobs.kind='plan' AND root.kind<>'plan'"
             " AND jobs.plan_id=root.plan_id) ORDER BY jobs.rowid"
         )
-        return [self.job(row["id"]) for row in self._rows(sql, card_id)]
+        return self._jobs(sql, card_id)
+
+    def executions(self, plan_id: str) -> list[Job]:
+        """The jobs that execute, or have executed, a plan, oldest first."""
+        sql = "SELECT * FROM jobs WHERE kind='plan' AND plan_id=? ORDER BY rowid"
+        return self._jobs(sql, plan_id)
 
     def card(self, context_id: str, job_id: str) -> Job | None:
         """The job whose card shows a job of this context."""
-        sql = "SELECT card_id FROM jobs WHERE context_id=? AND id=?"
-        rows = self._rows(sql, context_id, job_id)
-        return self.job(rows[0]["card_id"]) if rows else None
+        sql = (
+            "SELECT card.* FROM jobs JOIN jobs AS card ON card.id=jobs.card_id"
+            " WHERE jobs.context_id=? AND jobs.id=?"
+        )
+        return next(iter(self._jobs(sql, context_id, job_id)), None)
 
     def active_job(self, context_id: str) -> Job | None:
         """The job that runs or waits in a context."""
-        sql = "SELECT id FROM jobs WHERE context_id=? AND status IN ('running', 'waiting')"
-        rows = self._rows(sql, context_id)
-        return self.job(rows[0]["id"]) if rows else None
+        sql = "SELECT * FROM jobs WHERE context_id=? AND status IN ('running', 'waiting')"
+        return next(iter(self._jobs(sql, context_id)), None)
 
     def owners(self) -> dict[str, str | None]:
         """The mark of the process that runs it, for each job that runs or waits anywhere."""
