@@ -138,10 +138,14 @@ class CoworkService(Parts):
         return self.journal.store.context(context_id)
 
     def contexts(
-        self, after: int | None = None, limit: int = 100, owner: str | None = None
+        self,
+        after: int | None = None,
+        limit: int = 100,
+        owner: str | None = None,
+        notebook: str | None = None,
     ) -> Page[Context]:
         """Conversations, newest first; with an owner, only theirs and nobody's."""
-        return self.journal.store.contexts(after, limit, owner)
+        return self.journal.store.contexts(after, limit, owner, notebook)
 
     def rename_context(self, context_id: str, title: str) -> Context:
         """Give a conversation another name."""

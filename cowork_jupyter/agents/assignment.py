@@ -76,13 +76,17 @@ def results_for(
     level, seen = list(dict.fromkeys(step.depends_on)), set(step.depends_on)
     while level and room > _LINE_TOKENS:
         texts = {one: text for one in level if (text := tasks[one].result)}
-        share = fair_share([count(text) + _LINE_TOKENS for text in texts.values()], room)
-        for one, text in texts.items():
-            shorter = cut_middle(text, share - _LINE_TOKENS, count, _FIND_THE_REST)
-            if shorter:
-                found[one] = shorter
-                room -= count(shorter) + _LINE_TOKENS
-            complete = complete and bool(shorter)
+        costs = [count(text) + _LINE_TOKENS for text in texts.values()]
+        if sum(costs) > room:
+            most = fair_share(costs, room) - _LINE_TOKENS
+            cut = {
+                one: cut_middle(text, most, count, _FIND_THE_REST) for one, text in texts.items()
+            }
+            texts = {one: text for one, text in cut.items() if text}
+            costs = [count(text) + _LINE_TOKENS for text in texts.values()]
+            complete = complete and len(texts) == len(cut)
+        found |= texts
+        room -= sum(costs)
         further = dict.fromkeys(above for one in level for above in steps[one].depends_on)
         level = [one for one in further if one not in seen]
         seen.update(level)

@@ -380,11 +380,10 @@ class Execution:
 
     def _done_before(self) -> dict[tuple[str, str], Task]:
         """What earlier jobs have finished of this plan, by step and what it was to do."""
-        jobs = self.journal.store.jobs(self.context.id)
+        jobs = self.journal.store.executions(self.revision.plan_id)
         return {
             (task.step_id, task.description): task
             for job in jobs
-            if job.executes(self.revision.plan_id)
             for task in job.tasks
             if task.status in DONE
         }

@@ -45,9 +45,8 @@ class Plans:
         time, and whatever changes a cell there looks first whether that is still the same.
         """
         store, workspace = self.kit.journal.store, self.kit.workspace
-        this = (JobKind.PLAN, revision.plan_id, revision.revision)
-        jobs = store.jobs(revision.context_id)
-        if any((job.kind, job.plan_id, job.plan_revision) == this for job in jobs):
+        executions = store.executions(revision.plan_id)
+        if any(job.plan_revision == revision.revision for job in executions):
             return []
         own = store.context(revision.context_id).notebook
         return [

@@ -25,6 +25,7 @@ from ..workspace import Workspace
 
 _LOOKING = frozenset({Permission.READ_FILES})
 _RUNNING = _LOOKING | {Permission.EXECUTE_COMMANDS}
+_PERMISSIONS = frozenset(one.value for one in Permission)
 _NO_SINGLE_FILE = re.compile(r"[*?\[]|^~")
 
 
@@ -85,9 +86,14 @@ class StepCheck:
     @cached_property
     def _named(self) -> dict[str, frozenset[Permission]]:
         """What the step names and what that may do. Of agents of others nobody can say."""
-        permissions = {str(one): frozenset({one}) for one in Permission}
-        known = permissions | {name: tool.permissions for name, tool in self.tools.items()}
-        return {name: known[name] for name in self.step.tools_needed if name in known}
+        found = ((name, self._may_do(name)) for name in self.step.tools_needed)
+        return {name: held for name, held in found if held is not None}
+
+    def _may_do(self, name: str) -> frozenset[Permission] | None:
+        if name in _PERMISSIONS:
+            return frozenset({Permission(name)})
+        tool = self.tools.get(name)
+        return tool.permissions if tool else None
 
     @cached_property
     def _succeeded(self) -> list[str]:

@@ -68,18 +68,26 @@ async def create_context(call: Call) -> BaseModel:
 
 
 @table.route(
-    "GET", "context", query=models.PageQuery, answer=models.ContextList, action="read", kernel=True
+    "GET",
+    "context",
+    query=models.ContextsQuery,
+    answer=models.ContextList,
+    action="read",
+    kernel=True,
 )
 async def list_contexts(call: Call) -> BaseModel:
-    """All conversations, newest first."""
-    page = call.service.contexts(call.query.after or None, call.query.limit, call.caller.sees_only)
+    """All conversations, or those of a notebook, newest first."""
+    query, owner = call.query, call.caller.sees_only
+    page = call.service.contexts(query.after or None, query.limit, owner, query.notebook)
     return models.ContextList(items=page.items, next=page.next)
 
 
-@table.route("GET", "context/{id}", answer=Context, action="read", kernel=True)
+@table.route("GET", "context/{id}", answer=models.ConversationAnswer, action="read", kernel=True)
 async def get_context(call: Call) -> BaseModel:
     """One conversation."""
-    return call.service.context(call.path["id"])
+    context = call.service.context(call.path["id"])
+    addressee = call.service.journal.store.addressee(context)
+    return models.ConversationAnswer(**dict(context), addressee=addressee)
 
 
 @table.route("PUT", "context/{id}", body=models.ContextName, answer=Context, action="write")

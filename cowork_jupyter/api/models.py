@@ -197,6 +197,13 @@ class PageQuery(Request):
     limit: Annotated[int, Field(ge=1, le=1000)] = 200
 
 
+class ContextsQuery(PageQuery):
+    """`GET context`."""
+
+    notebook: Name | None = None
+    """Only the conversations of this one."""
+
+
 class EventsQuery(Request):
     """`GET context/{id}/events`."""
 
@@ -218,6 +225,13 @@ class ErrorAnswer(BaseModel):
     """Every failure."""
 
     error: ErrorBody
+
+
+class ConversationAnswer(Context):
+    """A conversation, and who gets the next message in it."""
+
+    addressee: AgentRole
+    """The role that the user has chosen since anybody worked, or else of who worked last."""
 
 
 class ContextList(BaseModel):

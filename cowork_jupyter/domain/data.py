@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Annotated, Any, Literal, TypeVar, Union
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, Union
 
 from pydantic import (
     BaseModel,
@@ -13,13 +13,14 @@ from pydantic import (
     GetJsonSchemaHandler,
     TypeAdapter,
     ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
     create_model,
+    field_validator,
     model_serializer,
 )
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
-
-D = TypeVar("D")
 
 
 class Data(BaseModel):
@@ -46,30 +47,53 @@ class Data(BaseModel):
         return schema
 
 
-def read(model: TypeAdapter[D], raw: Any) -> D | Data:
-    """Data from the store; what an old version wrote there and fits no model is kept as it is."""
-    try:
-        return model.validate_python(raw)
-    except ValidationError:
-        return Data.model_validate(raw)
+class Tagged(BaseModel):
+    """An envelope whose `data` depends on the tag beside it."""
 
+    _tag: ClassVar[str]
+    _models: ClassVar[Mapping[Any, Any]]
+    """The model of what it holds, by tag."""
+    _readers: ClassVar[dict[Any, TypeAdapter[Any]]]
+    _root: ClassVar[type[BaseModel]]
 
-def tagged(
-    envelope: type[BaseModel],
-    tag: str,
-    models: Iterable[tuple[str, Any]],
-    core_schema: CoreSchema,
-    handler: GetJsonSchemaHandler,
-) -> JsonSchemaValue:
-    """The JSON schema of an envelope whose `data` depends on its tag: a named variant for each."""
-    variants = [_variant(envelope, tag, kind, model) for kind, model in models]
-    union: Any = Union[tuple(variants)]  # noqa: UP007 (there is no other way to compute one)
-    adapter: TypeAdapter[Any] = TypeAdapter(Annotated[union, Field(discriminator=tag)])
-    reference = handler(core_schema)
-    schema = handler.resolve_ref_schema(reference)
-    schema.clear()
-    schema.update(handler(adapter.core_schema))
-    return reference
+    @classmethod
+    def __init_subclass__(
+        cls, tag: str = "", models: Mapping[Any, Any] | None = None, **others: Any
+    ) -> None:
+        super().__init_subclass__(**others)
+        if models is not None:  # else it is one of the variants in the schema
+            cls._tag, cls._models, cls._root = tag, models, cls
+            cls._readers = {kind: TypeAdapter(model) for kind, model in models.items()}
+
+    @field_validator("data", mode="wrap", check_fields=False)
+    @classmethod
+    def _by_tag(cls, raw: Any, _handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+        """What we have made ourselves is not looked at again.
+
+        What an old version has stored and fits no model is kept as it is.
+        """
+        if isinstance(raw, BaseModel):
+            return raw
+        try:
+            return cls._readers[info.data[cls._tag]].validate_python(raw)
+        except ValidationError:
+            return Data.model_validate(raw)
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """A named variant for each tag."""
+        if cls is not cls._root:
+            return handler(core_schema)
+        variants = [_variant(cls, cls._tag, kind, model) for kind, model in cls._models.items()]
+        union: Any = Union[tuple(variants)]  # noqa: UP007 (there is no other way to compute one)
+        adapter: TypeAdapter[Any] = TypeAdapter(Annotated[union, Field(discriminator=cls._tag)])
+        reference = handler(core_schema)
+        schema = handler.resolve_ref_schema(reference)
+        schema.clear()
+        schema.update(handler(adapter.core_schema))
+        return reference
 
 
 def _variant(envelope: type[BaseModel], tag: str, kind: str, model: Any) -> type[BaseModel]:

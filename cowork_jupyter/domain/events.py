@@ -5,21 +5,11 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, Literal, Self
 
-from pydantic import (
-    BaseModel,
-    GetJsonSchemaHandler,
-    SerializeAsAny,
-    TypeAdapter,
-    ValidationInfo,
-    ValidatorFunctionWrapHandler,
-    field_validator,
-)
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
+from pydantic import BaseModel, SerializeAsAny
 
 from .cell_changes import CellDecision
 from .contexts import Initiator, JobKind, JobStatus, Spending, StepStatus, Task
-from .data import Data, read, tagged
+from .data import Data, Tagged
 from .message_data import PlanFacts, QuestionData, RoleChangeData, ToolCallData, ToolOutcome
 from .messages import Message
 from .notices import NOTICES, AnyNotice
@@ -266,12 +256,11 @@ _MODELS: dict[EventType, Any] = {
     EventType.NOTICE: AnyNotice,
     EventType.ERROR: ErrorReported,
 }
-_READERS = {kind: TypeAdapter[EventData](model) for kind, model in _MODELS.items()}
 _TYPES = {model: kind for kind, model in _MODELS.items() if model is not AnyNotice}
 _TYPES |= dict.fromkeys(NOTICES, EventType.NOTICE)
 
 
-class Event(BaseModel):
+class Event(Tagged, tag="type", models=_MODELS):
     """One stored event. `seq` grows by one within a context and survives restarts."""
 
     seq: int
@@ -281,22 +270,6 @@ class Event(BaseModel):
     task_id: str | None = None
     created_at: str
     data: SerializeAsAny[EventData] = Data()
-
-    @field_validator("data", mode="wrap")
-    @classmethod
-    def _by_type(
-        cls, raw: Any, _handler: ValidatorFunctionWrapHandler, info: ValidationInfo
-    ) -> EventData:
-        """What we have made ourselves is not looked at again."""
-        return raw if isinstance(raw, EventData) else read(_READERS[info.data["type"]], raw)
-
-    @classmethod
-    def __get_pydantic_json_schema__(
-        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        if cls is not Event:
-            return handler(core_schema)
-        return tagged(cls, "type", _MODELS.items(), core_schema, handler)
 
 
 def type_of(data: EventData) -> EventType:

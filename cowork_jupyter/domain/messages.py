@@ -12,17 +12,10 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    GetJsonSchemaHandler,
     SerializeAsAny,
-    TypeAdapter,
-    ValidationInfo,
-    ValidatorFunctionWrapHandler,
-    field_validator,
 )
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
 
-from .data import Data, read, tagged
+from .data import Data, Tagged
 from .identity import new_id, now
 from .message_data import (
     ErrorData,
@@ -109,11 +102,10 @@ _MODELS: dict[MessageType, type[Data]] = {
     MessageType.ROLE_CHANGE: RoleChangeData,
     MessageType.ERROR: ErrorData,
 }
-_READERS = {kind: TypeAdapter[Data](model) for kind, model in _MODELS.items()}
 _TYPES = {model: kind for kind, model in _MODELS.items()}
 
 
-class Message(BaseModel):
+class Message(Tagged, tag="message_type", models=_MODELS):
     """One stored message."""
 
     id: str = Field(default_factory=lambda: new_id("msg"))
@@ -126,22 +118,6 @@ class Message(BaseModel):
     content: Annotated[list[ContentPart], BeforeValidator(_parts_of_plain_text)] = []
     data: SerializeAsAny[Data] = Field(default_factory=dict, validate_default=True)
     created_at: str = Field(default_factory=now)
-
-    @field_validator("data", mode="wrap")
-    @classmethod
-    def _by_type(
-        cls, raw: Any, _handler: ValidatorFunctionWrapHandler, info: ValidationInfo
-    ) -> Data:
-        """What we have made ourselves is not looked at again."""
-        return raw if isinstance(raw, Data) else read(_READERS[info.data["message_type"]], raw)
-
-    @classmethod
-    def __get_pydantic_json_schema__(
-        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        if cls is not Message:
-            return handler(core_schema)
-        return tagged(cls, "message_type", _MODELS.items(), core_schema, handler)
 
     @property
     def text(self) -> str:

@@ -9,9 +9,6 @@ from ..domain.roles import DEFAULT_ROLE, AgentRole
 from .desk import Context
 from .link import Link
 from .problem import CellProblem
-from .run import messages_of
-
-_WORKS_FOR_THE_USER = ("message", "plan", "workflow")
 
 
 def role_named(name: str) -> str:
@@ -28,17 +25,7 @@ def role_in(link: Link, context: Context | None) -> str:
     """Who gets the next message: whom the user has chosen since, or else who worked last."""
     if context is None:
         return str(DEFAULT_ROLE.value)
-    works = {
-        job["id"]: str(job["role"])
-        for job in jobs_of(link, context)
-        if job["kind"] in _WORKS_FOR_THE_USER
-    }
-    for message in reversed(messages_of(link, context["id"])):
-        if message["message_type"] == "role_change":
-            return str(message["agent_role"])
-        if message["job_id"] in works:
-            return works[message["job_id"]]
-    return str(context["role"])
+    return str(link.request("GET", f"context/{context['id']}")["addressee"])
 
 
 def card_of_open_plan(link: Link, context: Context) -> str | None:

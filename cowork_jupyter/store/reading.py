@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from ..domain.events import Event, EventType, FileMoved
 from ..domain.message_data import Answer
 from ..domain.messages import Message
 from ..domain.queue import QueuedMessage
+from ..domain.roles import AgentRole
 from .records import PENDING, CheckpointRecord, Inquiry, InquiryKind, Page, PlanRevision
 from .rows import decode, event_of, message_of, to_json
 
@@ -47,16 +49,31 @@ class Reader(ABC):
         rows = self._rows("SELECT owner FROM owners WHERE context_id=?", context_id)
         return str(rows[0]["owner"]) if rows else ""
 
+    def addressee(self, context: Context) -> AgentRole:
+        """Who gets the next message: whom the user has chosen since, or else who worked last."""
+        sql = (
+            "SELECT IIF(message_type='role_change', agent_role, jobs.role) AS role FROM messages"
+            " LEFT JOIN jobs ON jobs.id=messages.job_id WHERE messages.context_id=? AND"
+            " (message_type='role_change' OR jobs.kind IN ('message', 'plan', 'workflow'))"
+            " ORDER BY seq DESC LIMIT 1"
+        )
+        rows = self._rows(sql, context.id)
+        return AgentRole(rows[0]["role"]) if rows else context.role
+
     def contexts(
-        self, after: int | None = None, limit: int = 100, owner: str | None = None
+        self,
+        after: int | None = None,
+        limit: int = 100,
+        owner: str | None = None,
+        notebook: str | None = None,
     ) -> Page[Context]:
         """Contexts, newest first; with an owner, only theirs and nobody's."""
         sql = (
             "SELECT contexts.* FROM contexts LEFT JOIN owners ON owners.context_id=contexts.id"
             " WHERE position<?1 AND (?2 IS NULL OR COALESCE(owner, '') IN ('', ?2))"
-            " ORDER BY position DESC LIMIT ?3"
+            " AND (?4 IS NULL OR notebook=?4) ORDER BY position DESC LIMIT ?3"
         )
-        rows = self._rows(sql, _END if after is None else after, owner, limit + 1)
+        rows = self._rows(sql, _END if after is None else after, owner, limit + 1, notebook)
         items = [Context.model_validate(decode(row)) for row in rows[:limit]]
         return Page(items, rows[limit - 1]["position"] if len(rows) > limit else None)
 
@@ -177,22 +194,25 @@ class Reader(ABC):
         sql = "SELECT max(seq) FROM messages WHERE context_id=?"
         return self._rows(sql, context_id)[0][0] or 0
 
-    def message_count(self, context_id: str) -> int:
-        """How many messages a context has."""
-        sql = "SELECT count(*) FROM messages WHERE context_id=?"
-        return int(self._rows(sql, context_id)[0][0])
-
     # Jobs and tasks
 
     def job(self, job_id: str) -> Job:
         """One job with its tasks."""
-        found = self._one("job", "SELECT * FROM jobs WHERE id=?", job_id)
-        return Job.model_validate({**found, "tasks": self.tasks(job_id)})
+        for job in self._jobs("SELECT * FROM jobs WHERE id=?", job_id):
+            return job
+        raise NotFound(f"There is no job '{job_id}'.", details={"id": job_id})
 
     def jobs(self, context_id: str) -> list[Job]:
         """The jobs of a context with their tasks, oldest first."""
-        sql = "SELECT id FROM jobs WHERE context_id=? ORDER BY rowid"
-        return [self.job(row["id"]) for row in self._rows(sql, context_id)]
+        return self._jobs("SELECT * FROM jobs WHERE context_id=? ORDER BY rowid", context_id)
+
+    def _jobs(self, sql: str, *values: str) -> list[Job]:
+        """The jobs that a query finds; one more query finds the tasks of all of them."""
+        found = {row["id"]: {**decode(row), "tasks": []} for row in self._rows(sql, *values)}
+        in_these = "SELECT * FROM tasks WHERE job_id IN (SELECT value FROM json_each(?))"
+        for row in self._rows(f"{in_these} ORDER BY rowid", json.dumps([*found])):
+            found[row["job_id"]]["tasks"].append(decode(row))
+        return [Job.model_validate(fields) for fields in found.values()]
 
     def card_jobs(self, card_id: str) -> list[Job]:
         """The jobs that a card shows, oldest first.
@@ -201,23 +221,29 @@ class Reader(ABC):
         that plan, wherever it was started.
         """
         sql = (
-            "SELECT jobs.id FROM jobs JOIN jobs AS root ON root.id=?1"
+            "SELECT jobs.* FROM jobs JOIN jobs AS root ON root.id=?1"
             " WHERE jobs.id=?1 OR jobs.card_id=?1 OR (jobs.kind='plan' AND root.kind<>'plan'"
             " AND jobs.plan_id=root.plan_id) ORDER BY jobs.rowid"
         )
-        return [self.job(row["id"]) for row in self._rows(sql, card_id)]
+        return self._jobs(sql, card_id)
+
+    def executions(self, plan_id: str) -> list[Job]:
+        """The jobs that execute, or have executed, a plan, oldest first."""
+        sql = "SELECT * FROM jobs WHERE kind='plan' AND plan_id=? ORDER BY rowid"
+        return self._jobs(sql, plan_id)
 
     def card(self, context_id: str, job_id: str) -> Job | None:
         """The job whose card shows a job of this context."""
-        sql = "SELECT card_id FROM jobs WHERE context_id=? AND id=?"
-        rows = self._rows(sql, context_id, job_id)
-        return self.job(rows[0]["card_id"]) if rows else None
+        sql = (
+            "SELECT card.* FROM jobs JOIN jobs AS card ON card.id=jobs.card_id"
+            " WHERE jobs.context_id=? AND jobs.id=?"
+        )
+        return next(iter(self._jobs(sql, context_id, job_id)), None)
 
     def active_job(self, context_id: str) -> Job | None:
         """The job that runs or waits in a context."""
-        sql = "SELECT id FROM jobs WHERE context_id=? AND status IN ('running', 'waiting')"
-        rows = self._rows(sql, context_id)
-        return self.job(rows[0]["id"]) if rows else None
+        sql = "SELECT * FROM jobs WHERE context_id=? AND status IN ('running', 'waiting')"
+        return next(iter(self._jobs(sql, context_id)), None)
 
     def owners(self) -> dict[str, str | None]:
         """The mark of the process that runs it, for each job that runs or waits anywhere."""

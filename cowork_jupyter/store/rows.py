@@ -7,8 +7,6 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel
-
 from ..domain.events import Event
 from ..domain.messages import Message
 
@@ -32,12 +30,6 @@ def _is_utf8(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def plain(model: BaseModel) -> dict[str, Any]:
-    """The fields of a model as they are read back. (Pydantic's own JSON mode spoils some keys.)"""
-    fields: dict[str, Any] = json.loads(to_json(model.model_dump()))
-    return fields
 
 
 def encode(values: Mapping[str, Any]) -> tuple[Any, ...]:

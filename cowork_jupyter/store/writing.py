@@ -17,7 +17,7 @@ from ..domain.messages import Message
 from ..domain.queue import QueuedMessage
 from .reading import Reader
 from .records import CheckpointRecord, Inquiry, PlanRevision
-from .rows import encode, insert, plain, to_json, upsert
+from .rows import encode, insert, to_json, upsert
 
 _SAVE_JOB = upsert("jobs", [*(name for name in Job.model_fields if name != "tasks"), "owner"])
 _SAVE = {
@@ -118,7 +118,7 @@ class Transaction(Reader):
 
     def save_context(self, context: Context) -> None:
         """Store a new context, or change one."""
-        self._connection.execute(_SAVE["contexts"], encode(plain(context)))
+        self._connection.execute(_SAVE["contexts"], encode(context.model_dump()))
 
     def set_owner(self, context_id: str, owner: str) -> None:
         """Say whose a context is."""
@@ -132,15 +132,14 @@ class Transaction(Reader):
 
     def save_job(self, job: Job) -> None:
         """Store a job, as run by this process. Its tasks are stored by `save_task`."""
-        fields = plain(job)
-        del fields["tasks"]
+        fields = job.model_dump(exclude={"tasks"})
         owner = None if job.status.is_final else self._owner
         self._execute_in(job.context_id, _SAVE_JOB, (*encode(fields), owner))
 
     def save_usage(self, job_id: str, usage: Usage) -> None:
         """Store what a job has spent so far."""
         sql = "UPDATE jobs SET usage=? WHERE id=?"
-        self._connection.execute(sql, (to_json(plain(usage)), job_id))
+        self._connection.execute(sql, (to_json(usage.model_dump()), job_id))
 
     def save_task(self, task: Task) -> None:
         """Store a task."""
@@ -194,7 +193,7 @@ class Transaction(Reader):
         self._connection.executemany("DELETE FROM checkpoints WHERE id=?", values)
 
     def _save(self, table: str, context_id: str, record: BaseModel) -> None:
-        self._execute_in(context_id, _SAVE[table], encode(plain(record)))
+        self._execute_in(context_id, _SAVE[table], encode(record.model_dump()))
 
     def _execute_in(self, context_id: str, sql: str, values: tuple[Any, ...]) -> None:
         """Run a statement that needs its context to exist still."""

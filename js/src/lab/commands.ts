@@ -1,10 +1,12 @@
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import type { ICommandPalette } from '@jupyterlab/apputils';
 import type { INotebookTracker } from '@jupyterlab/notebook';
+import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
 import { roleLook } from '../shared/roles';
 import { t } from '../shared/translate';
 import { CommandIDs } from './commandIds';
+import { switchRole } from './confirmSwitch';
 import { notifyConnection } from './connectionNotification';
 import type { ICoworkModel } from './coworkModel';
 import { coworkIcon } from './icon';
@@ -106,14 +108,27 @@ function addCellCommands({ commands, shell }: JupyterFrontEnd, notebooks: INoteb
 function addRoleCommands({ commands }: JupyterFrontEnd, { model, place }: CommandParts): void {
   commands.addCommand(CommandIDs.chooseRole, {
     label: () => t('Choose Role…'),
-    caption: () => t('The role that new conversations start in'),
-    execute: () => openRoleMenu(commands, visiblePill())
+    caption: () => t('Who gets the next message in the conversation that you look at, or in a new one'),
+    execute: () => openRoleMenu(commands, visiblePill(), CommandIDs.switchRole)
+  });
+  const label = (args: ReadonlyPartialJSONObject): string => {
+    const role = roleLook(String(args['role'] ?? ''), model.roles);
+    return `${role.label}: ${role.description}`;
+  };
+  commands.addCommand(CommandIDs.switchRole, {
+    label,
+    isToggleable: true,
+    isToggled: args => args['role'] === (model.inView.conversation?.addressee ?? model.preferences.role),
+    execute: async args => {
+      if (model.inView.conversation === null) {
+        await commands.execute(CommandIDs.setRole, args);
+      } else if (typeof args['role'] === 'string') {
+        await switchRole(model.inView, args['role'], roleLook(args['role'], model.roles).label);
+      }
+    }
   });
   commands.addCommand(CommandIDs.setRole, {
-    label: args => {
-      const role = roleLook(String(args['role'] ?? ''), model.roles);
-      return `${role.label}: ${role.description}`;
-    },
+    label,
     isToggleable: true,
     isToggled: args => args['role'] === model.preferences.role,
     execute: async args => {

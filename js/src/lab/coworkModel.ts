@@ -8,6 +8,7 @@ import { askHealth, type Check } from '../shared/connectionCheck';
 import type { Health, Page, Role } from '../shared/types';
 import { DEFAULT_ROLE } from '../shared/roles';
 import { Inbox, type IInbox } from './inbox';
+import { InView, type IInView } from './inView';
 import type { INews } from './news';
 
 /** What the user prefers, kept between sessions. */
@@ -31,6 +32,7 @@ export interface ICoworkModel {
   readonly channel: Channel;
   readonly news: INews;
   readonly inbox: IInbox;
+  readonly inView: IInView;
   /** The last known health, or null before the first answer. */
   readonly health: Health | null;
   /** How the last refresh went. */
@@ -54,6 +56,7 @@ export const ICoworkModel = new Token<ICoworkModel>(
 
 export class CoworkModel implements ICoworkModel {
   readonly inbox: Inbox;
+  readonly inView: InView;
   private readonly _changed = new Signal<ICoworkModel, void>(this);
   private _health: Health | null = null;
   private _check: Check = { state: 'idle' };
@@ -67,6 +70,7 @@ export class CoworkModel implements ICoworkModel {
     readonly news: INews
   ) {
     this.inbox = new Inbox(channel, news);
+    this.inView = new InView(channel, news);
   }
 
   get health(): Health | null {

@@ -20,6 +20,7 @@ import { News, WakingChannel } from './news';
 import { notebookBridge } from './notebook/bridge';
 import { magics } from './notebook/magics';
 import { panel, place, IPanelPlace } from './panelPlugin';
+import { followView } from './followView';
 import { keepPreferences } from './preferences';
 import { openRoleMenu } from './roleMenu';
 import { StatusPill } from './statusPill';
@@ -81,13 +82,14 @@ const commands: JupyterFrontEndPlugin<void> = {
       app.commands.notifyCommandChanged(CommandIDs.insertAsk);
     };
     notebooks?.currentChanged.connect(enabledMayChange);
+    followView(cowork.inView, where, notebooks);
     cowork.changed.connect(() => app.commands.notifyCommandChanged(CommandIDs.setRole));
   }
 };
 
 const status: JupyterFrontEndPlugin<void> = {
   id: 'cowork-jupyter:status',
-  description: 'The role of new conversations and what waits for the user, in the status bar.',
+  description: 'The role of the conversation in view and what waits for the user, in the status bar.',
   autoStart: true,
   requires: [ICoworkModel],
   optional: [IStatusBar],
@@ -95,7 +97,7 @@ const status: JupyterFrontEndPlugin<void> = {
     bar?.registerStatusItem('cowork-jupyter:role', {
       item: new StatusPill(
         cowork,
-        pill => openRoleMenu(app.commands, pill),
+        pill => openRoleMenu(app.commands, pill, CommandIDs.switchRole),
         () => void app.commands.execute(CommandIDs.showInbox)
       ),
       align: 'left',

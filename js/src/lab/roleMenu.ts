@@ -4,11 +4,11 @@ import type { CommandRegistry } from '@lumino/commands';
 import { ROLE_NAMES } from '../shared/roles';
 import { CommandIDs } from './commandIds';
 
-/** Opens beside the pill that was clicked, or near the top of the window when a command asked. */
-export function openRoleMenu(commands: CommandRegistry, anchor: HTMLElement | null): void {
+/** Opens beside the pill that was clicked, or near the top of the window when a command asked. `command` is what a choice does. */
+export function openRoleMenu(commands: CommandRegistry, anchor: HTMLElement | null, command: string = CommandIDs.setRole): void {
   const menu = new MenuSvg({ commands });
   for (const role of ROLE_NAMES) {
-    menu.addItem({ command: CommandIDs.setRole, args: { role } });
+    menu.addItem({ command, args: { role } });
   }
   // Lumino closes the menu before it runs the chosen command; disposing at once would lose it.
   menu.aboutToClose.connect(() => {

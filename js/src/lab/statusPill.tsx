@@ -7,7 +7,10 @@ import { t } from '../shared/translate';
 import type { ICoworkModel } from './coworkModel';
 import { PreactWidget } from './preactWidget';
 
-/** The role that new conversations start in, always in view: it says what the agent may do. Beside it, how much waits. */
+/**
+ * Who gets the next message in the conversation that the user looks at, or the role that a new one would start in: it says what the agent
+ * may do. Beside it, how much waits.
+ */
 export class StatusPill extends PreactWidget {
   constructor(
     private readonly model: ICoworkModel,
@@ -18,20 +21,22 @@ export class StatusPill extends PreactWidget {
     this.addClass('cw-status-pill');
     model.changed.connect(this.update, this);
     model.inbox.changed.connect(this.update, this);
+    model.inView.changed.connect(this.update, this);
   }
 
   override dispose(): void {
     this.model.changed.disconnect(this.update, this);
     this.model.inbox.changed.disconnect(this.update, this);
+    this.model.inView.changed.disconnect(this.update, this);
     super.dispose();
   }
 
   protected view(): VNode {
-    const { preferences, roles, inbox } = this.model;
+    const { preferences, roles, inbox, inView } = this.model;
     const { length } = inbox.items;
     return (
       <>
-        <RolePill role={roleLook(preferences.role, roles)} onChoose={this.chooseRole} />
+        <RolePill role={roleLook(inView.conversation?.addressee ?? preferences.role, roles)} onChoose={this.chooseRole} />
         {length > 0 && (
           <button
             type="button"

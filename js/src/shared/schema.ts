@@ -537,6 +537,38 @@ export interface components {
             title: string;
         };
         /**
+         * ContextsQuery
+         * @description `GET context`.
+         */
+        ContextsQuery: {
+            /** @default 0 */
+            after?: number;
+            /** @default 200 */
+            limit?: number;
+            /** @default null */
+            notebook?: string | null;
+        };
+        /**
+         * ConversationAnswer
+         * @description A conversation, and who gets the next message in it.
+         */
+        ConversationAnswer: {
+            addressee: components["schemas"]["AgentRole"];
+            created_at: string;
+            id: string;
+            /** @default null */
+            model: string | null;
+            /** @default null */
+            notebook: string | null;
+            /** @default actor */
+            role: components["schemas"]["AgentRole"];
+            /** @default default */
+            system_prompt_id: string;
+            /** @default  */
+            title: string;
+            updated_at: string;
+        };
+        /**
          * PromptList
          * @description The prompts of a server.
          */
@@ -2451,7 +2483,7 @@ export interface components {
          */
         RunSnapshot: {
             asked_by: string;
-            decided: string[];
+            decisions: components["schemas"]["UserDecision"][];
             ended_at: string | null;
             error: string | null;
             goal: string;

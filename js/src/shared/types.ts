@@ -35,6 +35,7 @@ export type Reproduction = Omit<Schema['Reproduction'], 'failed' | 'hidden' | 'c
   failed: Omit<Schema['FailedCell'], 'cell_id'> | null;
   hidden: Pick<Schema['HiddenState'], 'cell' | 'message'>[];
 };
+export type ConversationAnswer = Schema['ConversationAnswer'];
 export type ReproductionAnswer = Schema['ReproductionAnswer'];
 
 /** One stored event of a context; `seq` grows by one. Its type says what its data is. */
@@ -87,7 +88,7 @@ export type RunCardData = Omit<Schema['RunCardData'], 'role' | 'snapshot' | 'sav
 
 type Snapshot = Schema['RunSnapshot'];
 export type RunSnapshot = Pick<Snapshot, 'status' | 'error' | 'model' | 'goal' | 'messages' | 'plan' | 'revision' | 'made_at' | 'stale' | 'ended_at'> &
-  Partial<Pick<Snapshot, 'seq' | 'left_out' | 'plan_id' | 'asked_by' | 'decided'>> & {
+  Partial<Pick<Snapshot, 'seq' | 'left_out' | 'plan_id' | 'asked_by' | 'decisions'>> & {
     role: string;
     jobs?: JobFacts[];
     tasks: Task[];

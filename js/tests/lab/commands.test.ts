@@ -6,11 +6,13 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { CommandIDs } from '../../src/lab/commandIds';
 import { addCommands, addToPalette } from '../../src/lab/commands';
 import { CoworkModel } from '../../src/lab/coworkModel';
+import type { ConversationAnswer } from '../../src/shared/types';
 import { PanelPlace } from '../../src/lab/panel/place';
 import { READY } from '../samples';
 import { FakeNews } from './fakeNews';
 
-const { insertMagicCell, notifyConnection, openRoleMenu, notebook } = vi.hoisted(() => ({
+const { insertMagicCell, notifyConnection, openRoleMenu, switchRole, notebook } = vi.hoisted(() => ({
+  switchRole: vi.fn(),
   insertMagicCell: vi.fn(),
   notifyConnection: vi.fn(),
   openRoleMenu: vi.fn(),
@@ -18,6 +20,7 @@ const { insertMagicCell, notifyConnection, openRoleMenu, notebook } = vi.hoisted
 }));
 vi.mock('../../src/lab/magicCell', () => ({ insertMagicCell, notebookForCell: () => notebook.current }));
 vi.mock('../../src/lab/connectionNotification', () => ({ notifyConnection }));
+vi.mock('../../src/lab/confirmSwitch', () => ({ switchRole }));
 vi.mock('../../src/lab/roleMenu', () => ({ openRoleMenu }));
 vi.mock('../../src/lab/panel', () => ({ PANEL_ID: 'cowork-panel' }));
 vi.mock('../../src/lab/icon', () => ({ coworkIcon: {} }));
@@ -102,9 +105,19 @@ describe('commands', () => {
     expect(commands.label(CommandIDs.setRole, { role: 'planner' })).toBe('Planner: Reads and plans; changes nothing.');
   });
 
+  it('switch the role of the conversation in view, and without one that of new ones', async () => {
+    await commands.execute(CommandIDs.switchRole, { role: 'tester' });
+    expect(model.preferences.role).toBe('tester');
+    model.inView.conversation = { addressee: 'actor' } as ConversationAnswer;
+    expect(commands.isToggled(CommandIDs.switchRole, { role: 'actor' })).toBe(true);
+    await commands.execute(CommandIDs.switchRole, { role: 'planner' });
+    expect(switchRole).toHaveBeenCalledWith(model.inView, 'planner', 'Planner');
+    expect(model.preferences.role).toBe('tester');
+  });
+
   it('open the role menu at the status bar, or without it when there is none', async () => {
     await commands.execute(CommandIDs.chooseRole);
-    expect(openRoleMenu).toHaveBeenCalledWith(commands, null);
+    expect(openRoleMenu).toHaveBeenCalledWith(commands, null, CommandIDs.switchRole);
   });
 
   it('check the connection and announce the answer', async () => {

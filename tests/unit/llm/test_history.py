@@ -328,7 +328,7 @@ def test_of_a_hundred_thousand_messages_only_those_that_fit_are_read(large: Path
             yield message
 
     with Store(large) as store:
-        goal, total = store.goal("c"), store.message_count("c")
+        goal, total = store.goal("c"), len(store.messages("c").items)
         newest = counted(store.newest_messages("c"))
         kept = optimize_history_by_tokens(newest, 16_000, TokenCounter(), goal=goal, total=total)
     assert kept[0].id == "m0"

@@ -58,7 +58,7 @@ def test_processes_append_to_one_context_without_gap_or_repetition(
             process.join(timeout=60)
             assert process.exitcode == 0
     assert [event.seq for event in store.events(context.id)] == list(range(1, 701))
-    assert store.message_count(context.id) == 120
+    assert len(store.messages(context.id).items) == 120
 
 
 def test_a_process_with_two_stores_keeps_its_locks_while_others_come_and_go(
@@ -139,4 +139,4 @@ def test_processes_that_open_an_old_file_at_once_migrate_it_once(
             process.join(timeout=60)
             assert process.exitcode == 0
     with Store(path) as store:
-        assert store.message_count("s") == 500
+        assert len(store.messages("s").items) == 500

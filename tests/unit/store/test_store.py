@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from cowork_jupyter.domain.cell_changes import CellChange
-from cowork_jupyter.domain.contexts import Context, Job, JobStatus, StepStatus, Task, Usage
+from cowork_jupyter.domain.contexts import Context, Job, JobKind, JobStatus, StepStatus, Task, Usage
 from cowork_jupyter.domain.errors import Conflict, NotFound
 from cowork_jupyter.domain.events import Event, EventType, JobStarted, PlanUpdated, TextStreamed
 from cowork_jupyter.domain.identity import new_id
-from cowork_jupyter.domain.message_data import ToolCallData
+from cowork_jupyter.domain.message_data import RoleChangeData, ToolCallData
 from cowork_jupyter.domain.messages import ImagePart, Message, MessageType, TextPart
 from cowork_jupyter.domain.plan import Plan, PlanStep
 from cowork_jupyter.domain.queue import QueuedMessage
@@ -49,6 +49,32 @@ def test_with_an_owner_only_theirs_and_nobodys_contexts_are_listed(store: Store)
     assert (store.owner(theirs.id), store.owner(nobodys.id)) == ("bob", "")
     store.delete_context(theirs.id)
     assert store.owner(theirs.id) == ""
+
+
+def test_the_next_message_goes_to_who_worked_last_or_was_chosen_since(
+    store: Store, context: Context
+) -> None:
+    def works(role: AgentRole, kind: JobKind = JobKind.MESSAGE) -> None:
+        job = Job(context_id=context.id, kind=kind, role=role)
+        with store.transaction() as tx:
+            tx.save_job(job)
+            tx.append_message(say(context, "Go", job_id=job.id))
+
+    assert store.addressee(context) is context.role
+    works(AgentRole.PLANNER)
+    assert store.addressee(context) is AgentRole.PLANNER
+    works(AgentRole.TESTER, JobKind.CHECK)
+    assert store.addressee(context) is AgentRole.PLANNER
+    chosen = RoleChangeData.model_validate({"from": "planner", "to": "reviewer"})
+    kind = MessageType.ROLE_CHANGE
+    role = AgentRole.REVIEWER
+    append_message(store, say(context, "", message_type=kind, agent_role=role, data=chosen))
+    assert store.addressee(context) is AgentRole.REVIEWER
+
+
+def test_the_contexts_of_one_notebook_are_listed(store: Store) -> None:
+    here, _there = (store.save_context(Context(notebook=one)) for one in ("a.ipynb", "b.ipynb"))
+    assert store.contexts(notebook="a.ipynb").items == [here]
 
 
 def test_a_context_comes_back_as_it_was_stored(store: Store) -> None:
@@ -221,7 +247,7 @@ def test_the_goal_is_the_first_user_message_of_the_context_or_the_job(
         append_message(store, message)
     assert store.goal(context.id) == first
     assert store.goal(context.id, job_id="job_2") == second
-    assert store.message_count(context.id) == 4
+    assert len(store.messages(context.id).items) == 4
 
 
 # State and its events

@@ -4,17 +4,15 @@ import { useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import { useAction } from '../../shared/action';
 import { Button, Failure } from '../../shared/Button';
 import { CoworkError, type Channel } from '../../shared/channel';
-import type { Job, Page } from '../../shared/types';
+import type { ConversationAnswer, Job, Page } from '../../shared/types';
 import { RoleSwitcher } from '../../shared/RoleSwitcher';
 import { RunCard } from '../../shared/run/RunCard';
-import { roleOf } from '../../shared/run/state';
 import type { RunStore } from '../../shared/run/store';
 import { t } from '../../shared/translate';
 import { oneLine } from '../../shared/visible';
 import { CheckpointsSection } from './CheckpointsSection';
 import { Composer } from './Composer';
-import { useLoaded, usePanel } from './context';
-import type { Conversation } from './conversations';
+import { useLoaded, useNews, usePanel } from './context';
 import { ConversationTools } from './ConversationTools';
 import { useFollowedEnd } from './followEnd';
 import { blankCard } from './hands';
@@ -23,8 +21,11 @@ import { Queue } from './Queue';
 /** So many of its newest cards are shown at first, and so many more each time that the user wants earlier ones. */
 const AT_ONCE = 20;
 
+/** Who gets the next message may be another one then. */
+const ASKED_ANEW = ['job-started', 'role-changed'];
+
 interface Opened {
-  conversation: Conversation;
+  conversation: ConversationAnswer;
   cards: readonly string[];
 }
 
@@ -46,13 +47,14 @@ interface ConversationViewProps {
 /** One conversation: what was said and done, the plan, what waits, and where one goes on writing. */
 export function ConversationView({ id, model, picker, onBack }: ConversationViewProps): VNode {
   const { channel } = usePanel();
+  const happened = useNews(ASKED_ANEW, id);
   const opened = useLoaded<Opened>(async () => {
     const [conversation, jobs] = await Promise.all([
-      channel.request<Conversation>('GET', `context/${id}`),
+      channel.request<ConversationAnswer>('GET', `context/${id}`),
       channel.request<Page<Job>>('GET', `context/${id}/jobs`)
     ]);
     return { conversation, cards: cardsOf(jobs.items) };
-  }, [id]);
+  }, [id, happened]);
   const { value, error } = opened;
   return (
     <>
@@ -72,7 +74,7 @@ export function ConversationView({ id, model, picker, onBack }: ConversationView
 }
 
 interface TopProps {
-  conversation: Conversation | null;
+  conversation: ConversationAnswer | null;
   picker: VNode;
   onBack: () => void;
   onRenamed: () => void;
@@ -104,7 +106,7 @@ function Top({ conversation, picker, onBack, onRenamed }: TopProps): VNode {
 }
 
 interface TalkProps {
-  conversation: Conversation;
+  conversation: ConversationAnswer;
   cards: readonly string[];
   model: string;
   /** A job began that no card here shows. */
@@ -121,10 +123,9 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
   const [most, setMost] = useState(AT_ONCE);
   const { toEnd, hold } = useFollowedEnd(scroll);
   const earlier = Math.max(0, cards.length - most);
-  const { id } = conversation;
+  const { id, addressee: role } = conversation;
   const last = stores.get(cards[cards.length - 1] ?? '') ?? null;
   const running = last?.state.busy ?? null;
-  const role = last ? roleOf(last.state) : conversation.role;
 
   const onChange = (root: string, store: RunStore): void => {
     stores.set(root, store);
@@ -214,7 +215,7 @@ async function isQueued(channel: Channel, context: string, content: string): Pro
   }
 }
 
-function CardOf({ conversation, root, onChange }: { conversation: Conversation; root: string; onChange: (store: RunStore) => void }): VNode {
+function CardOf({ conversation, root, onChange }: { conversation: ConversationAnswer; root: string; onChange: (store: RunStore) => void }): VNode {
   const { channel } = usePanel();
   const { id, role, title } = conversation;
   // The same card as long as it is about the same job: a new one would be taken for news.

@@ -15,7 +15,7 @@ import type { InboxItem } from '../inbox';
 import { CheckpointsSection } from './CheckpointsSection';
 import { Composer } from './Composer';
 import { useLoaded, useNews, usePanel } from './context';
-import { listConversations, type Conversation } from './conversations';
+import { lastUsed, listConversations, type Conversation } from './conversations';
 import { ConversationsSection } from './ConversationsSection';
 import { InboxSection } from './InboxSection';
 import { McpSection } from './McpSection';
@@ -85,8 +85,7 @@ export function Overview(props: OverviewProps): VNode {
 
 /** The conversation that the plan and the checkpoints are of: this notebook's newest, or the newest of all. */
 function presentOf(conversations: readonly Conversation[], notebook: string | null): Conversation | null {
-  const here = notebook === null ? conversations : conversations.filter(one => one.notebook === notebook);
-  return [...here].sort((one, other) => other.updated_at.localeCompare(one.updated_at))[0] ?? null;
+  return lastUsed(notebook === null ? conversations : conversations.filter(one => one.notebook === notebook));
 }
 
 function Welcome({ canInsert, isKnown, onInsertPlan }: { canInsert: boolean; isKnown: boolean; onInsertPlan: () => void }): VNode {

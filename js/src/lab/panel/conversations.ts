@@ -29,6 +29,11 @@ export async function listConversations(channel: Channel, all: boolean): Promise
   return found;
 }
 
+/** The one in which something was said last. */
+export function lastUsed<C extends Pick<Conversation, 'updated_at'>>(conversations: readonly C[]): C | null {
+  return [...conversations].sort((one, other) => other.updated_at.localeCompare(one.updated_at))[0] ?? null;
+}
+
 /** All words have to be in its name or its notebook's, in whatever order. */
 export function matching(conversations: readonly Conversation[], search: string): Conversation[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);

@@ -150,7 +150,7 @@ describe('a new conversation', () => {
 describe('an open conversation', () => {
   function serverWith(card = planned()): FakeServer {
     const server = new FakeServer(card);
-    server.answers.set('GET context/c1', SALES);
+    server.answers.set('GET context/c1', { ...SALES, addressee: 'planner' });
     server.answers.set('GET context/c1/jobs', list({ ...job('j1', { status: card.snapshot.status }), context_id: 'c1', usage: {}, tasks: [] }));
     server.answers.set('GET context/c1/checkpoints', list());
     return server;
@@ -201,6 +201,15 @@ describe('an open conversation', () => {
     await write(one<HTMLTextAreaElement>(screen, '.cw-composer textarea'), 'Only March');
     await press(button(one(screen, '.cw-composer'), 'Queue'));
     expect(server.changes.map(({ path }) => path)).toEqual(['context/c1/queue', 'context/c1/messages']);
+  });
+
+  it('writes to whom the conversation goes on with, also when that was switched elsewhere', async () => {
+    const server = serverWith();
+    const hands = handsOn(server);
+    const { screen } = await show({ context: 'c1', hands }, server);
+    server.answers.set('GET context/c1', { ...SALES, addressee: 'reviewer' });
+    hands.news.tell({ c1: ['role-changed'] });
+    await vi.waitFor(() => expect(one(screen, '.cw-composer .cw-switcher').textContent).toContain('Reviewer'), PATIENCE);
   });
 
   it('leaves older cards out until they are wanted', async () => {
