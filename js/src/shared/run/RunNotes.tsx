@@ -104,9 +104,9 @@ function nextSentence(state: RunState): string {
   }
   const isExecution = presentJob(state)?.kind === 'plan';
   if (isPlanReady(state) && isExecution) {
-    return t('“Execute plan” goes on with the new plan; steps that are done are not repeated.');
+    return t('“Execute plan” continues with the new plan; finished steps are not repeated.');
   }
   return isExecution
-    ? t('“Go on” takes up where it stopped; steps that are done are not repeated. Or edit the steps that are left, discuss it, or roll back.')
-    : t('“Go on” tries again from where it stopped. Or discuss it: say what should be done differently.');
+    ? t('“Go on” continues where it stopped; finished steps are not repeated. Or edit the other steps, discuss it, or roll back.')
+    : t('“Go on” tries again from where it stopped. Or discuss it: say what to do differently.');
 }

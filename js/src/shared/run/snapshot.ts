@@ -30,8 +30,7 @@ export function fromCard(card: RunCardData): RunState {
     usage: usageOf(snapshot.usage)
   };
   const said = (snapshot.messages ?? []).reduce((state: RunState, one) => withMessage(state, messageOf(one)), empty);
-  const decisions = (snapshot.decisions ?? []).filter(isRecord);
-  return decisions.length === 0 ? said : inOrder(decisions.reduce((state: RunState, one) => withDecision(state, decisionOf(one)), said));
+  return inOrder((snapshot.decisions ?? []).map(decisionOf).reduce(withDecision, said));
 }
 
 /** A message of a saved card as the server would send it: a notebook is anybody's, so what it holds is checked here, once. */
@@ -41,9 +40,8 @@ export function messageOf({ text: said, data, ...one }: RunSnapshot['messages'][
   return { ...one, id, job_id, task_id, created_at, content, data: dataOf(one.message_type, isRecord(data) ? data : {}) } as Message;
 }
 
-function decisionOf(data: Record<string, unknown>): UserDecision {
-  const [id, what, feedback, at] = ['id', 'what', 'feedback', 'at'].map(name => text(data[name])) as [string, string, string, string];
-  return { id, what, feedback, at, allowed: data['allowed'] === true, job_id: text(data['job_id']) || null, task_id: text(data['task_id']) || null };
+function decisionOf({ id, what, feedback, at, allowed, job_id, task_id }: UserDecision): UserDecision {
+  return { id, job_id, task_id, at: text(at), what: text(what), feedback: text(feedback), allowed: allowed === true };
 }
 
 function dataOf(type: Message['message_type'], data: Record<string, unknown>): object {

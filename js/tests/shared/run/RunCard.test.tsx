@@ -164,7 +164,7 @@ describe('a run card', () => {
     const error = 'Step 2 failed: the file is locked';
     const { screen } = await show(executed({ status: 'failed', error, revision: 2 }));
     expect(one(screen, '.cw-head').textContent).toContain('Plan ready');
-    expect(one(screen, '.cw-error').textContent).toBe(`${error}“Execute plan” goes on with the new plan; steps that are done are not repeated.`);
+    expect(one(screen, '.cw-error').textContent).toBe(`${error}“Execute plan” continues with the new plan; finished steps are not repeated.`);
     expect(buttons(screen)).toContain('Execute plan');
     expect(buttons(screen)).not.toContain('Go on');
   });
