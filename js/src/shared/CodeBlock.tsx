@@ -7,7 +7,7 @@ import { useHost } from './host';
 import { t } from './translate';
 
 /** What is fenced like code, but would do nothing good in a cell. */
-const NOT_FOR_CELLS = new Set(['bash', 'console', 'csv', 'diff', 'html', 'json', 'mermaid', 'sh', 'shell', 'text', 'toml', 'xml', 'yaml']);
+const NOT_FOR_CELLS = /^(bash|console|csv|diff|html|json|mermaid|sh|shell|text|toml|xml|yaml)$/i;
 
 /** Code in an answer, with what one would do with it. */
 export function CodeBlock({ code, language }: { code: string; language: string }): VNode {
@@ -28,7 +28,7 @@ export function CodeTools({ code, language }: { code: string; language: string }
   return (
     <div class="cw-snippet-tools">
       <CopyButton text={code} label={t('Copy this code')} />
-      {insertCell && !NOT_FOR_CELLS.has(language.toLowerCase()) && (
+      {insertCell && !NOT_FOR_CELLS.test(language) && (
         <Button busy={inserting.busy} onClick={() => void inserting.run(() => insertCell(code))}>
           {t('Insert as cell')}
         </Button>

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { useAction } from '../action';
 import { Button, Failure } from '../Button';
@@ -94,6 +94,9 @@ function Discuss({ onSent }: { onSent: () => void }): VNode {
   const { actions } = useRun();
   const sending = useAction();
   const [text, setText] = useState('');
+  const field = useRef<HTMLTextAreaElement>(null);
+  // Only when it opens: later drawings must not take the focus back.
+  useEffect(() => field.current?.focus(), []);
   const send = (): void => {
     void sending.run(() => actions.say(text.trim())).then(ok => ok && onSent());
   };
@@ -118,13 +121,7 @@ function Discuss({ onSent }: { onSent: () => void }): VNode {
             send();
           }
         }}
-        ref={node => {
-          // Only when it opens: later drawings must not take the focus back.
-          if (node && !node.dataset['seen']) {
-            node.dataset['seen'] = 'true';
-            node.focus();
-          }
-        }}
+        ref={field}
       />
       <Button look="primary" busy={sending.busy} disabled={!text.trim()} onClick={send}>
         {t('Send')}

@@ -239,7 +239,7 @@ describe('a plan that is carried out', () => {
     expect(rows(screen)[1]).toContain('No space left');
     await click(button(screen, 'Try again'));
     expect(server.changes).toEqual([{ method: 'POST', path: 'jobs/j2/tasks/t2/retry', body: null }]);
-    expect(screen.textContent).toContain('steps that are done are not repeated');
+    expect(screen.textContent).toContain('finished steps are not repeated');
   });
 
   it('gives the reason of a failed step once, with lists as lists', async () => {
