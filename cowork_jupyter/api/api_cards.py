@@ -9,9 +9,9 @@ from pydantic import BaseModel
 from ..domain.messages import Message
 from ..record import Audit
 from ..record.card import RunCard, run_card
-from ..record.card_model import CardJob, CardTask, RunCardData
+from ..record.card_model import CardJob, CardTask, RunCardData, UserDecision
+from ..record.decided import decisions
 from ..record.run import Run, run_of
-from ..store import Inquiry
 from .api_kernels import ReproductionAnswer, reproduction_answer
 from .api_plans import plan_answer
 from .api_trust import PermissionView
@@ -30,33 +30,6 @@ class CardQuery(Request):
     """With all that a page needs to draw the card live, so that it has to ask only once."""
     notebook: Name | None = None
     """The path of the notebook in which the page shows it."""
-
-
-class UserDecision(BaseModel):
-    """A call that the user has allowed or denied."""
-
-    id: str
-    job_id: str | None
-    task_id: str | None
-    what: str
-    """The command, the file, or else the tool."""
-    allowed: bool
-    feedback: str
-    at: str
-
-    @classmethod
-    def of(cls, request: Inquiry) -> UserDecision:
-        """A request that was decided."""
-        asked, answer = request.data, request.answer or {}
-        return cls(
-            id=request.id,
-            job_id=request.job_id,
-            task_id=request.task_id,
-            what=asked.get("resource") or asked.get("tool", ""),
-            allowed=answer.get("decision") == "allow",
-            feedback=answer.get("feedback", ""),
-            at=request.resolved_at or request.created_at,
-        )
 
 
 class CardState(BaseModel):
@@ -150,7 +123,7 @@ def _state(call: Call, run: Run, seq: int, left_out: int) -> CardState:
             one.job_id in ids and bool(one.data.get("files"))
             for one in store.checkpoints(context_id)
         ),
-        decisions=[UserDecision.of(one) for one in run.permissions if one.answer],
+        decisions=decisions(run),
     )
     if call.caller.kernel_id is None:
         running = service.reproductions.state(context_id)

@@ -140,7 +140,10 @@ class _Maker:
             "permissions": self._pending(run.permissions, allowed),
             "usage": run.usage.model_dump(),
             "asked_by": self._cut(asked_by(run), allowed.words),
-            "decided": self._trimmed(decisions(run), allowed.words, allowed.items),
+            "decisions": [
+                self._each_trimmed(one.model_dump(), allowed.words, allowed.items)
+                for one in decisions(run)[-allowed.items :]
+            ],
             "started_at": job.created_at,
             "ended_at": job.completed_at,
         }

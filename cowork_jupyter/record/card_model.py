@@ -96,6 +96,19 @@ class CardPlan(Data):
     """Steps for which there was no room."""
 
 
+class UserDecision(Data):
+    """A call that the user has allowed or denied."""
+
+    id: str
+    job_id: str | None
+    task_id: str | None
+    what: str
+    """The command, the file, or else the tool."""
+    allowed: bool
+    feedback: str
+    at: str
+
+
 class RunSnapshot(Data):
     """How a run stood when its card was saved."""
 
@@ -122,8 +135,8 @@ class RunSnapshot(Data):
     usage: Usage
     asked_by: str
     """Who asked for it, if the server knew a name."""
-    decided: list[str]
-    """What they approved or denied, a line each."""
+    decisions: list[UserDecision]
+    """The newest calls that they have allowed or denied, oldest first."""
     started_at: str
     ended_at: str | None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..store.records import PENDING
+from .card_model import UserDecision
 from .run import Run
 
 _NOBODY = re.compile(r"[0-9a-f]{32}")
@@ -16,12 +16,18 @@ def asked_by(run: Run) -> str:
     return "" if _NOBODY.fullmatch(run.owner) else run.owner
 
 
-def decisions(run: Run) -> list[str]:
-    """What was approved or denied, a line each, oldest first."""
-    lines = [f"Plan, revision {one.plan_revision}: approved" for one in run.executions]
-    for one in run.permissions:
-        if one.status != PENDING:
-            what = f"{one.data.get('tool', '')} {one.data.get('resource') or ''}".strip()
-            scope = (one.answer or {}).get("scope")
-            lines.append(f"{what}: {one.status}" + (f", {scope}" if scope else ""))
-    return lines
+def decisions(run: Run) -> list[UserDecision]:
+    """The calls that the user has allowed or denied, oldest first."""
+    return [
+        UserDecision(
+            id=one.id,
+            job_id=one.job_id,
+            task_id=one.task_id,
+            what=one.data.get("resource") or one.data.get("tool", ""),
+            allowed=one.answer.get("decision") == "allow",
+            feedback=one.answer.get("feedback", ""),
+            at=one.resolved_at or one.created_at,
+        )
+        for one in run.permissions
+        if one.answer
+    ]

@@ -2483,7 +2483,7 @@ export interface components {
          */
         RunSnapshot: {
             asked_by: string;
-            decided: string[];
+            decisions: components["schemas"]["UserDecision"][];
             ended_at: string | null;
             error: string | null;
             goal: string;

@@ -88,7 +88,7 @@ export type RunCardData = Omit<Schema['RunCardData'], 'role' | 'snapshot' | 'sav
 
 type Snapshot = Schema['RunSnapshot'];
 export type RunSnapshot = Pick<Snapshot, 'status' | 'error' | 'model' | 'goal' | 'messages' | 'plan' | 'revision' | 'made_at' | 'stale' | 'ended_at'> &
-  Partial<Pick<Snapshot, 'seq' | 'left_out' | 'plan_id' | 'asked_by' | 'decided'>> & {
+  Partial<Pick<Snapshot, 'seq' | 'left_out' | 'plan_id' | 'asked_by' | 'decisions'>> & {
     role: string;
     jobs?: JobFacts[];
     tasks: Task[];

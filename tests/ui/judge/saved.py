@@ -84,9 +84,13 @@ def card_of(card: dict[str, Any], markdown: str, where: str) -> ShownCard:
             for one in snapshot["messages"]
             if one["role"] == "user" and one["message_type"] == "text" and not one["data"]
         ],
-        lines=snapshot.get("decided") or [],
+        lines=[_decision(one) for one in snapshot.get("decisions") or []],
         text=markdown,
     )
+
+
+def _decision(decision: dict[str, Any]) -> str:
+    return f"You {'allowed' if decision['allowed'] else 'did not allow'}: {decision['what']}"
 
 
 def _step(step: dict[str, Any], task: dict[str, Any]) -> ShownStep:

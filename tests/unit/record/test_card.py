@@ -126,10 +126,8 @@ def test_it_tells_when_who_asked_and_what_they_decided() -> None:
     made = card_of(run(asked, owner="ada", permissions=[permission], job=job))
     snapshot = made.card.model_dump()["snapshot"]
     assert snapshot["asked_by"] == "ada"
-    assert snapshot["decided"] == [
-        "Plan, revision 2: approved",
-        "execute_command pip list: denied, once",
-    ]
+    (decided,) = snapshot["decisions"]
+    assert (decided["what"], decided["allowed"]) == ("pip list", False)
     day = f"{BEGAN[:10]} {BEGAN[11:16]} UTC"
     assert f"*{day} · asked by ada · revision 2 of the plan was approved*" in made.markdown
 

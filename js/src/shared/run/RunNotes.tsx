@@ -18,26 +18,17 @@ interface RecordNoteProps {
 
 /** Nobody here knows this run: what the notebook holds is all there is. Or it is another notebook's. */
 export function RecordNote({ card, copiedFrom }: RecordNoteProps): VNode {
-  const { asked_by: by, decided } = card.snapshot;
+  const { asked_by: by } = card.snapshot;
   const when = card.saved_at ? moment(card.saved_at) : '';
   return (
-    <div class="cw-dim cw-record">
-      <p>
-        {copiedFrom !== null
-          ? t('A record, copied from %1. Run the cell to start anew.', oneLine(copiedFrom, 200))
-          : when
-            ? t('A record from %1; not live here.', when)
-            : t('A record; not live here.')}
-        {typeof by === 'string' && by !== '' && ` ${t('Asked by %1.', oneLine(by, 80))}`}
-      </p>
-      {Array.isArray(decided) && decided.length > 0 && (
-        <ul aria-label={t('Decisions')}>
-          {decided.map(one => (
-            <li key={one}>{oneLine(String(one), 300)}</li>
-          ))}
-        </ul>
-      )}
-    </div>
+    <p class="cw-dim cw-record">
+      {copiedFrom !== null
+        ? t('A record, copied from %1. Run the cell to start anew.', oneLine(copiedFrom, 200))
+        : when
+          ? t('A record from %1; not live here.', when)
+          : t('A record; not live here.')}
+      {typeof by === 'string' && by !== '' && ` ${t('Asked by %1.', oneLine(by, 80))}`}
+    </p>
   );
 }
 

@@ -2,7 +2,7 @@
 
 import type { Channel } from '../channel';
 import type { Message, Page, PlanAnswer, WholeCardAnswer } from '../types';
-import { withDecision, withMessage } from './messages';
+import { inOrder, withDecision, withMessage } from './messages';
 import { permissionOf, planOf, questionOf } from './reading';
 import { fromCard } from './snapshot';
 import type { CallEntry, Entry, RunState } from './state';
@@ -25,7 +25,7 @@ export function fromWhole({ card, state: whole }: WholeCardAnswer): RunState {
     permissions: whole.permissions?.map(permissionOf).filter(isFollowed) ?? planned.permissions,
     questions: whole.questions?.map(questionOf).filter(isFollowed) ?? planned.questions
   };
-  const decided = whole.decisions.reduce(withDecision, state);
+  const decided = inOrder(whole.decisions.reduce(withDecision, state));
   return whole.messages ? withWholeRecord(decided, whole.messages) : decided;
 }
 
@@ -64,7 +64,7 @@ export function withWholeRecord(state: RunState, messages: readonly Message[]): 
     ...whole.entries.map(entry => withWhatWasSeen(entry, before.get(entry.id))),
     ...state.entries.filter(({ id }) => !known.has(id))
   ];
-  return { ...whole, entries: entries.sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0)) };
+  return inOrder({ ...whole, entries });
 }
 
 /** Messages do not know that a question was withdrawn, nor what a tool has written so far. */

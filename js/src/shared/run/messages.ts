@@ -98,6 +98,11 @@ export function withDecision(state: RunState, { id, job_id, task_id, what, allow
   return withEntry(state, { id: `decision-${id}`, kind: 'decision', job: job_id, task: task_id, role: null, at, allowed, text });
 }
 
+/** As it happened: decisions are no messages, and are added after these. */
+export function inOrder(state: RunState): RunState {
+  return { ...state, entries: [...state.entries].sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0)) };
+}
+
 /** Adds an entry, or leaves the list alone when it is there already. */
 export function withEntry(state: RunState, entry: Entry): RunState {
   if (state.entries.some(one => one.id === entry.id && one.kind === entry.kind)) {

@@ -1,8 +1,8 @@
 /** A saved card becomes a state again, so that a record and a live run are drawn by the same code. */
 
 import { isRecord } from '../channel';
-import type { JobFacts, Message, RunCardData, RunSnapshot, Task } from '../types';
-import { withMessage } from './messages';
+import type { JobFacts, Message, RunCardData, RunSnapshot, Task, UserDecision } from '../types';
+import { inOrder, withDecision, withMessage } from './messages';
 import { permissionOf, planOf, questionOf, reproductionOf, reviewOf, text, usageOf } from './reading';
 import { emptyRun, isFinal, taskKey, type JobState, type RunState, type TaskState } from './state';
 
@@ -29,7 +29,8 @@ export function fromCard(card: RunCardData): RunState {
     permissions: (snapshot.permissions ?? []).map(one => permissionOf({ ...one })),
     usage: usageOf(snapshot.usage)
   };
-  return (snapshot.messages ?? []).reduce((state: RunState, one) => withMessage(state, messageOf(one)), empty);
+  const said = (snapshot.messages ?? []).reduce((state: RunState, one) => withMessage(state, messageOf(one)), empty);
+  return inOrder((snapshot.decisions ?? []).reduce((state: RunState, one) => withDecision(state, decisionOf(one)), said));
 }
 
 /** A message of a saved card as the server would send it: a notebook is anybody's, so what it holds is checked here, once. */
@@ -37,6 +38,11 @@ export function messageOf({ text: said, data, ...one }: RunSnapshot['messages'][
   const { id = `${one.message_type}-${one.created_at}-${text(said).slice(0, 40)}`, job_id = null, task_id = null, created_at = '' } = one;
   const content = [{ type: 'text', text: text(said) }];
   return { ...one, id, job_id, task_id, created_at, content, data: dataOf(one.message_type, isRecord(data) ? data : {}) } as Message;
+}
+
+function decisionOf(decision: UserDecision): UserDecision {
+  const { what, feedback, at } = decision;
+  return { ...decision, what: text(what), feedback: text(feedback), at: text(at) };
 }
 
 function dataOf(type: Message['message_type'], data: Record<string, unknown>): object {

@@ -196,10 +196,10 @@ describe('a record', () => {
   });
 
   it('tells who asked and what they decided, as text', async () => {
-    const decided = ['Plan, revision 2: approved', 'execute_command <b>rm</b>: denied, once'];
-    const { screen } = await show(planned({ asked_by: 'ada', decided }), new FakeServer(null));
+    const decision = { id: 'p1', job_id: 'j1', task_id: null, what: '<b>rm</b>', allowed: false, feedback: 'no', at: later(1) };
+    const { screen } = await show(planned({ asked_by: 'ada', decisions: [decision] }), new FakeServer(null));
     expect(screen.textContent).toContain('Asked by ada.');
-    expect([...screen.querySelectorAll('[aria-label=Decisions] li')].map(one => one.textContent)).toEqual(decided);
+    expect(screen.textContent).toContain('You did not allow: <b>rm</b> — no');
     expect(buttons(screen)).toEqual([]);
   });
 
