@@ -177,11 +177,14 @@ class CoworkService(Parts):
         policy: Mapping[str, Any] | None = None,
         model: str | None = None,
         origin: RequestOrigin = HERE,
+        *,
+        replan: bool = False,
     ) -> Message:
         """Say something to the agent; it works on it in a job of its own.
 
         The stored message carries the job's id. A `policy` holds rules for this job only. With
-        a `model` the conversation goes on with that one.
+        a `model` the conversation goes on with that one. To `replan` is to ask for the same goal
+        once more: who answers by rules need not understand the words.
         """
         rules = self.rules.read_policy(policy)
         context = self._with_chosen(self.context(context_id), model)
@@ -191,7 +194,7 @@ class CoworkService(Parts):
             ready = await self._with_model(context)
             return await self.plans.work_on(ready, started.role, started, text)
 
-        message = self._begin(context, job, work)
+        message = self._begin(context, job, work, replan=replan)
         self.rules.set_policy(job.id, rules)
         return message
 
@@ -228,14 +231,16 @@ class CoworkService(Parts):
         self.journal.store.save_context(chosen)
         return chosen
 
-    def _begin(self, context: Context, job: Job, work: Work) -> Message:
+    def _begin(self, context: Context, job: Job, work: Work, *, replan: bool = False) -> Message:
         """Store what the user asked for, and begin what it takes."""
+        facts = {"cell_id": job.cell_id, "replan": replan}
+        facts = {name: value for name, value in facts.items() if value}
         message = Message(
             context_id=context.id,
             role="user",
             agent_role=job.role,
             content=[TextPart(text=job.request)],
-            data=TextData(cell_id=job.cell_id) if job.cell_id else TextData(),
+            data=TextData.model_validate(facts),
         )
         self.jobs.start(job, message, work)
         if not context.title:

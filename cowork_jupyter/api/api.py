@@ -115,7 +115,12 @@ async def send_message(call: Call) -> BaseModel:
     """Say something to the agent; a job works on it."""
     body = call.body
     message = call.service.send_message(
-        call.path["id"], body.content, body.role, model=body.model, origin=origin_of(call)
+        call.path["id"],
+        body.content,
+        body.role,
+        model=body.model,
+        origin=origin_of(call),
+        replan=body.replan,
     )
     assert message.job_id
     return models.Accepted(message_id=message.id, job_id=message.job_id)

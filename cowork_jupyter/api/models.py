@@ -89,6 +89,8 @@ class NewMessage(Request):
     """The cell of the notebook that it is sent from."""
     card_id: Name | None = None
     """The job on whose card it is written; a message about a plan then revises that plan."""
+    replan: bool = False
+    """Whether it asks to make that plan anew, whatever its words are."""
 
 
 class RoleChange(Request):

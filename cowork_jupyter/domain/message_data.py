@@ -33,6 +33,8 @@ class TextData(Data):
     """Why this reply could not be used."""
     cell_id: str | None = None
     """The cell in which the user wrote it."""
+    replan: bool = False
+    """Whether the user wants the plan made anew."""
     approved_revision: int | None = None
     """The revision of the plan that the user approves with these words."""
     plan_id: str | None = None

@@ -84,6 +84,8 @@ def _begun(message: Message, conversation: Conversation) -> Run:
             return Run(step.action, is_step=True, goal=task.goal)
         case TaskAssignmentData(replan=True):
             return Run(goal, replans=True, goal=goal)
+        case TextData(replan=True) if goal:
+            return Run(goal, goal=goal)
     return Run(message.text.strip(), goal=goal)
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..domain.contexts import Job
-from ..domain.identity import now
 from ..domain.messages import Message, MessageType
 from ..store import Inquiry, PlanRevision
 from ..store.records import PENDING
@@ -118,7 +117,7 @@ class _Maker:
             "role": run.role.value,
             "title": self._cut(run.title, allowed.text),
             "snapshot": self._snapshot(allowed),
-            "saved_at": now(),
+            "saved_at": run.as_of,
         }
 
     def _snapshot(self, allowed: Allowance) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..domain.contexts import DONE, Context, Job, JobKind, JobStatus, Task, Usage
+from ..domain.identity import now
 from ..domain.messages import Message
 from ..domain.roles import AgentRole
 from ..store import Inquiry, PlanRevision, Store
@@ -30,6 +31,8 @@ class Run:
     """Whose conversation it is; empty if nobody's in particular."""
     others: list[Job] = field(default_factory=list)
     """Jobs that were started on this card, and executions of the plan that was made on it."""
+    as_of: str = field(default_factory=now)
+    """When reading it began: what happened later may be missing."""
 
     @cached_property
     def jobs(self) -> list[Job]:
@@ -105,6 +108,7 @@ def tasks_of(revision: PlanRevision, executions: list[Job]) -> list[Task]:
 
 def run_of(store: Store, job_id: str) -> Run:
     """Read a card. The place comes first, so that whatever is stored meanwhile is told again."""
+    as_of = now()
     seq = store.last_message_seq(store.job(job_id).context_id)
     job = store.job(job_id)
     others = [one for one in store.card_jobs(job_id) if one.id != job_id]
@@ -119,6 +123,7 @@ def run_of(store: Store, job_id: str) -> Run:
         revision=_plan_of(store, job, others),
         owner=store.owner(job.context_id),
         others=others,
+        as_of=as_of,
     )
 
 

@@ -1287,6 +1287,8 @@ export interface components {
             content: string;
             /** @default null */
             model?: string | null;
+            /** @default false */
+            replan?: boolean;
             /** @default null */
             role?: components["schemas"]["AgentRole"] | null;
         };
@@ -2802,6 +2804,8 @@ export interface components {
             problem?: string;
             /** @default  */
             reasoning?: string;
+            /** @default false */
+            replan?: boolean;
             /** @default null */
             reproduction?: components["schemas"]["Reproduction"] | null;
         };

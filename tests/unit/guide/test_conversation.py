@@ -30,6 +30,11 @@ def test_a_request_is_what_the_user_said_last() -> None:
     assert (run.request, run.is_step, run.goal) == ("Profile sales.csv", False, "Plot it")
 
 
+def test_to_plan_anew_is_to_ask_for_the_goal_once_more() -> None:
+    run = read(said("user", "Qwrt", replan=True), plan=PLAN)
+    assert (run.request, run.replans, run.goal) == ("Plot it", False, "Plot it")
+
+
 def test_a_step_is_what_its_assignment_says_in_its_fields() -> None:
     run = read(said("user", "Execute the plan."), step("Plot x", goal="See it all"), plan=PLAN)
     assert (run.request, run.is_step, run.goal) == ("Plot x", True, "See it all")

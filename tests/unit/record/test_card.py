@@ -431,3 +431,8 @@ def job_at(hour: int, job_id: str, **fields: Any) -> Job:
     time = f"2026-07-04T1{hour}:00:00.000Z"
     ended = {"status": JobStatus.COMPLETED, "created_at": time, "completed_at": time}
     return Job(id=job_id, context_id="ctx_1", **{**ended, **fields})
+
+
+def test_a_card_is_as_old_as_what_was_read_for_it() -> None:
+    """A quick job may end while its card is being made."""
+    assert card_of(run(as_of=BEGAN)).card.saved_at == BEGAN

@@ -31,7 +31,16 @@ export class RunActions {
 
   /** To whom the card says it goes. */
   say(content: string, role = roleOf(this.store.state)): Promise<void> {
-    const body = { content, role, card_id: this.card_id };
+    return this.send({ content, role });
+  }
+
+  /** The planner is to look again, and to make this plan anew. */
+  replan(content: string): Promise<void> {
+    return this.send({ content, role: 'planner', replan: true });
+  }
+
+  private send(message: object): Promise<void> {
+    const body = { ...message, card_id: this.card_id };
     return this.store.start(() => this.channel.request('POST', `${this.context}/messages`, body));
   }
 

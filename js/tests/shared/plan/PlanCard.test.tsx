@@ -81,7 +81,7 @@ describe('a plan that waits for approval', () => {
     await click(button(screen, 'Re-plan'));
     expect(server.changes.map(({ body }) => body)).toEqual([
       { content: 'In euros, please', role: 'planner', card_id: 'j1' },
-      { content: 'Look again at how things are now, then make the plan anew.', role: 'planner', card_id: 'j1' }
+      { content: 'Look again at how things are now, then make the plan anew.', role: 'planner', replan: true, card_id: 'j1' }
     ]);
   });
 

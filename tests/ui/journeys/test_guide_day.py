@@ -1,0 +1,96 @@
+"""A day with the built-in guide, which needs no model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from ..lab import LabServer
+from .desk import Desk, answer, discuss, execute, press, role_is, roll_back, stands
+
+TABLE = "day,price\n" + "".join(f"2026-{n % 12 + 1:02d}-01,{n % 7}.5\n" for n in range(50))
+
+
+def made(lab: LabServer) -> set[str]:
+    return {path.name for path in Path(lab.root).glob("prices*")}
+
+
+def test_two_plans_of_the_guide_are_executed_and_taken_back(page: Page, lab: LabServer) -> None:
+    (lab.root / "prices.csv").write_text(TABLE)
+    goals = ("Clean prices.csv", "Profile prices.csv and plot price over time")
+    desk = Desk(page, lab, "guide-day.ipynb", *(f"%%plan\n{goal}" for goal in goals))
+    clean = desk.run(goals[0])
+    stands(clean, "Plan ready")
+    desk.is_as_it_happened()
+    plot = desk.run(goals[1])
+    stands(plot, "Plan ready")
+    desk.reload()
+    stands(clean, "Plan ready")
+    execute(clean)
+    assert "prices_clean.csv" in made(lab)
+    stands(plot, "Plan ready")
+    role_is(plot, "Planner")
+    desk.is_as_it_happened()
+
+    desk.reload()
+    execute(plot)
+    expect(page.locator(".jp-CodeCell .jp-OutputArea img").first).to_be_visible()
+    desk.reload()
+    stands(clean, "Completed")
+    stands(plot, "Completed")
+    desk.is_as_it_happened()
+    roll_back(clean)
+    assert "prices_clean.csv" not in made(lab)
+    press(clean, "Undo the rollback")
+    expect(clean).to_contain_text("The rollback is undone.")
+    assert "prices_clean.csv" in made(lab)
+    press(clean, "Close")
+    discuss(clean, "Why those rows?")
+    expect(clean.locator(".cw-said-user")).to_contain_text("Why those rows?")
+    expect(clean).to_contain_text("I do not know how to do that")
+    stands(clean, "Failed")  # what was said last, not the plan
+    desk.restart_kernel()
+    desk.reload()
+    stands(clean, "Failed")
+    stands(plot, "Completed")
+
+
+def test_the_guide_asks_acts_and_says_what_it_cannot_do(page: Page, lab: LabServer) -> None:
+    (lab.root / "rents.csv").write_text(TABLE.replace(",3.5", ",").replace("price", "rent"))
+    goals = ("Clean rents.csv: missing values", "Profile rents.csv", "Write a poem")
+    magics = ("%%plan", "%%act", "%%act")
+    cells = (f"{magic}\n{goal}" for magic, goal in zip(magics, goals, strict=True))
+    desk = Desk(page, lab, "rents.ipynb", *cells)
+    clean = desk.run(goals[0])
+    expect(clean).to_contain_text("What should become of missing values?")
+    desk.reload()
+    desk.is_as_it_happened()
+    answer(clean, "Drop the rows that have any")
+    stands(clean, "Plan ready")
+    expect(clean.locator(".cw-step").first).to_contain_text("missing values dropped")
+    discuss(clean, "Also plot rent over time")
+    expect(clean.locator(".cw-step")).to_have_count(2)
+    role_is(clean, "Planner")
+    desk.is_as_it_happened()
+
+    poem = desk.run(goals[2])
+    stands(poem, "Failed")
+    expect(poem).to_contain_text("I do not know how to do that")
+    stands(clean, "Plan ready")
+    desk.reload()
+    execute(clean)
+    assert (lab.root / "rents_clean.csv").exists()
+    profile = desk.run(goals[1])
+    for what in ("Run code", "Insert a cell", "Run a cell"):
+        expect(profile.locator(".cw-card").nth(1)).to_contain_text(what)
+        press(profile, "Allow once")
+    stands(profile, "Completed")
+    desk.is_as_it_happened()
+    desk.restart_kernel()
+    desk.reload()
+    stands(poem, "Failed")
+    stands(profile, "Completed")
+    press(clean, "Re-plan")
+    stands(clean, "Plan ready")
+    role_is(clean, "Planner")
