@@ -51,7 +51,7 @@ export function RunFooter({ state, onEdit }: { state: RunState; onEdit: () => vo
           {t('Discuss…')}
         </Button>
         {state.plan !== null && (
-          <Button disabled={starting.busy} onClick={() => void starting.run(() => actions.replan(replanRequest()))}>
+          <Button disabled={starting.busy} onClick={() => void starting.run(() => actions.say(replanRequest(), 'planner', true))}>
             {t('Re-plan')}
           </Button>
         )}

@@ -29,18 +29,9 @@ export class RunActions {
     return this.store.start(() => this.channel.request('POST', `${this.context}/plan/execute`, body));
   }
 
-  /** To whom the card says it goes. */
-  say(content: string, role = roleOf(this.store.state)): Promise<void> {
-    return this.send({ content, role });
-  }
-
-  /** The planner is to look again, and to make this plan anew. */
-  replan(content: string): Promise<void> {
-    return this.send({ content, role: 'planner', replan: true });
-  }
-
-  private send(message: object): Promise<void> {
-    const body = { ...message, card_id: this.card_id };
+  /** To whom the card says it goes. `replan` asks the planner to make this very plan anew. */
+  say(content: string, role = roleOf(this.store.state), replan = false): Promise<void> {
+    const body = { content, role, card_id: this.card_id, ...(replan && { replan }) };
     return this.store.start(() => this.channel.request('POST', `${this.context}/messages`, body));
   }
 
