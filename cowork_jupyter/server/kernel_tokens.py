@@ -41,7 +41,9 @@ class KernelTokens:
         async def start_with_token(*args: Any, **kwargs: Any) -> Any:
             token = os.urandom(32).hex()
             ours = {TOKEN_VARIABLE: token, URL_VARIABLE: self._server_url()}
-            kwargs["env"] = {**(kwargs.get("env") or {}), **ours}
+            # Given one, a kernel has no other; whoever says nothing means the server's.
+            given = kwargs.get("env")
+            kwargs["env"] = {**(os.environ if given is None else given), **ours}
             kernel_id = await start_kernel(*args, **kwargs)
             self._forget_the_dead()
             self._kernels[_digest(token)] = Kernel(kernel_id, _who_asks())
