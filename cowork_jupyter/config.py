@@ -16,7 +16,7 @@ from jupyter_core.paths import jupyter_config_dir, jupyter_data_dir
 from traitlets import Dict, Enum, Float, Integer, List, TraitError, Unicode, default, validate
 from traitlets.config import Config, Configurable
 
-from .domain.connection import CONFIGURATION, ENVIRONMENT, FieldNames
+from .domain.connection import CONFIGURATION, ENVIRONMENT, KEY_VARIABLES, FieldNames
 from .domain.settings import (
     CHECKPOINT_EXCLUDE,
     NetworkChoice,
@@ -253,6 +253,7 @@ class Cowork(Configurable):
             model=self.model,
             base_url=self.base_url.rstrip("/"),
             api_key=self.api_key,
+            keys=frozenset(filter(None, map(os.environ.get, KEY_VARIABLES))),
             connection_fields=self._connection_fields(),
             tool_protocol=cast("ToolProtocol", self.tool_protocol),
             images=cast("PictureChoice", self.images),

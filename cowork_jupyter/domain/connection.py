@@ -12,6 +12,10 @@ BUILT_IN = "built-in guide · no language model"
 ConnectionSource = Literal["built-in", "environment", "configuration", "chosen"]
 
 
+KEY_VARIABLES = ("COWORK_API_KEY", "OPENAI_API_KEY")
+"""Where keys are looked for in the environment."""
+
+
 @dataclass(frozen=True)
 class FieldNames:
     """What the user knows the parts of a connection by, so that advice names what they set."""

@@ -45,6 +45,8 @@ class Settings:
     model: str = ""
     base_url: str = ""
     api_key: str = field(default="", repr=False)
+    keys: frozenset[str] = field(default=frozenset(), repr=False)
+    """Keys in the environment, whether we use them or not: none of them is stored or sent."""
     connection_fields: FieldNames = CONFIGURATION
     """What the user knows these three by."""
     tool_protocol: ToolProtocol = "json"

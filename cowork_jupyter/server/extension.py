@@ -65,7 +65,9 @@ class CoworkExtension(ExtensionApp):
         """Give kernels their tokens from the start."""
         app = self.serverapp
         assert app is not None
-        self.kernel_tokens = KernelTokens(app.kernel_manager, lambda: app.connection_url)
+        self.kernel_tokens = KernelTokens(
+            app.kernel_manager, lambda: app.connection_url, self._own_key
+        )
         self.kernel_tokens.wrap_kernel_start()
         self.activity = ActivityFeed()
         self.tabs = Tabs()
@@ -174,6 +176,13 @@ class CoworkExtension(ExtensionApp):
                 code="bad_settings",
                 retryable=False,
             ) from None
+
+    def _own_key(self) -> str:
+        """The key that is set for us; none where the settings cannot be read."""
+        try:
+            return Cowork(parent=self).api_key
+        except TraitError:
+            return ""
 
     @property
     def doors(self) -> Doors:

@@ -15,6 +15,8 @@ from .live import TOKEN, live_server
 from .notebook_kernel import NOTEBOOK, write_notebook
 
 PATIENCE = 120
+OWN_KEY = "sk-of-cowork-0123456789"
+SHARED_KEY = "sk-of-the-user-0123456789"
 
 
 class Kernels:
@@ -32,6 +34,11 @@ class Kernels:
     def start(self) -> str:
         """By the address for kernels alone."""
         return str(self.post("kernels", {"name": "python3"})["id"])
+
+    def rename(self, session: str, path: str) -> None:
+        """Give the session's notebook another name, at which Jupyter sets variables anew."""
+        answer = self._client.patch(f"sessions/{session}", json={"path": path, "name": path})
+        assert answer.is_success, answer.text
 
     def start_session(self) -> tuple[str, str]:
         """With a notebook: the session's id and the kernel's."""
@@ -64,7 +71,14 @@ def environment_of(kernel_id: str, *, but: int = 0) -> tuple[int, dict[str, str]
 def kernels(tmp_path: Path) -> Iterator[Kernels]:
     (tmp_path / "root").mkdir()
     write_notebook(tmp_path / "root" / NOTEBOOK)
-    with live_server(tmp_path, environment={"OF_THE_USER": "kept"}) as server:
+    environment = {
+        "OF_THE_USER": "kept",
+        "COWORK_BASE_URL": "http://127.0.0.1:9/v1",
+        "COWORK_API_KEY": OWN_KEY,
+        "SAME_KEY_BY_ANOTHER_NAME": OWN_KEY,
+        "OPENAI_API_KEY": SHARED_KEY,
+    }
+    with live_server(tmp_path, environment=environment) as server:
         headers = {"Authorization": f"token {TOKEN}"}
         address = f"{server.url}api/"
         with httpx.Client(base_url=address, headers=headers, timeout=PATIENCE) as client:
@@ -76,3 +90,20 @@ def test_kernels_have_the_servers_environment_however_they_were_started(kernels:
         _, found = environment_of(kernel_id)
         assert found["OF_THE_USER"] == "kept"
         assert {"HOME", "PATH", TOKEN_VARIABLE, URL_VARIABLE} <= found.keys()
+
+
+def test_no_kernel_has_coworks_key_and_each_has_what_the_users_code_may_want(
+    kernels: Kernels,
+) -> None:
+    alone = kernels.start()
+    session, in_session = kernels.start_session()
+    for kernel_id in (alone, in_session):
+        process, found = environment_of(kernel_id)
+        assert OWN_KEY not in found.values()
+        assert found["OPENAI_API_KEY"] == SHARED_KEY
+    kernels.rename(session, "renamed.ipynb")
+    kernels.post(f"kernels/{in_session}/restart")
+    _, found = environment_of(in_session, but=process)
+    assert found["JPY_SESSION_NAME"].endswith("renamed.ipynb")
+    assert OWN_KEY not in found.values()
+    assert {TOKEN_VARIABLE, "OPENAI_API_KEY", "HOME", "PATH"} <= found.keys()
