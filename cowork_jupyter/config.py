@@ -27,6 +27,7 @@ from .domain.settings import (
     ToolProtocol,
     WorkerChoice,
 )
+from .jupyter_secrets import private_paths
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_DEFAULT_MODEL = "gpt-5-mini"
@@ -273,6 +274,7 @@ class Cowork(Configurable):
             max_parallel=self.max_parallel,
             workers=cast("WorkerChoice", self.workers),
             dask_address=self.dask_address,
+            private=private_paths(),
             sandbox=cast("SandboxChoice", self.sandbox),
             sandbox_network=cast("NetworkChoice", self.sandbox_network),
             sandbox_memory_mb=self.sandbox_memory_mb,

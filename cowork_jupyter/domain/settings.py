@@ -76,6 +76,8 @@ class Settings:
     checkpoint_exclude: tuple[str, ...] = CHECKPOINT_EXCLUDE
     checkpoint_file_limit: int = 2 * 1024**3
     checkpoint_total_limit: int = 20 * 1024**3
+    private: Mapping[Path, frozenset[str]] = field(default_factory=dict)
+    """What no command may read: files, and folders with the names in them that it may."""
     config_dir: Path | None = None
     """Where the user keeps settings that count in every workspace."""
 

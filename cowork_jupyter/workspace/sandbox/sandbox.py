@@ -18,7 +18,7 @@ from ..workspace import Workspace
 from .bubblewrap import bubblewrap_program, is_set_user_id, wrapped
 from .landlock import landlock_version
 from .orders import Descriptors, Limits, Orders
-from .places import Places, find_places, homes_here
+from .places import Places, find_places, homes_here, withheld
 from .promises import Powers, missing, promises
 from .running import ConfinedCommand, Keeper
 from .scratch import Scratch, environment
@@ -185,11 +185,11 @@ class Sandbox:
 
     def _places(self, workspace: Workspace) -> Places:
         database = str(self._settings.database)
-        named = (os.environ.get("JUPYTER_RUNTIME_DIR"), os.environ.get("XDG_RUNTIME_DIR"))
         private = [
             str(self._settings.data_dir),
             *(f"{database}{ending}" for ending in ("", "-wal", "-shm", "-journal")),
-            *(folder for folder in named if folder),
+            *filter(None, [os.environ.get("XDG_RUNTIME_DIR")]),
+            *withheld(self._settings.private),
         ]
         programs = [sys.prefix, sys.base_prefix]
         return find_places(str(workspace.root), homes_here(os.environ), private, programs)
