@@ -101,7 +101,7 @@ def test_a_cell_that_prints_the_key(desk: Desk) -> None:
     notebook = json.loads((desk.folder / "root" / NOTEBOOK).read_text())
     assert "".join(notebook["cells"][0]["outputs"][0]["text"]) == "the key is •••\n"
     for what in ("messages", "events?after=0&timeout=1"):
-        answer = desk.client.get(f"context/{context}/{what}").text
+        answer = str(desk.client.get(f"context/{context}/{what}").json())
         assert "•••" in answer
         assert KEY not in answer
 
