@@ -70,6 +70,7 @@ class Sandbox:
             landlock=landlock_version() if self.kind == "landlock" else 0,
             namespaces=_KEEPER.namespaces() if self.kind == "landlock" else "",
             seccomp=seccomp_works_here(),
+            watches_sockets=self.kind == "landlock" and _KEEPER.watches_sockets(),
             root=hasattr(os, "getuid") and os.getuid() == 0,
         )
 
@@ -145,6 +146,7 @@ class Sandbox:
                 binds=view.binds,
                 empty=list(COVERED_WITH_NOTHING),
                 filter=self._filter(network),
+                watched=self.powers.own_sockets_only,
             ),
             view.ruleset.descriptor,
         )
@@ -155,7 +157,7 @@ class Sandbox:
         # Where other programs' sockets cannot be hidden, none can be opened.
         alone = self.powers.own_mounts
         allowed = families(internet=network or alone, unix=alone, others=network and alone)
-        return filter_program(allowed).hex()
+        return filter_program(allowed, watched=self.powers.own_sockets_only).hex()
 
     def _view(self, launch: Launch, root: int, network: bool) -> View:
         powers = self.powers
