@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .domain.connection import FORM, Connection
 from .domain.errors import Conflict, InvalidInput
 from .domain.health import ModelState
-from .domain.redaction import Mask, is_real_key
+from .domain.redaction import Mask, is_real_key, without_credentials
 from .domain.settings import Settings
 from .llm.keys import Keys
 from .llm.reachable import NotReachable, check_key, look
@@ -63,7 +63,7 @@ class Connections:
         address = base_url.rstrip("/")
         if not address.startswith(("http://", "https://")):
             raise InvalidInput(
-                f"'{base_url}' is not a web address. "
+                f"'{without_credentials(base_url)}' is not a web address. "
                 f"{FORM.address} should look like http://localhost:11434/v1.",
                 code="invalid_address",
                 details={"field": "address"},

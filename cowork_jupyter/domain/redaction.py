@@ -22,6 +22,11 @@ def is_real_key(value: str) -> bool:
     return len(value) >= (_PERHAPS_A_KEY if has_digit else _SURELY_A_KEY)
 
 
+def without_credentials(address: str) -> str:
+    """A web address as it may be shown: no name and password, and no key behind it."""
+    return re.sub(r"//[^/]*@", "//", address).partition("?")[0]
+
+
 class Mask:
     """Hides secrets, also in the forms in which they travel."""
 
