@@ -16,7 +16,7 @@ from jupyter_core.paths import jupyter_config_dir, jupyter_data_dir
 from traitlets import Dict, Enum, Float, Integer, List, TraitError, Unicode, default, validate
 from traitlets.config import Config, Configurable
 
-from .domain.connection import CONFIGURATION, ENVIRONMENT, FieldNames
+from .domain.connection import CONFIGURATION, ENVIRONMENT, KEY_VARIABLES, FieldNames
 from .domain.settings import (
     CHECKPOINT_EXCLUDE,
     NetworkChoice,
@@ -27,6 +27,7 @@ from .domain.settings import (
     ToolProtocol,
     WorkerChoice,
 )
+from .jupyter_secrets import private_paths
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_DEFAULT_MODEL = "gpt-5-mini"
@@ -253,6 +254,7 @@ class Cowork(Configurable):
             model=self.model,
             base_url=self.base_url.rstrip("/"),
             api_key=self.api_key,
+            keys=frozenset(filter(None, map(os.environ.get, KEY_VARIABLES))),
             connection_fields=self._connection_fields(),
             tool_protocol=cast("ToolProtocol", self.tool_protocol),
             images=cast("PictureChoice", self.images),
@@ -272,6 +274,7 @@ class Cowork(Configurable):
             max_parallel=self.max_parallel,
             workers=cast("WorkerChoice", self.workers),
             dask_address=self.dask_address,
+            private=private_paths(),
             sandbox=cast("SandboxChoice", self.sandbox),
             sandbox_network=cast("NetworkChoice", self.sandbox_network),
             sandbox_memory_mb=self.sandbox_memory_mb,

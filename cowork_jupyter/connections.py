@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .domain.connection import FORM, Connection
 from .domain.errors import Conflict, InvalidInput
 from .domain.health import ModelState
+from .domain.redaction import Mask, is_real_key, without_credentials
 from .domain.settings import Settings
 from .llm.keys import Keys
 from .llm.reachable import NotReachable, check_key, look
@@ -31,6 +32,9 @@ class Connections:
         self._configured = settings.connection
         self._file = SettingsFile(settings.user_settings)
         self._keys = Keys()
+        self.mask = Mask()
+        """Hides every key that is known here, and those in the environment."""
+        self._hide(settings.api_key, *settings.keys)
         self._known: tuple[dict[str, Any], Connection] | None = None
 
     @property
@@ -59,16 +63,17 @@ class Connections:
         address = base_url.rstrip("/")
         if not address.startswith(("http://", "https://")):
             raise InvalidInput(
-                f"'{base_url}' is not a web address. "
+                f"'{without_credentials(base_url)}' is not a web address. "
                 f"{FORM.address} should look like http://localhost:11434/v1.",
                 code="invalid_address",
                 details={"field": "address"},
             )
-        return Connection(address, model, api_key or self._keys.get(address), fields=FORM)
+        return Connection(address, model, api_key or self._key(address), fields=FORM)
 
     def choose(self, proposed: Connection) -> Connection:
         """Use this server from now on, also after a restart."""
         address, key = proposed.base_url, proposed.api_key
+        self._hide(key)
         if key != self._keys.get(address):
             self._keys.keep(address, key)
         self._file.set(SECTION, {"base_url": address, "model": proposed.model})
@@ -96,7 +101,16 @@ class Connections:
         if not isinstance(base_url, str) or not base_url:
             return Connection()
         name = model if isinstance(model, str) else ""
-        return Connection(base_url, name, self._keys.get(base_url), fields=FORM)
+        return Connection(base_url, name, self._key(base_url), fields=FORM)
+
+    def _key(self, address: str) -> str:
+        """The key that is kept for an address."""
+        key = self._keys.get(address)
+        self._hide(key)
+        return key
+
+    def _hide(self, *keys: str) -> None:
+        self.mask.add(filter(is_real_key, keys))
 
 
 class Answering:
@@ -120,7 +134,8 @@ class Answering:
 
     def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """Ask, and yield the answer as it comes."""
-        return self._model().stream(request)
+        hidden = self._connections.mask.everywhere(request.messages)
+        return self._model().stream(replace(request, messages=hidden))
 
     def local_state(self) -> ModelState | None:
         """How a model of one's own stands, loading too; None where another one answers."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from .domain.contexts import Job
 from .domain.events import Event
+from .domain.redaction import LogRedaction
 from .domain.settings import Settings
 from .llm.base_prompts import BasePrompts
 
@@ -62,6 +64,7 @@ class Parts:
         )
         self._observers: list[Callable[[Event], None]] = []
         self._soon: asyncio.Handle | None = None
+        self._log_redaction: LogRedaction | None = None
 
     def observe(self, observer: Callable[[Event], None]) -> None:
         """Call this with every event from now on; to be said before the first one."""
@@ -73,7 +76,7 @@ class Parts:
         from .bus import EventBus, Journal
         from .store import Store
 
-        store = Store(self.settings.database)
+        store = Store(self.settings.database, self.connections.mask)
         bus = EventBus(store)
         for observer in self._observers:
             bus.observe(observer)
@@ -93,7 +96,10 @@ class Parts:
         """Which model answers."""
         from .connections import Connections
 
-        return Connections(self.settings)
+        made = Connections(self.settings)
+        self._log_redaction = LogRedaction(made.mask)
+        logging.getLogger(__package__).addHandler(self._log_redaction)
+        return made
 
     @cached_property
     def answering(self) -> Answering:
@@ -294,3 +300,5 @@ class Parts:
         if "journal" in self.__dict__:
             self.journal.bus.close()
             self.journal.store.close()
+        if self._log_redaction:
+            logging.getLogger(__package__).removeHandler(self._log_redaction)

@@ -12,7 +12,7 @@ from contextlib import (
     nullcontext,
     suppress,
 )
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from ..checkpoints import Recorder, ToolUse
@@ -26,6 +26,7 @@ from ..domain.message_data import (
 )
 from ..domain.notices import ToolOutput
 from ..domain.plan import Plan, PlanStep
+from ..domain.redaction import MaskedStream
 from ..domain.replies import Question, ToolCall
 from ..tools.base import Parameters, Tool, ToolContext, ToolResult
 from ..tools.kernel.state import Kernels, NoKernels
@@ -67,6 +68,30 @@ class Handled:
 class _Numbered:
     call: ToolCall
     id: str
+
+
+class _LiveOutput:
+    """Shows what a call puts out while it runs, up to a limit, and no secrets."""
+
+    def __init__(self, call_id: str, log: RunLog, listener: Callable[[str], None]) -> None:
+        self._call_id = call_id
+        self._log = log
+        self._listener = listener
+        self._stream = MaskedStream(log.mask)
+        self._room = MOST_SHOWN_OUTPUT
+
+    def add(self, text: str) -> None:
+        self._show(self._stream.add(text))
+
+    def finish(self) -> None:
+        self._show(self._stream.rest())
+
+    def _show(self, text: str) -> None:
+        text = text[: self._room]
+        self._room -= len(text)
+        if text:
+            self._log.event(ToolOutput(call_id=self._call_id, text=text))
+            self._listener(text)
 
 
 @dataclass
@@ -133,9 +158,7 @@ class Hands:
         try:
             clearance = await self._clear(one)
             async with self._recorded(one.call):
-                result = await self.registry.call(
-                    one.call.tool, one.call.parameters, self._context(one, clearance)
-                )
+                result = await self._call(one, clearance)
         except CoworkError as error:
             del unanswered[one.id]
             self._record_failure(one, error)
@@ -152,6 +175,17 @@ class Hands:
         self._remember_files(one.call, result)
         self._record_result(one, result, clearance)
         return Handled(one.call, result=result)
+
+    async def _call(self, one: _Numbered, clearance: Clearance) -> ToolResult:
+        """What comes of it, as whoever asked may see it."""
+        output, mask = _LiveOutput(one.id, self.log, self.listener), self.log.mask
+        try:
+            result = await self.registry.call(
+                one.call.tool, one.call.parameters, self._context(clearance, output.add)
+            )
+        finally:
+            output.finish()
+        return replace(result, text=mask(result.text), summary=mask(result.summary))
 
     async def _clear(self, one: _Numbered) -> Clearance:
         """Leave to run a call. What the ceiling or the parameters forbid is said without asking."""
@@ -188,21 +222,12 @@ class Hands:
         if self._only_looks(call) and len(paths) <= MOST_FILES_AT_ONCE:
             self.files_read |= {path: fingerprint(self.workspace, path) for path in paths}
 
-    def _context(self, one: _Numbered, clearance: Clearance) -> ToolContext:
-        room = MOST_SHOWN_OUTPUT
-
-        def show(text: str) -> None:
-            nonlocal room
-            text = text[:room]
-            room -= len(text)
-            if text:
-                self.log.event(ToolOutput(call_id=one.id, text=text))
-                self.listener(text)
-
+    def _context(self, clearance: Clearance, output: Callable[[str], None]) -> ToolContext:
         return ToolContext(
             workspace=clearance.guard(self.workspace),
             role=self.log.role,
-            output=show,
+            output=output,
+            mask=self.log.mask,
             network=clearance.network,
             sandbox=self.sandbox,
             notebooks=self.gate.notebooks,

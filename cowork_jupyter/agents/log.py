@@ -9,6 +9,7 @@ from ..domain.data import Data
 from ..domain.events import Event, EventData
 from ..domain.message_data import TextData
 from ..domain.messages import Message, MessageRole, TextPart, message_type_of
+from ..domain.redaction import Mask
 from ..domain.roles import AgentRole
 from ..store import Transaction
 
@@ -27,6 +28,11 @@ class RunLog:
     def notebook(self) -> str | None:
         """The notebook that the conversation belongs to, by the name it has now."""
         return self.journal.store.context(self.context_id).notebook
+
+    @property
+    def mask(self) -> Mask:
+        """Hides what is written down nowhere."""
+        return self.journal.store.mask
 
     def event(self, data: EventData) -> Event:
         """Make something known."""

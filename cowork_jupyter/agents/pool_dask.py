@@ -32,7 +32,7 @@ class DaskPool:
     """Runs the tools that touch the workspace on a cluster."""
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = replace(settings, api_key="")
+        self._settings = replace(settings, api_key="", keys=frozenset())
         self._cluster = Cluster(settings)
 
     async def prepare(self) -> None:

@@ -6,10 +6,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from .redaction import without_credentials
+
 BUILT_IN = "built-in guide · no language model"
 """The name of what answers where no model is connected, wherever a model's name is shown."""
 
 ConnectionSource = Literal["built-in", "environment", "configuration", "chosen"]
+
+
+KEY_VARIABLES = ("COWORK_API_KEY", "OPENAI_API_KEY")
+"""Where keys are looked for in the environment."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,11 @@ class Connection:
     def is_guide(self) -> bool:
         """Whether no language model answers at all."""
         return not (self.base_url or self.model or self.local)
+
+    @property
+    def place(self) -> str:
+        """The address as it is shown, without any credentials in it."""
+        return without_credentials(self.base_url)
 
     @property
     def name(self) -> str:

@@ -45,6 +45,8 @@ class Settings:
     model: str = ""
     base_url: str = ""
     api_key: str = field(default="", repr=False)
+    keys: frozenset[str] = field(default=frozenset(), repr=False)
+    """Keys in the environment, whether we use them or not: none of them is stored or sent."""
     connection_fields: FieldNames = CONFIGURATION
     """What the user knows these three by."""
     tool_protocol: ToolProtocol = "json"
@@ -74,6 +76,8 @@ class Settings:
     checkpoint_exclude: tuple[str, ...] = CHECKPOINT_EXCLUDE
     checkpoint_file_limit: int = 2 * 1024**3
     checkpoint_total_limit: int = 20 * 1024**3
+    private: Mapping[Path, frozenset[str]] = field(default_factory=dict)
+    """What no command may read: files, and folders with the names in them that it may."""
     config_dir: Path | None = None
     """Where the user keeps settings that count in every workspace."""
 

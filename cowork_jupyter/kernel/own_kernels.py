@@ -52,7 +52,7 @@ class OwnKernels:
         outputs = errand.outputs
         return Ran(
             path=path,
-            outputs=outputs.as_notebook(),
+            outputs=tuple(map(run.mask.everywhere, outputs.as_notebook())),
             failure=outputs.failure,
             seconds=errand.seconds,
             omitted=outputs.omitted,

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from ..domain.connection import CONFIGURATION, FieldNames
 from ..domain.errors import CoworkError
+from ..domain.redaction import without_credentials
 
 
 class ModelError(CoworkError):
@@ -177,7 +178,7 @@ class Witness:
     @property
     def place(self) -> str:
         """The base URL without any credentials in it."""
-        return re.sub(r"//[^/]*@", "//", self.address.partition("?")[0])
+        return without_credentials(self.address)
 
     def _status(self, status: int, words: str, headers: Mapping[str, str]) -> Failure:
         again = status in (408, 429) or status >= 500

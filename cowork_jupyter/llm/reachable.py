@@ -76,7 +76,7 @@ def look(connection: Connection) -> ModelState:
     state = ModelState(
         provider=provider_of(connection),
         name=connection.name or None,
-        base_url=connection.base_url or None,
+        base_url=connection.place or None,
         ready=False,
         why_not=None,
         source=connection.source,
@@ -124,7 +124,7 @@ def provider_of(connection: Connection) -> str:
 
 
 def _judge(connection: Connection, served: list[str]) -> dict[str, Any]:
-    where, wanted = connection.base_url, connection.model
+    where, wanted = connection.place, connection.model
     known = set(served) | {name.removesuffix(":latest") for name in served}
     if wanted in known:
         return {"ready": True}
@@ -155,7 +155,7 @@ def read_models(connection: Connection, timeout: float = _TIMEOUT) -> list[Serve
         raise NotReachable(why)
     if not url.startswith(("http://", "https://")):
         raise NotReachable(
-            f"'{url}' is not a web address. "
+            f"'{connection.place}' is not a web address. "
             f"Set {fields.address} to something like http://localhost:11434/v1."
         )
     try:
@@ -224,7 +224,7 @@ def context_size(entry: dict[str, Any]) -> int | None:
 
 
 def _refusal(connection: Connection, status: int) -> NotReachable:
-    url, fields = connection.base_url, connection.fields
+    url, fields = connection.place, connection.fields
     if status in _KEY_REFUSED:
         asks = "refuses the key" if connection.api_key else "wants a key"
         return NotReachable(f"{url} {asks} ({status}). Set {fields.key} to a valid one.", "key")
@@ -238,7 +238,7 @@ def _refusal(connection: Connection, status: int) -> NotReachable:
 
 
 def _sentence_for_failure(connection: Connection, error: Exception) -> str:
-    url, address = connection.base_url, connection.fields.address
+    url, address = connection.place, connection.fields.address
     if isinstance(error, OSError):
         return (
             f"Nothing answers at {url}. Start the model server there, "

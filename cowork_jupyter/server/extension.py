@@ -7,6 +7,7 @@ models and all they need come with the first request (a test pins this).
 from __future__ import annotations
 
 import os.path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from jupyter_server.extension.application import ExtensionApp
@@ -14,6 +15,7 @@ from traitlets import TraitError
 
 from .._version import __version__
 from ..config import Cowork
+from ..jupyter_secrets import private_paths_of
 from .activity import ActivityFeed
 from .handler import ApiHandler
 from .kernel_tokens import KernelTokens
@@ -65,7 +67,9 @@ class CoworkExtension(ExtensionApp):
         """Give kernels their tokens from the start."""
         app = self.serverapp
         assert app is not None
-        self.kernel_tokens = KernelTokens(app.kernel_manager, lambda: app.connection_url)
+        self.kernel_tokens = KernelTokens(
+            app.kernel_manager, lambda: app.connection_url, self._own_key
+        )
         self.kernel_tokens.wrap_kernel_start()
         self.activity = ActivityFeed()
         self.tabs = Tabs()
@@ -167,13 +171,21 @@ class CoworkExtension(ExtensionApp):
         from ..domain.errors import Unavailable
 
         try:
-            return Cowork(parent=self).settings(workspace=workspace)
+            known = Cowork(parent=self).settings(workspace=workspace)
+            return replace(known, private={**known.private, **private_paths_of(self.serverapp)})
         except TraitError as error:
             raise Unavailable(
                 f"Cowork's settings cannot be used: {error} Correct them and start Jupyter again.",
                 code="bad_settings",
                 retryable=False,
             ) from None
+
+    def _own_key(self) -> str:
+        """The key that is set for us; none where the settings cannot be read."""
+        try:
+            return Cowork(parent=self).api_key
+        except TraitError:
+            return ""
 
     @property
     def doors(self) -> Doors:

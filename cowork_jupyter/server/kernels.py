@@ -214,16 +214,19 @@ class ServerKernels:
                 await _follow(line, request, outputs, started, vigil)
             finally:
                 vigil.close()
+        kept = outputs.as_notebook()
+        hidden = tuple(map(run.mask.everywhere, kept))
         ran = Ran(
             path=found.path,
-            outputs=outputs.as_notebook(),
+            outputs=hidden,
             failure=outputs.failure,
             seconds=time.monotonic() - began,
             omitted=outputs.omitted,
             execution_count=outputs.execution_count,
             stalled=vigil.interrupted_after,
         )
-        if run.code.cell_id is not None and not in_tab:
+        # A tab shows by itself what its kernel tells, and with it a key.
+        if run.code.cell_id is not None and (not in_tab or hidden != kept):
             await self._keep(workspace, run, ran)
         return ran
 
@@ -247,7 +250,7 @@ class ServerKernels:
         return line.send("execute_request", content), False
 
     async def _keep(self, workspace: Workspace, run: Run, ran: Ran) -> None:
-        """Put the outputs where they belong, in the file of a notebook that nobody has open."""
+        """Put the outputs where they belong: into the notebook's file, or the tab that has it."""
         edit = Edit(
             "outputs",
             str(run.code.cell_id),

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from ..domain.contexts import Context
 from ..domain.events import Event
+from ..domain.redaction import Mask
 from .connection import open_database
 from .errors import explain, explained
 from .migrations import migrate
@@ -28,8 +29,10 @@ class Store(Reader):
     from the event loop directly. Threads may share a store, processes may share its file.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, mask: Mask | None = None) -> None:
         self.path = Path(path)
+        self.mask = mask or Mask()
+        """Hides what must be in no row, and so in no event that is shown."""
         self._lock = threading.RLock()
         self._connection = open_database(self.path)
         try:
@@ -76,7 +79,7 @@ class Store(Reader):
             try:
                 # Taking the write lock first is what keeps `seq` unique between processes.
                 self._connection.execute("BEGIN IMMEDIATE")
-                yield Transaction(self._connection, self._owner.name)
+                yield Transaction(self._connection, self._owner.name, self.mask)
                 self._connection.execute("COMMIT")
             except BaseException:
                 if self._in_transaction():

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -15,6 +16,7 @@ from ..domain.events import Event, EventData, FileMoved, type_of
 from ..domain.identity import now
 from ..domain.messages import Message
 from ..domain.queue import QueuedMessage
+from ..domain.redaction import Mask
 from .reading import Reader
 from .records import CheckpointRecord, Inquiry, PlanRevision
 from .rows import encode, insert, to_json, upsert
@@ -44,13 +46,16 @@ _MOVE_NOTEBOOK = [
 _ADD_MESSAGE = insert("messages", [*Message.model_fields, "seq"])
 _ADD_EVENT = insert("events", list(Event.model_fields))
 
+D = TypeVar("D", bound=BaseModel)
+
 
 class Transaction(Reader):
     """Changes that are stored together or not at all, with the events that tell of them."""
 
-    def __init__(self, connection: sqlite3.Connection, owner: str) -> None:
+    def __init__(self, connection: sqlite3.Connection, owner: str, mask: Mask) -> None:
         self._connection = connection
         self._owner = owner
+        self._mask = mask
         self.events_added: list[Event] = []
         """To be shown once, and only if, the transaction is stored."""
 
@@ -67,12 +72,14 @@ class Transaction(Reader):
         task_id: str | None = None,
     ) -> Event:
         """Store an event at the end of its context's log."""
+        data, stored = self._masked(data)
         event = self._event(context_id, data, job_id, task_id, now())
-        self._add_event(event, to_json(data.model_dump()))
+        self._add_event(event, stored)
         return event
 
     def append_message(self, message: Message) -> Event:
         """Store a message, whole, and the event that announces it."""
+        message, _ = self._masked(message)
         place = (message.job_id, message.task_id, message.created_at)
         event = self._event(message.context_id, message, *place)
         values = encode(message.model_dump())
@@ -82,6 +89,12 @@ class Transaction(Reader):
             "UPDATE contexts SET updated_at=? WHERE id=?", (now(), message.context_id)
         )
         return event
+
+    def _masked(self, data: D) -> tuple[D, str]:
+        """What may be stored and shown of it, and the same as JSON."""
+        text = to_json(data.model_dump())
+        hidden = self._mask(text)
+        return (data if hidden == text else type(data).model_validate(json.loads(hidden))), hidden
 
     def _event(
         self,
@@ -118,7 +131,7 @@ class Transaction(Reader):
 
     def save_context(self, context: Context) -> None:
         """Store a new context, or change one."""
-        self._connection.execute(_SAVE["contexts"], encode(context.model_dump()))
+        self._connection.execute(_SAVE["contexts"], self._encoded(context.model_dump()))
 
     def set_owner(self, context_id: str, owner: str) -> None:
         """Say whose a context is."""
@@ -134,7 +147,7 @@ class Transaction(Reader):
         """Store a job, as run by this process. Its tasks are stored by `save_task`."""
         fields = job.model_dump(exclude={"tasks"})
         owner = None if job.status.is_final else self._owner
-        self._execute_in(job.context_id, _SAVE_JOB, (*encode(fields), owner))
+        self._execute_in(job.context_id, _SAVE_JOB, (*self._encoded(fields), owner))
 
     def save_usage(self, job_id: str, usage: Usage) -> None:
         """Store what a job has spent so far."""
@@ -193,7 +206,12 @@ class Transaction(Reader):
         self._connection.executemany("DELETE FROM checkpoints WHERE id=?", values)
 
     def _save(self, table: str, context_id: str, record: BaseModel) -> None:
-        self._execute_in(context_id, _SAVE[table], encode(record.model_dump()))
+        self._execute_in(context_id, _SAVE[table], self._encoded(record.model_dump()))
+
+    def _encoded(self, fields: Mapping[str, Any]) -> tuple[Any, ...]:
+        return tuple(
+            self._mask(value) if isinstance(value, str) else value for value in encode(fields)
+        )
 
     def _execute_in(self, context_id: str, sql: str, values: tuple[Any, ...]) -> None:
         """Run a statement that needs its context to exist still."""

@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict
 from ..domain.cell_changes import CellEdit
 from ..domain.message_data import ToolFacts
 from ..domain.messages import ImagePart
+from ..domain.redaction import Mask
 from ..domain.replies import Question
 from ..domain.roles import AgentRole, Permission
 from ..workspace import Workspace
@@ -79,6 +80,8 @@ class ToolContext:
     role: AgentRole
     output: Callable[[str], None] = lambda _text: None
     """Called with each piece of output as it comes, for tools that run long."""
+    mask: Mask = field(default_factory=Mask)
+    """Hides keys in what a tool leaves behind, such as a cell's output in a notebook."""
     network: bool = False
     """Whether the user has let a command reach the network."""
     sandbox: Sandbox | None = None

@@ -13,9 +13,9 @@ from ...domain.errors import CoworkError, Forbidden
 from ...domain.events import Shown
 from ...domain.identity import new_id
 from ...domain.notices import Notice
+from ...domain.redaction import Mask
 from ...domain.replies import ToolCall
 from ...domain.roles import Permission
-from ...mcp.client.secrets import Mask
 from ...policy.ceiling import check_ceiling
 from ...tools.base import Tool, ToolContext, ToolResult
 from ...tools.encoding import decode

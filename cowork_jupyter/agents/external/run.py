@@ -14,10 +14,11 @@ from ...checkpoints import ToolUse
 from ...domain.contexts import Context, JobStatus
 from ...domain.errors import CoworkError, NotFound, Unavailable
 from ...domain.plan import PlanStep
+from ...domain.redaction import Mask
 from ...domain.replies import StepResult
 from ...domain.roles import AgentRole, Permission
 from ...llm.reply import read_reply
-from ...mcp.client.secrets import Mask, Resolved, VariableMissing, resolve
+from ...mcp.client.secrets import Resolved, VariableMissing, resolve
 from ..budget import Budget
 from ..hands import Hands
 from ..limits import GO_ON, LimitReached, Limits, about_going_on

@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...domain.errors import CoworkError, Unavailable
+from ...domain.redaction import Mask
 from ...tools.base import ToolContext
 from .entry import ServerConfig
 from .facts import ToolFacts
 from .ongoing import Ongoing
-from .secrets import Mask, resolve
+from .secrets import resolve
 from .tail import Tail
 from .wishes import Wishes
 

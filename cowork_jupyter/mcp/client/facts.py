@@ -15,9 +15,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...domain.redaction import Mask
 from ...policy.visible import visible
 from .entry import ServerConfig
-from .secrets import Mask
 
 if TYPE_CHECKING:
     from mcp_types import Tool as SdkTool

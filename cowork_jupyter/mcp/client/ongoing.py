@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 
+from ...domain.redaction import Mask
 from ...domain.replies import Question
 from ...policy.visible import visible
 from ...tools.base import ToolContext
-from .secrets import Mask
 
 MOST_SECONDS = 3_600.0
 """However often a server says that it is still at work."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...domain.errors import CoworkError
 from ...domain.messages import ImagePart
+from ...domain.redaction import Mask
 from ...tools.base import ToolResult
-from .secrets import Mask
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult, ContentBlock

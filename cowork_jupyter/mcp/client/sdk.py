@@ -16,9 +16,10 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from ..._version import __version__
+from ...domain.redaction import Mask
 from .entry import ServerConfig
 from .facts import MOST_TOOLS, ToolFacts, facts_of
-from .secrets import Mask, Resolved
+from .secrets import Resolved
 from .stdio import Misbehaved, started
 from .tail import Tail
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import re
 import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import urlsplit, urlunsplit
 
+from ...domain.redaction import HIDDEN, SHORTEST
 from .entry import Entry
-
-HIDDEN = "•••"
-SHORTEST = 4
-"""Characters of a value below which hiding it would tear holes into everything."""
 
 _REFERENCE = re.compile(r"\$\{(?:env:)?(?P<name>[A-Za-z_]\w*)(?::-(?P<default>[^}]*))?\}")
 _WORKSPACE = "workspaceFolder"
@@ -94,36 +90,6 @@ def _credentials(url: str) -> Iterable[str]:
         name, _, value = pair.partition("=")
         if _TELLING.search(name):
             yield value
-
-
-class Mask:
-    """Hides secrets, also in the forms in which they travel."""
-
-    def __init__(self, secrets: Iterable[str] = ()) -> None:
-        forms = {form for secret in secrets for form in _forms(secret)}
-        longest_first = sorted(forms, key=len, reverse=True)
-        self._pattern = re.compile("|".join(map(re.escape, longest_first))) if forms else None
-
-    def __call__(self, text: str) -> str:
-        """The text without them."""
-        return self._pattern.sub(HIDDEN, text) if self._pattern else text
-
-    def everywhere(self, value: Any) -> Any:
-        """The same for all texts in a JSON value."""
-        if self._pattern is None:
-            return value
-        if isinstance(value, str):
-            return self(value)
-        if isinstance(value, dict):
-            return {self(str(key)): self.everywhere(one) for key, one in value.items()}
-        return [self.everywhere(one) for one in value] if isinstance(value, list) else value
-
-
-def _forms(secret: str) -> Iterable[str]:
-    encoded = base64.b64encode(secret.encode("utf-8", "replace")).decode().rstrip("=")
-    return {secret, quote(secret, safe=""), secret.replace("\\", "\\\\").replace('"', '\\"')} | (
-        {encoded} if len(secret) >= 2 * SHORTEST else set()
-    )
 
 
 def shown(entry: Entry) -> dict[str, Any]:

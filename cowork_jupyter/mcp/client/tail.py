@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...domain.redaction import Mask
 from ...policy.visible import visible
-from .secrets import Mask
 
 MOST_KEPT = 16_000
 

@@ -105,7 +105,7 @@ async def _run(
         answers.append(await context.ask(_about_waiting(name, seconds)))
         return answers[-1] == GO_ON
 
-    run = Run(path, code, context.output, parameters.start_kernel, stalled)
+    run = Run(path, code, context.output, parameters.start_kernel, stalled, context.mask)
     with context.waiting():
         ran = await context.kernels.run(context.workspace, run)
     if ran.stalled is None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
 from ...domain.errors import CoworkError, NotFound, Unavailable
+from ...domain.redaction import Mask
 from ...workspace import Workspace
 from .vigil import Ask
 
@@ -100,6 +101,8 @@ class Run:
     stalled: Ask = field(default=lambda _seconds: _go_on())
     """Asked when nothing has moved for so many seconds: whether to go on waiting. If not, the
     code is interrupted."""
+    mask: Mask = field(default_factory=Mask)
+    """Hides keys in what it puts out."""
 
 
 async def _go_on() -> bool:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import resource
 import signal
+import socket
 from pathlib import Path
 
 from .kernel import (
@@ -20,6 +21,7 @@ from .landlock import restrict_self
 from .namespaces import arrange, enter
 from .orders import Descriptors, Limits, Orders
 from .seccomp import install_filter
+from .sockets import watch
 
 _KEPT_CAPABILITIES = 1 << 0 | 1 << 1 | 1 << 3 | 1 << 4
 """chown, dac_override, fowner, fsetid: root's files stay root's to work with, where allowed."""
@@ -40,8 +42,11 @@ def prepare() -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 
 
-def become(orders: Orders, held: Descriptors) -> None:
-    """Be confined, then be the command. Raises if any step of it cannot be taken."""
+def become(orders: Orders, held: Descriptors, guard: socket.socket) -> None:
+    """Be confined, then be the command. Raises if any step of it cannot be taken.
+
+    The guard gets what it needs to watch over sockets.
+    """
     processes = _process_limit(orders)
     os.dup2(held.output, 1)
     os.dup2(held.output, 2)
@@ -65,7 +70,9 @@ def become(orders: Orders, held: Descriptors) -> None:
         prctl(PR_SET_NO_NEW_PRIVS, 1)
     if held.ruleset >= 0:
         restrict_self(held.ruleset)
-    if orders.filter:
+    if orders.watched:
+        watch(bytes.fromhex(orders.filter), guard, alone=not orders.network)
+    elif orders.filter:
         install_filter(bytes.fromhex(orders.filter))
     system_call(CLOSE_RANGE, 3, 0x7FFFFFFF, _CLOSE_LATER)
     os.execve(orders.arguments[0], orders.arguments, orders.environment)  # noqa: S606 - no shell

@@ -30,6 +30,7 @@ from .confine import become, prepare
 from .kernel import PR_SET_CHILD_SUBREAPER, prctl
 from .namespaces import Bind, Namespaces, arrange, enter
 from .orders import Descriptors, Orders
+from .sockets import ALONE, Sockets, try_watching
 
 GRACE = 0.1
 """Seconds between asking what is left to end and ending it: a cancel must be felt at once."""
@@ -43,7 +44,8 @@ def main(descriptor: int) -> None:
     os.setsid()  # a Ctrl-C in the terminal is the service's matter
     gc.disable()  # it would copy pages that are shared with every fork
     with socket.socket(fileno=descriptor) as service:
-        service.sendall(json.dumps({"namespaces": _namespaces_here()}).encode())
+        found = {"namespaces": _namespaces_here(), "watches_sockets": _works(try_watching)}
+        service.sendall(json.dumps(found).encode())
         _keep_pairs_ready(service)
 
 
@@ -90,10 +92,15 @@ def _ended_children(woken: int) -> dict[int, int]:
 def _namespaces_here() -> Namespaces:
     """Whether commands can have their own, found out by trying."""
     kind: Namespaces = "root" if os.getuid() == 0 else "user"
+    return kind if _works(_try_namespaces, kind) else ""
+
+
+def _works(attempt: Callable[..., object], *arguments: object) -> bool:
+    """Whether a child can do this without failing."""
     child = os.fork()
     if child == 0:
-        _in_child(_try_namespaces, kind)
-    return kind if os.waitpid(child, 0)[1] == 0 else ""
+        _in_child(attempt, *arguments)
+    return os.waitpid(child, 0)[1] == 0
 
 
 def _try_namespaces(kind: Namespaces) -> None:
@@ -135,7 +142,7 @@ def _guard(service: socket.socket, take: int) -> None:
         failure = told.read().decode(errors="replace")  # closed by exec: then nothing was told
         _say(asker, **({"error": failure} if failure else {"pid": command}))
         if not failure:
-            _look_after(command, asker, woken)
+            _look_after(command, asker, woken, _sockets(ours))
         _end_all()
 
 
@@ -152,7 +159,7 @@ def _command(service: socket.socket, guard: socket.socket, fail: int) -> None:
     try:
         with os.fdopen(text, "rb") as file:
             file.seek(0)
-            become(Orders.from_json(file.read()), Descriptors(*rest))
+            become(Orders.from_json(file.read()), Descriptors(*rest), guard)
     except BaseException as error:
         os.write(fail, f"{type(error).__name__}: {error}".encode()[:4000])
 
@@ -162,13 +169,27 @@ def _receive(sender: socket.socket) -> list[int]:
     return socket.recv_fds(sender, 1, _MOST_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC)[1]
 
 
-def _look_after(command: int, service: socket.socket, woken: int) -> None:
+def _sockets(command: socket.socket) -> Sockets | None:
+    """What the command has handed over before it began, if its sockets are to be watched."""
+    network, held, *_ = socket.recv_fds(command, 16, 2, socket.MSG_CMSG_CLOEXEC)
+    return Sockets(*held, alone=network == ALONE) if held else None
+
+
+def _look_after(command: int, service: socket.socket, woken: int, sockets: Sockets | None) -> None:
     """Until nothing is left, or the service closes its side; it never says anything."""
     poll = select.poll()
     poll.register(service, select.POLLIN)
     poll.register(woken, select.POLLIN)
+    if sockets:
+        poll.register(sockets.calls, select.POLLIN)
     while True:
-        ready = {descriptor for descriptor, _ in poll.poll()}
+        ready = dict(poll.poll())
+        if sockets and sockets.calls in ready:
+            if ready[sockets.calls] & select.POLLIN:
+                sockets.answer_next()
+            else:  # nobody is left who could call
+                poll.unregister(sockets.calls)
+                sockets = None
         if woken in ready:
             ended = _ended_children(woken)
             if command in ended:

@@ -12,7 +12,10 @@ MACHINE = platform.machine()
 # One number on every architecture that we run on: they were added to all at once.
 OPEN_TREE = 428
 MOVE_MOUNT = 429
+PIDFD_OPEN = 434
 CLOSE_RANGE = 436
+OPENAT2 = 437
+PIDFD_GETFD = 438
 MOUNT_SETATTR = 442
 LANDLOCK_CREATE_RULESET = 444
 LANDLOCK_ADD_RULE = 445
@@ -44,6 +47,11 @@ def prctl(option: int, *arguments: Argument) -> int:
     """Change something about this process itself."""
     padded = (*arguments, 0, 0, 0, 0)[:4]
     return _answer(_libc().prctl(ctypes.c_int(option), *map(_plain, padded)))
+
+
+def connect(descriptor: int, address: bytes) -> None:
+    """Connect a socket to an address as the kernel writes it, of whichever family."""
+    _answer(_libc().connect(ctypes.c_int(descriptor), address, ctypes.c_uint(len(address))))
 
 
 def unshare(flags: int) -> None:

@@ -39,6 +39,8 @@ class Orders:
     """Folders that are covered with an empty one in memory."""
     filter: str = ""
     """The system call filter, in hexadecimal."""
+    watched: bool = False
+    """Whether the filter asks about connections, which its guard then answers."""
     privileged: bool = False
     """True for a program that confines the command itself, and needs its rights for it."""
 

@@ -26,6 +26,7 @@ _SECRET_AT_HOME = (
     *(".continuum", ".local/share/keyrings", ".local/share/kwalletd", ".config/kwalletrc"),
     *(".local/share/python_keyring", ".config/python_keyring", ".Xauthority", ".ICEauthority"),
     *(".local/share/jupyter/runtime", ".ipython/profile_default/security"),
+    *(".local/share/jupyter/notebook_secret", ".local/share/jupyter/jupyter_cookie_secret"),
     *(".jupyter/jupyter_server_config.json", ".jupyter/jupyter_server_config.py"),
     *(".jupyter/jupyter_notebook_config.json", ".jupyter/jupyter_notebook_config.py"),
     *(".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium"),
@@ -117,6 +118,16 @@ def find_places(
     protected = _real([*(f"{root}/{name}" for name in _PROTECTED_ANYWHERE), *start_up])
     kept = tuple(path for path in protected if is_inside(path, root) and path != root)
     return Places(root, tuple(hidden), kept, needed, bool(inside))
+
+
+def withheld(private: Mapping[Path, frozenset[str]]) -> Iterator[str]:
+    """What is not to be read of these: all, or what is there now beside names that may be."""
+    for path, readable in private.items():
+        if not readable:
+            yield str(path)
+            continue
+        with contextlib.suppress(OSError), os.scandir(path) as entries:
+            yield from (entry.path for entry in entries if entry.name not in readable)
 
 
 def homes_here(environment: Mapping[str, str]) -> list[str]:

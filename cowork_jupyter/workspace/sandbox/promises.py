@@ -17,6 +17,8 @@ class Powers:
     """The version; 0 without."""
     namespaces: Namespaces
     seccomp: bool
+    watches_sockets: bool
+    """Whether the kernel lets a guard decide whom a command connects to."""
     root: bool
     """Whether the service runs as root, whom the kernel does not hold to all limits."""
 
@@ -31,9 +33,14 @@ class Powers:
         return self.own_mounts or self.seccomp
 
     @property
+    def own_sockets_only(self) -> bool:
+        """Whether each connection is looked at, and only the command's own sockets are reached."""
+        return bool(self.namespaces) and self.seccomp and self.watches_sockets
+
+    @property
     def hides_sockets(self) -> bool:
-        """Whether sockets of other programs are out of reach, also those without a path."""
-        return self.landlock >= 6 if self.own_mounts else self.seccomp
+        """Whether sockets of other programs are out of reach, wherever they are."""
+        return self.own_sockets_only if self.own_mounts else self.seccomp
 
 
 def promises(powers: Powers, settings: Settings) -> list[str]:
@@ -54,7 +61,7 @@ def promises(powers: Powers, settings: Settings) -> list[str]:
         whose = "Commands have" if all_of_them else "Commands of the tester have"
         said.append(f"{whose} no network.")
     if powers.hides_sockets:
-        said.append("Other programs' sockets cannot be reached.")
+        said.append("Other programs' local sockets cannot be reached, wherever they are.")
     said.append("Memory, size of files, and core dumps are limited.")
     if not powers.root:
         said.append("The number of processes is limited.")
@@ -77,8 +84,11 @@ def missing(powers: Powers) -> list[str]:
         "Without network, only TCP is refused.": not powers.no_network and powers.landlock >= 4,
         "The network cannot be taken away (needs Linux 6.7).": not powers.no_network
         and powers.landlock < 4,
-        "Commands that have the network can reach some sockets of your other programs "
-        "(abstract ones, such as X11's).": not powers.hides_sockets,
+        "Local sockets of your other programs outside /run and /tmp can be reached "
+        "(needs Landlock, user namespaces and Linux 5.19).": not powers.hides_sockets,
+        "Commands that have the network can reach abstract sockets, such as X11's.": (
+            not powers.hides_sockets and powers.landlock < 6
+        ),
         "The number of processes is not limited, because root has no such limit.": powers.root,
     }
     return [what for what, is_so in gaps.items() if is_so]

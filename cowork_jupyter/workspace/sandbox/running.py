@@ -38,6 +38,7 @@ class Keeper:
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
         self._namespaces: Namespaces = ""
+        self._watches_sockets = False
         atexit.register(self.close)
 
     def namespaces(self) -> Namespaces:
@@ -45,6 +46,12 @@ class Keeper:
         with self._lock, _explained():
             self._ensure()
             return self._namespaces
+
+    def watches_sockets(self) -> bool:
+        """Whether it can see to it that commands reach no sockets of other programs."""
+        with self._lock, _explained():
+            self._ensure()
+            return self._watches_sockets
 
     def send(self, orders: Orders, held: Descriptors) -> socket.socket:
         """Ask for a command; gives the socket on which its guard tells how it fares."""
@@ -94,7 +101,9 @@ class Keeper:
             if not hello:
                 self._stop()
                 raise OSError("it did not start")
-            self._namespaces = json.loads(hello)["namespaces"]
+            found = json.loads(hello)
+            self._namespaces = found["namespaces"]
+            self._watches_sockets = found["watches_sockets"]
         return self._socket
 
     def _stop(self) -> None:

@@ -18,7 +18,7 @@ from ..workspace import Workspace
 from .bubblewrap import bubblewrap_program, is_set_user_id, wrapped
 from .landlock import landlock_version
 from .orders import Descriptors, Limits, Orders
-from .places import Places, find_places, homes_here
+from .places import Places, find_places, homes_here, withheld
 from .promises import Powers, missing, promises
 from .running import ConfinedCommand, Keeper
 from .scratch import Scratch, environment
@@ -70,6 +70,7 @@ class Sandbox:
             landlock=landlock_version() if self.kind == "landlock" else 0,
             namespaces=_KEEPER.namespaces() if self.kind == "landlock" else "",
             seccomp=seccomp_works_here(),
+            watches_sockets=self.kind == "landlock" and _KEEPER.watches_sockets(),
             root=hasattr(os, "getuid") and os.getuid() == 0,
         )
 
@@ -145,6 +146,7 @@ class Sandbox:
                 binds=view.binds,
                 empty=list(COVERED_WITH_NOTHING),
                 filter=self._filter(network),
+                watched=self.powers.own_sockets_only,
             ),
             view.ruleset.descriptor,
         )
@@ -155,7 +157,7 @@ class Sandbox:
         # Where other programs' sockets cannot be hidden, none can be opened.
         alone = self.powers.own_mounts
         allowed = families(internet=network or alone, unix=alone, others=network and alone)
-        return filter_program(allowed).hex()
+        return filter_program(allowed, watched=self.powers.own_sockets_only).hex()
 
     def _view(self, launch: Launch, root: int, network: bool) -> View:
         powers = self.powers
@@ -185,11 +187,11 @@ class Sandbox:
 
     def _places(self, workspace: Workspace) -> Places:
         database = str(self._settings.database)
-        named = (os.environ.get("JUPYTER_RUNTIME_DIR"), os.environ.get("XDG_RUNTIME_DIR"))
         private = [
             str(self._settings.data_dir),
             *(f"{database}{ending}" for ending in ("", "-wal", "-shm", "-journal")),
-            *(folder for folder in named if folder),
+            *filter(None, [os.environ.get("XDG_RUNTIME_DIR")]),
+            *withheld(self._settings.private),
         ]
         programs = [sys.prefix, sys.base_prefix]
         return find_places(str(workspace.root), homes_here(os.environ), private, programs)

@@ -12,12 +12,14 @@ import socket
 import struct
 from dataclasses import dataclass
 
-from .kernel import MACHINE, PR_SET_SECCOMP, prctl
+from .kernel import MACHINE, PR_SET_SECCOMP, prctl, system_call
 
 _MODE_FILTER = 2
-_LOAD, _JUMP_EQUAL, _JUMP_SET, _RETURN = 0x20, 0x15, 0x45, 0x06
-_ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
-_NUMBER_AT, _ARCHITECTURE_AT, _FIRST_ARGUMENT_AT = 0, 4, 16
+_LOAD, _JUMP_EQUAL, _JUMP_SET, _AND, _RETURN = 0x20, 0x15, 0x45, 0x54, 0x06
+_ALLOW, _ERRNO, _ASK = 0x7FFF0000, 0x00050000, 0x7FC00000
+_NUMBER_AT, _ARCHITECTURE_AT, _FIRST_ARGUMENT_AT, _SECOND_ARGUMENT_AT = 0, 4, 16, 24
+_SET_FILTER, _WITH_LISTENER, _WAIT_KILLABLE = 1, 8, 32
+_TYPE_OF_SOCKET = 0xF
 _X32 = 0x40000000
 _IO_URING_SETUP = 425
 
@@ -28,11 +30,15 @@ class _Architecture:
     socket: int
     keys: tuple[int, int, int]
     """add_key, request_key, keyctl: the kernel's key ring holds passwords and tickets."""
+    connect: int
+    listen: int
+    socketpair: int
+    seccomp: int
 
 
 _ARCHITECTURES = {
-    "x86_64": _Architecture(0xC000003E, 41, (248, 249, 250)),
-    "aarch64": _Architecture(0xC00000B7, 198, (217, 218, 219)),
+    "x86_64": _Architecture(0xC000003E, 41, (248, 249, 250), 42, 50, 53, 317),
+    "aarch64": _Architecture(0xC00000B7, 198, (217, 218, 219), 203, 201, 199, 277),
 }
 
 
@@ -45,6 +51,11 @@ def seccomp_works_here(machine: str = MACHINE) -> bool:
     return machine in _ARCHITECTURES
 
 
+def connect_number() -> int:
+    """The system call that reaches other programs."""
+    return _ARCHITECTURES[MACHINE].connect
+
+
 def families(*, internet: bool, unix: bool, others: bool) -> frozenset[int] | None:
     """The socket families that a command may open; None for all."""
     if internet and unix and others:
@@ -55,8 +66,13 @@ def families(*, internet: bool, unix: bool, others: bool) -> frozenset[int] | No
     return frozenset(map(int, allowed))
 
 
-def filter_program(allowed: frozenset[int] | None, machine: str = MACHINE) -> bytes:
-    """Refuse the key ring, io_uring (which opens sockets past any filter) and other families."""
+def filter_program(
+    allowed: frozenset[int] | None, machine: str = MACHINE, *, watched: bool = False
+) -> bytes:
+    """Refuse the key ring, io_uring (which opens sockets past any filter) and other families.
+
+    If sockets are watched, whoever listens to the filter is asked about each connection.
+    """
     known = _ARCHITECTURES[machine]
     code = [
         (_LOAD, 0, 0, _ARCHITECTURE_AT),
@@ -70,6 +86,9 @@ def filter_program(allowed: frozenset[int] | None, machine: str = MACHINE) -> by
     ]
     for number in known.keys:
         code += [(_JUMP_EQUAL, 0, 1, number), _refuse(errno.EPERM)]
+    for number in (known.connect, known.listen) if watched else ():
+        code += [(_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ASK)]
+    code += _no_local_datagrams(known)
     if allowed is not None:
         code += [
             (_JUMP_EQUAL, 1, 0, known.socket),
@@ -83,10 +102,32 @@ def filter_program(allowed: frozenset[int] | None, machine: str = MACHINE) -> by
     return b"".join(struct.pack("HBBI", *instruction) for instruction in code)
 
 
+def _no_local_datagrams(known: _Architecture) -> list[tuple[int, int, int, int]]:
+    """Open no local sockets that reach others without connecting; a pair of them can, too."""
+    return [
+        *((_JUMP_EQUAL, 1, 0, known.socket), (_JUMP_EQUAL, 0, 7, known.socketpair)),
+        *((_LOAD, 0, 0, _FIRST_ARGUMENT_AT), (_JUMP_EQUAL, 0, 5, int(socket.AF_UNIX))),
+        *((_LOAD, 0, 0, _SECOND_ARGUMENT_AT), (_AND, 0, 0, _TYPE_OF_SOCKET)),
+        (_JUMP_EQUAL, 2, 0, int(socket.SOCK_STREAM)),
+        (_JUMP_EQUAL, 1, 0, int(socket.SOCK_SEQPACKET)),
+        _refuse(errno.EACCES),
+        (_LOAD, 0, 0, _NUMBER_AT),
+    ]
+
+
 def install_filter(program: bytes) -> None:
     """From here on, this process and all it starts live under the filter."""
-    held = _Program(len(program) // 8, program)
-    prctl(PR_SET_SECCOMP, _MODE_FILTER, held)
+    prctl(PR_SET_SECCOMP, _MODE_FILTER, _held(program))
+
+
+def install_watched_filter(program: bytes) -> int:
+    """The same; gives the descriptor at which questions about sockets are asked."""
+    flags = _WITH_LISTENER | _WAIT_KILLABLE
+    return system_call(_ARCHITECTURES[MACHINE].seccomp, _SET_FILTER, flags, _held(program))
+
+
+def _held(program: bytes) -> _Program:
+    return _Program(len(program) // 8, program)
 
 
 def _refuse(number: int) -> tuple[int, int, int, int]:

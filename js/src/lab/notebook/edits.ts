@@ -14,12 +14,14 @@ export type SavedCell = Parameters<SharedNotebook['insertCell']>[1];
 type CellType = 'code' | 'markdown' | 'raw';
 
 export interface Edit {
-  kind: 'insert' | 'edit' | 'move' | 'delete';
+  kind: 'insert' | 'edit' | 'move' | 'delete' | 'outputs';
   cell_id: string;
   after: string | null;
   expected: string | null;
   source: string;
   cell_type: CellType;
+  /** Shown in place of what the cell shows; it is not run for that. */
+  outputs?: ReturnType<CodeCell['getOutputs']>;
 }
 
 /** Why it was not done; nothing was changed. */
@@ -43,6 +45,10 @@ export function applyEdit(notebook: SharedNotebook, edit: Edit): SavedCell | nul
   const index = indexOf(notebook, edit.cell_id);
   const cell = notebook.cells[index]!;
   checkExpected(cell, edit.expected);
+  if (edit.kind === 'outputs') {
+    asCode(cell)?.setOutputs(edit.outputs ?? []);
+    return null;
+  }
   if (edit.kind === 'move') {
     moveTo(notebook, index, placeAfter(notebook, edit.after));
     return null;

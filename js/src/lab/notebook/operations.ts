@@ -7,7 +7,7 @@ import { applyEdit, asCode, Refusal, type Edit, type SharedCell } from './edits'
 import { Marks, type Decide } from './marks';
 import { shortened } from './outputs';
 import { replaceContent, type Replacement } from './replace';
-import { runCell, startKernel } from './running';
+import { hasRun, runCell, startKernel } from './running';
 import type { Answer, Question } from './answers';
 import { keepSteady } from './steady';
 
@@ -41,6 +41,9 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   change: async (panel, model, question, decide) => {
     const { edit } = question as Question & { edit: Edit };
     refuseReadOnly(model);
+    if (edit.kind === 'outputs') {
+      await hasRun(panel, edit.cell_id); // or what it still tells would come on top
+    }
     const wasUnsaved = model.dirty;
     keepSteady(panel.content, () => marksOf(panel, decide).keep(edit.cell_id, applyEdit(model.sharedModel, edit)));
     return { unsaved: await isLeftUnsaved(panel, model, wasUnsaved) };

@@ -14,6 +14,8 @@ type CodeCell = Cell & {
   outputHidden: boolean;
 };
 
+const running = new WeakMap<Cell['model'], Promise<void>>();
+
 export interface Running {
   /** The id of the request: by it the server recognises what the kernel tells about it. */
   request: string;
@@ -50,7 +52,14 @@ export function runCell(panel: NotebookPanel, cellId: string, expected: string):
     },
     () => code.setPrompt('') // the kernel went away, and with it the answer
   );
+  running.set(cell.model, done);
   return { request: future.msg.header.msg_id, done };
+}
+
+/** Waits until all is shown that a cell, run for the agent, puts out. */
+export async function hasRun(panel: NotebookPanel, cellId: string): Promise<void> {
+  const cell = panel.content.widgets.find(one => one.model.id === cellId);
+  await (cell && running.get(cell.model));
 }
 
 /** Starts the kernel that the notebook names, unless the user has to choose one. */

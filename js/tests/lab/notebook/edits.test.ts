@@ -2,7 +2,7 @@ import { YNotebook } from '@jupyter/ydoc';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { CellChange } from '../../../src/lab/notebook/cellChanges';
-import { applyEdit, Refusal, spliceSource, takeBack, type Edit, type SharedNotebook } from '../../../src/lab/notebook/edits';
+import { applyEdit, asCode, Refusal, spliceSource, takeBack, type Edit, type SharedNotebook } from '../../../src/lab/notebook/edits';
 
 /** The document that Lab itself has, set up as Lab does it. */
 let notebook: SharedNotebook;
@@ -91,6 +91,17 @@ describe('one change of one cell', () => {
     expect(() => applyEdit(notebook, edit('insert', 'new', { after: 'zz' }))).toThrow('no_such_cell');
     expect(() => applyEdit(notebook, edit('move', 'c0', { after: 'zz' }))).toThrow('no_such_cell');
     expect(ids()).toEqual(['c0', 'c1', 'c2']);
+  });
+
+  it('shows other outputs in place of those that are there, and leaves the cell', () => {
+    const stream = (text: string) => ({ output_type: 'stream', name: 'stdout', text });
+    const code = asCode(notebook.cells[1]!)!;
+    code.setOutputs([stream('key'), stream('more')] as never);
+    const { outputs } = { outputs: [stream('•••')] } as never as Pick<Edit, 'outputs'>;
+    applyEdit(notebook, edit('outputs', 'c1', { expected: 'two', outputs: outputs! }));
+    expect(JSON.stringify(code.getOutputs())).not.toContain('key');
+    expect(sources()).toEqual(['one', 'two', 'three']);
+    expect(() => applyEdit(notebook, edit('outputs', 'c1', { expected: 'typed' }))).toThrow('stale_cell');
   });
 
   it('is one step to undo, not joined with what was typed a moment before', () => {

@@ -2,7 +2,7 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import { describe, expect, it, vi } from 'vitest';
 
 import { Refusal } from '../../../src/lab/notebook/edits';
-import { runCell, startKernel } from '../../../src/lab/notebook/running';
+import { hasRun, runCell, startKernel } from '../../../src/lab/notebook/running';
 
 function fakePanel({ type = 'code', hasKernel = true } = {}) {
   let end: (message: object) => void = () => undefined;
@@ -53,6 +53,18 @@ describe('a cell that the agent runs', () => {
     end({ content: { execution_count: 8 } });
     await done;
     expect(model.executionCount).toBe(8);
+  });
+
+  it('is waited for until all that it puts out is there', async () => {
+    const { panel, end } = fakePanel();
+    await hasRun(panel, 'c1');
+    runCell(panel, 'c1', 'x = 1');
+    let over = false;
+    const waiting = hasRun(panel, 'c1').then(() => (over = true));
+    await Promise.resolve();
+    expect(over).toBe(false);
+    end({ content: {} });
+    await waiting;
   });
 
   it('does not look as if it ran for ever when its kernel goes away', async () => {

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from cowork_jupyter.domain.redaction import Mask
 from cowork_jupyter.domain.replies import Question
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.mcp.client.ongoing import MOST_QUESTIONS, Ongoing, current
-from cowork_jupyter.mcp.client.secrets import Mask
 from cowork_jupyter.tools.base import ToolContext
 from cowork_jupyter.workspace import Workspace
 

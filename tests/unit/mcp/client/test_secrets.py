@@ -9,10 +9,9 @@ from urllib.parse import quote
 
 import pytest
 
+from cowork_jupyter.domain.redaction import HIDDEN, Mask
 from cowork_jupyter.mcp.client.entry import Entry
 from cowork_jupyter.mcp.client.secrets import (
-    HIDDEN,
-    Mask,
     Resolved,
     VariableMissing,
     resolve,

@@ -7,11 +7,11 @@ import base64
 import pytest
 from mcp_types import CallToolResult, ImageContent, TextContent, Tool, ToolAnnotations
 
+from cowork_jupyter.domain.redaction import Mask
 from cowork_jupyter.mcp.client.entry import read_server
 from cowork_jupyter.mcp.client.facts import ToolFacts
 from cowork_jupyter.mcp.client.facts import facts_of as bounded
 from cowork_jupyter.mcp.client.results import ToolFailed, result_of
-from cowork_jupyter.mcp.client.secrets import Mask
 from cowork_jupyter.mcp.client.tail import MOST_KEPT, Tail
 from cowork_jupyter.mcp.client.tools import described, tool_name
 

@@ -54,9 +54,13 @@ def test_an_old_kernel_is_asked_only_for_what_it_knows(version: int, bits: int) 
 
 
 def powers(
-    kind: str = "landlock", landlock: int = 7, own: bool = False, seccomp: bool = True
+    kind: str = "landlock",
+    landlock: int = 7,
+    own: bool = False,
+    seccomp: bool = True,
+    watches: bool = True,
 ) -> Powers:
-    return Powers(kind, landlock, "user" if own else "", seccomp, root=False)
+    return Powers(kind, landlock, "user" if own else "", seccomp, watches, root=False)
 
 
 def test_nothing_is_promised_without_a_sandbox() -> None:
@@ -77,8 +81,10 @@ def test_a_new_kernel_that_allows_all_misses_nothing() -> None:
         (powers(landlock=1), "moved between folders"),
         (powers(landlock=5), "sent signals"),
         (powers(landlock=5, own=True), "sent signals"),
-        (powers(landlock=5, own=True), "abstract ones"),
-        (powers("bubblewrap", 0), "abstract ones"),
+        (powers(landlock=5, own=True, watches=False), "abstract sockets"),
+        (powers("bubblewrap", 0), "abstract sockets"),
+        (powers("bubblewrap", 0), "Local sockets of your other programs"),
+        (powers(own=True, watches=False), "Local sockets of your other programs"),
         (powers(seccomp=False), "only TCP is refused"),
         (powers(landlock=3, seccomp=False), "network cannot be taken away"),
     ],
@@ -97,7 +103,7 @@ def test_what_cannot_be_held_is_not_promised() -> None:
 
 
 def test_root_is_told_that_processes_are_not_counted() -> None:
-    root = Powers("landlock", 7, "root", seccomp=True, root=True)
+    root = Powers("landlock", 7, "root", seccomp=True, watches_sockets=True, root=True)
     assert "processes" in " ".join(missing(root))
     assert "processes" not in " ".join(promises(root, SETTINGS))
 

@@ -14,12 +14,12 @@ X86, ARM = (0xC000003E, 41, 248), (0xC00000B7, 198, 217)
 MACHINES = pytest.mark.parametrize(
     ("machine", "numbers"), [("x86_64", X86), ("aarch64", ARM)], ids=["x86_64", "aarch64"]
 )
-ALLOWED = 0
+ALLOWED, ASKED = 0, -1
 
 
-def answer(program: bytes, *, audit: int, number: int, first: int = 0) -> int:
+def answer(program: bytes, *, audit: int, number: int, first: int = 0, second: int = 1) -> int:
     """The error that a call gets; 0 if it is let through."""
-    data = struct.pack("<IIQ6Q", number, audit, 0, first, 0, 0, 0, 0, 0)
+    data = struct.pack("<IIQ6Q", number, audit, 0, first, second, 0, 0, 0, 0)
     code = list(struct.iter_unpack("HBBI", program))
     value = place = 0
     while True:
@@ -27,8 +27,11 @@ def answer(program: bytes, *, audit: int, number: int, first: int = 0) -> int:
         place += 1
         if kind == 0x20:
             (value,) = struct.unpack_from("<I", data, constant)
+        elif kind == 0x54:
+            value &= constant
         elif kind == 0x06:
-            return 0 if constant == 0x7FFF0000 else constant & 0xFFFF
+            special = {0x7FFF0000: ALLOWED, 0x7FC00000: ASKED}
+            return special.get(constant, int(constant) & 0xFFFF)
         else:
             so = value == constant if kind == 0x15 else bool(value & constant)
             place += if_so if so else if_not
@@ -47,6 +50,25 @@ def test_only_listed_families_can_be_opened(machine: str, numbers: tuple[int, in
         40: errno.EACCES,  # to the host of a virtual machine
     }.items():
         assert answer(program, audit=audit, number=open_socket, first=int(family)) == error
+
+
+@MACHINES
+def test_local_sockets_must_connect_and_are_asked_about(
+    machine: str, numbers: tuple[int, int, int]
+) -> None:
+    audit, open_socket, _ = numbers
+    pair, connect, listen = {"x86_64": (53, 42, 50), "aarch64": (199, 203, 201)}[machine]
+    for watched in (False, True):
+        program = filter_program(None, machine, watched=watched)
+        for number in (open_socket, pair):
+            for kind, error in {1: ALLOWED, 5: ALLOWED, 2: errno.EACCES, 3: errno.EACCES}.items():
+                flags = kind | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK
+                known = {"audit": audit, "number": number, "second": flags}
+                assert answer(program, **known, first=int(socket.AF_UNIX)) == error
+                assert answer(program, **known, first=int(socket.AF_INET)) == ALLOWED
+        for number in (connect, listen):
+            expected = ASKED if watched else ALLOWED
+            assert answer(program, audit=audit, number=number) == expected
 
 
 @MACHINES

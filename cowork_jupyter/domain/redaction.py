@@ -1,0 +1,117 @@
+"""Keys and passwords are taken out of whatever is stored, shown, logged or sent."""
+
+from __future__ import annotations
+
+import base64
+import logging
+import re
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import quote
+
+HIDDEN = "•••"
+SHORTEST = 4
+"""Characters of a value below which hiding it would tear holes into everything."""
+_SURELY_A_KEY = 16
+_PERHAPS_A_KEY = 8
+
+
+def is_real_key(value: str) -> bool:
+    """Local servers take made-up keys such as `ollama` or `lm-studio`, which are also words."""
+    has_digit = any(sign.isdigit() for sign in value)
+    return len(value) >= (_PERHAPS_A_KEY if has_digit else _SURELY_A_KEY)
+
+
+def without_credentials(address: str) -> str:
+    """A web address as it may be shown: no name and password, and no key behind it."""
+    return re.sub(r"//[^/]*@", "//", address).partition("?")[0]
+
+
+class Mask:
+    """Hides secrets, also in the forms in which they travel."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self._forms: tuple[str, ...] = ()
+        self._pattern = re.compile("")
+        self.add(secrets)
+
+    def add(self, secrets: Iterable[str]) -> None:
+        """From now on hide these too."""
+        known = {*self._forms, *(form for one in secrets if one for form in _forms(one))}
+        self._forms = tuple(sorted(known, key=len, reverse=True))
+        self._pattern = re.compile("|".join(map(re.escape, self._forms)))
+
+    def __call__(self, text: str) -> str:
+        """The text without them."""
+        # Looking first is much faster than the pattern, and nearly always all there is to do.
+        if not any(form in text for form in self._forms):
+            return text
+        return self._pattern.sub(HIDDEN, text)
+
+    def everywhere(self, value: Any) -> Any:
+        """The same for all texts in a JSON value."""
+        if not self._forms:
+            return value
+        if isinstance(value, str):
+            return self(value)
+        if isinstance(value, dict):
+            return {self(str(key)): self.everywhere(one) for key, one in value.items()}
+        return [self.everywhere(one) for one in value] if isinstance(value, list) else value
+
+    def begun(self, text: str) -> int:
+        """How many characters at the end of a text could be the beginning of a secret."""
+        longest = len(self._forms[0]) - 1 if self._forms else 0
+        return next(
+            (
+                length
+                for length in range(min(longest, len(text)), 0, -1)
+                if any(form.startswith(text[-length:]) for form in self._forms)
+            ),
+            0,
+        )
+
+
+class MaskedStream:
+    """Text that comes in pieces, without secrets wherever it was cut."""
+
+    def __init__(self, mask: Mask) -> None:
+        self._mask = mask
+        self._waiting = ""
+
+    def add(self, text: str) -> str:
+        """What can be shown now; only what may be the beginning of a secret waits."""
+        text = self._mask(self._waiting + text)
+        kept = len(text) - self._mask.begun(text)
+        self._waiting = text[kept:]
+        return text[:kept]
+
+    def rest(self) -> str:
+        """What waited, when nothing more comes."""
+        rest, self._waiting = self._waiting, ""
+        return rest
+
+
+class LogRedaction(logging.Handler):
+    """Takes secrets out of our log records before handlers further up write them anywhere."""
+
+    def __init__(self, mask: Mask) -> None:
+        super().__init__()
+        self._mask = mask
+        self._formatter = logging.Formatter()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Change the record itself: others are handed the same."""
+        record.msg, record.args = self._mask(record.getMessage()), None
+        if record.exc_info:
+            record.exc_text = self._mask(self._formatter.formatException(record.exc_info))
+        # Python writes warnings that nobody handles. Changing them is not handling them.
+        last = logging.lastResort
+        if last and record.levelno >= last.level and not logging.getLogger().hasHandlers():
+            last.handle(record)
+
+
+def _forms(secret: str) -> Iterable[str]:
+    encoded = base64.b64encode(secret.encode("utf-8", "replace")).decode().rstrip("=")
+    return {secret, quote(secret, safe=""), secret.replace("\\", "\\\\").replace('"', '\\"')} | (
+        {encoded} if len(secret) >= 2 * SHORTEST else set()
+    )

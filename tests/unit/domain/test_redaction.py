@@ -1,0 +1,60 @@
+"""Secrets stay out of text, however it comes."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cowork_jupyter.domain.redaction import HIDDEN, LogRedaction, Mask, MaskedStream, is_real_key
+
+KEY = "sk-abc-0123456789"
+
+
+@given(st.lists(st.sampled_from([KEY, KEY[:5], KEY[5:], "s", "sk-", "plain ", "\n"])), st.data())
+def test_a_stream_hides_what_the_whole_hides_wherever_it_is_cut(
+    words: list[str], data: st.DataObject
+) -> None:
+    whole = "".join(words)
+    stream, shown, at = MaskedStream(Mask([KEY])), "", 0
+    while at < len(whole):
+        size = data.draw(st.integers(1, 8))
+        shown += stream.add(whole[at : at + size])
+        at += size
+    assert shown + stream.rest() == Mask([KEY])(whole)
+
+
+def test_only_what_may_begin_a_secret_waits() -> None:
+    stream = MaskedStream(Mask([KEY]))
+    assert stream.add("tests") == "test"
+    assert stream.add(" passed") == "s passed"
+    assert MaskedStream(Mask()).add("tests") == "tests"
+
+
+def test_keys_that_come_later_are_hidden_too() -> None:
+    mask = Mask()
+    assert mask(KEY) == KEY
+    mask.add([KEY])
+    assert mask(f"a {KEY} b") == f"a {HIDDEN} b"
+
+
+@pytest.mark.parametrize("word", ["", "ollama", "lm-studio", "not-needed", "EMPTY", "sk-1234"])
+def test_made_up_keys_are_words_like_others(word: str) -> None:
+    assert not is_real_key(word)
+    assert is_real_key(KEY)
+
+
+def test_our_log_has_no_keys(caplog: pytest.LogCaptureFixture) -> None:
+    ours, redaction = logging.getLogger("cowork_jupyter"), LogRedaction(Mask([KEY]))
+    ours.addHandler(redaction)
+    try:
+        raise ValueError(f"no such thing: {KEY}")
+    except ValueError:
+        logging.getLogger("cowork_jupyter.agents.jobs").exception("With %s", KEY)
+    finally:
+        ours.removeHandler(redaction)
+    assert f"With {HIDDEN}" in caplog.text
+    assert f"ValueError: no such thing: {HIDDEN}" in caplog.text
+    assert KEY not in caplog.text
