@@ -82,7 +82,9 @@ class Desk:
         """The conversation of that name in this notebook; without a name, the notebook's own."""
         notebook = self.notebook()
         known = self._contexts.get((notebook, name or ""))
-        found = self._still_there(known) if known else self._stored(notebook, name)
+        found = self._still_there(known) if known else None
+        if found is None or self._has_left(found, notebook):
+            found = self._stored(notebook, name)
         if found:
             self._contexts[notebook, name or ""] = found["id"]
         return found
@@ -134,6 +136,13 @@ class Desk:
         first = self.link.request("GET", f"context/{context['id']}/messages?limit=1")["items"]
         words = _text(first[0]).strip().partition("\n")[0] if first else ""
         return bool(context["title"] == words[:_MOST_TITLE])
+
+    def _has_left(self, context: Context, notebook: str | None) -> bool:
+        """Whether it went along with a file that was renamed in another tab, and this one has
+        saved its notebook under the old name again. Else our name for it is only out of date.
+        """
+        here = self.present_place.notebook
+        return context["notebook"] != notebook and here is not None and here.exists()
 
     def _still_there(self, context_id: str) -> Context | None:
         """It may have been deleted in the panel."""

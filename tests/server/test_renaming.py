@@ -72,6 +72,21 @@ def test_a_kernel_speaks_for_its_notebook_whatever_that_is_called_now(
     assert ask(other, "First", "c1")["context_id"] != context
 
 
+def test_a_kernel_whose_session_keeps_the_old_name_goes_on_unless_a_notebook_is_there_again(
+    server: LiveServer, root: Path, open_notebook: Open, scripted: ScriptedServer
+) -> None:
+    scripted.add(*(text("Hello.") for _ in range(3)))
+    cells = open_notebook()
+    context = ask(cells, "First", "c1")["context_id"]
+    patch(server, "api/contents/sub/sales.ipynb", path="sub/final.ipynb")
+    notebook_of(server, context, "sub/final.ipynb")
+    assert ask(cells, "Second", "c2")["context_id"] == context
+    write_notebook(root / "sub/sales.ipynb")  # as a tab does that has not heard of it
+    other = ask(cells, "Third", "c3")["context_id"]
+    assert other != context
+    notebook_of(server, other, "sub/sales.ipynb")
+
+
 def test_a_card_says_where_it_was_copied_from(
     server: LiveServer, root: Path, open_notebook: Open, scripted: ScriptedServer
 ) -> None:
