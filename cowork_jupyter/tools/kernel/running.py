@@ -50,9 +50,15 @@ async def preview_cell(parameters: RunCell, context: ToolContext) -> Preview:
     return Preview("code", cell.source, resource=name)
 
 
-async def preview_code(parameters: RunCode, _context: ToolContext) -> Preview:
+async def preview_code(parameters: RunCode, context: ToolContext) -> Preview:
     """The code itself."""
-    return Preview("code", parameters.code)
+    return Preview(
+        "code", parameters.code, resource=_code_in(kernel_path(parameters.path, context))
+    )
+
+
+def _code_in(path: str) -> str:
+    return f"code in {path}"
 
 
 @tool(
@@ -98,7 +104,7 @@ async def _run(
             code="kernel_unconfined",
         )
     path = kernel_path(parameters.path, context)
-    name = cell or f"code in {path}"
+    name = cell or _code_in(path)
     answers: list[str | None] = []
 
     async def stalled(seconds: float) -> bool:

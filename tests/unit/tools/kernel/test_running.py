@@ -84,7 +84,7 @@ async def test_what_is_approved_is_the_code_itself(context: ToolContext) -> None
         ("code", "!rm x"),
     ]
     assert (run_cell.preview, run_code.preview) == (preview_cell, preview_code)
-    assert previews[0].resource == "cell 1 of n.ipynb"
+    assert [one.resource for one in previews] == ["cell 1 of n.ipynb", "code in n.ipynb"]
 
 
 @pytest.mark.asyncio
