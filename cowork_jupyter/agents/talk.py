@@ -233,11 +233,21 @@ class _Past:
     def newest_first(self) -> Iterator[Message]:
         """What is new since the last time, what was read before, and on from there."""
         older = self._read_news()
-        yield from filter(_is_sendable, self._known)
+        yield from filter(self._is_sent, self._known)
         for message in older:
             self._known.append(message)
-            if _is_sendable(message):
+            if self._is_sent(message):
                 yield message
+
+    def _is_sent(self, message: Message) -> bool:
+        """Of others' tasks only what came of them; how they went about it, `recall` finds.
+
+        What came of a task that was delegated in this job is a result of that call already.
+        """
+        is_own = message.task_id == self._log.task_id
+        is_news = message.job_id != self._log.job_id
+        is_outcome = is_news and message.message_type is MessageType.TASK_RESULT
+        return _is_sendable(message) and (is_own or is_outcome)
 
     def _read_news(self) -> Iterator[Message]:
         context_id, task_id = self._log.context_id, self._log.task_id

@@ -56,6 +56,9 @@ async def test_a_reader_is_handed_a_task_without_asking_and_its_result_comes_bac
     assert bench.events(EventType.QUESTION_ASKED) == []
     last = bench.requests[-1]["messages"][-1]["content"]  # type: ignore[attr-defined]
     assert "It is fine." in last
+    said = [one["content"] for one in bench.requests[-1]["messages"][1:]]  # type: ignore[attr-defined]
+    assert len(said) == 3, "how the reviewer went about it is not the commander's talk"
+    assert str(said).count("It is fine.") == 1
     (result,) = bench.messages(MessageType.TASK_RESULT)
     assert result.agent_role is AgentRole.REVIEWER
     kinds = [one.type for one in bench.events(EventType.TASK_STARTED, EventType.TASK_COMPLETED)]
