@@ -26,8 +26,8 @@ from .parts import (
     Call,
     Part,
     Risk,
-    always_asks,
     may_be_kept,
+    must_be_named,
 )
 from .paths import Grounds, literal_pattern
 from .rules import (
@@ -195,15 +195,20 @@ def _what(part: Part) -> str:
 
 
 def _says_enough(rule: Rule, part: Part) -> bool:
-    """Whether an allowing rule names what always asks: `git` does not say `git push`."""
-    if not part.outright:
-        return True
+    """Whether an allowing rule names what has to be named: `git` does not say `git push`.
+
+    One word says which program, and that can be told anything: it allows reading and computing.
+    """
     if rule.is_bare:
-        return rule.tool in DELETE_RULES and part.outright == DELETES
+        deletes = rule.tool in DELETE_RULES and part.outright == DELETES
+        return deletes or not part.outright
     if not part.command or rule.is_exact:
         return True
+    needed = must_be_named(part.command)
+    if len(rule.words) == 1:
+        return not needed and not part.outright
     said = analyse(shlex.join(rule.words)).commands
-    return bool(said) and always_asks(part.command) <= always_asks(said[0])
+    return bool(said) and needed <= must_be_named(said[0])
 
 
 def _is_about(rule: Rule, part: Part, grounds: Grounds) -> bool:

@@ -207,6 +207,14 @@ _WORDS = {
     ("worktree", "list"): _R,
     ("submodule", "status"): _R,
 }
+_BRINGS = names("switch checkout restore merge cherry-pick revert apply rebase reset pull stash")
+"""They write the files that a commit or a patch holds, protected ones too, …"""
+_BRINGS_NOT = {
+    "checkout": ("-b", "--orphan"),
+    "reset": ("--soft", "--mixed"),
+    "apply": ("--check", "--stat", "--numstat", "--cached"),
+}
+"""… but not with these flags."""
 _OUTSIDE = re.compile(r"^/|(?:^|/)\.\.(?:/|$)")
 _HISTORY_ANYHOW = frozenset(["filter-branch", "filter-repo", "replace", "fast-import", "reflog"])
 _REFLOG_DROPS = (["expire"], ["delete"], ["drop"], ["write"])
@@ -266,6 +274,12 @@ def _examine_sub(name: str, rest: list[Word]) -> Use:
     return _examine_flags(name, sub, sub.flags.parse(rest), texts)
 
 
+def sub_commands() -> dict[str, frozenset[Effect]]:
+    """Every sub-command of the table and what it does plainly."""
+    stash = {f"stash {name}": sub.effects for name, sub in _STASH.items()}
+    return {**{name: sub.effects for name, sub in _SUBS.items()}, **stash}
+
+
 def _examine_config(texts: list[str]) -> Use:
     asks = [text for text in texts if text.startswith("-")]
     if any(text in _CONFIG_READS for text in asks) and set(asks) <= _CONFIG_READS | _CONFIG_SCOPES:
@@ -293,4 +307,6 @@ def _examine_flags(name: str, sub: _Sub, parsed: Parsed, texts: list[str]) -> Us
         use.writes += operands
     if name == "checkout" and parsed.has("-b", "--orphan") and "--" not in texts:
         use.effects = set(_W)
+    writes = Effect.WRITES in use.effects and not parsed.has(*_BRINGS_NOT.get(name, ()))
+    use.brings = name in _BRINGS and writes
     return use
