@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .model import SimpleCommand
+from .model import Effect, SimpleCommand
 from .table import program_name, row_of
+
+_COMPUTES = frozenset({Effect.READS, Effect.RUNS_CODE})
+_RUNS = frozenset({Effect.RUNS_CODE, Effect.RUNS_PROGRAMS, Effect.INSTALLS})
 
 
 def is_always_allowable(command: SimpleCommand) -> bool:
     """Whether a rule for this command's words says something about what it would allow."""
     if not command.words or command.doubts or command.hidden or command.brings:
+        return False
+    if command.effects & _RUNS and command.effects - _COMPUTES:
         return False
     name = program_name(command.words[0])
     row = row_of(name)

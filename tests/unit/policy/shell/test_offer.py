@@ -25,6 +25,7 @@ sqlite3 a|jupyter run a|./a.sh|/tmp/ls|ls $X|cat *|ls $(pwd)|A=1 ls|cargo run|go
 terraform apply|coverage run a.py|ansible-playbook a.yml|gcc a.c|flask run|airflow dags trigger a
 git apply a.patch|git merge a|git cherry-pick a|git revert a|git checkout a|git pull|git stash pop
 tar xf a.tgz|unzip a.zip|patch -p1
+pytest --pastebin=all|pytest --basetemp=a|mypy --install-types|fd a -x ls
 """
 
 
