@@ -10,9 +10,9 @@ from cowork_jupyter.policy.decision import Judgement, Surroundings, judge
 from cowork_jupyter.policy.parts import take_apart
 from cowork_jupyter.policy.paths import Grounds
 from cowork_jupyter.policy.rules import Effect, RuleSet, Scope, read_rule
-from cowork_jupyter.tools.registry import default_tools
+from cowork_jupyter.tools.registry import tools_with_kernels
 
-TOOLS = default_tools()
+TOOLS = tools_with_kernels()
 
 
 def grounds_in(base: Path) -> Grounds:
