@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 from ..domain.roles import Permission
-from .kernel_code import commands_in
+from .kernel_code import UNSEEN, commands_in
 from .paths import Grounds, Target, target_of
 from .pins import Pinned
 from .protected import is_secret, protection
@@ -211,7 +211,11 @@ def _kernel_parts(
     """The code, and each command in it that can be seen; no sandbox holds those."""
     yield Part(tool, (tool,), tool, Risk.MEDIUM, permissions)
     for text in commands_in(code):
-        yield from _command_parts(tool, text, parameters, grounds)
+        if text == UNSEEN:
+            doubts = (f"it starts {UNSEEN}",)
+            yield Part(tool, (COMMAND_TOOL,), UNSEEN, Risk.HIGH, doubts=doubts)
+        else:
+            yield from _command_parts(tool, text, parameters, grounds)
 
 
 def _command_parts(
