@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from pydantic import BaseModel
@@ -160,10 +160,15 @@ def _verdict(role: AgentRole, part: Part, around: Surroundings) -> Verdict:
         return Verdict(part, Effect.ASK, f"It cannot be proved harmless: {why}.")
     for rule in _with(Effect.ASK, matching):
         return Verdict(part, Effect.ASK, f"The rule '{rule}' asks about {part.shown}.")
-    for rule in _with(Effect.ALLOW, matching):
+    allowing = list(_with(Effect.ALLOW, matching))
+    for rule in allowing:
         if _says_enough(rule, part):
             return Verdict(part, Effect.ALLOW, f"The rule '{rule}' allows {part.shown}.", True)
-    return _without_rules(role, part, around)
+    verdict = _without_rules(role, part, around)
+    if allowing and verdict.effect is Effect.ASK:
+        more = f" The rule '{allowing[0]}' does not go that far."
+        return replace(verdict, because=verdict.because + more)
+    return verdict
 
 
 def _without_rules(role: AgentRole, part: Part, around: Surroundings) -> Verdict:

@@ -218,7 +218,7 @@ _BRINGS_NOT = {
     "reset": ("--soft", "--mixed"),
     "apply": ("--check", "--stat", "--numstat", "--cached"),
 }
-"""… but not with these flags."""
+"""… but not with these flags; a new branch that begins elsewhere does."""
 _OUTSIDE = re.compile(r"^/|(?:^|/)\.\.(?:/|$)")
 _HISTORY_ANYHOW = frozenset(["filter-branch", "filter-repo", "replace", "fast-import", "reflog"])
 _REFLOG_DROPS = (["expire"], ["delete"], ["drop"], ["write"])
@@ -305,6 +305,6 @@ def _examine_flags(name: str, sub: SubCommand, parsed: Parsed, texts: list[str])
         use.writes += operands
     if name == "checkout" and parsed.has("-b", "--orphan") and "--" not in texts:
         use.effects = set(_W)
-    writes = Effect.WRITES in use.effects and not parsed.has(*_BRINGS_NOT.get(name, ()))
-    use.brings = name in _BRINGS and writes
+    stays = parsed.has(*_BRINGS_NOT.get(name, ())) and not (name == "checkout" and operands)
+    use.brings = name in _BRINGS and Effect.WRITES in use.effects and not stays
     return use

@@ -335,6 +335,12 @@ def test_a_rule_of_one_word_allows_no_more_than_reading_and_computing(text: str)
     assert command(text, rule(ALLOW, f"execute_command({text.split()[0]})")) is ASK
 
 
+def test_the_reason_names_the_rule_that_does_not_go_that_far() -> None:
+    allow = rule(ALLOW, "execute_command(git)")
+    made = decided("execute_command", {"command": "git commit -m x"}, allow)
+    assert f"The rule '{allow}' does not go that far." in made.because[0]
+
+
 @pytest.mark.parametrize(
     "text",
     ["python x.py", "python -m unittest", "pytest -q tests", "make all", "git log -3", "bash x.sh"],
@@ -347,6 +353,8 @@ def test_a_rule_of_one_word_allows_reading_and_computing(text: str) -> None:
     ("text", "words"),
     [
         ("git commit -m x", "git commit"),
+        ("git checkout -b new", "git checkout -b"),
+        ("git reset --soft x", "git reset --soft"),
         ("make install x", "make install"),
         ("timeout 5 some-tool x", "timeout 5 some-tool"),
         ("coverage run x.py", "coverage run"),
@@ -356,7 +364,21 @@ def test_a_rule_allows_what_its_words_say(text: str, words: str) -> None:
     assert command(text, rule(ALLOW, f"execute_command({words})")) is ALLOW
 
 
-@pytest.mark.parametrize("text", ["git merge x", "git apply x", "git switch x", "tar xf x.tar"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "git merge x",
+        "git apply x",
+        "git switch x",
+        "git checkout -b new x",
+        "git reset --hard x",
+        "git stash pop",
+        "tar xf x.tar",
+        "unzip x.zip",
+        "patch -p1",
+        "timeout 5 git merge x",
+    ],
+)
 def test_what_may_bring_protected_files_asks_whatever_rules_say(text: str) -> None:
     rules = (rule(ALLOW, f"execute_command(={text})"), rule(ALLOW, "*"))
     assert command(text, *rules) is ASK
