@@ -117,6 +117,8 @@ def _python(rest: Argv) -> Iterator[Argv]:
         flag, value = _python_flag(text)
         if flag and not value:
             value = waiting.pop(0) if waiting else ""
+        if text.startswith("--") and "=" not in text and waiting and waiting[0][:1] != "-":
+            del waiting[0]  # its value, it may be
         if flag == "m":
             yield from _module(value, waiting)
         if flag in ("m", "c"):

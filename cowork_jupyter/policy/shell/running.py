@@ -106,7 +106,9 @@ _WRAPPERS: dict[str, Program] = {
 
 _INTERPRETERS: dict[str, Program] = {
     **dict.fromkeys(SHELLS, _runs(tells=_VERSION, runs="-c")),
-    **_rows("python pypy node perl lua r rscript julia", _runs(tells=_VERSION)),
+    **_rows("python pypy perl lua rscript julia", _runs(tells=_VERSION)),
+    "node": _runs(tells=_VERSION, sends="--inspect --inspect-brk --inspect-wait"),
+    "r": _runs(tells=_VERSION, installs="INSTALL", deletes="REMOVE", runs="-g --gui -d"),
     **_rows(
         """
         ipython nodejs ruby luajit java javac jshell scala kotlin groovy tclsh wish guile racket
@@ -120,6 +122,7 @@ _INTERPRETERS: dict[str, Program] = {
     "jupyter": _runs(
         tells=(*_VERSION, "--paths", "lab --version", "kernelspec list"),
         installs="install enable disable labextension",
+        deletes="remove uninstall clean",
         sends="lab notebook server nbclassic server-proxy",
     ),
 }
@@ -127,12 +130,25 @@ _INTERPRETERS: dict[str, Program] = {
 _CHECKERS: dict[str, Program] = {
     "pytest": _runs(
         kept=True,
-        sends="--pastebin --override-ini -o @",
+        sends="--pastebin --tx --rsyncdir --override-ini -o @",
         deletes="--basetemp --cache-clear --override-ini -o @",
-        writes="--junitxml --junit-xml --log-file --debug --report-log --html --trace-config",
+        writes="--junitxml --junit-xml --log-file --debug --report-log --html",
     ),
-    **_rows("ruff mypy", _runs(kept=True, tells=_VERSION, installs="--install-types")),
-    **_rows("black isort flake8 pylint", _runs(kept=True)),
+    "ruff": _runs(
+        kept=True,
+        tells=_VERSION,
+        writes="format --fix --fix-only --add-noqa --output-file -o",
+        deletes="clean",
+        sends="server",
+    ),
+    "mypy": _runs(
+        kept=True,
+        tells=_VERSION,
+        installs="--install-types",
+        writes="--junit-xml --html-report --xml-report --txt-report --cobertura-xml-report",
+    ),
+    **_rows("flake8 pylint", _runs(kept=True, writes="--output-file --output --generate-rcfile")),
+    **_rows("black isort", _runs(_CODE | _WRITES)),
 }
 
 _BUILDERS: dict[str, Program] = {
@@ -145,7 +161,14 @@ _BUILDERS: dict[str, Program] = {
             sends="deploy publish upload release push",
         ),
     ),
-    **_rows("cmake gcc g++ clang", _runs(tells=_VERSION, installs="--install", runs="-wrapper @")),
+    **_rows("gcc g++ clang", _runs(tells=_VERSION, runs="-wrapper @")),
+    "cmake": _runs(
+        tells=_VERSION,
+        installs="--install install",
+        runs="env time tar",
+        deletes="rm remove remove_directory clean",
+        writes="copy copy_directory copy_if_different rename touch make_directory create_symlink",
+    ),
     **_rows(
         """
         ninja meson bazel ant mvn gradle gradlew rake just task rustc cc tsc webpack vite sbt lein
@@ -158,7 +181,9 @@ _BUILDERS: dict[str, Program] = {
             sends="deploy publish upload release push pull fetch serve runserver gh-deploy",
         ),
     ),
-    "go": _runs(installs="install get", deletes="clean", sends="mod"),
+    "go": _runs(
+        installs="install get", deletes="clean", sends="mod", runs="generate -exec -toolexec"
+    ),
     "cargo": _runs(installs="install add update fetch", deletes="clean", sends="publish"),
     "dotnet": _runs(installs="add restore tool", sends="publish nuget"),
     "coverage": _runs(runs="run", writes="html xml json lcov annotate combine", deletes="erase"),
@@ -173,7 +198,12 @@ _BUILDERS: dict[str, Program] = {
 
 _INSTALLERS: dict[str, Program] = {
     "pip": _runs(
-        tells=("list", "show", "freeze", "check", *_VERSION), tells_with=_PIP, installs=_INSTALL
+        tells=("list", "show", "freeze", "check", *_VERSION),
+        tells_with=_PIP,
+        installs=_INSTALL,
+        sends="index search lock --outdated --uptodate --index-url --proxy",
+        writes="config --log",
+        deletes="purge",
     ),
     **_rows(
         """
@@ -238,6 +268,7 @@ _MODULES: dict[str, Program] = {
 RUNNING: dict[str, Program] = {
     **_INTERPRETERS,
     **_CHECKERS,
+    "py.test": _CHECKERS["pytest"],
     **_BUILDERS,
     **_INSTALLERS,
     **_STARTERS,
