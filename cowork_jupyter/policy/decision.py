@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from pydantic import BaseModel
@@ -26,8 +26,8 @@ from .parts import (
     Call,
     Part,
     Risk,
-    always_asks,
     may_be_kept,
+    must_be_named,
 )
 from .paths import Grounds, literal_pattern
 from .rules import (
@@ -160,10 +160,15 @@ def _verdict(role: AgentRole, part: Part, around: Surroundings) -> Verdict:
         return Verdict(part, Effect.ASK, f"It cannot be proved harmless: {why}.")
     for rule in _with(Effect.ASK, matching):
         return Verdict(part, Effect.ASK, f"The rule '{rule}' asks about {part.shown}.")
-    for rule in _with(Effect.ALLOW, matching):
+    allowing = list(_with(Effect.ALLOW, matching))
+    for rule in allowing:
         if _says_enough(rule, part):
             return Verdict(part, Effect.ALLOW, f"The rule '{rule}' allows {part.shown}.", True)
-    return _without_rules(role, part, around)
+    verdict = _without_rules(role, part, around)
+    if allowing and verdict.effect is Effect.ASK:
+        more = f" The rule '{allowing[0]}' does not go that far."
+        return replace(verdict, because=verdict.because + more)
+    return verdict
 
 
 def _without_rules(role: AgentRole, part: Part, around: Surroundings) -> Verdict:
@@ -195,15 +200,20 @@ def _what(part: Part) -> str:
 
 
 def _says_enough(rule: Rule, part: Part) -> bool:
-    """Whether an allowing rule names what always asks: `git` does not say `git push`."""
-    if not part.outright:
-        return True
+    """Whether an allowing rule names what has to be named: `git` does not say `git push`.
+
+    One word says which program, and that can be told anything: it allows reading and computing.
+    """
     if rule.is_bare:
-        return rule.tool in DELETE_RULES and part.outright == DELETES
+        deletes = rule.tool in DELETE_RULES and part.outright == DELETES
+        return deletes or not part.outright
     if not part.command or rule.is_exact:
         return True
+    needed = must_be_named(part.command)
+    if len(rule.words) == 1:
+        return not needed and not part.outright
     said = analyse(shlex.join(rule.words)).commands
-    return bool(said) and always_asks(part.command) <= always_asks(said[0])
+    return bool(said) and needed <= must_be_named(said[0])
 
 
 def _is_about(rule: Rule, part: Part, grounds: Grounds) -> bool:

@@ -11,7 +11,13 @@ from .paths import Grounds, pattern_of
 from .rules import COMMAND_TOOL
 from .shell import Effect, SimpleCommand
 
-_CONTAINED = {Effect.READS, Effect.WRITES, Effect.RUNS_CODE, Effect.UNKNOWN}
+_CONTAINED = {
+    Effect.READS,
+    Effect.WRITES,
+    Effect.RUNS_CODE,
+    Effect.RUNS_PROGRAMS,
+    Effect.UNKNOWN,
+}
 _MAKES_NEW = {"create_file", "create_notebook"}
 
 

@@ -14,14 +14,14 @@ from itertools import islice
 from typing import Any
 
 from ..domain.roles import Permission
-from .kernel_code import commands_in
+from .kernel_code import UNSEEN, commands_in
 from .paths import Grounds, Target, target_of
 from .pins import Pinned
 from .protected import is_secret, protection
 from .repository import doubt_about_git
 from .rules import COMMAND_TOOL
 from .shell import Analysis, Effect, SimpleCommand, analyse, is_always_allowable
-from .shell.programs import program_name
+from .shell.table import program_name
 from .trees import tree_read_by
 
 READ_RULES = ("read_file",)
@@ -38,6 +38,9 @@ _OUTRIGHT = {
     Effect.INSTALLS: "it installs software",
     Effect.GIT_HISTORY: "it changes git's history",
 }
+
+
+_BRINGS = "which files it writes is in what it is given, and protected ones may be among them"
 
 
 class Risk(IntEnum):
@@ -208,7 +211,11 @@ def _kernel_parts(
     """The code, and each command in it that can be seen; no sandbox holds those."""
     yield Part(tool, (tool,), tool, Risk.MEDIUM, permissions)
     for text in commands_in(code):
-        yield from _command_parts(tool, text, parameters, grounds)
+        if text == UNSEEN:
+            doubts = (f"it starts {UNSEEN}",)
+            yield Part(tool, (COMMAND_TOOL,), UNSEEN, Risk.HIGH, doubts=doubts)
+        else:
+            yield from _command_parts(tool, text, parameters, grounds)
 
 
 def _command_parts(
@@ -219,6 +226,8 @@ def _command_parts(
     analysis = analyse(text)
     for command in analysis.commands:
         yield _command_part(tool, command, bool(parameters.get("needs_network")))
+        if command.brings:
+            yield Part(tool, (COMMAND_TOOL,), command.text, Risk.HIGH, doubts=(_BRINGS,))
         for one in folders:
             yield from _word_parts(command, one, grounds)
             yield from _tree_parts(command, one, grounds)
@@ -275,9 +284,10 @@ def _word_parts(command: SimpleCommand, folder: str, grounds: Grounds) -> Iterat
     reads = command.effects <= {Effect.READS} and not command.doubts
     here = () if folder == grounds.root else (".",)
     everything = (here, command.words[1:], *command.hidden)
-    for word in dict.fromkeys(piece for words in everything for piece in _paths_in(words)):
+    pieces = (piece for words in everything for piece in _paths_in(words, joined=not reads))
+    for word in dict.fromkeys(pieces):
         target = target_of(grounds, word, folder)
-        outside = not target.is_inside(grounds.root) and _looks_like_path(word)
+        outside = not target.is_inside(grounds.root)
         protected = _protected(target, reads=reads)
         yield Part(
             tool=COMMAND_TOOL,
@@ -325,11 +335,16 @@ def _folders_after(command: SimpleCommand, folders: list[str], grounds: Grounds)
     return [one for one in dict.fromkeys(new) if one not in folders]
 
 
-def _paths_in(words: tuple[str, ...]) -> Iterator[str]:
+def _paths_in(words: tuple[str, ...], *, joined: bool) -> Iterator[str]:
+    """Words that could be paths; `joined` also what may be one behind a letter, as in `-o../x`."""
     for word in words:
-        value = word.partition("=")[2] if word.startswith("-") else word
+        option = word.startswith("-")
+        value = word.partition("=")[2] if option else word
         _, colon, of_revision = value.rpartition(":")  # as in `git show HEAD:file`
-        for one in (value, of_revision) if colon and not _is_address(value) else (value,):
+        found = [value, of_revision] if colon and not _is_address(value) else [value]
+        if joined:
+            found.append(word[2:] if option else word.partition("=")[2])
+        for one in found:
             if one and one not in _NO_FILES and "\0" not in one and len(one) < 4096:
                 yield one
 
@@ -339,13 +354,10 @@ def _is_address(value: str) -> bool:
     return value.startswith(("http://", "https://"))
 
 
-def _looks_like_path(word: str) -> bool:
-    return word.startswith(("/", "~")) or ".." in word.split("/")
-
-
-def always_asks(command: SimpleCommand) -> frozenset[Effect]:
-    """What in a command asks unless a rule is about exactly that."""
-    return command.effects & _OUTRIGHT.keys()
+def must_be_named(command: SimpleCommand) -> frozenset[Effect]:
+    """What in a command goes beyond reading and computing, so that a rule has to say it."""
+    unnamed = {Effect.WRITES} if command.writes_unnamed else set[Effect]()
+    return command.effects & (_OUTRIGHT.keys() | {Effect.RUNS_PROGRAMS}) | unnamed
 
 
 def may_be_kept(part: Part) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from .paths import Grounds, Target, target_of
 from .shell import SimpleCommand
-from .shell.programs import program_name
+from .shell.table import program_name
 
 MOST_FILES = 5000
 """Files that are looked at before a command is decided about; with more of them it asks."""

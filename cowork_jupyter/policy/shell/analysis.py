@@ -13,7 +13,8 @@ from .hidden import Hidden
 from .lexer import NotPlain, Phrase, Redirect, split
 from .model import Analysis, Effect, SimpleCommand
 from .options import Use
-from .programs import examine, program_name
+from .programs import examine
+from .table import program_name
 from .tree import MISREAD, can_be_read, look
 from .words import Word, whole_word
 
@@ -163,7 +164,8 @@ class _Gathering:
             use.doubts.append(_ASSIGNS)
         if not name.literal or not name.text or not name.text.isascii() or name.text.isspace():
             use.doubts.append(_NO_NAME)
-        use.join(examine(phrase.words))
+        own = examine(phrase.words)
+        use.join(own)
         words = tuple(word.text for word in phrase.words)
         hidden = Hidden(self._inside)
         hidden.look_behind(words)
@@ -173,8 +175,9 @@ class _Gathering:
         if hidden.too_many:
             use.doubts.append(_TOO_DEEP)
         proved = not use.doubts and use.effects == {Effect.READS}
-        for argv in () if proved else hidden.found:
-            inner = examine([Word(word, word) for word in argv])
+        behind = () if proved else hidden.found
+        uses = [examine([Word(word, word) for word in argv]) for argv in behind]
+        for inner in uses:
             use.effects |= inner.effects - {Effect.UNKNOWN}
             use.reads += inner.reads
             use.writes += inner.writes
@@ -186,6 +189,8 @@ class _Gathering:
             doubts=_unique(use.doubts),
             hidden=tuple(hidden.found),
             effects=frozenset(use.effects),
+            writes_unnamed=any(one.writes_unnamed for one in (own, *uses)),
+            brings=any(one.brings for one in (own, *uses)),
         )
         self.commands.append(command)
 

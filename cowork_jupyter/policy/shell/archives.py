@@ -39,6 +39,7 @@ def examine_tar(words: Sequence[Word]) -> Use:
         use.effects.add(Effect.WRITES)
         use.reads += parsed.reads
         use.writes += parsed.writes or ["."]
+        use.brings = not parsed.has("-O", "--to-stdout")
     return use
 
 
@@ -54,6 +55,7 @@ def examine_unzip(words: Sequence[Word]) -> Use:
     if not parsed.has("-l", "-v", "-t", "-p"):
         use.effects.add(Effect.WRITES)
         use.writes += parsed.writes or ["."]
+        use.brings = True
     return use
 
 

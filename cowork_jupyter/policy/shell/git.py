@@ -51,7 +51,7 @@ _LOG_LONG = (
 
 
 @dataclass(frozen=True)
-class _Sub:
+class SubCommand:
     """A sub-command: what it does plainly, and what some of its flags make of it."""
 
     effects: frozenset[Effect]
@@ -64,13 +64,13 @@ class _Sub:
     """Flags with which operands only choose what is shown."""
 
 
-_DIFF = _Sub(_R, Flags(_DIFF_SHORT, _DIFF_LONG))
-_LOG = _Sub(_R, Flags(_LOG_SHORT, _LOG_LONG, digits=True))
+_DIFF = SubCommand(_R, Flags(_DIFF_SHORT, _DIFF_LONG))
+_LOG = SubCommand(_R, Flags(_LOG_SHORT, _LOG_LONG, digits=True))
 _LIST = "list sort= format= contains? no-contains? merged? no-merged? points-at= column? no-column"
 _FETCH = "all prune tags no-tags depth= quiet verbose dry-run force jobs= progress set-upstream"
 
-_SUBS: dict[str, _Sub] = {
-    "status": _Sub(
+SUB_COMMANDS: dict[str, SubCommand] = {
+    "status": SubCommand(
         _R,
         Flags(
             "sbvzu?",
@@ -88,8 +88,10 @@ _SUBS: dict[str, _Sub] = {
     "rev-list": _LOG,
     "shortlog": _LOG,
     "reflog": _LOG,
-    "blame": _Sub(_R, Flags("beflL:nps:tTwM?C?cS<", "porcelain line-porcelain show-name date=")),
-    "rev-parse": _Sub(
+    "blame": SubCommand(
+        _R, Flags("beflL:nps:tTwM?C?cS<", "porcelain line-porcelain show-name date=")
+    ),
+    "rev-parse": SubCommand(
         _R,
         Flags(
             "q",
@@ -97,7 +99,7 @@ _SUBS: dict[str, _Sub] = {
             symbolic-full-name all branches? tags? absolute-git-dir is-bare-repository show-cdup""",
         ),
     ),
-    "ls-files": _Sub(
+    "ls-files": SubCommand(
         _R,
         Flags(
             "cdmoistukzvX<x:",
@@ -105,16 +107,18 @@ _SUBS: dict[str, _Sub] = {
             exclude-standard full-name error-unmatch abbrev? directory deduplicate""",
         ),
     ),
-    "ls-tree": _Sub(_R, Flags("drtlz", "long name-only name-status full-name full-tree abbrev?")),
-    "cat-file": _Sub(_R, Flags("tsep", "batch-check? batch?")),
-    "describe": _Sub(_R, Flags("", "all tags always dirty? long abbrev= match= exact-match")),
-    "merge-base": _Sub(_R, Flags("a", "all is-ancestor octopus independent fork-point")),
-    "name-rev": _Sub(_R, Flags("", "tags name-only all always")),
-    "show-ref": _Sub(_R, Flags("qds", "heads tags verify hash? abbrev?")),
-    "for-each-ref": _Sub(_R, Flags("", "count= sort= format= contains? merged? points-at=")),
-    "count-objects": _Sub(_R, Flags("vH", "verbose human-readable")),
-    "check-ignore": _Sub(_R, Flags("qvn", "quiet verbose non-matching no-index")),
-    "grep": _Sub(
+    "ls-tree": SubCommand(
+        _R, Flags("drtlz", "long name-only name-status full-name full-tree abbrev?")
+    ),
+    "cat-file": SubCommand(_R, Flags("tsep", "batch-check? batch?")),
+    "describe": SubCommand(_R, Flags("", "all tags always dirty? long abbrev= match= exact-match")),
+    "merge-base": SubCommand(_R, Flags("a", "all is-ancestor octopus independent fork-point")),
+    "name-rev": SubCommand(_R, Flags("", "tags name-only all always")),
+    "show-ref": SubCommand(_R, Flags("qds", "heads tags verify hash? abbrev?")),
+    "for-each-ref": SubCommand(_R, Flags("", "count= sort= format= contains? merged? points-at=")),
+    "count-objects": SubCommand(_R, Flags("vH", "verbose human-readable")),
+    "check-ignore": SubCommand(_R, Flags("qvn", "quiet verbose non-matching no-index")),
+    "grep": SubCommand(
         _R,
         Flags(
             "acEe:FGhHiIlLnPqvwA:B:C:W",
@@ -123,23 +127,23 @@ _SUBS: dict[str, _Sub] = {
             no-color and or not all-match max-depth= no-exclude-standard exclude-standard""",
         ),
     ),
-    "version": _Sub(_R),
-    "branch": _Sub(
+    "version": SubCommand(_R),
+    "branch": SubCommand(
         _R,
         Flags("avrdDmMcCfqtl", _LIST + " all remotes verbose show-current delete move force"),
         ("-d", "-D", "-m", "-M", "-C", "-f", "--delete", "--move", "--force"),
         _W,
         ("--list", "-l", "-a", "-r", "--all", "--remotes", "--contains", "--merged"),
     ),
-    "tag": _Sub(
+    "tag": SubCommand(
         _R,
         Flags("ln?dam:fF<", _LIST + " delete annotate message= force"),
         ("-d", "-f", "--delete", "--force"),
         _W,
         ("-l", "--list", "-n", "--contains", "--merged", "--points-at"),
     ),
-    "add": _Sub(_W, Flags("AnufvN", "all update dry-run verbose force intent-to-add")),
-    "commit": _Sub(
+    "add": SubCommand(_W, Flags("AnufvN", "all update dry-run verbose force intent-to-add")),
+    "commit": SubCommand(
         _W,
         Flags(
             "am:F<qvnsC:",
@@ -148,29 +152,29 @@ _SUBS: dict[str, _Sub] = {
         ),
         ("--amend",),
     ),
-    "mv": _Sub(_W, Flags("fknv", "force dry-run verbose")),
-    "rm": _Sub(_W | {Effect.DELETES}, Flags("rfnq", "cached force dry-run quiet")),
-    "init": _Sub(_W, Flags("qb:", "quiet bare initial-branch=")),
-    "switch": _Sub(
+    "mv": SubCommand(_W, Flags("fknv", "force dry-run verbose")),
+    "rm": SubCommand(_W | {Effect.DELETES}, Flags("rfnq", "cached force dry-run quiet")),
+    "init": SubCommand(_W, Flags("qb:", "quiet bare initial-branch=")),
+    "switch": SubCommand(
         _W,
         Flags("cCtfd:", "create= force-create= track? force detach discard-changes quiet"),
         ("-C", "-f", "--force", "--force-create", "--discard-changes"),
     ),
-    "checkout": _Sub(_H, Flags("b:B:tfqp", "track? force quiet detach ours theirs orphan=")),
-    "restore": _Sub(_H, Flags("s:SWq", "source= staged worktree quiet")),
-    "merge": _Sub(
+    "checkout": SubCommand(_H, Flags("b:B:tfqp", "track? force quiet detach ours theirs orphan=")),
+    "restore": SubCommand(_H, Flags("s:SWq", "source= staged worktree quiet")),
+    "merge": SubCommand(
         _W, Flags("m:nq", "no-ff ff ff-only no-commit squash message= quiet no-edit abort continue")
     ),
-    "cherry-pick": _Sub(_W, Flags("xn", "no-commit abort continue skip quit")),
-    "revert": _Sub(_W, Flags("nm:", "no-commit no-edit abort continue")),
-    "apply": _Sub(_W, Flags("Rvp:", "check stat numstat reverse verbose cached index 3way")),
-    "rebase": _Sub(_H, Flags("", "abort continue skip onto= autostash root")),
-    "reset": _Sub(_H, Flags("qN", "soft mixed hard merge keep quiet")),
-    "clean": _Sub(_H | {Effect.DELETES}, Flags("dfnqxXe:", "force dry-run quiet exclude=")),
-    "gc": _Sub(_H, Flags("q", "quiet auto aggressive prune?")),
-    "prune": _Sub(_H, Flags("nv")),
-    "update-ref": _Sub(_H, Flags("dm:")),
-    "push": _Sub(
+    "cherry-pick": SubCommand(_W, Flags("xn", "no-commit abort continue skip quit")),
+    "revert": SubCommand(_W, Flags("nm:", "no-commit no-edit abort continue")),
+    "apply": SubCommand(_W, Flags("Rvp:", "check stat numstat reverse verbose cached index 3way")),
+    "rebase": SubCommand(_H, Flags("", "abort continue skip onto= autostash root")),
+    "reset": SubCommand(_H, Flags("qN", "soft mixed hard merge keep quiet")),
+    "clean": SubCommand(_H | {Effect.DELETES}, Flags("dfnqxXe:", "force dry-run quiet exclude=")),
+    "gc": SubCommand(_H, Flags("q", "quiet auto aggressive prune?")),
+    "prune": SubCommand(_H, Flags("nv")),
+    "update-ref": SubCommand(_H, Flags("dm:")),
+    "push": SubCommand(
         _N,
         Flags(
             "uqvndf",
@@ -179,24 +183,24 @@ _SUBS: dict[str, _Sub] = {
         ),
         ("-f", "-d", "--force", "--force-with-lease", "--delete", "--mirror", "--prune"),
     ),
-    "fetch": _Sub(_N, Flags("apqtvfj:n", _FETCH + " unshallow")),
-    "pull": _Sub(_N, Flags("qvrp", _FETCH + " rebase? no-rebase ff-only ff no-ff autostash")),
-    "clone": _Sub(
+    "fetch": SubCommand(_N, Flags("apqtvfj:n", _FETCH + " unshallow")),
+    "pull": SubCommand(_N, Flags("qvrp", _FETCH + " rebase? no-rebase ff-only ff no-ff autostash")),
+    "clone": SubCommand(
         _N, Flags("qvb:o:n", "depth= branch= quiet verbose single-branch bare no-checkout")
     ),
-    "ls-remote": _Sub(
+    "ls-remote": SubCommand(
         frozenset({Effect.NETWORK}), Flags("qht", "heads tags refs quiet exit-code symref")
     ),
 }
 _STASH_PUSH = Flags("um:kaqS", "message= include-untracked keep-index all quiet staged")
-_STASH = {
+STASH = {
     "list": _LOG,
     "show": _LOG,
-    "push": _Sub(_W, _STASH_PUSH),
-    "pop": _Sub(_W, Flags("q", "index quiet")),
-    "apply": _Sub(_W, Flags("q", "index quiet")),
-    "drop": _Sub(_H, Flags("q", "quiet")),
-    "clear": _Sub(_H),
+    "push": SubCommand(_W, _STASH_PUSH),
+    "pop": SubCommand(_W, Flags("q", "index quiet")),
+    "apply": SubCommand(_W, Flags("q", "index quiet")),
+    "drop": SubCommand(_H, Flags("q", "quiet")),
+    "clear": SubCommand(_H),
 }
 _WORDS = {
     ("remote",): _R,
@@ -207,6 +211,14 @@ _WORDS = {
     ("worktree", "list"): _R,
     ("submodule", "status"): _R,
 }
+_BRINGS = names("switch checkout restore merge cherry-pick revert apply rebase reset pull stash")
+"""They write the files that a commit or a patch holds, protected ones too, …"""
+_BRINGS_NOT = {
+    "checkout": ("-b", "--orphan"),
+    "reset": ("--soft", "--mixed"),
+    "apply": ("--check", "--stat", "--numstat", "--cached"),
+}
+"""… but not with these flags; a new branch that begins elsewhere does."""
 _OUTSIDE = re.compile(r"^/|(?:^|/)\.\.(?:/|$)")
 _HISTORY_ANYHOW = frozenset(["filter-branch", "filter-repo", "replace", "fast-import", "reflog"])
 _REFLOG_DROPS = (["expire"], ["delete"], ["drop"], ["write"])
@@ -251,7 +263,7 @@ def _examine_sub(name: str, rest: list[Word]) -> Use:
         return Use(set(_H), doubts=[f"What git {name} would change is not looked into."])
     if name == "stash":
         action = "push" if not texts or texts[0].startswith("-") else rest.pop(0).text
-        sub = _STASH.get(action)
+        sub = STASH.get(action)
     elif name == "config":
         return _examine_config(texts)
     elif name in ("remote", "worktree", "submodule"):
@@ -260,7 +272,7 @@ def _examine_sub(name: str, rest: list[Word]) -> Use:
             return Use(set(effects))
         return Use(set(_W), doubts=[f"What git {name} does here is not known."])
     else:
-        sub = _SUBS.get(name)
+        sub = SUB_COMMANDS.get(name)
     if sub is None:
         return Use({Effect.UNKNOWN}, doubts=[f"What git {name} does is not known."])
     return _examine_flags(name, sub, sub.flags.parse(rest), texts)
@@ -273,7 +285,7 @@ def _examine_config(texts: list[str]) -> Use:
     return Use(set(_W), doubts=["git's configuration can name programs that git then runs."])
 
 
-def _examine_flags(name: str, sub: _Sub, parsed: Parsed, texts: list[str]) -> Use:
+def _examine_flags(name: str, sub: SubCommand, parsed: Parsed, texts: list[str]) -> Use:
     use = Use(set(sub.effects), parsed.reads, parsed.writes)
     use.doubts += [unknown_flag(f"git {name}", flag) for flag in parsed.unknown]
     operands = [word.text for word in parsed.operands]
@@ -293,4 +305,6 @@ def _examine_flags(name: str, sub: _Sub, parsed: Parsed, texts: list[str]) -> Us
         use.writes += operands
     if name == "checkout" and parsed.has("-b", "--orphan") and "--" not in texts:
         use.effects = set(_W)
+    stays = parsed.has(*_BRINGS_NOT.get(name, ())) and not (name == "checkout" and operands)
+    use.brings = name in _BRINGS and Effect.WRITES in use.effects and not stays
     return use

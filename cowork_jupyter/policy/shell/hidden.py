@@ -7,77 +7,24 @@ its words counts as one: that denies too much rather than too little.
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from .git import without_globals
 from .lexer import ASSIGNMENT
-from .model import names
-from .options import Flags
+from .model import Effect
+from .options import ANYWHERE, Program
+from .running import SHELLS
+from .table import PROGRAMS, program_name
 from .words import Word
 
 Argv = tuple[str, ...]
 MOST = 64
 """How many hidden commands are looked at; a line with more is not plain."""
 
-SHELLS = names("sh bash dash zsh ksh mksh ash fish csh tcsh rbash pwsh")
-WRAPPERS: dict[str, tuple[Flags, int]] = {
-    "sudo": (Flags("AbEHnPSkKisu:g:h:p:C:T:U:r:t:D:R:", "user= group= preserve-env? login"), 0),
-    "doas": (Flags("Lnsu:C:"), 0),
-    "env": (Flags("iu:C:0v", "ignore-environment unset= chdir= null debug"), 0),
-    "nohup": (Flags(), 0),
-    "setsid": (Flags("cfw", "ctty fork wait"), 0),
-    "nice": (Flags("n:", "adjustment=", digits=True), 0),
-    "ionice": (Flags("c:n:t", "class= classdata="), 0),
-    "timeout": (Flags("k:s:vf", "signal= kill-after= preserve-status foreground verbose"), 1),
-    "time": (Flags("pf:o:av", "portability format= output= append verbose"), 0),
-    "stdbuf": (Flags("i:o:e:", "input= output= error="), 0),
-    "command": (Flags("p"), 0),
-    "builtin": (Flags(), 0),
-    "exec": (Flags("cla:"), 0),
-    "coproc": (Flags(), 0),
-    "xargs": (
-        Flags(
-            "0a:d:E:I:L:n:P:prs:tx",
-            "null arg-file= delimiter= replace? max-lines? max-args= max-procs= no-run-if-empty",
-        ),
-        0,
-    ),
-    "chroot": (Flags(), 1),
-    "taskset": (Flags("ac"), 1),
-    "busybox": (Flags(), 0),
-    "toybox": (Flags(), 0),
-    "fakeroot": (Flags(), 0),
-    "caffeinate": (Flags("dimsu"), 0),
-}
-OPAQUE = names("""
-    su runuser ssh docker podman kubectl nerdctl parallel strace ltrace gdb lldb valgrind perf
-    unshare nsenter systemd-run watch flock entr expect tmux screen at batch uv uvx pipx poetry pdm
-    pipenv hatch rye conda mamba micromamba npx npm pnpm yarn bunx bun tox nox direnv nix nix-shell
-    nix-env proxychains torsocks bwrap firejail unbuffer rlwrap dbus-run-session xvfb-run chpst
-    setarch linux32 linux64 prlimit numactl cgexec softlimit script setpriv capsh start-stop-daemon
-    """)
-_COMMAND_FLAGS = {
-    "git": (
-        "-x",
-        "--exec",
-        "--extcmd",
-        "--upload-pack",
-        "--receive-pack",
-        "-O",
-        "--open-files-in-pager",
-    ),
-    "tar": ("--to-command", "-I", "--use-compress-program", "--rsh-command", "--info-script", "-F"),
-    "sort": ("--compress-program",),
-    "rg": ("--pre", "--hostname-bin"),
-    "man": ("-P", "--pager"),
-    "rsync": ("-e", "--rsh", "--rsync-path"),
-    "env": ("-S", "--split-string"),
-    "zip": ("-TT", "--unzip-command"),
-    "split": ("--filter",),
-    "fd": ("-x", "-X", "--exec", "--exec-batch"),
-}
+_PYTHONS = frozenset(["python", "pypy"])
+_PYTHON_FLAG = re.compile(r"([cmWX])(.*)", re.DOTALL)
 _TAKES_ASSIGNMENTS = frozenset(["env", "sudo", "doas"])
-_FIND_RUNS = frozenset(["-exec", "-execdir", "-ok", "-okdir"])
 
 
 class Hidden:
@@ -114,19 +61,22 @@ class Hidden:
         if base and base != name:
             yield (base, *rest)
             return
-        if name in WRAPPERS:
-            yield from _wrapped(name, rest)
-        elif name in OPAQUE:
+        row = PROGRAMS.get(name)
+        if row and row.wraps == ANYWHERE:
             yield from (rest[at:] for at in range(len(rest)))
             for text in rest:
                 if " " in text:
                     yield from self.read(text)
+        elif row and row.wraps is not None:
+            yield from _wrapped(name, row, rest)
         elif name == "git":
             yield from self._git(words)
+        elif program_name(name) in _PYTHONS:
+            yield from _python(rest)
         for text in _strings(name, rest):
             yield from self.read(text)
         if name in ("find", "fd"):
-            yield from _find(rest)
+            yield from _find(name, rest)
 
     def _git(self, words: Argv) -> Iterator[Argv]:
         yield without_globals(words)
@@ -143,16 +93,48 @@ class Hidden:
                 yield from self.read(" ".join(words[at + 1 : at + 2]))
 
 
-def _wrapped(name: str, rest: Argv) -> Iterator[Argv]:
-    flags, skipped = WRAPPERS[name]
-    parsed = flags.parse([Word(text, text) for text in rest], permuted=False)
+def _wrapped(name: str, row: Program, rest: Argv) -> Iterator[Argv]:
+    assert row.flags is not None
+    parsed = row.flags.parse([Word(text, text) for text in rest], permuted=False)
     if parsed.unknown:
         yield from (rest[at:] for at in range(len(rest)))
         return
     inner = [word.text for word in parsed.operands]
     while name in _TAKES_ASSIGNMENTS and inner and ASSIGNMENT.match(inner[0]):
         del inner[0]
-    yield tuple(inner[skipped:])
+    yield tuple(inner[row.wraps :])
+
+
+def _python(rest: Argv) -> Iterator[Argv]:
+    """`-m pip`, `-mpip` and `-Im pip` run pip, and so does the path of its script."""
+    waiting = list(rest)
+    while waiting:
+        text = waiting.pop(0)
+        if not text.startswith("-"):
+            if "/" in text or text.endswith(".py"):
+                yield (text, *waiting)
+            return
+        flag, value = _python_flag(text)
+        if flag and not value:
+            value = waiting.pop(0) if waiting else ""
+        if text.startswith("--") and "=" not in text and waiting and waiting[0][:1] != "-":
+            del waiting[0]  # its value, it may be
+        if flag == "m":
+            yield from _module(value, waiting)
+        if flag in ("m", "c"):
+            return
+
+
+def _python_flag(text: str) -> tuple[str, str]:
+    """The flag among these letters that takes a value, and the value if it is joined."""
+    found = None if text.startswith("--") else _PYTHON_FLAG.search(text)
+    return (found[1], found[2]) if found else ("", "")
+
+
+def _module(name: str, rest: Sequence[str]) -> Iterator[Argv]:
+    """`pip._internal` is pip, `http.server` is in the table by its whole name."""
+    whole = name.removesuffix(".__main__")
+    yield (whole if whole in PROGRAMS else whole.partition(".")[0], *rest)
 
 
 def _strings(name: str, rest: Argv) -> Iterator[str]:
@@ -166,18 +148,20 @@ def _strings(name: str, rest: Argv) -> Iterator[str]:
         yield from rest[:1]
     elif name == "alias":
         yield from (text.partition("=")[2] for text in rest if "=" in text)
-    flags = _COMMAND_FLAGS.get(name, ())
+    row = PROGRAMS.get(name)
+    flags = row.arguments(Effect.RUNS_PROGRAMS) if row and name != "find" else ()
     for at, text in enumerate(rest):
         flag, equals, value = text.partition("=")
-        if flag in flags:
+        if flag in flags and flag.startswith("-"):
             yield value if equals else " ".join(rest[at + 1 : at + 2])
         elif flag == "--checkpoint-action":
             yield value.removeprefix("exec=")
 
 
-def _find(rest: Sequence[str]) -> Iterator[Argv]:
+def _find(name: str, rest: Sequence[str]) -> Iterator[Argv]:
+    runs = PROGRAMS[name].arguments(Effect.RUNS_PROGRAMS)
     for at, text in enumerate(rest):
-        if text in _FIND_RUNS or text in _COMMAND_FLAGS["fd"]:
+        if text in runs:
             inner = list[str]()
             for word in rest[at + 1 :]:
                 if word in (";", "+"):

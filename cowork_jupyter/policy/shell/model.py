@@ -16,6 +16,9 @@ class Effect(str, Enum):
     INSTALLS = "installs"
     GIT_HISTORY = "git_history"
     RUNS_CODE = "runs_code"
+    """Computes: runs a program of the workspace, or text that it is given."""
+    RUNS_PROGRAMS = "runs_programs"
+    """Starts other programs, which its words name."""
     UNKNOWN = "unknown"
 
 
@@ -35,6 +38,10 @@ class SimpleCommand:
     hidden: tuple[tuple[str, ...], ...] = ()
     """Commands that this one would run in turn. For deny rules; they never make it allowed."""
     effects: frozenset[Effect] = frozenset({Effect.UNKNOWN})
+    writes_unnamed: bool = False
+    """Whether it writes files that its words do not name."""
+    brings: bool = False
+    """Whether an archive, a patch or a commit says which files it writes."""
 
 
 @dataclass(frozen=True)

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .hidden import OPAQUE, SHELLS, WRAPPERS
-from .model import SimpleCommand, names
-from .programs import INSTALLERS, INTERPRETERS, program_name
+from .model import Effect, SimpleCommand
+from .table import program_name, row_of
 
-_BUILDERS = names("""
-    make gmake cmake ninja bazel ant mvn gradle gradlew rake just task go cargo dotnet snakemake
-    crontab systemctl launchctl open xdg-open pre-commit rsync scp sftp nc ncat netcat socat telnet
-    """)
-_NEVER = SHELLS | OPAQUE | INSTALLERS | INTERPRETERS | _BUILDERS | WRAPPERS.keys()
-"""Programs that run whatever they are told: one rule for them would allow everything."""
+_COMPUTES = frozenset({Effect.READS, Effect.RUNS_CODE})
+_RUNS = frozenset({Effect.RUNS_CODE, Effect.RUNS_PROGRAMS, Effect.INSTALLS})
 
 
 def is_always_allowable(command: SimpleCommand) -> bool:
     """Whether a rule for this command's words says something about what it would allow."""
-    if not command.words or command.doubts or command.hidden:
+    if not command.words or command.doubts or command.hidden or command.brings:
+        return False
+    if command.effects & _RUNS and command.effects - _COMPUTES:
         return False
     name = program_name(command.words[0])
-    return "/" not in name and name.lower() not in _NEVER
+    row = row_of(name)
+    return "/" not in name and (row is None or row.kept)
 
 
 def matches_prefix(words: Sequence[str], prefix: Sequence[str]) -> bool:

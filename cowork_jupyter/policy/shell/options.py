@@ -11,13 +11,17 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 
 from .model import Effect
+from .powers import mentions
 from .words import Quirk, Word
+
+ANYWHERE = -1
+"""For a program that runs a command which begins somewhere among its words."""
 
 
 class Operands(Enum):
@@ -45,6 +49,13 @@ class Use:
     reads: list[str] = field(default_factory=list)
     writes: list[str] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
+    brings: bool = False
+    """Whether it writes what an archive, a patch or a commit holds, wherever that says."""
+
+    @property
+    def writes_unnamed(self) -> bool:
+        """Whether it writes files that its words do not name."""
+        return self.brings or (Effect.WRITES in self.effects and not self.writes)
 
     def join(self, other: Use) -> None:
         """Add what `other` does."""
@@ -52,6 +63,7 @@ class Use:
         self.reads += other.reads
         self.writes += other.writes
         self.doubts += other.doubts
+        self.brings |= other.brings
 
 
 @dataclass
@@ -161,27 +173,64 @@ NO_FLAGS = Flags()
 
 @dataclass(frozen=True)
 class Program:
-    """A program whose flags are known."""
+    """A row of the table: all that is known about a program."""
 
     effects: frozenset[Effect]
-    flags: Flags = NO_FLAGS
+    """What it does whatever it is told."""
+    flags: Flags | None = NO_FLAGS
+    """Those that change nothing about that; any other asks. None if they are not looked at."""
     operands: Operands = Operands.READ
     globs: bool = False
     """Whether it shows no contents, so that file patterns give nothing away."""
     most: int | None = None
     """How many operands it may have; a further one would be written to."""
+    more: Mapping[Effect, str] = field(default_factory=dict)
+    """What options and sub-commands make of it."""
+    tells: tuple[str, ...] = ()
+    """Arguments with which it only tells something."""
+    tells_with: Flags | None = None
+    """Flags and operands that may follow those; None if nothing may."""
+    wraps: int | None = None
+    """How many operands precede a command that it runs; None if it runs none."""
+    brings: bool = False
+    """As in `Use`."""
+    kept: bool = True
+    """Whether “Always allow” says something: not for what runs whatever a file or a word says."""
+
+    def arguments(self, effect: Effect) -> list[str]:
+        """Options and sub-commands that make it do this."""
+        return self.more.get(effect, "").split()
 
     def examine(self, name: str, words: Sequence[Word]) -> Use:
         """What it does with these arguments."""
-        parsed = self.flags.parse(words)
-        use = Use(set(self.effects), parsed.reads, parsed.writes)
+        texts = [word.text for word in words]
+        if self._only_tells(words, " ".join(texts)):
+            return Use({Effect.READS})
+        use = Use(set(self.effects), brings=self.brings)
+        for effect in self.more:
+            if any(mentions(texts, argument) for argument in self.arguments(effect)):
+                use.effects.add(effect)
+        if self.flags is None:
+            return use
+        parsed = self.flags.parse(words, permuted=self.wraps is None)
         use.doubts += [unknown_flag(name, flag) for flag in parsed.unknown]
+        if self.wraps is not None:
+            if parsed.operands[self.wraps :] or parsed.unknown:
+                use.effects.add(Effect.RUNS_PROGRAMS)
+            return use
+        use.join(Use(reads=parsed.reads, writes=parsed.writes))
         if parsed.writes:
             use.effects.add(Effect.WRITES)
         self._operands(name, parsed, use)
         if not self.globs and self.operands is not Operands.TEXT:
             use.doubts += glob_doubts(words)
         return use
+
+    def _only_tells(self, words: Sequence[Word], text: str) -> bool:
+        if self.tells_with is None:
+            return text in self.tells
+        told = bool(words) and words[0].text in self.tells
+        return told and not self.tells_with.parse(words[1:]).unknown
 
     def _operands(self, name: str, parsed: Parsed, use: Use) -> None:
         operands = [word.text for word in parsed.operands]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from .archives import examine_dd, examine_tar, examine_unzip
 from .model import Effect, names
 from .options import Flags, Use, glob_doubts, unknown_flag
+from .table import PROGRAMS
 from .words import Word
 
 Examiner = Callable[[Sequence[Word]], Use]
@@ -32,8 +33,9 @@ _FIND_VALUED = names(
     -printf -regex -regextype -samefile -size -type -uid -used -user -wholename -xtype -newermt
     """
 )
-_FIND_RUNS = frozenset(["-exec", "-execdir", "-ok", "-okdir"])
-_FIND_WRITES = frozenset(["-fprint", "-fprint0", "-fls", "-fprintf"])
+_FIND_RUNS, _FIND_DELETES, _FIND_WRITES = map(
+    PROGRAMS["find"].arguments, (Effect.RUNS_PROGRAMS, Effect.DELETES, Effect.WRITES)
+)
 
 
 def _find(words: Sequence[Word]) -> Use:
@@ -51,11 +53,11 @@ def _find(words: Sequence[Word]) -> Use:
         if test in _FIND_VALUED and rest:
             rest.pop(0)
         elif test in _FIND_RUNS:
-            use.effects.add(Effect.RUNS_CODE)
+            use.effects.add(Effect.RUNS_PROGRAMS)
             use.doubts.append("find would run a program for what it finds.")
             while rest and rest.pop(0) not in (";", "+"):
                 pass
-        elif test == "-delete":
+        elif test in _FIND_DELETES:
             use.effects |= {Effect.DELETES, Effect.WRITES}
             use.writes += use.reads
             use.doubts.append("find would delete what it finds.")

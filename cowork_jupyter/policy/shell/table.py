@@ -1,14 +1,88 @@
-"""The programs whose flags are known. A flag that is not here is unknown, and asks.
+"""The one table of programs: what each does, and what its options and sub-commands make of it.
 
-Left out on purpose are flags that run programs, write where nobody would look, or read lists of
-files from a file: `sort --compress-program`, `rg --pre`, `tree -o`, `wc --files0-from`, `date -s`.
+Decisions, deny rules that look behind a command, and the offer of “Always allow” all read it. For
+programs that look, tell or change, a flag that is not here is unknown, and asks. Left out are flags
+that run programs, write where nobody would look, or read lists of files from a file:
+`sort --compress-program`, `rg --pre`, `tree -o`, `wc --files0-from`, `date -s`; where such a flag
+names a command, the row says so, and deny rules see that command. git's sub-commands are in `git`.
 """
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 from .changing import CHANGING
 from .looking import LOOKING
-from .options import Program
+from .model import Effect
+from .options import NO_FLAGS, Program
+from .running import RUNNING
 from .telling import TELLING
 
-PROGRAMS: dict[str, Program] = {**LOOKING, **TELLING, **CHANGING}
+_READS = frozenset({Effect.READS})
+_RUNS = Effect.RUNS_PROGRAMS
+
+
+def _language(more: dict[Effect, str]) -> Program:
+    """A program whose arguments are a language of their own; see `special`."""
+    return Program(_READS, NO_FLAGS, more=more)
+
+
+_LANGUAGES: dict[str, Program] = {
+    "find": _language(
+        {
+            _RUNS: "-exec -execdir -ok -okdir",
+            Effect.DELETES: "-delete",
+            Effect.WRITES: "-fprint -fprint0 -fls -fprintf",
+        }
+    ),
+    "sed": _language({Effect.WRITES: "-i --in-place"}),
+    "tar": _language(
+        {
+            _RUNS: "--to-command -I --use-compress-program --rsh-command --info-script -F",
+            Effect.DELETES: "--remove-files",
+        }
+    ),
+    "git": _language(
+        {
+            _RUNS: "-x --exec --extcmd --upload-pack --receive-pack -O --open-files-in-pager",
+            Effect.WRITES: "--output",
+        }
+    ),
+    **dict.fromkeys(("awk", "gawk", "mawk"), Program(_READS, NO_FLAGS, kept=False)),
+}
+_COMMAND_FLAGS = {
+    "sort": "--compress-program",
+    "rg": "--pre --hostname-bin",
+    "man": "-P --pager -H",
+    "rsync": "-e --rsh --rsync-path",
+    "zip": "-TT --unzip-command",
+    "split": "--filter",
+}
+"""Flags of programs with known flags that name a command. They are unknown, so they ask."""
+_KNOWN = {**LOOKING, **TELLING, **CHANGING}
+
+PROGRAMS: dict[str, Program] = {
+    **RUNNING,
+    **_KNOWN,
+    **{name: replace(_KNOWN[name], more={_RUNS: text}) for name, text in _COMMAND_FLAGS.items()},
+    **_LANGUAGES,
+}
+
+_SYSTEM = re.compile(r"/(?:usr/(?:local/)?)?s?bin/([^/]+)")
+_NUMBERED = re.compile(r"(python|pypy|pip|perl|ruby|node|lua|php|gcc|clang)[0-9][0-9.]*")
+
+
+def program_name(word: str) -> str:
+    """The name that the table knows a program by; the path itself when it is no system program."""
+    if match := _SYSTEM.fullmatch(word):
+        word = match[1]
+    if match := _NUMBERED.fullmatch(word):
+        return match[1]
+    return word
+
+
+def row_of(word: str) -> Program | None:
+    """What the table says of a program; `Rscript` is there in small letters."""
+    name = program_name(word)
+    return PROGRAMS.get(name) or RUNNING.get(name.lower())

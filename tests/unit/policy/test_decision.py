@@ -299,6 +299,105 @@ def test_a_bare_rule_does_not_allow_installing_or_the_network() -> None:
     assert command("pip install x", rule(ALLOW, "execute_command(pip install x)")) is ALLOW
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "python -mpip install x",
+        "python -Im pip install x",
+        "python -m uv pip install x",
+        "python -m conda install x",
+        "python -m ensurepip",
+        "python -m http.server",
+        "python -m webbrowser https://example.org",
+        "git apply x.patch",
+        "git merge x",
+        "git cherry-pick x",
+        "git revert x",
+        "git am x",
+        "git commit -m x",
+        "git checkout -- .envrc",
+        "pytest --pastebin=all",
+        "pytest --basetemp=sub",
+        "pytest -o addopts=--basetemp=sub",
+        "terraform apply",
+        "coverage run x.py",
+        "ansible-playbook x.yml",
+        "make install",
+        "make clean",
+        "curl https://example.org",
+        "timeout 5 some-tool",
+        "bash -c some-tool",
+        "python x.py -o/etc/x",
+        "make DESTDIR=/usr all",
+    ],
+)
+def test_a_rule_of_one_word_allows_no_more_than_reading_and_computing(text: str) -> None:
+    assert command(text, rule(ALLOW, f"execute_command({text.split()[0]})")) is ASK
+
+
+def test_the_reason_names_the_rule_that_does_not_go_that_far() -> None:
+    allow = rule(ALLOW, "execute_command(git)")
+    made = decided("execute_command", {"command": "git commit -m x"}, allow)
+    assert f"The rule '{allow}' does not go that far." in made.because[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["python x.py", "python -m unittest", "pytest -q tests", "make all", "git log -3", "bash x.sh"],
+)
+def test_a_rule_of_one_word_allows_reading_and_computing(text: str) -> None:
+    assert command(text, rule(ALLOW, f"execute_command({text.split()[0]})")) is ALLOW
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("git commit -m x", "git commit"),
+        ("git checkout -b new", "git checkout -b"),
+        ("git reset --soft x", "git reset --soft"),
+        ("make install x", "make install"),
+        ("timeout 5 some-tool x", "timeout 5 some-tool"),
+        ("coverage run x.py", "coverage run"),
+    ],
+)
+def test_a_rule_allows_what_its_words_say(text: str, words: str) -> None:
+    assert command(text, rule(ALLOW, f"execute_command({words})")) is ALLOW
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "git merge x",
+        "git apply x",
+        "git switch x",
+        "git checkout -b new x",
+        "git reset --hard x",
+        "git stash pop",
+        "tar xf x.tar",
+        "unzip x.zip",
+        "patch -p1",
+        "timeout 5 git merge x",
+    ],
+)
+def test_what_may_bring_protected_files_asks_whatever_rules_say(text: str) -> None:
+    rules = (rule(ALLOW, f"execute_command(={text})"), rule(ALLOW, "*"))
+    assert command(text, *rules) is ASK
+
+
+def test_a_path_that_leads_outside_through_a_link_is_outside(tmp_path: Path) -> None:
+    root = tmp_path / "ws"
+    root.mkdir()
+    (tmp_path / "outside").mkdir()
+    (root / "data").symlink_to(tmp_path / "outside")
+    (root / "near").symlink_to("x.py")
+    grounds = Grounds.of(root)
+    allow = rule(ALLOW, "execute_command(python)")
+    texts = ("data", "data/x", "--out=data/x", "-odata/x", "out=data/x", "./data/new/y")
+    for text in texts:
+        assert command(f"python x.py {text}", allow, grounds=grounds) is ASK, text
+    assert command("python x.py near", allow, grounds=grounds) is ALLOW
+
+
 def test_a_plan_covers_commands_as_far_as_the_sandbox_holds_them() -> None:
     grant = step("execute_command")
     assert command("python x.py", grant=grant) is ALLOW

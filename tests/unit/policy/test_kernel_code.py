@@ -73,3 +73,9 @@ def test_code_asks_unless_the_plan_names_it_and_its_commands_ask_by_themselves()
     assert decided("import os; os.system('env rm x')", deny, grant=grant) is Effect.DENY
     allow = read_rule(Effect.ALLOW, "execute_command(ls)", Scope.SESSION)
     assert decided("!ls", allow, grant=grant) is Effect.ALLOW
+
+
+def test_a_command_that_cannot_be_seen_asks_although_everything_is_allowed() -> None:
+    everything = read_rule(Effect.ALLOW, "*", Scope.SESSION)
+    assert decided("import subprocess as p; p.run(['ls'])", everything) is Effect.ALLOW
+    assert decided("import subprocess as p; p.run(x, shell=True)", everything) is Effect.ASK

@@ -22,6 +22,10 @@ uv run a|pipx run a|npm run a|npm exec a|yarn a|pnpm a|bunx a|pip install a|pip 
 poetry run a|make|make all|xargs ls|find . -exec ls {} +|ssh host|docker run a|podman run a|tmux
 time ls|timeout 5 ls|nice ls|eval ls|exec ls|command ls|watch ls|parallel ls|nohup ls|screen|vim a
 sqlite3 a|jupyter run a|./a.sh|/tmp/ls|ls $X|cat *|ls $(pwd)|A=1 ls|cargo run|go run a|crontab a
+terraform apply|coverage run a.py|ansible-playbook a.yml|gcc a.c|flask run|airflow dags trigger a
+git apply a.patch|git merge a|git cherry-pick a|git revert a|git checkout a|git pull|git stash pop
+tar xf a.tgz|unzip a.zip|patch -p1
+pytest --pastebin=all|pytest --basetemp=a|mypy --install-types|fd a -x ls
 """
 
 
