@@ -8,6 +8,9 @@ import type { Draw } from './HostText';
 const MARKDOWN = 'text/markdown';
 /** What could move text to where a button is, or run one of Lab's commands on a click. */
 const BEYOND_TEXT = /^(style|data-commandlinker.*)$/;
+const CONTROLS = 'button, input, select, option, textarea, form, fieldset, label, dialog';
+/** How our own buttons and cards look. */
+const OUR_LOOK = /^(cw|cowork)-/;
 
 export function labMarkdown(rendermime: IRenderMimeRegistry): Draw {
   let own: IRenderMimeRegistry | null = null;
@@ -22,7 +25,7 @@ export function labMarkdown(rendermime: IRenderMimeRegistry): Draw {
 }
 
 /**
- * Lab's sanitiser, and a little more. A picture's address is called as soon as it is drawn, and could carry off what the agent has read. So only pictures
+ * Lab's sanitiser, and a little more: nothing looks like a control of ours, or is one. A picture's address is called as soon as it is drawn, and could carry off what the agent has read. So only pictures
  * whose bytes stand in their address (Lab's diagrams) are left; all others become links.
  */
 export function harmless(sanitizer: IRenderMime.ISanitizer): IRenderMime.ISanitizer {
@@ -38,7 +41,15 @@ export function harmless(sanitizer: IRenderMime.ISanitizer): IRenderMime.ISaniti
           media.replaceWith(linkTo(page, address, media.getAttribute('alt') ?? ''));
         }
       }
+      // Whatever is pressed here must be ours.
+      for (const control of page.querySelectorAll(CONTROLS)) {
+        const isTicked = control.hasAttribute('checked');
+        control.replaceWith(...(control.getAttribute('type') === 'checkbox' ? [isTicked ? '☑ ' : '☐ '] : control.childNodes));
+      }
       for (const element of page.body.querySelectorAll('*')) {
+        for (const name of [...element.classList].filter(one => OUR_LOOK.test(one))) {
+          element.classList.remove(name);
+        }
         for (const name of element.getAttributeNames().filter(one => BEYOND_TEXT.test(one))) {
           element.removeAttribute(name);
         }

@@ -197,6 +197,12 @@ describe('Markdown by Lab', () => {
     expect(sanitize('<p style="position:fixed" data-commandlinker-command="x" class="c">a</p>')).toBe('<p class="c">a</p>');
   });
 
+  it('leaves nothing to press, and nothing that looks like ours', () => {
+    const forged = '<form><button class="cw-button cw-go mine"><b>Execute plan</b></button></form><p class="cw-card x">Plan ready</p>';
+    expect(sanitize(forged)).toBe('<b>Execute plan</b><p class="x">Plan ready</p>');
+    expect(sanitize('<li><input type="checkbox" checked disabled> done</li>')).toBe('<li>☑  done</li>');
+  });
+
   it.each([
     ['a <b>c</b>', 'a &lt;b>c&lt;/b>'],
     ['`<b>` and <i>', '`<b>` and &lt;i>'],
