@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
@@ -72,17 +71,17 @@ class Transaction(Reader):
         task_id: str | None = None,
     ) -> Event:
         """Store an event at the end of its context's log."""
-        data, stored = self._masked(data)
+        data, fields = self._masked(data)
         event = self._event(context_id, data, job_id, task_id, now())
-        self._add_event(event, stored)
+        self._add_event(event, to_json(fields))
         return event
 
     def append_message(self, message: Message) -> Event:
         """Store a message, whole, and the event that announces it."""
-        message, _ = self._masked(message)
+        message, fields = self._masked(message)
         place = (message.job_id, message.task_id, message.created_at)
         event = self._event(message.context_id, message, *place)
-        values = encode(message.model_dump())
+        values = encode(fields)
         self._execute_in(message.context_id, _ADD_MESSAGE, (*values, event.seq))
         self._add_event(event, None)
         self._connection.execute(
@@ -90,11 +89,11 @@ class Transaction(Reader):
         )
         return event
 
-    def _masked(self, data: D) -> tuple[D, str]:
-        """What may be stored and shown of it, and the same as JSON."""
-        text = to_json(data.model_dump())
-        hidden = self._mask(text)
-        return (data if hidden == text else type(data).model_validate(json.loads(hidden))), hidden
+    def _masked(self, data: D) -> tuple[D, dict[str, Any]]:
+        """What may be stored and shown of it, and the same as plain values."""
+        fields = data.model_dump()
+        hidden = self._mask.everywhere(fields)
+        return (data if hidden == fields else type(data).model_validate(hidden)), hidden
 
     def _event(
         self,
