@@ -82,12 +82,10 @@ async def list_contexts(call: Call) -> BaseModel:
     return models.ContextList(items=page.items, next=page.next)
 
 
-@table.route("GET", "context/{id}", answer=models.ConversationAnswer, action="read", kernel=True)
+@table.route("GET", "context/{id}", answer=Context, action="read", kernel=True)
 async def get_context(call: Call) -> BaseModel:
     """One conversation."""
-    context = call.service.context(call.path["id"])
-    addressee = call.service.journal.store.addressee(context)
-    return models.ConversationAnswer(**dict(context), addressee=addressee)
+    return call.service.context(call.path["id"])
 
 
 @table.route("PUT", "context/{id}", body=models.ContextName, answer=Context, action="write")
@@ -165,6 +163,13 @@ async def _first_event(call: Call, context_id: str, after: int) -> None:
         with suppress(TimeoutError, StopAsyncIteration):
             async with asyncio.timeout(call.query.timeout):
                 await anext(events)
+
+
+@table.route("GET", "context/{id}/role", answer=models.AddresseeAnswer, action="read", kernel=True)
+async def addressee(call: Call) -> BaseModel:
+    """Who gets the next message."""
+    context = call.service.context(call.path["id"])
+    return models.AddresseeAnswer(role=call.service.journal.store.addressee(context))
 
 
 @table.route(

@@ -229,11 +229,11 @@ class ErrorAnswer(BaseModel):
     error: ErrorBody
 
 
-class ConversationAnswer(Context):
-    """A conversation, and who gets the next message in it."""
+class AddresseeAnswer(BaseModel):
+    """Who gets the next message of a conversation."""
 
-    addressee: AgentRole
-    """The role that the user has chosen since anybody worked, or else of who worked last."""
+    role: AgentRole
+    """The one that the user has chosen since anybody worked, or else of who worked last."""
 
 
 class ContextList(BaseModel):

@@ -25,7 +25,7 @@ def role_in(link: Link, context: Context | None) -> str:
     """Who gets the next message: whom the user has chosen since, or else who worked last."""
     if context is None:
         return str(DEFAULT_ROLE.value)
-    return str(link.request("GET", f"context/{context['id']}")["addressee"])
+    return str(link.request("GET", f"context/{context['id']}/role")["role"])
 
 
 def card_of_open_plan(link: Link, context: Context) -> str | None:

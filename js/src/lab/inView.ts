@@ -3,9 +3,9 @@
 import { Signal, type ISignal } from '@lumino/signaling';
 
 import type { Channel } from '../shared/channel';
-import type { ConversationAnswer, Page } from '../shared/types';
+import type { Page } from '../shared/types';
 import { tells, type INews } from './news';
-import { lastUsed, type Conversation } from './panel/conversations';
+import { lastUsed, openConversation, type Conversation, type OpenConversation } from './panel/conversations';
 
 const OF_INTEREST = ['job-started', 'role-changed'];
 
@@ -13,7 +13,7 @@ const OF_INTEREST = ['job-started', 'role-changed'];
 export type Place = { context: string } | { notebook: string };
 
 export interface IInView {
-  readonly conversation: ConversationAnswer | null;
+  readonly conversation: OpenConversation | null;
   readonly changed: ISignal<unknown, void>;
   /** The user has turned there; null where no conversation can be. */
   lookAt(place: Place | null): void;
@@ -21,7 +21,7 @@ export interface IInView {
 }
 
 export class InView implements IInView {
-  conversation: ConversationAnswer | null = null;
+  conversation: OpenConversation | null = null;
   private readonly _changed = new Signal<InView, void>(this);
   private place: Place | null = null;
   private isAwake = false;
@@ -64,9 +64,9 @@ export class InView implements IInView {
     }
   }
 
-  private async find(place: Place): Promise<ConversationAnswer | null> {
+  private async find(place: Place): Promise<OpenConversation | null> {
     const id = 'context' in place ? place.context : await this.idOf(place.notebook);
-    return id === undefined ? null : this.channel.request<ConversationAnswer>('GET', `context/${id}`);
+    return id === undefined ? null : openConversation(this.channel, id);
   }
 
   private async idOf(notebook: string): Promise<string | undefined> {
@@ -74,7 +74,7 @@ export class InView implements IInView {
     return lastUsed(items)?.id;
   }
 
-  private show(conversation: ConversationAnswer | null): void {
+  private show(conversation: OpenConversation | null): void {
     this.conversation = conversation;
     this._changed.emit();
   }

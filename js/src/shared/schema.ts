@@ -31,6 +31,13 @@ export interface components {
             tools: components["schemas"]["ToolCount"][];
         };
         /**
+         * AddresseeAnswer
+         * @description Who gets the next message of a conversation.
+         */
+        AddresseeAnswer: {
+            role: components["schemas"]["AgentRole"];
+        };
+        /**
          * AgentRole
          * @description The roles. The string value is the stored and transmitted name.
          * @enum {string}
@@ -547,26 +554,6 @@ export interface components {
             limit?: number;
             /** @default null */
             notebook?: string | null;
-        };
-        /**
-         * ConversationAnswer
-         * @description A conversation, and who gets the next message in it.
-         */
-        ConversationAnswer: {
-            addressee: components["schemas"]["AgentRole"];
-            created_at: string;
-            id: string;
-            /** @default null */
-            model: string | null;
-            /** @default null */
-            notebook: string | null;
-            /** @default actor */
-            role: components["schemas"]["AgentRole"];
-            /** @default default */
-            system_prompt_id: string;
-            /** @default  */
-            title: string;
-            updated_at: string;
         };
         /**
          * PromptList

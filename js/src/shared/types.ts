@@ -35,7 +35,6 @@ export type Reproduction = Omit<Schema['Reproduction'], 'failed' | 'hidden' | 'c
   failed: Omit<Schema['FailedCell'], 'cell_id'> | null;
   hidden: Pick<Schema['HiddenState'], 'cell' | 'message'>[];
 };
-export type ConversationAnswer = Schema['ConversationAnswer'];
 export type ReproductionAnswer = Schema['ReproductionAnswer'];
 
 /** One stored event of a context; `seq` grows by one. Its type says what its data is. */

@@ -16,8 +16,10 @@ function looking(): { inView: InView; news: FakeNews; server: FakeServer } {
   ];
   server.answers.set('GET context?notebook=a%20b.ipynb', { items, next: null });
   server.answers.set('GET context?notebook=new.ipynb', { items: [], next: null });
-  server.answers.set('GET context/c1', { id: 'c1', addressee: 'planner' });
-  server.answers.set('GET context/c2', { id: 'c2', addressee: 'actor' });
+  server.answers.set('GET context/c1', { id: 'c1' });
+  server.answers.set('GET context/c1/role', { role: 'planner' });
+  server.answers.set('GET context/c2', { id: 'c2' });
+  server.answers.set('GET context/c2/role', { role: 'actor' });
   return { inView: new InView(server, news), news, server };
 }
 
@@ -38,7 +40,7 @@ describe('the conversation in view', () => {
     inView.lookAt({ context: 'c1' });
     await settled();
     expect(inView.conversation?.addressee).toBe('planner');
-    server.answers.set('GET context/c1', { id: 'c1', addressee: 'reviewer' });
+    server.answers.set('GET context/c1/role', { role: 'reviewer' });
     news.tell({ c1: ['role-changed'] });
     await settled();
     expect(inView.conversation?.addressee).toBe('reviewer');

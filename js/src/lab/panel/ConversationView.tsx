@@ -4,7 +4,7 @@ import { useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import { useAction } from '../../shared/action';
 import { Button, Failure } from '../../shared/Button';
 import { CoworkError, type Channel } from '../../shared/channel';
-import type { ConversationAnswer, Job, Page } from '../../shared/types';
+import type { Job, Page } from '../../shared/types';
 import { RoleSwitcher } from '../../shared/RoleSwitcher';
 import { RunCard } from '../../shared/run/RunCard';
 import type { RunStore } from '../../shared/run/store';
@@ -13,6 +13,7 @@ import { oneLine } from '../../shared/visible';
 import { CheckpointsSection } from './CheckpointsSection';
 import { Composer } from './Composer';
 import { useLoaded, useNews, usePanel } from './context';
+import { openConversation, type OpenConversation } from './conversations';
 import { ConversationTools } from './ConversationTools';
 import { useFollowedEnd } from './followEnd';
 import { blankCard } from './hands';
@@ -25,7 +26,7 @@ const AT_ONCE = 20;
 const ASKED_ANEW = ['job-started', 'role-changed'];
 
 interface Opened {
-  conversation: ConversationAnswer;
+  conversation: OpenConversation;
   cards: readonly string[];
 }
 
@@ -50,7 +51,7 @@ export function ConversationView({ id, model, picker, onBack }: ConversationView
   const happened = useNews(ASKED_ANEW, id);
   const opened = useLoaded<Opened>(async () => {
     const [conversation, jobs] = await Promise.all([
-      channel.request<ConversationAnswer>('GET', `context/${id}`),
+      openConversation(channel, id),
       channel.request<Page<Job>>('GET', `context/${id}/jobs`)
     ]);
     return { conversation, cards: cardsOf(jobs.items) };
@@ -74,7 +75,7 @@ export function ConversationView({ id, model, picker, onBack }: ConversationView
 }
 
 interface TopProps {
-  conversation: ConversationAnswer | null;
+  conversation: OpenConversation | null;
   picker: VNode;
   onBack: () => void;
   onRenamed: () => void;
@@ -106,7 +107,7 @@ function Top({ conversation, picker, onBack, onRenamed }: TopProps): VNode {
 }
 
 interface TalkProps {
-  conversation: ConversationAnswer;
+  conversation: OpenConversation;
   cards: readonly string[];
   model: string;
   /** A job began that no card here shows. */
@@ -215,7 +216,7 @@ async function isQueued(channel: Channel, context: string, content: string): Pro
   }
 }
 
-function CardOf({ conversation, root, onChange }: { conversation: ConversationAnswer; root: string; onChange: (store: RunStore) => void }): VNode {
+function CardOf({ conversation, root, onChange }: { conversation: OpenConversation; root: string; onChange: (store: RunStore) => void }): VNode {
   const { channel } = usePanel();
   const { id, role, title } = conversation;
   // The same card as long as it is about the same job: a new one would be taken for news.

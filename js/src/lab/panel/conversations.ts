@@ -13,6 +13,19 @@ export interface Conversation {
   created_at: string;
 }
 
+/** A conversation, and who gets the next message in it. */
+export interface OpenConversation extends Conversation {
+  addressee: string;
+}
+
+export async function openConversation(channel: Channel, id: string): Promise<OpenConversation> {
+  const [conversation, { role }] = await Promise.all([
+    channel.request<Conversation>('GET', `context/${id}`),
+    channel.request<{ role: string }>('GET', `context/${id}/role`)
+  ]);
+  return { ...conversation, addressee: role };
+}
+
 /** What is listed without being looked for. */
 const NEWEST = 100;
 const AT_ONCE = 1000;

@@ -150,7 +150,8 @@ describe('a new conversation', () => {
 describe('an open conversation', () => {
   function serverWith(card = planned()): FakeServer {
     const server = new FakeServer(card);
-    server.answers.set('GET context/c1', { ...SALES, addressee: 'planner' });
+    server.answers.set('GET context/c1', SALES);
+    server.answers.set('GET context/c1/role', { role: 'planner' });
     server.answers.set('GET context/c1/jobs', list({ ...job('j1', { status: card.snapshot.status }), context_id: 'c1', usage: {}, tasks: [] }));
     server.answers.set('GET context/c1/checkpoints', list());
     return server;
@@ -207,7 +208,7 @@ describe('an open conversation', () => {
     const server = serverWith();
     const hands = handsOn(server);
     const { screen } = await show({ context: 'c1', hands }, server);
-    server.answers.set('GET context/c1', { ...SALES, addressee: 'reviewer' });
+    server.answers.set('GET context/c1/role', { role: 'reviewer' });
     hands.news.tell({ c1: ['role-changed'] });
     await vi.waitFor(() => expect(one(screen, '.cw-composer .cw-switcher').textContent).toContain('Reviewer'), PATIENCE);
   });
