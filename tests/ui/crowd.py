@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,8 +21,10 @@ from .lab import TOKEN, LabServer
 from .person import until_ready
 
 CARDS = 30
-PER_PAGE = {"inbox", "health", "roles"}
+PER_PAGE = {"inbox", "health", "roles", "context"}
 """What a page asks for itself, each at most once, however many cards it has."""
+PILL = re.compile(r"context/\w+/role")
+"""Likewise: who gets the next message of the conversation in view."""
 SAVES_AT_MS = 2_000
 """By then a card whose run has ended would have asked what the notebook is to keep of it."""
 

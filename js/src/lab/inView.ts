@@ -5,15 +5,17 @@ import { Signal, type ISignal } from '@lumino/signaling';
 import type { Channel } from '../shared/channel';
 import type { Page } from '../shared/types';
 import { tells, type INews } from './news';
-import { lastUsed, openConversation, type Conversation, type OpenConversation } from './panel/conversations';
+import { addresseeOf, lastUsed, type Conversation, type OpenConversation } from './panel/conversations';
 
 const OF_INTEREST = ['job-started', 'role-changed'];
 
 /** A conversation, or a notebook with the conversation that it has. */
 export type Place = { context: string } | { notebook: string };
 
+type Addressed = Pick<OpenConversation, 'id' | 'addressee'>;
+
 export interface IInView {
-  readonly conversation: OpenConversation | null;
+  readonly conversation: Addressed | null;
   readonly changed: ISignal<unknown, void>;
   /** The user has turned there; null where no conversation can be. */
   lookAt(place: Place | null): void;
@@ -21,7 +23,7 @@ export interface IInView {
 }
 
 export class InView implements IInView {
-  conversation: OpenConversation | null = null;
+  conversation: Addressed | null = null;
   private readonly _changed = new Signal<InView, void>(this);
   private place: Place | null = null;
   private isAwake = false;
@@ -64,9 +66,9 @@ export class InView implements IInView {
     }
   }
 
-  private async find(place: Place): Promise<OpenConversation | null> {
+  private async find(place: Place): Promise<Addressed | null> {
     const id = 'context' in place ? place.context : await this.idOf(place.notebook);
-    return id === undefined ? null : openConversation(this.channel, id);
+    return id === undefined ? null : { id, addressee: await addresseeOf(this.channel, id) };
   }
 
   private async idOf(notebook: string): Promise<string | undefined> {
@@ -74,7 +76,7 @@ export class InView implements IInView {
     return lastUsed(items)?.id;
   }
 
-  private show(conversation: OpenConversation | null): void {
+  private show(conversation: Addressed | null): void {
     this.conversation = conversation;
     this._changed.emit();
   }

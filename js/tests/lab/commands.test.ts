@@ -6,7 +6,6 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { CommandIDs } from '../../src/lab/commandIds';
 import { addCommands, addToPalette } from '../../src/lab/commands';
 import { CoworkModel } from '../../src/lab/coworkModel';
-import type { OpenConversation } from '../../src/lab/panel/conversations';
 import { PanelPlace } from '../../src/lab/panel/place';
 import { READY } from '../samples';
 import { FakeNews } from './fakeNews';
@@ -108,7 +107,7 @@ describe('commands', () => {
   it('switch the role of the conversation in view, and without one that of new ones', async () => {
     await commands.execute(CommandIDs.switchRole, { role: 'tester' });
     expect(model.preferences.role).toBe('tester');
-    model.inView.conversation = { addressee: 'actor' } as OpenConversation;
+    model.inView.conversation = { id: 'c1', addressee: 'actor' };
     expect(commands.isToggled(CommandIDs.switchRole, { role: 'actor' })).toBe(true);
     await commands.execute(CommandIDs.switchRole, { role: 'planner' });
     expect(switchRole).toHaveBeenCalledWith(model.inView, 'planner', 'Planner');

@@ -16,9 +16,7 @@ function looking(): { inView: InView; news: FakeNews; server: FakeServer } {
   ];
   server.answers.set('GET context?notebook=a%20b.ipynb', { items, next: null });
   server.answers.set('GET context?notebook=new.ipynb', { items: [], next: null });
-  server.answers.set('GET context/c1', { id: 'c1' });
   server.answers.set('GET context/c1/role', { role: 'planner' });
-  server.answers.set('GET context/c2', { id: 'c2' });
   server.answers.set('GET context/c2/role', { role: 'actor' });
   return { inView: new InView(server, news), news, server };
 }

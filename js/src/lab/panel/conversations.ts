@@ -19,11 +19,12 @@ export interface OpenConversation extends Conversation {
 }
 
 export async function openConversation(channel: Channel, id: string): Promise<OpenConversation> {
-  const [conversation, { role }] = await Promise.all([
-    channel.request<Conversation>('GET', `context/${id}`),
-    channel.request<{ role: string }>('GET', `context/${id}/role`)
-  ]);
-  return { ...conversation, addressee: role };
+  const [conversation, addressee] = await Promise.all([channel.request<Conversation>('GET', `context/${id}`), addresseeOf(channel, id)]);
+  return { ...conversation, addressee };
+}
+
+export async function addresseeOf(channel: Channel, id: string): Promise<string> {
+  return (await channel.request<{ role: string }>('GET', `context/${id}/role`)).role;
 }
 
 /** What is listed without being looked for. */
