@@ -146,7 +146,7 @@ function notConnected(): CoworkError {
 function notUnderstood(status: number): CoworkError {
   return new CoworkError({
     code: 'unexpected_answer',
-    message: t('The kernel answered with an error (%1) that this card does not understand. Restart the kernel, then run the cell again.', String(status)),
+    message: t('The kernel answered with an unknown error (%1). Restart the kernel, then run the cell again.', String(status)),
     status
   });
 }

@@ -76,7 +76,7 @@ export function Choices({ choices, chosen, onChoose }: ChoicesProps): VNode {
         ))}
         {choices.length > MOST_CHOICES && <li>{t('… and %1 more', String(choices.length - MOST_CHOICES))}</li>}
       </ul>
-      <p class="cw-dim">{t('What is there now is kept with the rollback: undoing it brings it back.')}</p>
+      <p class="cw-dim">{t('Undoing the rollback brings back what is there now.')}</p>
     </fieldset>
   );
 }

@@ -58,7 +58,7 @@ export function RunFooter({ state, onEdit }: { state: RunState; onEdit: () => vo
         {!canExecute && hasTouchedCells(state) && check.notebook !== null && (
           <Button
             expanded={open === 'check'}
-            title={t('Checks in a second kernel whether the notebook still runs from top to bottom')}
+            title={t('Runs the whole notebook in a second kernel')}
             onClick={() => toggle('check')}
           >
             {t('Check that it runs…')}
@@ -113,7 +113,7 @@ function Discuss({ onSent }: { onSent: () => void }): VNode {
         rows={2}
         value={text}
         aria-label={t('Your message')}
-        placeholder={t('Ask, or say what should be different. Enter sends, Shift+Enter makes a new line.')}
+        placeholder={t('Ask, or say what to change. Enter sends, Shift+Enter breaks the line.')}
         onInput={event => setText(event.currentTarget.value)}
         onKeyDown={event => {
           if (event.key === 'Enter' && !event.shiftKey && !event.isComposing && text.trim()) {

@@ -18,7 +18,7 @@ interface RecordNoteProps {
 
 /** Nobody here knows this run: what the notebook holds is all there is. Or it is another notebook's. */
 export function RecordNote({ card, copiedFrom }: RecordNoteProps): VNode {
-  const { asked_by: by } = card.snapshot;
+  const { asked_by: by, jobs, revision } = card.snapshot;
   const when = card.saved_at ? moment(card.saved_at) : '';
   return (
     <p class="cw-dim cw-record">
@@ -27,7 +27,8 @@ export function RecordNote({ card, copiedFrom }: RecordNoteProps): VNode {
         : when
           ? t('A record from %1; not live here.', when)
           : t('A record; not live here.')}
-      {typeof by === 'string' && by !== '' && ` ${t('Asked by %1.', oneLine(by, 80))}`}
+      {by && ` ${t('Asked by %1.', oneLine(String(by), 80))}`}
+      {jobs?.some(({ kind }) => kind === 'plan') && ` ${t('Plan, revision %1: approved.', String(revision))}`}
     </p>
   );
 }
