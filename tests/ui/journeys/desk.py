@@ -50,8 +50,11 @@ class Desk:
     def reload(self) -> None:
         """Save, and look at what is left of it."""
         save(self.page)
-        self.page.reload()
-        until_ready(self.page)
+        if self.name in self.page.url:
+            self.page.reload()
+            until_ready(self.page)
+        else:  # of a notebook that was renamed, Lab's address may still have the old name
+            open_notebook(self.page, self.lab, self.name)
 
     def restart_kernel(self) -> None:
         """Nothing is known to the kernel any more, and Cowork must be loaded again."""
@@ -61,7 +64,12 @@ class Desk:
         self.run(0)
 
     def rename(self, name: str) -> None:
-        """Give the notebook another name, as Lab's menu does."""
+        """Give the notebook another name, as Lab's menu does.
+
+        Lab may still be about to open what its address names, and then says that it is gone.
+        """
+        gone = self.page.locator(".jp-Dialog", has_text=f"Could not find path: {self.name}")
+        self.page.add_locator_handler(gone, lambda dialog: dialog.get_by_role("button").click())
         choose_in_menu(self.page, "File", "Rename Notebook…")
         dialog = self.page.locator(".jp-Dialog")
         dialog.locator("input").fill(name)
