@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from .link import Link
 from .place import Place, place_of
@@ -71,7 +72,9 @@ class Desk:
 
     def notebook(self) -> str | None:
         """The notebook of this kernel, as the workspace knows it."""
-        place = self.present_place
+        return self._notebook_at(self.present_place)
+
+    def _notebook_at(self, place: Place) -> str | None:
         if place.notebook is None:
             return None
         if self._workspace is None:
@@ -80,10 +83,14 @@ class Desk:
 
     def find(self, name: str | None) -> Context | None:
         """The conversation of that name in this notebook; without a name, the notebook's own."""
-        notebook = self.notebook()
+        place = self.present_place
+        notebook = self._notebook_at(place)
         known = self._contexts.get((notebook, name or ""))
         found = self._still_there(known) if known else None
-        if found is None or self._has_left(found, notebook):
+        is_here = place.notebook is not None and place.notebook.exists()
+        # It may have gone along with a file that another tab has renamed, while this tab has saved
+        # its notebook under the old name again. Without that, only our name for it is old.
+        if found is None or (is_here and found["notebook"] != notebook):
             found = self._stored(notebook, name)
         if found:
             self._contexts[notebook, name or ""] = found["id"]
@@ -107,13 +114,14 @@ class Desk:
         if notebook is None:
             kept = [self._still_there(one) for one in reversed(self._contexts.values())]
             return [one for one in kept if one]
-        return [one for one in self._all() if one["notebook"] == notebook]
+        return self._of(notebook)
 
-    def _all(self) -> list[Context]:
+    def _of(self, notebook: str) -> list[Context]:
         items: list[Context] = []
         after: int | None = None
         while True:
-            query = f"limit={_PAGE}" + (f"&after={after}" if after is not None else "")
+            query = f"notebook={quote(notebook, safe='')}&limit={_PAGE}"
+            query += f"&after={after}" if after is not None else ""
             page = self.link.request("GET", f"context?{query}")
             items += page["items"]
             after = page["next"]
@@ -124,7 +132,7 @@ class Desk:
         """Begun by an earlier kernel of this notebook."""
         if notebook is None:
             return None
-        for context in self.contexts():
+        for context in self._of(notebook):
             if context["title"] == name or (name is None and self._is_unnamed(context)):
                 return context
         return None
@@ -136,13 +144,6 @@ class Desk:
         first = self.link.request("GET", f"context/{context['id']}/messages?limit=1")["items"]
         words = _text(first[0]).strip().partition("\n")[0] if first else ""
         return bool(context["title"] == words[:_MOST_TITLE])
-
-    def _has_left(self, context: Context, notebook: str | None) -> bool:
-        """Whether it went along with a file that was renamed in another tab, and this one has
-        saved its notebook under the old name again. Else our name for it is only out of date.
-        """
-        here = self.present_place.notebook
-        return context["notebook"] != notebook and here is not None and here.exists()
 
     def _still_there(self, context_id: str) -> Context | None:
         """It may have been deleted in the panel."""

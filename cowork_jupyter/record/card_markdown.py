@@ -84,10 +84,11 @@ class _Writer:
         yield self._answer(answer)
         yield self._checked(answer)
         if error := run.present.error:
+            is_line = "\n" not in error
             yield (
-                f"**Error:** {self._line(error, answer)}"
-                if "\n" not in error
-                else (f"**Error:**\n\n{self._quote(error, answer)}")
+                "**Error:**"
+                + (" " if is_line else "\n\n")
+                + (self._line(error, answer) if is_line else self._quote(error, answer))
             )
 
     def _state(self) -> str:

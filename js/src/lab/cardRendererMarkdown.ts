@@ -25,8 +25,8 @@ export function labMarkdown(rendermime: IRenderMimeRegistry): Draw {
 }
 
 /**
- * Lab's sanitiser, and a little more: nothing looks like a control of ours, or is one. A picture's address is called as soon as it is drawn, and could carry off what the agent has read. So only pictures
- * whose bytes stand in their address (Lab's diagrams) are left; all others become links.
+ * Lab's sanitiser, and a little more: nothing is a control, or looks like one of ours. A picture's address is called as soon as it is drawn, and
+ * could carry off what the agent has read. So only pictures whose bytes stand in their address (Lab's diagrams) are left; all others become links.
  */
 export function harmless(sanitizer: IRenderMime.ISanitizer): IRenderMime.ISanitizer {
   return {

@@ -26,7 +26,7 @@ export function canBeDrawn(diagram: string): boolean {
 
 /** The same Markdown, in which a diagram that must not be drawn is a text. */
 export function withSafeDiagrams(markdown: string): string {
-  const lines = markdown.split('\n');
+  const lines = markdown.split(/\r\n?|\n/);
   return lines
     .map((line, at) => {
       const mark = OPENING.exec(line)?.[1];

@@ -54,6 +54,7 @@ describe('diagrams in Markdown', () => {
     ['tildes', `~~~ mermaid\n${HOSTILE}\n~~~`],
     ['a quotation', `> \`\`\`mermaid\n> flowchart LR\n> A["<img src=x>"]\n> \`\`\``],
     ['a list', `- \`\`\`mermaid\n  flowchart LR\n  A["<img src=x>"]\n  \`\`\``],
+    ['old line ends', `\`\`\`mermaid\r${HOSTILE.replace('\n', '\r')}\r\`\`\``],
     ['no end', `\`\`\`mermaid\n${HOSTILE}`],
     ['an end that is none', `\`\`\`mermaid\nflowchart LR\n    \`\`\`\n A["<img src=x>"]\n\`\`\``],
     ['an end in the middle of a line', `\`\`\`\`mermaid\nflowchart LR\n %% \`\`\`\`\n A["<img src=x>"]\n\`\`\`\``]
