@@ -14,7 +14,7 @@ from ..domain.connection import BUILT_IN
 from ..domain.contexts import Usage
 from ..domain.errors import CoworkError
 from ..domain.events import ReasoningStreamed, TextStreamed
-from ..domain.messages import ImagePart, Message, MessageType
+from ..domain.messages import Message, MessageType
 from ..domain.notices import Notice, Restart
 from ..domain.roles import AgentRole
 from ..llm.chunks import Conversation, Request, Restarted
@@ -94,7 +94,7 @@ class Talk:
         return self.model_name or self.model.name
 
     def _shows_pictures(self) -> bool:
-        return any(isinstance(part, ImagePart) for one in self._history() for part in one.content)
+        return any(message.pictures for message in self._history())
 
     async def _ask(self) -> Reply:
         messages = to_api_messages(self.system, self._history())
@@ -130,12 +130,13 @@ class Talk:
     def _history(self) -> list[Message]:
         """The plan and what fits of the past; last comes what changes from turn to turn."""
         revision, goal = self._plan(), self._goal()
-        standing = self.log.message("system", standing_of(revision.plan) if revision else "")
+        progress = standing_of(revision.plan) if revision else ""
+        standing = [self.log.message("system", progress)] if progress else []
         pictures = MOST_SENT if self.sight.sees(self._name) else 0
         aside = cost_of(self._aside, self.counter)
         # A model that reads little should rather read what was said.
         is_told = bool(self.note) and aside * _NOTE_SHARE <= self.history_tokens
-        beside = cost_of(standing, self.counter) + (aside if is_told else 0)
+        beside = sum(cost_of(one, self.counter) for one in standing) + (aside if is_told else 0)
         history = optimize_history_by_tokens(
             with_pictures(self._past.newest_first(), pictures),
             self.history_tokens - beside,
@@ -144,7 +145,7 @@ class Talk:
             plan=text_of(revision.plan) if revision else None,
         )
         told = self._with_note(history, goal) if is_told else history
-        return [*told, standing] if standing.text else told
+        return [*told, *standing]
 
     def _goal(self) -> Message | None:
         """What is wanted, which is never left out."""
@@ -233,11 +234,10 @@ class _Past:
     def newest_first(self) -> Iterator[Message]:
         """What is new since the last time, what was read before, and on from there."""
         older = self._read_news()
-        yield from filter(self._is_sent, self._known)
-        for message in older:
+        yield from self._known
+        for message in filter(self._is_sent, older):
             self._known.append(message)
-            if self._is_sent(message):
-                yield message
+            yield message
 
     def _is_sent(self, message: Message) -> bool:
         """Of others' tasks only what came of them; how they went about it, `recall` finds.
@@ -256,7 +256,8 @@ class _Past:
             self._older = self._store.newest_messages(context_id, task_id)
         else:
             news = self._store.messages(context_id, before).items
-            self._known.extendleft(one for one in news if task_id in (None, one.task_id))
+            news = [one for one in news if task_id in (None, one.task_id)]
+            self._known.extendleft(filter(self._is_sent, news))
         return self._older
 
 

@@ -122,7 +122,12 @@ class Message(Tagged, tag="message_type", models=_MODELS):
     @property
     def text(self) -> str:
         """The text of all its text parts."""
-        return "".join(part.text for part in self.content if isinstance(part, TextPart))
+        return "".join([part.text for part in self.content if isinstance(part, TextPart)])
+
+    @property
+    def pictures(self) -> list[ImagePart]:
+        """Its pictures, in their order."""
+        return [part for part in self.content if isinstance(part, ImagePart)]
 
     @cached_property
     def data_as_text(self) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..domain.message_data import CallData, ToolResultData
-from ..domain.messages import ImagePart, Message, MessageType, TextPart
+from ..domain.messages import Message, MessageType, TextPart
 from .tokens import Count, cut_middle
 
 MESSAGE_TOKENS = 4
@@ -145,7 +145,7 @@ def _choose(reading: _Reading, room: int, goal: Message | None) -> list[_Unit]:
     kept: list[_Unit] = []
     full = False
     for unit in _units(reading):
-        cost = sum(piece.cost for piece in unit if not _is(piece, goal))
+        cost = sum([piece.cost for piece in unit if not _is(piece, goal)])
         if unit[0].place == 0 or _is(unit[0], goal) or (not full and cost <= room):
             kept.append(unit)
             room -= cost
@@ -215,8 +215,7 @@ def _note(
 
 def cost_of(message: Message, count: Count) -> int:
     """What a message costs in tokens when it is sent."""
-    images = sum(isinstance(part, ImagePart) for part in message.content)
-    return MESSAGE_TOKENS + count(_readable(message)) + images * IMAGE_TOKENS
+    return MESSAGE_TOKENS + count(_readable(message)) + len(message.pictures) * IMAGE_TOKENS
 
 
 def _readable(message: Message) -> str:
@@ -225,7 +224,7 @@ def _readable(message: Message) -> str:
 
 def _shorten(message: Message, limit: int, count: Count) -> Message:
     """The message with its text cut in the middle, and without pictures that take most of it."""
-    pictures = [part for part in message.content if isinstance(part, ImagePart)]
+    pictures = message.pictures
     readable = _readable(message)
     if len(pictures) * IMAGE_TOKENS > limit // 2:
         pictures, readable = [], f"{readable}\n[its pictures are left out]"

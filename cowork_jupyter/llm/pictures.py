@@ -52,7 +52,7 @@ def with_pictures(newest_first: Iterable[Message], most: int) -> Iterator[Messag
     """The messages with this many of their pictures, the newest; the others are named in words."""
     why = "shown earlier" if most else "not shown to this model"
     for message in newest_first:
-        pictures = [one for one in message.content if isinstance(one, ImagePart)]
+        pictures = message.pictures
         kept = pictures[max(0, len(pictures) - most) :]
         most -= len(kept)
         yield message if len(kept) == len(pictures) else _named(message, kept, why)
