@@ -51,6 +51,10 @@ class Origin:
     step_id: str | None = None
     tool: str | None = None
     label: str = ""
+    reverts: tuple[str, ...] = ()
+    """The jobs whose work a rollback has taken back."""
+    is_undo: bool = False
+    """Whether that rollback was undone by this one."""
 
     @classmethod
     def of(cls, left: Left) -> Origin:
@@ -184,7 +188,7 @@ class Ledger:
             context_id=origin.context_id,
             job_id=origin.job_id,
             task_id=origin.task_id,
-            data=facts,
+            data={**facts, "reverts": list(origin.reverts), "is_undo": origin.is_undo},
             created_at=at,
         )
         created = CheckpointCreated(id=made, created_at=at, **facts)

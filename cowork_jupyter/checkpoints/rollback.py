@@ -115,12 +115,15 @@ def planned(
             continue
         never = _not_kept(target) or _lost_for_good(present)
         unless_chosen = _somebody_elses(story, present, target)
+        later = [one for one, _ in story if one.position not in own]
         merge = None
-        if is_notebook(path) and unless_chosen != CUT_OFF and (unless_chosen or path in documents):
-            merge = _by_cell(state, story, present, wanted)
+        is_shared = bool(unless_chosen or later or path in documents)
+        if is_notebook(path) and unless_chosen != CUT_OFF and is_shared:
+            steps = [change for one, change in story if one.position in own]
+            merge = _by_cell(state, steps, present, wanted)
         if merge:
             if merge.conflicts:
-                why = _also_changed(story, merge.conflicts)
+                why = _also_changed(story[0][0].context_id, later, merge.conflicts)
                 plan.skip(path, why, can_overwrite=True, cells=merge.conflicts)
             if not merge.is_change:
                 continue
@@ -128,8 +131,7 @@ def planned(
         elif never or (unless_chosen and printable(path) not in wanted.overwrite):
             plan.skip(path, never or unless_chosen, can_overwrite=not never)
             continue
-        taken = [one for one, _ in story if not merge or one.context_id == story[0][0].context_id]
-        if any(one.position not in own for one in taken):
+        if later and not merge:
             plan.also_later.append(path)
         plan.changes.append(Change(path, present, target))
         if _has_other_names(state, plan.changes[-1]):
@@ -180,25 +182,22 @@ def _somebody_elses(
 
 
 def _by_cell(
-    state: WorkspaceState,
-    story: list[tuple[Stored, Change]],
-    present: Entry | None,
-    wanted: Wanted,
+    state: WorkspaceState, steps: list[Change], present: Entry | None, wanted: Wanted
 ) -> Merge | None:
-    """A notebook without this conversation's changes; None if that cannot be told by cell."""
-    path, context = printable(story[0][1].path), story[0][0].context_id
-    steps = [change for one, change in story if one.context_id == context]
+    """A notebook without these changes; None if that cannot be told by cell."""
+    path = printable(steps[0].path)
     merge = merged(state, steps, present, wanted.overwrite_cells.get(path, ()))
     if merge and path in wanted.overwrite:
         merge = merged(state, steps, present, {one.cell_id for one in merge.conflicts})
     return merge
 
 
-def _also_changed(story: list[tuple[Stored, Change]], conflicts: tuple[CellConflict, ...]) -> str:
+def _also_changed(context_id: str, later: list[Stored], conflicts: tuple[CellConflict, ...]) -> str:
     """Why some cells stay as they are."""
-    alone = len({one.context_id for one, _ in story}) == 1
+    elsewhere = any(one.context_id != context_id for one in later)
+    who = "somebody else" if elsewhere else "a later run" if later else "you"
     cells = [f"cell {one.number}" if one.number else "a deleted cell" for one in conflicts]
-    return f"{'you' if alone else 'somebody else'} also changed {', '.join(cells)}"
+    return f"{who} also changed {', '.join(cells)}"
 
 
 def _not_kept(target: Entry | None) -> str:

@@ -17,6 +17,7 @@ from .ledger import Ledger, Origin
 from .merge import CellConflict
 from .restore import carry_out
 from .rollback import Left, Plan, Wanted, planned
+from .rollback_note import note_on_cards
 from .store import Stored, WorkspaceState
 from .views import CheckpointDiff, RollbackResult, Skipped, SkippedCell
 
@@ -112,7 +113,10 @@ class Undo:
         if dry_run or not plan.changes:
             return _result(plan, None, dry_run)
         label = f"Rolled back: {record.data.get('label') or checkpoint_id}"
-        origin = Origin(record.context_id, label=label)
+        earlier = tuple(record.data.get("reverts", ()))
+        jobs = earlier or _taken_back(order, plan)
+        is_undo = bool(earlier) and not record.data.get("is_undo")
+        origin = Origin(record.context_id, label=label, reverts=jobs, is_undo=is_undo)
         # Written down before the first file is touched, so that it can be undone even halfway.
         made = await self._ledger.store(origin, plan.changes, new_id("cp"))
 
@@ -126,7 +130,9 @@ class Undo:
         on_disk = [change for change in plan.changes if change.path not in done]
         await self._shelf.ask(lambda state: carry_out(state, on_disk, plan))
         await self._ledger.record(origin, plan.changes, checkpoint_id=made)
-        return _result(plan, made, dry_run)
+        result = _result(plan, made, dry_run)
+        note_on_cards(self._ledger.journal, jobs, result, is_undo=is_undo)
+        return result
 
     def _refuse_while_busy(self, context_id: str) -> None:
         running = self._ledger.journal.store.active_job(context_id)
@@ -214,6 +220,18 @@ def _changes(
     if until is not None:
         return composed(between(history, first, state.store.checkpoint(until)))
     return composed(selected(history, first, scope, card))
+
+
+def _taken_back(order: _Order, plan: Plan) -> tuple[str, ...]:
+    """The jobs whose changes go: of the chosen checkpoints, and later ones of the same files."""
+    changed, later = {one.path for one in plan.changes}, set(plan.also_later)
+    chosen = {one.id for one in order.chosen}
+    concerned = (
+        one.job_id
+        for one in order.history
+        if any(each.path in (changed if one.id in chosen else later) for each in one.changes)
+    )
+    return tuple(dict.fromkeys(job_id for job_id in concerned if job_id))
 
 
 def _check_preview(plan: Plan, preview: str | None) -> None:

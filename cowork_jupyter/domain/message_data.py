@@ -45,6 +45,8 @@ class TextData(Data):
     """The question that these words of the user answer."""
     reproduction: Reproduction | None = None
     """What was found when the notebook ran anew."""
+    rollback: str | None = None
+    """The checkpoint of the rollback that these words tell of."""
 
 
 class PlanFacts(Data, Plan):

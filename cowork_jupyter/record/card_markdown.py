@@ -82,7 +82,7 @@ class _Writer:
         yield from self._asked(words)
         yield self._done(words)
         yield self._answer(answer)
-        yield self._checked(answer)
+        yield from self._afterwards(answer)
         if error := run.present.error:
             is_line = "\n" not in error
             yield (
@@ -190,10 +190,11 @@ class _Writer:
         head = f"Used {counted}" + (f" on {named}{more}" if named else "")
         return "\n\n".join([head, "\n".join(told)]) if told else head
 
-    def _checked(self, most: int) -> str:
-        """Whether the notebook still runs, if that was tried."""
-        tried = [one for one in self._run.messages if _is_trial(one)]
-        return self._line(tried[-1].text, most) if tried else ""
+    def _afterwards(self, most: int) -> Iterator[str]:
+        """Whether the notebook still runs, if that was tried, and whether all was taken back."""
+        for tells in (_is_trial, _is_rollback):
+            notes = [one for one in self._run.messages if tells(one)]
+            yield self._line(notes[-1].text, most) if notes else ""
 
     def _answer(self, most: int) -> str:
         """The last that was said."""
@@ -222,6 +223,10 @@ def _is_said(message: Message) -> bool:
 
 def _is_trial(message: Message) -> bool:
     return isinstance(message.data, TextData) and message.data.reproduction is not None
+
+
+def _is_rollback(message: Message) -> bool:
+    return isinstance(message.data, TextData) and message.data.rollback is not None
 
 
 def _unanswered(asked: Inquiry) -> str:

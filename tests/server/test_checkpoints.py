@@ -123,6 +123,24 @@ async def test_a_dry_run_then_the_rollback_then_its_undoing(
     assert (jp_root_dir / "old.txt").read_text() == "one\n2\n"
 
 
+async def test_the_run_says_that_it_was_rolled_back(api: Api, work: Work) -> None:
+    """So does the agent's next turn: it would build on files that are gone."""
+    worked = await work()
+    mark = (await checkpoints(api, worked))[0]
+    gone = "Rolled back. Brought back: data.csv, old.txt. Removed: new, new/made.txt."
+    back = "The rollback is undone. Brought back: data.csv, new, new/made.txt, old.txt."
+    latest = mark["id"]
+    for expected in (gone, back, gone):
+        done = await api.post(f"checkpoints/{latest}/rollback")
+        latest = done["checkpoint_id"]
+        said = (await api.get(f"context/{worked}/messages"))["items"][-1]
+        assert (said["role"], said["job_id"]) == ("system", mark["job_id"])
+        assert said["content"][0]["text"] == expected
+        card = await api.get(f"jobs/{mark['job_id']}/card")
+        assert card["card"]["snapshot"]["messages"][-1]["text"] == expected
+        assert expected in card["markdown"]
+
+
 async def test_what_the_user_changed_stays_unless_they_say_so(
     api: Api, work: Work, jp_root_dir: Path
 ) -> None:

@@ -2795,6 +2795,8 @@ export interface components {
             replan?: boolean;
             /** @default null */
             reproduction?: components["schemas"]["Reproduction"] | null;
+            /** @default null */
+            rollback?: string | null;
         };
         /** TextDeltaEvent */
         TextDeltaEvent: {

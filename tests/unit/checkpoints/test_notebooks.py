@@ -117,6 +117,23 @@ def test_what_the_user_wrote_in_between_stays_too(site: Site) -> None:
     assert cells_in(site) == [ASK, MINE]
 
 
+def test_cells_of_a_later_run_stay(site: Site) -> None:
+    site.write("n.ipynb", notebook(ASK))
+    agent_inserts(site, "one", ASK, cell("a", "1"))
+    agent_inserts(site, "two", ASK, cell("a", "1"), cell("b", "2"))
+    plan = site.roll_back("one")
+    assert (plan.restored, plan.skipped, plan.also_later) == (["n.ipynb"], [], [])
+    assert sources_in(site) == ["%%act", "2"]
+
+
+def test_a_cell_that_a_later_run_changed_stays_and_is_named(site: Site) -> None:
+    site.write("n.ipynb", notebook(ASK))
+    agent_inserts(site, "one", ASK, cell("a", "1"))
+    agent_inserts(site, "two", ASK, cell("a", "1 + 1"))
+    assert why(site.roll_back("one").skipped) == {"n.ipynb": "a later run also changed cell 2"}
+    assert sources_in(site) == ["%%act", "1 + 1"]
+
+
 def test_cells_of_another_conversation_stay_as_the_users_do(site: Site) -> None:
     site.write("n.ipynb", notebook(ASK, MINE))
     agent_inserts(site, "one", cell("ask", "%%plan"), MINE)
