@@ -40,7 +40,9 @@ def test_a_renamed_notebook_keeps_its_conversation(
     execute(rails)
     assert desk.has("rails1.txt")
     panel = open_panel(page)
-    expect(rows(panel)).to_have_count(1)
+    expect(rows(panel).filter(has_text="Report on roads")).to_have_count(1)
+    for later in ("Report on rails", "How many?"):
+        expect(rows(panel).filter(has_text=later)).to_have_count(0)
     desk.reload()
     desk.is_as_it_happened()
 
