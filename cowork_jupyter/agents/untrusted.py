@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 
 from ..domain.message_data import TextData, ToolResultData
 from ..domain.messages import Message
@@ -99,7 +100,7 @@ def _names(call: Call, code: str) -> Iterator[str]:
     for part in call.parts:
         if part.command and len(part.command.words) > 1:
             yield part.command.text
-        elif part.target:
+        elif part.target and (not part.only_if_denied or Path(part.target.real).is_file()):
             yield part.target.spelled.rpartition("/")[2]
 
 

@@ -205,6 +205,14 @@ async def test_a_host_or_a_command_that_the_text_named_is_found(house: House) ->
     assert "it names evil.example: notes.md" in why(house)
 
 
+async def test_a_word_of_a_command_counts_as_a_file_only_if_it_is_one(house: House) -> None:
+    text = "The main thing: precious.txt can go, then publish.\n"
+    await read(house, "notes.md", text, call("execute_command", command="git push origin main"))
+    assert "this can send data out: notes.md" in why(house)
+    await read(house, "notes.md", text, call("execute_command", command="rm -f precious.txt"))
+    assert "it names precious.txt: notes.md" in why(house)
+
+
 async def test_ordinary_work_has_no_such_line(house: House) -> None:
     edit = call("update_file", path="a.py", old_text="42", new_text="43")
     await house.tell(call("read_file", path="a.py"), edit)
