@@ -214,6 +214,7 @@ class Parts:
         from .agents.external.configured import ExternalAgents
         from .agents.gate import Gate
         from .agents.user import Nobody, NobodyApproves
+        from .llm.frames import Frames
         from .llm.pictures import Sight
         from .llm.tokens import TokenCounter
         from .tools.kernel.state import NoKernels
@@ -238,6 +239,7 @@ class Parts:
                 pins=self.pins,
             ),
             counter=TokenCounter(),
+            frames=Frames.kept_in(settings.data_dir / "frames.key"),
             sight=Sight(settings.images),
             prompts=self.prompts,
             templates=self.templates,

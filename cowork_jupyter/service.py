@@ -288,7 +288,8 @@ class CoworkService(Parts):
         self, prompt_id: str, role: AgentRole | None = None, context_id: str | None = None
     ) -> tuple[str, AgentRole, str]:
         """A whole system prompt with its id and role, as the context's newest request has it."""
-        context = Context() if context_id is None else self.context(context_id)
+        # Without a conversation the marks are those of none, so that it is the same each time.
+        context = Context(id="") if context_id is None else self.context(context_id)
         named = role_named(prompt_id)
         if named and role not in (None, named):
             why = f"role: '{prompt_id}' names a role already, and not this one."

@@ -18,6 +18,7 @@ from ..domain.roles import AgentRole
 from ..domain.settings import Settings
 from ..llm.base_prompts import BasePrompt, BasePrompts
 from ..llm.client import LanguageModel
+from ..llm.frames import Frames
 from ..llm.pictures import Sight
 from ..llm.prompt import (
     DescribedTool,
@@ -66,6 +67,8 @@ class AgentKit:
     user: User
     gate: Gate
     counter: TokenCounter
+    frames: Frames = field(default_factory=Frames)
+    """Marks off what others wrote."""
     sight: Sight = field(default_factory=Sight)
     """Knows which models can be shown pictures."""
     prompts: BasePrompts = field(default_factory=BasePrompts)
@@ -118,6 +121,7 @@ class AgentKit:
             limits=limits,
             budget=budget,
             system=render_prompt(parts),
+            frame=self.frames.of(context.id),
             model_name=context.model or "",
             tools=frozenset(one.spec.name for one in parts.tools),
             arguments=_arguments(parts, in_task=task_id is not None),
@@ -162,6 +166,7 @@ class AgentKit:
             protocol=self.settings.tool_protocol,
             facts={**self._facts(context), **self.externals.facts(role)},
             templates=self._templates(role, request),
+            frame=self.frames.of(context.id),
         )
         chosen, others = choose_tools(tools, request, room_for_tools(parts))
         return replace(parts, tools=[*chosen, *parts.tools] if others else chosen, others=others)

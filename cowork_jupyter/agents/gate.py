@@ -33,6 +33,7 @@ from ..tools.notebook.state import Notebooks
 from ..tools.notebook.stored import NotebookFiles
 from ..workspace import GuardedWorkspace, Pin, Workspace, mark_of
 from .log import RunLog
+from .untrusted import warning_about
 from .user import ONCE, Approver, AsksAhead, PermissionRequest, Unasked
 
 MOST_SHOWN = 200_000
@@ -331,6 +332,7 @@ class Gate:
         named = resolved.preview.resource if resolved.preview else ""
         runs = Permission.EXECUTE_COMMANDS in tool.permissions
         rules = judgement.lasting_rules(self._grounds) if shown.complete else []
+        warning = warning_about(call, resolved.code, log.journal.store, log.context_id)
         return PermissionRequest(
             call_id=call_id,
             agent_role=log.role.value,
@@ -338,7 +340,7 @@ class Gate:
             parameters=dict(call.parameters),
             resource=visible(str(named or call.parameters.get("command") or call.parts[0].shown)),
             risk=call.risk.name.lower(),
-            why=[visible(why) for why in judgement.because],
+            why=[*map(visible, judgement.because), *([warning] if warning else [])],
             scopes=[ONCE, *_LASTING] if rules else [ONCE],
             rules=rules,
             shown=shown,

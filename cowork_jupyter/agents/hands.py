@@ -28,6 +28,7 @@ from ..domain.notices import ToolOutput
 from ..domain.plan import Plan, PlanStep
 from ..domain.redaction import MaskedStream
 from ..domain.replies import Question, ToolCall
+from ..policy.visible import unspell
 from ..tools.base import Parameters, Tool, ToolContext, ToolResult
 from ..tools.kernel.state import Kernels, NoKernels
 from ..tools.registry import ToolRegistry, validated
@@ -124,7 +125,7 @@ class Hands:
 
     async def run(self, calls: Sequence[ToolCall]) -> list[Handled]:
         """Run the calls of one turn: side by side if they only look, else one by one."""
-        numbered = [_Numbered(call, new_id("call")) for call in calls]
+        numbered = [_Numbered(self._with_real_path(call), new_id("call")) for call in calls]
         self._record_calls(numbered)
         unanswered = {one.id: one for one in numbered}
         try:
@@ -140,6 +141,19 @@ class Hands:
                 self.gate.forget(one.id)
                 self._record_failure(one, stopped)
             raise
+
+    def _with_real_path(self, call: ToolCall) -> ToolCall:
+        """A model reads what hides in a file's name spelled out, and calls the file by that."""
+        path = call.parameters.get("path")
+        real = unspell(path) if isinstance(path, str) else path
+        if real == path or self._exists(str(path)) or not self._exists(str(real)):
+            return call
+        return call.model_copy(update={"parameters": {**call.parameters, "path": real}})
+
+    def _exists(self, path: str) -> bool:
+        with suppress(CoworkError), self.workspace.locate(path) as place:
+            return place.exists()
+        return False
 
     async def _announce(self, calls: Sequence[_Numbered]) -> None:
         """Let the user see all that this turn will ask. What cannot be called asks nothing."""

@@ -19,13 +19,15 @@ from ..domain.notices import Notice, Restart
 from ..domain.roles import AgentRole
 from ..llm.chunks import Conversation, Request, Restarted
 from ..llm.client import LanguageModel
-from ..llm.conversation import to_api_messages
+from ..llm.conversation import to_api_messages, to_native_messages
 from ..llm.failures import ContextOverflow, ModelError
+from ..llm.frames import Frame, spelled
 from ..llm.history import IMAGE_TOKENS, cost_of, optimize_history_by_tokens
 from ..llm.pictures import MOST_SENT, Sight, with_pictures
 from ..llm.reader import ReplyReader
 from ..llm.reply import Delta, Reply, TextDelta
 from ..llm.tokens import TokenCounter
+from ..policy.visible import spell_hidden
 from ..store import PlanRevision
 from .budget import Budget
 from .limits import LimitReached, Limits
@@ -52,6 +54,8 @@ class Talk:
     budget: Budget
     system: str
     """The system prompt."""
+    frame: Frame
+    """Stands around what others wrote; the prompt explains it."""
     model_name: str = ""
     arguments: dict[str, Any] = field(default_factory=dict)
     """What the tool protocol adds to each request."""
@@ -67,7 +71,7 @@ class Talk:
 
     def __post_init__(self) -> None:
         self._past = _Past(self.log)
-        self._aside = self.log.message("system", self.note)
+        self._aside = self.log.message("system", self.frame.around(spell_hidden(self.note)))
         self._unshown: list[Delta] = []
         self._failure: CoworkError | None = None
 
@@ -97,8 +101,8 @@ class Talk:
         return any(message.pictures for message in self._history())
 
     async def _ask(self) -> Reply:
-        messages = to_api_messages(self.system, self._history())
-        request = Request(messages, self.model_name, self.arguments, self._conversation)
+        request = self._request()
+        messages = request.messages
         reader = ReplyReader()
         self.limits.turns += 1
         try:
@@ -119,6 +123,17 @@ class Talk:
             self._flush()
             await self._account(reader, messages)
         return reader.reply
+
+    def _request(self) -> Request:
+        history = self._history()
+        native = "tools" in self.arguments
+        return Request(
+            to_api_messages(self.system, history, self.frame),
+            self.model_name,
+            self.arguments,
+            self._conversation,
+            to_native_messages(self.system, history, self.frame) if native else None,
+        )
 
     def _conversation(self) -> Conversation:
         log, store = self.log, self.log.journal.store
@@ -235,7 +250,7 @@ class _Past:
         """What is new since the last time, what was read before, and on from there."""
         older = self._read_news()
         yield from self._known
-        for message in filter(self._is_sent, older):
+        for message in map(spelled, filter(self._is_sent, older)):
             self._known.append(message)
             yield message
 
@@ -257,7 +272,7 @@ class _Past:
         else:
             news = self._store.messages(context_id, before).items
             news = [one for one in news if task_id in (None, one.task_id)]
-            self._known.extendleft(filter(self._is_sent, news))
+            self._known.extendleft(map(spelled, filter(self._is_sent, news)))
         return self._older
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .command import FAILED, SUCCESS
@@ -21,10 +22,15 @@ def add_to(commands: Commands) -> None:
 
 
 def run(config: Cowork, arguments: Namespace) -> int:
-    """Examine, print, and tell by the exit code whether all is well."""
+    """Examine, print, and tell by the exit code whether all is well.
+
+    A promise that does not hold is no fault of the installation: what it would keep out asks.
+    """
     from .examination import examine
     from .finding import print_findings
+    from .promises import promises_here
 
     findings = examine(config, config.config)
-    print_findings(findings, as_json=arguments.json)
+    promises = promises_here(config.settings(workspace=Path.cwd()))
+    print_findings(findings, promises, as_json=arguments.json)
     return SUCCESS if all(finding.ok for finding in findings) else FAILED

@@ -98,13 +98,13 @@ def _checkpoints(settings: Settings) -> Finding:
 
 
 def _sandbox(settings: Settings) -> Finding:
-    """What confines commands, what that promises here, and what it cannot."""
+    """What confines commands."""
     sandbox = Sandbox(settings)
     wanted = settings.sandbox in ("auto", "none", sandbox.kind)
     asked_for = "" if wanted else f"{settings.sandbox} was asked for and is not here. "
-    missing = [f"Not here: {what}" for what in sandbox.missing()]
-    told = " ".join([*sandbox.promises(), *missing])
-    return Finding("sandbox", wanted, f"{asked_for}{sandbox.kind}: {told}")
+    missing = len(sandbox.missing())
+    gaps = f", with {missing} gap{'s' if missing > 1 else ''}, see below" if missing else ""
+    return Finding("sandbox", wanted, f"{asked_for}{sandbox.kind}{gaps}")
 
 
 def _model(settings: Settings) -> Finding:

@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass
 from ..domain.health import Problem
 from ..policy.visible import visible
 
+_PROMISES = "What is promised about security, and whether it holds on this machine:"
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -20,21 +22,43 @@ class Finding:
     message: str
 
 
+@dataclass(frozen=True)
+class Promise:
+    """A promise about security. Where it does not hold, the text says what is so instead, and
+    what helps.
+    """
+
+    text: str
+    holds: bool
+
+
 def judged(name: str, problems: Iterable[Problem], when_fine: str) -> Finding:
     """All that is wrong with it, or what is right."""
     found = [problem.message for problem in problems]
     return Finding(name, not found, " ".join(found) or when_fine)
 
 
-def print_findings(findings: Sequence[Finding], *, as_json: bool) -> None:
+def print_findings(
+    findings: Sequence[Finding], promises: Sequence[Promise], *, as_json: bool
+) -> None:
     """Show them to a person or to a program."""
     if as_json:
-        ok = all(finding.ok for finding in findings)
-        text = json.dumps({"ok": ok, "checks": [asdict(finding) for finding in findings]}, indent=2)
+        found = {
+            "ok": all(finding.ok for finding in findings),
+            "checks": [asdict(finding) for finding in findings],
+            "promises": [asdict(promise) for promise in promises],
+        }
+        text = json.dumps(found, indent=2)
     else:
         width = max(len(finding.name) for finding in findings)
-        text = "\n".join(
-            f"{'✓' if finding.ok else '✗'} {finding.name:<{width}}  {visible(finding.message)}"
+        checks = [
+            f"{_mark(finding.ok)} {finding.name:<{width}}  {visible(finding.message)}"
             for finding in findings
-        )
+        ]
+        kept = [f"{_mark(promise.holds)} {visible(promise.text)}" for promise in promises]
+        text = "\n".join([*checks, "", _PROMISES, *kept])
     sys.stdout.write(text + "\n")
+
+
+def _mark(good: bool) -> str:
+    return "✓" if good else "✗"

@@ -91,11 +91,16 @@ def _lab_extension() -> Finding:
     return Finding("lab extension", False, f"{what} {_REINSTALL}")
 
 
-def _server_extension() -> Finding:
+def is_server_extension_enabled() -> bool:
+    """Whether the next Jupyter server loads us."""
     from jupyter_server.extension.config import ExtensionConfigManager
 
     manager = ExtensionConfigManager(read_config_path=jupyter_config_path())
-    if manager.enabled("cowork_jupyter"):
+    return bool(manager.enabled("cowork_jupyter"))
+
+
+def _server_extension() -> Finding:
+    if is_server_extension_enabled():
         return Finding("server extension", True, "enabled")
     return Finding("server extension", False, "Run: jupyter server extension enable cowork_jupyter")
 

@@ -14,7 +14,7 @@ from .looking import all_files, notebook_for, tables_for
 from .notebook import cells_in, explained, moves
 from .script import Script
 from .tables import Table
-from .wishes import wishes_in
+from .wishes import wishes_in, with_files_quoted
 from .workshop import CannotRun, Workshop, find_workshop
 
 _MOST_TRIES = 5
@@ -37,6 +37,8 @@ def act(script: Script) -> str:
     if not wishes:
         script.fail(words.what_i_can_do(script.run.is_step))
     files = all_files(script)
+    text = with_files_quoted(text, files)
+    wishes = wishes_in(text)
     tables = tables_for(script, text, files, 2 if "join" in wishes else 1)
     jobs = jobs_in(text, tables, files)
     if not jobs:

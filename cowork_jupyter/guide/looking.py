@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from . import words
 from .script import Script
 from .tables import LINES_READ, Table, table_of
-from .wishes import is_table, named_in, quoted, unquoted
+from .wishes import comparable, is_table, named_in, quoted, unquoted
 
 MOST_TABLES = 2
 _MOST_OFFERED = 8
-_PATH_IN_TEXT = re.compile(r"[\w./-]*\w\.(?:csv|tsv|tab|txt|dat|psv|ipynb)\b", re.IGNORECASE)
+_PATH_IN_TEXT = re.compile(
+    r"[\w./-]*\w\.(?:csv|tsv|tab|txt|dat|psv|ipynb)\b(?!\.\w)", re.IGNORECASE
+)
 _UNREADABLE = (".parquet", ".xlsx", ".xls", ".feather", ".h5", ".sqlite", ".db", ".json", ".gz")
 
 
@@ -29,6 +31,7 @@ def tables_for(script: Script, text: str, files: Sequence[str], count: int = 1) 
     """The tables that a text means; asks which if it could be several."""
     paths = _meant(script, text, files)[:MOST_TABLES]
     if not paths:
+        _refuse_others(script, text, files)
         paths = _usual(script, files, count)
     tables = []
     for path in paths:
@@ -55,16 +58,31 @@ def head_of(script: Script, path: str) -> Table | None:
 def _meant(script: Script, text: str, files: Sequence[str]) -> list[str]:
     """The tables that are named; also such as are not in the listing, being too deep in it."""
     tables = [path for path in files if is_table(path) and f"into `{path}`" not in text]
-    known = named_in(text, tables, _folder(script))
-    bare = _PATH_IN_TEXT.findall(unquoted(text))
+    known = named_in(text, tables, _folder(script)) or named_in(text, _without_suffix(files))
+    bare = _PATH_IN_TEXT.findall(unquoted(text).replace("%20", " "))
     written = [one for one in (*quoted(text), *bare) if is_table(one)]
     outputs = {one for one in written if one not in files and _is_output(text, one)}
     missing = [
         one
         for one in dict.fromkeys(written)
-        if one not in outputs and not any(path.endswith(_plain(one)) for path in files)
+        if one not in outputs and not any(_ends_with(path, _plain(one)) for path in files)
     ]
     return [*known, *missing]
+
+
+def _without_suffix(files: Sequence[str]) -> list[str]:
+    return [path for path in files if "." not in posixpath.basename(path)]
+
+
+def _ends_with(path: str, end: str) -> bool:
+    return comparable(path).endswith(comparable(end))
+
+
+def _refuse_others(script: Script, text: str, files: Sequence[str]) -> None:
+    """Whoever names a file that cannot be read does not want another one."""
+    others = [path for path in files if path.lower().endswith(_UNREADABLE)]
+    for path in named_in(text, others, _folder(script)):
+        script.fail(f"I cannot read `{path}`; I work with tables in .csv, .tsv and .txt files.")
 
 
 def _folder(script: Script) -> str:

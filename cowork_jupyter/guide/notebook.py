@@ -179,6 +179,8 @@ def moves(cells: Sequence[Cell]) -> list[tuple[str, str | None]]:
 def explained(path: str, cells: Sequence[Cell]) -> str:
     """What a notebook does, as far as its cells tell."""
     code = [cell for cell in cells if cell.kind == "code"]
+    if not cells:
+        return f"`{path}` has no cells yet, so there is nothing to explain."
     lines = [f"`{path}` has {len(cells)} cells, {len(code)} of them code."]
     headings = re.findall(
         r"^#+ (.+)$", "\n".join(c.source for c in cells if c.kind == "markdown"), re.MULTILINE

@@ -16,7 +16,7 @@ from .looking import all_files, notebook_for, tables_for
 from .notebook import cells_in, moves
 from .script import Script
 from .tables import Table
-from .wishes import wishes_in, without_names
+from .wishes import wishes_in, with_files_quoted, without_names
 from .workshop import CELL_TOOLS, KERNEL_TOOLS, NO_KERNEL, SCRIPT_TOOLS
 
 _ADDS = re.compile(r"^\s*(?:and )?(?:also|add|then|plus)\b|\b(?:too|as well)\W*$", re.IGNORECASE)
@@ -34,13 +34,16 @@ def plan(script: Script) -> str:
     if not wishes:
         script.fail(words.what_i_can_do(is_step=False))
     files = all_files(script)
+    goal, text = text, with_files_quoted(text, files)
+    wishes = wishes_in(text)
     tables = tables_for(script, text, files, 2 if "join" in wishes else 1)
     if (
         "clean" in wishes
         and gaps_in(text) is None
         and re.search(r"missing|gaps|nan", without_names(text))
     ):
-        text += _ask_about_gaps(script)
+        gaps = _ask_about_gaps(script)
+        goal, text = goal + gaps, text + gaps
     jobs = jobs_in(text, tables, files)
     if "model" in wishes and not any(job.kind == "model" for job in jobs):
         jobs.append(Job("model", tables[0], (ask_target(script, tables[0]),)))
@@ -49,7 +52,7 @@ def plan(script: Script) -> str:
     if not jobs:
         script.fail(words.nothing_fits(text, tables))
     tools, notebook = _tools(script)
-    return _as_plan(text, [_step(job, tools, notebook) for job in jobs], _risks(tables), jobs)
+    return _as_plan(goal, [_step(job, tools, notebook) for job in jobs], _risks(tables), jobs)
 
 
 def _finished(script: Script) -> set[str]:

@@ -28,6 +28,8 @@ class Table:
     has_header: bool
     first_line: int
     """Lines before the first row of data."""
+    header_lines: int = 1
+    """Lines that the header takes: a name may hold line breaks."""
     encoding: str = "utf-8-sig"
     renamed: bool = False
     """Whether names had to be made: none, empty or double ones."""
@@ -83,6 +85,7 @@ def table_of(
         columns=tuple(columns),
         has_header=has_header,
         first_line=before,
+        header_lines=1 + sum(name.count("\n") for name in head),
         encoding=_codec(encoding),
         renamed=names != head,
         uneven=any(len(row) > len(names) for row in data),
@@ -151,7 +154,8 @@ def _codec(encoding: str) -> str:
 
 def _rows(text: str, separator: str) -> list[tuple[int, list[str]]]:
     """Each row that is not empty, with the number of the line that it ends on."""
-    reader = csv.reader(text.split("\n"), delimiter=separator)
+    # With their ends, which are part of a field between quotes.
+    reader = csv.reader((f"{line}\n" for line in text.split("\n")), delimiter=separator)
     rows: list[tuple[int, list[str]]] = []
     with suppress(csv.Error):  # what came before the error is good
         rows.extend((reader.line_num, row) for row in reader if any(map(str.strip, row)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import unicodedata
 from collections.abc import Sequence
 from typing import Literal
 
@@ -30,6 +31,9 @@ _EXPLAIN = re.compile(r"\b(?:explain|describe|summari[sz]e|understand|what does|
 _COUNTING = re.compile(r"\b(?:how many|how much|count|are there|which)\b")
 _QUOTED = re.compile(r"`[^`\n]+`")
 _PATH = re.compile(r"[\w./\\-]+\.\w{1,8}\b")
+_BLANKS = re.compile(r"\s+|\\ |%20")
+"""Also as a shell or a web address writes them."""
+_ALIKE = {**dict.fromkeys(map(ord, "‘’ʼ"), "'"), **dict.fromkeys(map(ord, "“”„«»"), '"')}
 
 
 def wishes_in(text: str, names: Sequence[str] = ()) -> list[Wish]:
@@ -37,8 +41,8 @@ def wishes_in(text: str, names: Sequence[str] = ()) -> list[Wish]:
 
     `names` are words of the user's own, such as columns, which ask for nothing.
     """
-    about_notebook = ".ipynb" in text or re.search(r"\bnotebook\b", text.lower()) is not None
     words = _plain(text, names)
+    about_notebook = ".ipynb" in text or re.search(r"\bnotebook\b", words) is not None
     if _ORDER.search(words) or _CELLS.search(words):
         return ["order"]
     if about_notebook and _EXPLAIN.search(words):
@@ -62,23 +66,70 @@ def unquoted(text: str) -> str:
     return _QUOTED.sub(" ", text)
 
 
+def with_files_quoted(text: str, paths: Sequence[str]) -> str:
+    """The text with the files that it names whole between backticks: words in a file's name ask
+    for nothing.
+    """
+    names = {name for path in paths for name in (path, posixpath.basename(path))}
+    there = [one for one in names if one.lower() in text.lower() and "`" not in one]
+    if not there:
+        return text
+    either = "|".join(map(re.escape, sorted(there, key=len, reverse=True)))
+    found = rf"{_QUOTED.pattern}|(?<![\w./])(?:{either})(?!\w|\.\w)"
+    return re.sub(found, lambda name: f"`{name[0].strip('`')}`", text, flags=re.IGNORECASE)
+
+
+def comparable(text: str) -> str:
+    """The text so that what a reader takes for the same is the same: letters, quotes, blanks."""
+    folded = unicodedata.normalize("NFC", text).translate(_ALIKE).casefold()
+    return _BLANKS.sub(" ", unicodedata.normalize("NFC", folded))
+
+
 def named_in(text: str, paths: Sequence[str], folder: str = "") -> list[str]:
     """The paths that a text names, whole, by their end or without the suffix; in its order.
 
-    Of several with the same name, the one is meant that a text in `folder` would mean.
+    A name within a longer one does not count. Of several with the same name, the one is meant
+    that is spelled just so, or that a text in `folder` would mean.
     """
-    lower = re.sub(r"(?<![\w./])\./", "", text.lower())
+    plain = re.sub(r"(?<![\w./])\./", "", comparable(text))
     for before, spellings in ((r"\w./", _ends), (r"\w.", _base), (r"\w.", _stem)):
-        found: dict[int, dict[str, str]] = {}
+        found: dict[str, tuple[str, list[_Span]]] = {}
         for path in paths:
-            for name in spellings(path.lower(), folder.lower()):
-                at = _place(lower, name, before)
-                if at >= 0:
-                    found.setdefault(at, {})[path] = name
-                    break
+            names = spellings(comparable(path), comparable(folder))
+            places = ((name, _spans(plain, name, before)) for name in names)
+            first = next(((name, spans) for name, spans in places if spans), None)
+            if first:
+                found[path] = first
         if found:
-            return [path for at in sorted(found) for path in _nearest(found[at], folder)]
+            return _in_order(found, text, folder)
     return []
+
+
+_Span = tuple[int, int]
+
+
+def _in_order(found: dict[str, tuple[str, list[_Span]]], text: str, folder: str) -> list[str]:
+    every = {span for _, spans in found.values() for span in spans}
+    by_place: dict[int, dict[str, str]] = {}
+    for path, (name, spans) in found.items():
+        own = [one for one in spans if not any(_is_within(one, other) for other in every)]
+        if own:
+            by_place.setdefault(own[0][0], {})[path] = name
+    return [
+        path
+        for at in sorted(by_place)
+        for path in _nearest(_spelled_so(by_place[at], text), folder)
+    ]
+
+
+def _is_within(span: _Span, other: _Span) -> bool:
+    return span != other and other[0] <= span[0] and span[1] <= other[1]
+
+
+def _spelled_so(named: dict[str, str], text: str) -> dict[str, str]:
+    """Those of them that the text writes with the same capitals; all, if none."""
+    exact = {path: name for path, name in named.items() if posixpath.basename(path) in text}
+    return exact or named
 
 
 def _ends(path: str, folder: str) -> list[str]:
@@ -100,8 +151,8 @@ def _nearest(named: dict[str, str], folder: str) -> list[str]:
     """Of paths that the same words name: the one that lies just there, from the folder or from the
     top; else those in the folder; else all.
     """
-    from_here = [one for one in named if named[one] == _seen_from(folder, one).lower()]
-    from_top = [one for one in named if named[one] == one.lower()]
+    from_here = [one for one in named if named[one] == comparable(_seen_from(folder, one))]
+    from_top = [one for one in named if named[one] == comparable(one)]
     beside = [one for one in named if posixpath.dirname(one) == folder]
     return from_here or from_top or beside or list(named)
 
@@ -136,10 +187,18 @@ def is_table(path: str) -> bool:
     return path.lower().endswith(SUFFIXES)
 
 
-def _place(text: str, name: str, before: str = r"\w.") -> int:
+def _place(text: str, name: str) -> int:
+    """Where a name stands first by itself."""
+    spans = _spans(text, name)
+    return spans[0][0] if spans else -1
+
+
+def _spans(text: str, name: str, before: str = r"\w.") -> list[_Span]:
     """Where a name stands by itself: none of the signs `before` in front, no word going on."""
-    found = re.search(rf"(?<![{before}]){re.escape(name)}(?!\w|\.\w)", text) if name else None
-    return found.start() if found else -1
+    if not name:
+        return []
+    alone = rf"(?<![{before}]){re.escape(name)}(?!\w|\.\w)"
+    return [found.span() for found in re.finditer(alone, text)]
 
 
 def _plain(text: str, names: Sequence[str]) -> str:

@@ -40,8 +40,11 @@ def _reading(table: Table, paths: dict[str, str], skip_bad_lines: bool) -> str:
         options["sep"] = table.separator
     if table.encoding != "utf-8-sig":
         options["encoding"] = table.encoding
-    if not table.has_header or table.renamed or table.first_line != 1:
-        options |= {"header": None, "names": table.names, "skiprows": table.first_line}
+    before = table.first_line - table.header_lines if table.has_header else table.first_line
+    if not table.has_header or table.renamed or before:
+        # A header's line breaks are one row to pandas, so it reads the header and drops it.
+        header = 0 if table.has_header else None
+        options |= {"header": header, "names": table.names, "skiprows": before}
     numbers = table.of_kind("number")
     if any(one.decimal == "," for one in numbers):
         options["decimal"] = ","

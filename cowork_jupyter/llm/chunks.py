@@ -31,12 +31,15 @@ class Request:
     """One question to the model."""
 
     messages: list[dict[str, Any]]
+    """Plain text, which every server takes."""
     model: str = ""
     """Another model on the same server; empty for the configured one."""
     arguments: dict[str, Any] = field(default_factory=dict)
     """More arguments of the API, such as those of the tool protocol."""
     conversation: Callable[[], Conversation] | None = None
     """The same as values, put together only if asked for; None where there is no agent."""
+    native_messages: list[dict[str, Any]] | None = None
+    """The same with calls and results in the form of the API, for a server that takes `tools`."""
 
 
 @dataclass(frozen=True)

@@ -160,13 +160,15 @@ class Model:
 
         # Events as plain JSON: making the library's own objects of them costs four times as much.
         client = await self._connected()
+        arguments = self._arguments(request, model)
+        native = request.native_messages if "tools" in arguments else None
         stream = await client.post(
             "/chat/completions",
             body={
                 "model": model,
-                "messages": _sendable(request.messages),
+                "messages": _sendable(native or request.messages),
                 "stream": True,
-                **self._arguments(request, model),
+                **arguments,
             },
             cast_to=object,
             stream=True,

@@ -1,30 +1,103 @@
 """Stored messages as the model's API wants them.
 
-Plain text in every protocol: calls as the JSON the model wrote, results as user messages.
-Neighbours with the same role become one message, because many chat templates insist on
-turns. A message that says nothing is left out: what is noted beside a text, such as the
-model's reasoning, is not sent.
+Calls go as the JSON the model wrote and results as framed user messages, which every server
+takes; with native tools as `tool_calls` and in the role `tool`, by their ids. Neighbours with
+the same role become one message, because many chat templates insist on turns. A message that
+says nothing is left out: what is noted beside a text, such as the model's reasoning, is not sent.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
 from ..domain.message_data import TextData, ToolCallData, ToolResultData
-from ..domain.messages import ImagePart, Message
+from ..domain.messages import ImagePart, Message, MessageType, TextPart
+from .frames import Frame
+
+_NOTHING = "(nothing)"
+_PICTURES = "[pictures of the result of {tool}]"
 
 
-def to_api_messages(system: str, history: Iterable[Message]) -> list[dict[str, Any]]:
-    """The request's messages: the system prompt, then the turns."""
+def to_api_messages(system: str, history: Iterable[Message], frame: Frame) -> list[dict[str, Any]]:
+    """The request's messages: the system prompt, then the turns, all of them plain text."""
     turns: list[dict[str, Any]] = [{"role": "system", "content": system}]
-    spoken = ((_speaker(one), part) for one in _joined_calls(history) for part in _parts(one))
+    spoken = (
+        (_speaker(one), part) for one in _joined_calls(history) for part in _parts(one, frame)
+    )
     for speaker, group in groupby(spoken, key=itemgetter(0)):
         turns.append({"role": speaker, "content": _joined([part for _, part in group])})
     return turns
+
+
+def to_native_messages(
+    system: str, history: Sequence[Message], frame: Frame
+) -> list[dict[str, Any]]:
+    """The same for a server that knows tools: each call with its result behind it.
+
+    What was said between the two follows them. One without the other is told as plain text.
+    """
+    turns: list[dict[str, Any]] = []
+    said: list[Message] = []
+    for item in _with_results(history):
+        if isinstance(item, Message):
+            said.append(item)
+            continue
+        turns += to_api_messages("", said, frame)[1:]
+        before = turns.pop() if turns and turns[-1]["role"] == "assistant" else None
+        calls = [_native_call(call) for call, _ in item]
+        content = before["content"] if before else None
+        turns.append({"role": "assistant", "content": content, "tool_calls": calls})
+        turns += [_native_result(call, result) for call, result in item]
+        said = [_pictures_of(result) for _, result in item if result.pictures]
+    return [{"role": "system", "content": system}, *turns, *to_api_messages("", said, frame)[1:]]
+
+
+_Exchange = list[tuple[Message, Message]]
+"""Calls that were made at once, each with its result."""
+
+
+def _with_results(history: Sequence[Message]) -> Iterator[Message | _Exchange]:
+    results = {one.data.call_id: one for one in history if isinstance(one.data, ToolResultData)}
+    for item in _joined_calls(history):
+        if isinstance(item, Message):
+            if not isinstance(item.data, ToolResultData) or item.data.call_id in results:
+                yield item
+            continue
+        exchange = [
+            (call, results.pop(call.data.call_id))
+            for call in item
+            if isinstance(call.data, ToolCallData) and call.data.call_id in results
+        ]
+        if exchange:
+            yield exchange
+
+
+def _native_call(message: Message) -> dict[str, Any]:
+    assert isinstance(message.data, ToolCallData)
+    arguments = json.dumps(message.data.parameters, ensure_ascii=False)
+    function = {"name": message.data.tool, "arguments": arguments}
+    return {"id": message.data.call_id, "type": "function", "function": function}
+
+
+def _native_result(call: Message, result: Message) -> dict[str, Any]:
+    assert isinstance(call.data, ToolCallData)
+    return {
+        "role": "tool",
+        "tool_call_id": call.data.call_id,
+        "content": result.text or _NOTHING,
+    }
+
+
+def _pictures_of(result: Message) -> Message:
+    """The role `tool` takes no pictures, so they come behind it."""
+    tool = result.data.tool if isinstance(result.data, ToolResultData) else ""
+    words = TextPart(text=_PICTURES.format(tool=tool or "the tool"))
+    update = {"data": TextData(), "message_type": MessageType.TEXT, "role": "user"}
+    return result.model_copy(update={**update, "content": [words, *result.pictures]})
 
 
 def _speaker(message: Message | list[Message]) -> str:
@@ -46,11 +119,11 @@ def _is_call(message: Message) -> bool:
     return isinstance(message.data, ToolCallData)
 
 
-def _parts(message: Message | list[Message]) -> list[dict[str, Any]]:
+def _parts(message: Message | list[Message], frame: Frame) -> list[dict[str, Any]]:
     if isinstance(message, list):
         return [{"type": "text", "text": _calls_as_json(message)}]
     parts = [_image(part) for part in message.content if isinstance(part, ImagePart) and part.data]
-    text = _text(message)
+    text = _text(message, frame)
     return [*([{"type": "text", "text": text}] if text else []), *parts]
 
 
@@ -65,11 +138,11 @@ def _calls_as_json(calls: list[Message]) -> str:
     return json.dumps({**value, "terminate": False}, ensure_ascii=False)
 
 
-def _text(message: Message) -> str:
+def _text(message: Message, frame: Frame) -> str:
     if isinstance(message.data, ToolResultData):
         outcome = "" if message.data.ok else " (failed)"
         tool = message.data.tool or "the tool"
-        return f"Result of {tool}{outcome}:\n{message.text or '(nothing)'}"
+        return f"Result of {tool}{outcome}:\n{frame.around(message.text or _NOTHING)}"
     if isinstance(message.data, TextData) and (answer := message.data.answer):
         return f"Answer to “{answer.question}”: {message.text}"
     text = message.text or message.data_as_text

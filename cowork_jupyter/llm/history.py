@@ -15,6 +15,8 @@ from .tokens import Count, cut_middle
 
 MESSAGE_TOKENS = 4
 """What a message costs beside its text: its role and separators."""
+FRAME_TOKENS = 24
+"""What the name of its tool and the marks around it add to a result."""
 IMAGE_TOKENS = 1_000
 """What a picture costs, more or less, wherever it is sent."""
 _RESULT_SHARE = 4
@@ -215,7 +217,12 @@ def _note(
 
 def cost_of(message: Message, count: Count) -> int:
     """What a message costs in tokens when it is sent."""
-    return MESSAGE_TOKENS + count(_readable(message)) + len(message.pictures) * IMAGE_TOKENS
+    return _cost_around(message) + count(_readable(message)) + len(message.pictures) * IMAGE_TOKENS
+
+
+def _cost_around(message: Message) -> int:
+    is_framed = message.message_type is MessageType.TOOL_RESULT
+    return MESSAGE_TOKENS + FRAME_TOKENS if is_framed else MESSAGE_TOKENS
 
 
 def _readable(message: Message) -> str:
@@ -228,7 +235,7 @@ def _shorten(message: Message, limit: int, count: Count) -> Message:
     readable = _readable(message)
     if len(pictures) * IMAGE_TOKENS > limit // 2:
         pictures, readable = [], f"{readable}\n[its pictures are left out]"
-    limit -= MESSAGE_TOKENS + len(pictures) * IMAGE_TOKENS
+    limit -= _cost_around(message) + len(pictures) * IMAGE_TOKENS
     tool = message.data.tool if isinstance(message.data, ToolResultData) else ""
     hint = f"To see it, call {tool} again for a smaller part, such as fewer lines." if tool else ""
     text = cut_middle(readable, limit, count, hint)

@@ -55,6 +55,15 @@ class Keys:
         return [key for key in self._here.values() if key]
 
 
+def has_keyring() -> bool:
+    """Whether keys outlast this session, as far as can be told without keeping one."""
+    ring = _keyring()
+    try:
+        return bool(ring) and ring.get_keyring().priority > 0
+    except Exception:  # whatever a backend raises, it keeps nothing for us
+        return False
+
+
 def _keyring() -> Any:
     """The `keyring` package, if it is installed."""
     try:

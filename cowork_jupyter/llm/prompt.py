@@ -14,6 +14,8 @@ from typing import Any
 
 from ..domain.roles import AgentRole, Permission
 from ..domain.settings import ToolProtocol
+from ..policy.visible import visible
+from .frames import Frame
 from .protocols import ToolSpec
 from .relevance import fitness
 from .tokens import Count, estimate_tokens
@@ -58,6 +60,8 @@ class PromptParts:
     """What is known of the workspace: its name, the notebook, the date."""
     templates: Sequence[str] = ()
     """Outlines of saved plans that fit the request."""
+    frame: Frame | None = None
+    """What stands around text that others wrote."""
 
 
 def render_prompt(parts: PromptParts) -> str:
@@ -73,6 +77,8 @@ def render_prompt(parts: PromptParts) -> str:
         _examples(parts),
         f"# Templates\n{_templates(parts.templates)}" if parts.templates else "",
         f"# Facts\n{_facts(parts.facts)}" if parts.facts else "",
+        # Last, because it differs between conversations, and servers cache what is the same.
+        parts.frame.explained if parts.frame else "",
     ]
     return "\n\n".join(section.strip() for section in sections if section) + "\n"
 
@@ -176,7 +182,10 @@ def _templates(outlines: Sequence[str]) -> str:
 
 
 def _facts(facts: dict[str, str]) -> str:
-    return "\n".join(f"- {name}: {value}" for name, value in facts.items())
+    """Each on one line, whatever a folder or a notebook is called."""
+    return "\n".join(
+        f"- {name}: {visible(' '.join(value.split()))}" for name, value in facts.items()
+    )
 
 
 def _signature(schema: dict[str, Any]) -> str:

@@ -4,9 +4,10 @@
 decode under a grammar of exactly the replies allowed now. `native`: tools go as `tools`, and
 calls come back as `tool_calls`. Whatever comes back ends as the same `Reply`.
 
-The history is plain text in all three: the assistant's calls as the JSON it wrote (or would have
-written), tool results as user messages. Every server takes that, it survives a change of
-protocol in the middle of a conversation, and a cut history never leaves a call without its id.
+The history is plain text in the first two: the assistant's calls as the JSON it wrote, tool
+results as framed user messages. With `native`, calls and results go by their ids in the API's own
+form; a server that refuses `tools` gets the plain text. Both are made from the same stored
+messages, so a conversation survives a change of protocol.
 """
 
 from __future__ import annotations
@@ -128,7 +129,8 @@ _OPTIONAL = {
     ),
     "tools": re.compile(
         r"tool.?choice|tool.?call|(support|unknown|unrecognized|extra|permitted).{0,60}\btools?\b"
-        r"|\btools?\b.{0,60}(support|not permitted|not allowed)",
+        r"|\btools?\b.{0,60}(support|not permitted|not allowed)|\brole.{0,30}\btool\b"
+        r"|roles must alternate",
         re.IGNORECASE | re.DOTALL,
     ),
 }

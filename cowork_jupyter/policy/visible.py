@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 import unicodedata
 
 _KEPT = {"\n", "\t", " "}
@@ -11,12 +13,30 @@ spaces other than the usual one."""
 _BLANK = set("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Letters and marks, says Unicode, of which nothing is drawn."""
 
+_CONTROLS = "\x00-\x08\x0b-\x1f\x7f"
+_HIDDEN_FROM_MODELS = re.compile(
+    f"[{_CONTROLS}\x80-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+_HIDDEN_IN_ASCII = re.compile(f"[{_CONTROLS}]")
+_JOINERS = "\u200c\u200d"
+_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+_KEYCAPS = set("0123456789#*©®")
+_CHAT_MARKS = re.compile(
+    r"[<\[](?=[|｜][\w▁]{1,40}[|｜]>|(?:start|end)_of_turn>|/?s>"
+    r"|/?(?:INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS)\])"
+)
+"""Where a mark begins with which a chat template divides speakers: some servers read these as
+such wherever they stand."""
+_SPELLED = re.compile(r"⟨U\+([0-9A-F]{4,6})⟩")
+
 
 def visible(text: str) -> str:
     """The text with every invisible or reordering character written as `⟨U+202E⟩`."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(f"⟨U+{ord(char):04X}⟩" if hides(char) else char for char in text)
+    return "".join(_spelled(char) if hides(char) else char for char in text)
 
 
 def hides(char: str) -> bool:
@@ -24,3 +44,58 @@ def hides(char: str) -> bool:
     if char in _KEPT:
         return False
     return char in _BLANK or unicodedata.category(char) in _HIDING
+
+
+def spell_hidden(text: str) -> str:
+    r"""The text as a model may read it: controls, bidirectional and zero-width characters and the
+    marks of chat templates are written as `⟨U+202E⟩`.
+
+    That is less than people get spelled out. Spaces of all widths and private letters stay, and
+    so does what writing needs: a joiner between letters that are not ASCII (Persian, emoji), one
+    variation selector behind a symbol, and `\r` in front of `\n`.
+    """
+    hidden = _HIDDEN_IN_ASCII if text.isascii() else _HIDDEN_FROM_MODELS
+    return _CHAT_MARKS.sub(lambda mark: _spelled(mark[0]), hidden.sub(_spell_unless_needed, text))
+
+
+def unspell(text: str, original: str | None = None) -> str:
+    """What a model wrote after it had read `original` spelled out, in the real characters.
+
+    Only characters that the original holds come back, so that none can be brought in that way;
+    without an original, all do.
+    """
+
+    def real(spelled: re.Match[str]) -> str:
+        code = int(spelled[1], 16)
+        char = chr(code) if code <= sys.maxunicode else spelled[0]
+        known = original is None or (char in original and spelled[0] not in original)
+        return char if known else spelled[0]
+
+    return _SPELLED.sub(real, text)
+
+
+def _spell_unless_needed(found: re.Match[str]) -> str:
+    char, text, at = found[0], found.string, found.start()
+    before, after = text[at - 1 : at], text[at + 1 : at + 2]
+    if char == "\r":
+        is_needed = after == "\n"
+    elif char in _JOINERS:
+        is_needed = _is_written(before) and _is_written(after)
+    elif _SELECTORS.match(char):
+        is_needed = _takes_selector(before)
+    else:
+        is_needed = False
+    return char if is_needed else _spelled(char)
+
+
+def _is_written(char: str) -> bool:
+    """Whether it can be joined with another: a letter, mark or symbol that is not ASCII."""
+    return char > "\x7f" and unicodedata.category(char)[0] in "LMS" and char not in _BLANK
+
+
+def _takes_selector(char: str) -> bool:
+    return char in _KEYCAPS or (char > "\xff" and unicodedata.category(char)[0] in "LS")
+
+
+def _spelled(char: str) -> str:
+    return f"⟨U+{ord(char):04X}⟩"

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from ..domain.errors import Conflict, InvalidInput, NotFound
 from ..domain.roles import Permission
+from ..policy.visible import unspell
 from ..workspace import Place, Workspace, kind_of
 from .base import Parameters, Preview, ToolContext, ToolResult, tool
 from .close_names import not_found
@@ -156,13 +157,19 @@ def _content_to_edit(place: Place) -> bytes:
 
 
 def _edited(parameters: UpdateFile, before: str, path: str) -> str:
-    """The new text, with the file's own line breaks in all that is new."""
+    """The new text, with the file's own line breaks in all that is new.
+
+    A model reads characters that hide spelled out, and may write them like that.
+    """
     line_break = "\r\n" if before.count("\r\n") * 2 > before.count("\n") else "\n"
+
+    def as_in_file(text: str) -> str:
+        return _plain_breaks(unspell(text, before)).replace("\n", line_break)
+
     if parameters.content is not None:
-        return _plain_breaks(parameters.content).replace("\n", line_break)
-    old, new = parameters.old_text or "", parameters.new_text or ""
-    start, end = _only_match(old, before, path)
-    return before[:start] + _plain_breaks(new).replace("\n", line_break) + before[end:]
+        return as_in_file(parameters.content)
+    start, end = _only_match(unspell(parameters.old_text or "", before), before, path)
+    return before[:start] + as_in_file(parameters.new_text or "") + before[end:]
 
 
 def _only_match(old: str, text: str, path: str) -> tuple[int, int]:

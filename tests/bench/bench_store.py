@@ -21,6 +21,7 @@ from cowork_jupyter.domain.messages import Message, MessageType, TextPart
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.client import Model
+from cowork_jupyter.llm.frames import Frame
 from cowork_jupyter.store import Store
 
 from .rows import Row
@@ -76,7 +77,9 @@ def shortened(store: Store, context_id: str, folder: Path) -> list[Message]:
     settings = Settings(workspace=folder, data_dir=folder)
     budget = JobBudget(Job(context_id=context_id), settings, log, Nobody())
     model = Model(base_url="http://localhost/v1", model="none")
-    talk = Talk(model=model, log=log, limits=Limits(settings), budget=budget, system="")
+    talk = Talk(
+        model=model, log=log, limits=Limits(settings), budget=budget, system="", frame=Frame("0")
+    )
     return talk._history()
 
 

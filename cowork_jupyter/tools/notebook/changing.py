@@ -17,6 +17,7 @@ from ...domain.cell_changes import CellEdit, CellText
 from ...domain.errors import InvalidInput
 from ...domain.replies import Option, Question
 from ...domain.roles import Permission
+from ...policy.visible import unspell
 from ..base import Parameters, Preview, PreviewFunction, ToolContext, ToolResult, tool
 from ..diff import Diff, diff
 from ..files import PathOf
@@ -152,9 +153,9 @@ async def _edition(parameters: EditCell, context: ToolContext) -> _Planned:
     state = await context.notebooks.read(context.workspace, parameters.path)
     cell = _as_read(state, parameters.cell_id, parameters.fingerprint)
     cell_type = parameters.cell_type or _type_of(cell)
-    edit = Edit(
-        "edit", cell.id, expected=cell.source, source=parameters.source, cell_type=cell_type
-    )
+    # A model reads characters that hide spelled out, and may write them like that.
+    source = unspell(parameters.source, cell.source)
+    edit = Edit("edit", cell.id, expected=cell.source, source=source, cell_type=cell_type)
     change = diff(state.path, _lines(cell.source), _lines(edit.source))
     said = f"of {state.path} ({change.counts})"
     name = state.name_of(cell.id)

@@ -71,17 +71,23 @@ def promises(powers: Powers, settings: Settings) -> list[str]:
 def missing(powers: Powers) -> list[str]:
     """What does not hold here."""
     if powers.kind == "none":
-        return ["Nothing confines commands here, so every one asks, and the tester can run none."]
+        return [
+            "Nothing confines commands here, so every one asks, and the tester can run none. "
+            "Install bubblewrap, or use Linux 5.13 or newer with Landlock."
+        ]
     gaps = {
         "Permissions and times of files elsewhere can be changed, contents cannot: "
-        "this system lets nobody have mounts of their own.": not powers.own_mounts,
+        "this system lets nobody have mounts of their own "
+        "(needs user namespaces).": not powers.own_mounts,
         "The workspace's .cowork, .jupyter and .ipython can be written to.": not powers.own_mounts,
-        "Shared memory of your other programs can be read.": not powers.own_mounts,
+        "Shared memory of your other programs can be read "
+        "(needs user namespaces).": not powers.own_mounts,
         "Files elsewhere can be made empty (needs Linux 6.2).": _old(powers, 3),
         "Files cannot be moved between folders (needs Linux 5.19).": _only_landlock(powers, 2),
         "Your other programs can be sent signals (needs Linux 6.12).": _old(powers, 6)
         or (powers.own_mounts and _only_landlock(powers, 6)),
-        "Without network, only TCP is refused.": not powers.no_network and powers.landlock >= 4,
+        "Without network, only TCP is refused (needs seccomp).": not powers.no_network
+        and powers.landlock >= 4,
         "The network cannot be taken away (needs Linux 6.7).": not powers.no_network
         and powers.landlock < 4,
         "Local sockets of your other programs outside /run and /tmp can be reached "
@@ -89,7 +95,8 @@ def missing(powers: Powers) -> list[str]:
         "Commands that have the network can reach abstract sockets, such as X11's.": (
             not powers.hides_sockets and powers.landlock < 6
         ),
-        "The number of processes is not limited, because root has no such limit.": powers.root,
+        "The number of processes is not limited, because root has no such limit. "
+        "Run Jupyter as another user.": powers.root,
     }
     return [what for what, is_so in gaps.items() if is_so]
 

@@ -85,7 +85,8 @@ async def test_a_plan_and_a_review_come_back_in_words(bench: Bench) -> None:
     tasks = bench.service.list_jobs(bench.context.id)[0].tasks
     assert [task.result for task in tasks] == [plan, found]
     last = bench.requests[-1]["messages"][-1]["content"]  # type: ignore[attr-defined]
-    assert last == f"Result of delegate:\n{found}"
+    frame = bench.service.kit.frames.of(bench.context.id)
+    assert last == f"Result of delegate:\n{frame.around(found)}"
 
 
 async def test_who_may_change_things_is_handed_a_task_only_with_the_users_leave(

@@ -49,6 +49,10 @@ def last_turn(scripted: ScriptedServer) -> Any:
     return scripted.requests[-1].body["messages"][-1]["content"]
 
 
+def result_of_draw(bench: Bench, text: str) -> str:
+    return f"Result of draw:\n{bench.service.kit.frames.of(bench.context.id).around(text)}"
+
+
 @pytest.mark.asyncio
 async def test_a_picture_is_stored_with_the_result_and_shown(
     seeing: Bench, scripted: ScriptedServer
@@ -56,7 +60,7 @@ async def test_a_picture_is_stored_with_the_result_and_shown(
     scripted.add(call("draw"), text("Nice."))
     await seeing.tell("Draw")
     words, picture = last_turn(scripted)
-    assert words == {"type": "text", "text": "Result of draw:\nA figure."}
+    assert words == {"type": "text", "text": result_of_draw(seeing, "A figure.")}
     assert picture["image_url"]["url"] == f"data:image/png;base64,{DATA}"
     (stored,) = seeing.messages(MessageType.TOOL_RESULT)
     assert stored.content[1] == PICTURE
@@ -69,7 +73,7 @@ async def test_a_model_that_does_not_see_reads_of_it(
     add_tools(bench, draw)
     scripted.add(call("draw"), text("Nice."))
     await bench.tell("Draw")
-    assert last_turn(scripted) == f"Result of draw:\nA figure.\n{NOTE}"
+    assert last_turn(scripted) == result_of_draw(bench, f"A figure.\n{NOTE}")
 
 
 @pytest.mark.asyncio
@@ -78,11 +82,11 @@ async def test_a_server_that_refuses_pictures_is_asked_without_from_then_on(
 ) -> None:
     scripted.add(call("draw"), refused(), text("I see nothing."), call("draw"), text("Again."))
     assert (await seeing.tell("Draw")).status is JobStatus.COMPLETED
-    assert last_turn(scripted) == f"Result of draw:\nA figure.\n{NOTE}"
+    assert last_turn(scripted) == result_of_draw(seeing, f"A figure.\n{NOTE}")
     (notice,) = seeing.events(EventType.NOTICE)
     assert notice.data.model_dump()["code"] == "no_pictures"
     await seeing.tell("Again")
-    assert last_turn(scripted).endswith(NOTE)
+    assert last_turn(scripted) == result_of_draw(seeing, f"A figure.\n{NOTE}")
     assert len(scripted.requests) == 5
 
 

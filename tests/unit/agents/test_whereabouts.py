@@ -106,7 +106,10 @@ async def test_the_model_reads_it_with_the_request_in_every_turn(place: Place) -
     await place.told("Why is x low?", AgentRole.ACTOR)
     first, second = (one.body["messages"] for one in place.scripted.requests[-2:])
     request = first[-1]["content"]
-    assert request.startswith(f"Why is x low?\n\n[Note from Cowork, not from the user] {TITLE}")
+    begin, end = place.bench.service.kit.frames.of(place.bench.context.id).around("\0").split("\0")
+    note = "[Note from Cowork, not from the user]"
+    assert request.startswith(f"Why is x low?\n\n{note} {begin}{TITLE}")
+    assert request.endswith(end)
     assert "Cell 1 · c1 · code" in request
     assert "    df.x" in request
     assert "    df: DataFrame · 10 × 2" in request

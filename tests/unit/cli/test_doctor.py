@@ -7,6 +7,7 @@ import socket
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from traitlets.config import Config
@@ -16,10 +17,14 @@ from cowork_jupyter.checkpoints.exclude import Exclusions
 from cowork_jupyter.checkpoints.objects import LARGE
 from cowork_jupyter.checkpoints.store import CheckpointStore, WorkspaceState
 from cowork_jupyter.cli.examination import examine
+from cowork_jupyter.cli.promises import promises_here
 from cowork_jupyter.config import Cowork
 from cowork_jupyter.domain.contexts import Context
+from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.discovery import FoundServer
 from cowork_jupyter.store import Store
+from cowork_jupyter.workspace.sandbox.promises import Powers
+from cowork_jupyter.workspace.sandbox.sandbox import Sandbox
 
 from .terminals import run_here
 
@@ -194,10 +199,66 @@ def test_it_reads_the_servers_configuration_file(
     assert "'nonsense' is not a web address" in capsys.readouterr().out
 
 
-def test_it_says_what_the_sandbox_promises_and_what_it_cannot(tmp_path: Path) -> None:
-    ok, message = findings(tmp_path)["sandbox"]
-    assert ok
-    assert message.startswith(("landlock: Commands write only", "bubblewrap: ", "none: Not here: "))
+def kept(tmp_path: Path, **settings: Any) -> dict[str, bool]:
+    """Each promise, and whether it holds."""
+    values = Settings(workspace=tmp_path, data_dir=tmp_path, **settings)
+    return {one.text: one.holds for one in promises_here(values)}
+
+
+def test_it_says_of_each_promise_whether_it_holds_here(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sandbox = Sandbox(Cowork().settings(workspace=tmp_path))
+    run_here("doctor")
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.startswith(f"✓ sandbox           {sandbox.kind}") for line in lines)
+    told = lines[lines.index("") + 2 :]
+    of_sandbox = [
+        *(f"✓ {text}" for text in sandbox.promises()),
+        *(f"✗ {text}" for text in sandbox.missing()),
+    ]
+    assert told[: len(of_sandbox)] == of_sandbox
+    assert any("Cowork's key" in line for line in told)
+    assert all(line[:2] in ("✓ ", "✗ ") for line in told)
+
+
+def test_programs_read_the_promises_too(capsys: pytest.CaptureFixture[str]) -> None:
+    run_here("doctor", "--json")
+    promises = json.loads(capsys.readouterr().out)["promises"]
+    assert {"text", "holds"} == set(promises[0])
+
+
+def test_without_a_sandbox_it_says_what_happens_instead_and_what_to_install(
+    tmp_path: Path,
+) -> None:
+    said = kept(tmp_path, sandbox="none")
+    (text, holds), *rest = said.items()
+    assert not holds
+    assert "every one asks" in text
+    assert "Install bubblewrap" in text
+    assert not any("network" in text for text, _ in rest)
+
+
+def test_a_network_for_every_command_is_a_promise_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    powers = Powers("landlock", 7, "user", seccomp=True, watches_sockets=True, root=False)
+    monkeypatch.setattr(Sandbox, "powers", powers)
+    usual, open_ = kept(tmp_path), kept(tmp_path, sandbox_network="allow")
+    assert usual["No command has the network unless you gave it to it."]
+    (text,) = [text for text, holds in open_.items() if not holds and "sandbox_network" in text]
+    assert "Set it to 'ask'" in text
+
+
+def test_no_bash_no_server_extension_and_no_keyring_are_told_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cowork_jupyter.cli.promises.shutil.which", lambda _name: None)
+    monkeypatch.setattr("cowork_jupyter.cli.promises.is_server_extension_enabled", lambda: False)
+    monkeypatch.setattr("cowork_jupyter.cli.promises.has_keyring", lambda: False)
+    broken = " ".join(text for text, holds in kept(tmp_path).items() if not holds)
+    for advice in ("Install bash", "extension enable cowork_jupyter", "pip install keyring"):
+        assert advice in broken
 
 
 def test_a_sandbox_that_was_asked_for_and_is_not_there_is_a_finding(

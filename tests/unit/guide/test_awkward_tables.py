@@ -20,8 +20,9 @@ def table(request: pytest.FixtureRequest, tmp_path: Path) -> Awkward:
     return chosen
 
 
-def test_a_profile_tells_the_true_size(table: Awkward, tmp_path: Path) -> None:
-    said = Desk(tmp_path).ask(f"Profile {table.file}")
+@pytest.mark.parametrize("packages", ["", "pandas"])
+def test_a_profile_tells_the_true_size(table: Awkward, packages: str, tmp_path: Path) -> None:
+    said = Desk(tmp_path, packages).ask(f"Profile {table.file}")
     found = SIZE.search(said)
     assert found, said
     told = [int(number.replace(",", "")) for number in found.groups()]
@@ -30,6 +31,22 @@ def test_a_profile_tells_the_true_size(table: Awkward, tmp_path: Path) -> None:
     assert holes
     counted = sum(int(n.replace(",", "")) for n in re.findall(r" ([\d,]+)(?:, |$)", holes[1]))
     assert counted == table.missing
+
+
+@pytest.mark.parametrize("packages", ["", "pandas"])
+def test_names_with_line_breaks_are_one_line_and_mean_their_column(
+    packages: str, tmp_path: Path
+) -> None:
+    rows = "".join(f"{town},{price}\n" for town, price in [("Rome", 2), ("Oslo", 4), ("Rome", 6)])
+    (tmp_path / "t.csv").write_text(f'town,"unit\nprice"\n{rows}')
+    said = Desk(tmp_path, packages).ask("Plot the mean of unit price by town in t.csv")
+    assert "the mean of `unit price` by category (`town`)" in said
+    assert "2 values of town" in said
+    assert "highest" in said
+    assert said.count(": 4") == 2, "the mean of 2 and 6, and 4 alone"
+    cleaned = Desk(tmp_path, packages).ask("Clean t.csv")
+    assert "3 rows, 2 columns written" in cleaned
+    assert (tmp_path / "t_clean.csv").read_text().splitlines()[0] == "town,unit price"
 
 
 def test_a_plan_names_the_file(table: Awkward, tmp_path: Path) -> None:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
+import pytest
+
 from cowork_jupyter.guide.notebook import cells_in, explained, moves, ordered
+
+from .desk import Desk
 
 
 def shown(*cells: tuple[str, str, str]) -> dict[str, Any]:
@@ -85,3 +91,12 @@ def test_an_explanation_names_what_is_in_the_cells() -> None:
     )
     for fact in ("3 cells, 2 of them code", "Sales", "pandas", "sales.csv", "f", "`b`", "missing"):
         assert fact in text
+
+
+@pytest.mark.parametrize("kind", ["explain", "order"])
+def test_a_notebook_without_cells_is_said_to_have_none(kind: str, tmp_path: Path) -> None:
+    empty = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (tmp_path / "new.ipynb").write_text(json.dumps(empty))
+    text = {"explain": "Explain new.ipynb", "order": "Put the cells of new.ipynb in order"}[kind]
+    said = Desk(tmp_path).ask(text, notebook="new.ipynb")
+    assert {"explain": "has no cells yet", "order": "in order already"}[kind] in said

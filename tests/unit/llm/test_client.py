@@ -169,6 +169,17 @@ async def test_native_calls_are_read(bench: Bench) -> None:
 
 
 @pytest.mark.asyncio
+async def test_a_server_without_tools_gets_the_conversation_as_plain_text(bench: Bench) -> None:
+    plain, native = ([{"role": "user", "content": word}] for word in ("plain", "native"))
+    request = Request(plain, arguments={"tools": []}, native_messages=native)
+    refused = Scripted(status=400, error={"message": "this model does not support tools"})
+    bench.server.add(refused, play.text("Hi"), play.text("Hi"))
+    await bench.chunks(request)
+    await bench.chunks(request)
+    assert [one.body["messages"] for one in bench.server.requests] == [native, plain, plain]
+
+
+@pytest.mark.asyncio
 async def test_characters_cut_between_writes(bench: Bench) -> None:
     bench.server.add(Scripted(text="Grüße, 世界 🎉", write_size=1))
     assert texts(await bench.chunks()) == "Grüße, 世界 🎉"

@@ -19,7 +19,8 @@ from cowork_jupyter.domain.messages import (
     TextPart,
 )
 from cowork_jupyter.domain.replies import ToolCalls
-from cowork_jupyter.llm.conversation import to_api_messages
+from cowork_jupyter.llm.conversation import to_api_messages, to_native_messages
+from cowork_jupyter.llm.frames import Frame
 from cowork_jupyter.llm.reply import ReplyParser
 
 
@@ -44,15 +45,22 @@ def result(text: str, *, ok: bool = True, tool: str = "grep") -> Message:
     return message("tool", text, MessageType.TOOL_RESULT, tool=tool, ok=ok, call_id="1")
 
 
+FRAME = Frame("123456789")
+
+
+def framed(text: str) -> str:
+    return f"<data-123456789>\n{text}\n</data-123456789>"
+
+
 def turns(*history: Message) -> list[tuple[str, Any]]:
     """Who says what, after the system prompt."""
-    system, *rest = to_api_messages("be kind", history)
+    system, *rest = to_api_messages("be kind", history, FRAME)
     assert system == {"role": "system", "content": "be kind"}
     return [(turn["role"], turn["content"]) for turn in rest]
 
 
 def test_an_empty_history_is_the_system_prompt_alone() -> None:
-    assert to_api_messages("be kind", []) == [{"role": "system", "content": "be kind"}]
+    assert to_api_messages("be kind", [], FRAME) == [{"role": "system", "content": "be kind"}]
 
 
 def test_what_was_said_is_sent_as_it_was_said() -> None:
@@ -98,21 +106,23 @@ def test_sent_calls_read_back_as_the_same_calls(number: int) -> None:
 
 
 def test_a_result_is_told_by_the_user_and_names_its_tool() -> None:
-    assert turns(result("a.py:1")) == [("user", "Result of grep:\na.py:1")]
+    assert turns(result("a.py:1")) == [("user", f"Result of grep:\n{framed('a.py:1')}")]
 
 
 def test_a_failed_result_is_marked() -> None:
-    assert turns(result("Error: no", ok=False)) == [("user", "Result of grep (failed):\nError: no")]
+    told = f"Result of grep (failed):\n{framed('Error: no')}"
+    assert turns(result("Error: no", ok=False)) == [("user", told)]
 
 
 def test_a_result_without_words_says_so_rather_than_show_our_notes() -> None:
-    assert turns(result("")) == [("user", "Result of grep:\n(nothing)")]
+    assert turns(result("")) == [("user", f"Result of grep:\n{framed('(nothing)')}")]
 
 
 def test_results_of_calls_made_at_once_answer_together() -> None:
     said = turns(called("grep"), called("read_file"), result("1"), result("2", tool="read_file"))
     assert [speaker for speaker, _ in said] == ["assistant", "user"]
-    assert said[1][1] == "Result of grep:\n1\n\nResult of read_file:\n2"
+    told = f"Result of grep:\n{framed('1')}\n\nResult of read_file:\n{framed('2')}"
+    assert said[1][1] == told
 
 
 def test_our_own_notes_are_marked_as_not_from_the_user() -> None:
@@ -182,6 +192,63 @@ def test_text_alone_is_sent_as_plain_text_because_not_every_server_takes_parts()
     assert all(isinstance(content, str) for _, content in turns(message("user", "a"), result("b")))
 
 
+# With native tools
+
+
+def native(*history: Message) -> list[dict[str, Any]]:
+    system, *rest = to_native_messages("be kind", history, FRAME)
+    assert system == {"role": "system", "content": "be kind"}
+    return rest
+
+
+def with_id(call_id: str, one: Message) -> Message:
+    return one.model_copy(update={"data": one.data.model_copy(update={"call_id": call_id})})
+
+
+def test_native_calls_and_results_go_by_their_ids() -> None:
+    said = native(
+        message("user", "Look"),
+        message("assistant", "Let me look."),
+        with_id("a", called("grep", pattern="größer")),
+        with_id("b", called("read_file", path="b")),
+        with_id("b", result("2", tool="read_file")),
+        with_id("a", result("</s>", ok=False)),
+        message("assistant", "Found."),
+    )
+    assert [one["role"] for one in said] == ["user", "assistant", "tool", "tool", "assistant"]
+    _, calls, first, second, last = said
+    assert calls["content"] == "Let me look."
+    assert [one["id"] for one in calls["tool_calls"]] == ["a", "b"]
+    assert calls["tool_calls"][0]["function"] == {
+        "name": "grep",
+        "arguments": '{"pattern": "größer"}',
+    }
+    assert first == {"role": "tool", "tool_call_id": "a", "content": "</s>"}
+    assert second == {"role": "tool", "tool_call_id": "b", "content": "2"}
+    assert last == {"role": "assistant", "content": "Found."}
+
+
+def test_what_was_said_between_a_native_call_and_its_result_follows_them() -> None:
+    between = message("user", "Yes, overwrite it.")
+    said = native(called("grep"), between, result("1"))
+    assert [one["role"] for one in said] == ["assistant", "tool", "user"]
+
+
+def test_a_native_result_whose_call_is_gone_is_framed_text() -> None:
+    assert native(result("1")) == [
+        {"role": "user", "content": f"Result of grep:\n{framed('1')}"},
+    ]
+    assert native(called("grep")) == []
+
+
+def test_pictures_of_a_native_result_come_behind_it() -> None:
+    seen = message("tool", "A figure.", MessageType.TOOL_RESULT, PICTURE, call_id="1", ok=True)
+    _, told, pictures = native(called("draw"), seen)
+    assert told == {"role": "tool", "tool_call_id": "1", "content": "A figure."}
+    assert pictures["role"] == "user"
+    assert pictures["content"][1]["type"] == "image_url"
+
+
 @st.composite
 def messages(draw: st.DrawFn) -> Message:
     kind = draw(st.sampled_from(MessageType))
@@ -196,7 +263,7 @@ def messages(draw: st.DrawFn) -> Message:
 @settings(max_examples=200)
 @given(st.lists(messages(), max_size=12))
 def test_speakers_take_turns_and_never_say_nothing(history: list[Message]) -> None:
-    sent = to_api_messages("be kind", history)
+    sent = to_api_messages("be kind", history, FRAME)
     assert [turn["role"] for turn in sent].count("system") == 1
     for before, after in pairwise(sent):
         assert before["role"] != after["role"]
@@ -205,8 +272,21 @@ def test_speakers_take_turns_and_never_say_nothing(history: list[Message]) -> No
 
 @settings(max_examples=200)
 @given(st.lists(messages(), max_size=12))
+def test_every_native_call_is_followed_by_its_results(history: list[Message]) -> None:
+    awaited: list[str] = []
+    for turn in native(*history):
+        if turn["role"] == "tool":
+            assert turn["tool_call_id"] == awaited.pop(0)
+        else:
+            assert not awaited
+        awaited += [one["id"] for one in turn.get("tool_calls", [])]
+    assert not awaited
+
+
+@settings(max_examples=200)
+@given(st.lists(messages(), max_size=12))
 def test_every_word_is_sent_in_the_order_it_was_said(history: list[Message]) -> None:
-    sent = "".join(map(words, to_api_messages("", history)))
+    sent = "".join(map(words, to_api_messages("", history, FRAME)))
     place = 0
     for one in history:
         place = sent.index(one.text, place) + len(one.text)

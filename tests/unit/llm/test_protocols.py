@@ -166,6 +166,8 @@ def test_the_schema_names_nothing_that_we_fill_in_ourselves() -> None:
         ("JSON schema conversion failed: Unrecognized schema", "response_format"),
         ("registry.ollama.ai/library/gemma:2b does not support tools", "tools"),
         ('"auto" tool choice requires --enable-auto-tool-choice', "tools"),
+        ("Unexpected role 'tool' in messages", "tools"),
+        ("Conversation roles must alternate user/assistant/user/assistant/...", "tools"),
         ("temperature must be at most 2", None),
         ("", None),
     ],
