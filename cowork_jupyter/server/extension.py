@@ -29,6 +29,7 @@ from .tabs import Tab, Tabs
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from ..domain.cell_commands import CellCommand
     from ..domain.health import Problem
     from ..domain.settings import Settings
     from ..mcp.server.http import Doors
@@ -140,6 +141,24 @@ class CoworkExtension(ExtensionApp):
             if session["kernel"] and session["kernel"]["id"] == kernel_id:
                 return os.path.join(app.root_dir, session["path"])  # noqa: PTH118
         return None
+
+    async def take_command(
+        self, kernel_id: str, notebook: str, cell_id: str, wanted: Collection[CellCommand]
+    ) -> bool:
+        """Whether a tab says so of a cell of this kernel's own notebook.
+
+        Whatever it says, code of an agent that runs there now is no person.
+        """
+        assert self.serverapp is not None
+        root, workspace = self.serverapp.root_dir, self.service.settings.workspace
+        file = real_path(root, await self.notebook_of(kernel_id) or "")
+        assert self._kernels is not None
+        if file != real_path(workspace, notebook) or self._kernels.runs_code_of_agent(kernel_id):
+            return False
+        return any(
+            tab.person_runs.take(path, cell_id, wanted)
+            for tab, path in self.tabs.having(file, root)
+        )
 
     def _tell_pages(self) -> None:
         """Let pages know that something may wait for the user; before that they need not ask."""

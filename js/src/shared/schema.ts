@@ -108,6 +108,17 @@ export interface components {
             job_id?: string | null;
         };
         /**
+         * AwaitsApproval
+         * @description Nothing was begun: a person has to say so first, with the Execute button of the card.
+         */
+        AwaitsApproval: {
+            /**
+             * @default approval
+             * @constant
+             */
+            waiting: "approval";
+        };
+        /**
          * BasePrompt
          * @description One base prompt.
          */
@@ -734,6 +745,11 @@ export interface components {
          */
         EventType: "text-delta" | "reasoning-delta" | "message" | "tool-call" | "tool-result" | "permission-request" | "permission-resolved" | "question-asked" | "question-answered" | "plan-update" | "job-started" | "task-started" | "task-completed" | "job-completed" | "role-changed" | "checkpoint-created" | "cell-changed" | "file-moved" | "queue-changed" | "usage" | "notice" | "error";
         /**
+         * ExecutionAnswer
+         * @description `POST context/{id}/plan/execute`.
+         */
+        ExecutionAnswer: components["schemas"]["JobAccepted"] | components["schemas"]["AwaitsApproval"];
+        /**
          * ExportFormat
          * @description What a conversation can be taken along as; also the ending of the file's name.
          * @enum {string}
@@ -1192,6 +1208,8 @@ export interface components {
          * @description `POST context/{id}/mode`, the older name of a role change.
          */
         ModeChange: {
+            /** @default null */
+            cell_id?: string | null;
             /** @default false */
             confirm?: boolean;
             /** @enum {string} */
@@ -2298,6 +2316,8 @@ export interface components {
          * @description `POST context/{id}/role`.
          */
         RoleChange: {
+            /** @default null */
+            cell_id?: string | null;
             /** @default false */
             confirm?: boolean;
             role: components["schemas"]["AgentRole"];
@@ -2307,6 +2327,8 @@ export interface components {
          * @description The conversation goes on in another role.
          */
         RoleChangeData: {
+            /** @default null */
+            by?: ("person" | "kernel" | "policy" | "guest") | null;
             from: components["schemas"]["AgentRole"];
             to: components["schemas"]["AgentRole"];
         };
@@ -2781,6 +2803,8 @@ export interface components {
             answer?: components["schemas"]["Answer-Output"] | null;
             /** @default null */
             approved_revision?: number | null;
+            /** @default null */
+            by?: ("person" | "kernel" | "policy" | "guest") | null;
             /** @default null */
             cell_id?: string | null;
             /** @default null */
