@@ -387,8 +387,10 @@ class CoworkService(Parts):
     def _record_role(self, context_id: str, role: AgentRole, by: Initiator) -> Context:
         before = self.journal.store.context(context_id)
         after = before.model_copy(update={"role": role, "updated_at": now()})
-        unattended = {} if by == "person" else {"by": by}
-        data = RoleChangeData.model_validate({"from": before.role, "to": role, **unattended})
+        said, facts = f"The role is now {role.spec.label}.", {"from": before.role, "to": role}
+        if by != "person":
+            said, facts = f"{said} A cell switched it.", {**facts, "by": by}
+        data = RoleChangeData.model_validate(facts)
         with self.journal.transaction() as tx:
             tx.save_context(after)
             tx.append_message(
@@ -397,7 +399,7 @@ class CoworkService(Parts):
                     role="system",
                     agent_role=role,
                     message_type=MessageType.ROLE_CHANGE,
-                    content=[TextPart(text=f"The role is now {role.spec.label}.")],
+                    content=[TextPart(text=said)],
                     data=data,
                 )
             )

@@ -113,7 +113,7 @@ class Plans:
         message = Message(
             context_id=context.id,
             role="user",
-            content=[TextPart(text=f"Execute the plan (revision {revision}).")],
+            content=[TextPart(text=_approval(job))],
             data=TextData(approved_revision=revision, plan_id=approved.plan_id, by=job.by),
         )
         facts = {"plan_id": approved.plan_id, "request": approved.request or approved.plan.goal}
@@ -256,6 +256,15 @@ class Plans:
 
 def _no_such_plan(plan_id: str) -> NotFound:
     return NotFound(f"This conversation has no plan '{plan_id}'.", code="no_plan")
+
+
+def _approval(job: Job) -> str:
+    """What stands for the approval among the messages. Only a person's is their own words."""
+    which = f"the plan (revision {job.plan_revision or 0})"
+    if job.by == "person":
+        return f"Execute {which}."
+    cell = f"A cell of {job.notebook}" if job.notebook else "A program"
+    return f"{cell} executes {which}{', under a policy file' if job.by == 'policy' else ''}."
 
 
 def _refuse_stale(newest: int, revision: int) -> None:

@@ -75,6 +75,8 @@ export interface components {
          */
         Audit: {
             context_id: string;
+            /** @default null */
+            executed_by: ("person" | "kernel" | "policy" | "guest") | null;
             /** @default  */
             goal: string;
             /** @default null */
@@ -163,6 +165,8 @@ export interface components {
          * @description What a card must know of each of its jobs.
          */
         CardJob: {
+            /** @enum {string} */
+            by: "person" | "kernel" | "policy" | "guest";
             card_id: string;
             completed_at: string | null;
             created_at: string;
