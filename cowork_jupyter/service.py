@@ -387,9 +387,11 @@ class CoworkService(Parts):
     def _record_role(self, context_id: str, role: AgentRole, by: Initiator) -> Context:
         before = self.journal.store.context(context_id)
         after = before.model_copy(update={"role": role, "updated_at": now()})
-        said, facts = f"The role is now {role.spec.label}.", {"from": before.role, "to": role}
+        said = f"The role is now {role.spec.label}."
+        facts: dict[str, Any] = {"from": before.role, "to": role}
         if by != "person":
-            said, facts = f"{said} A cell switched it.", {**facts, "by": by}
+            said += " A cell switched it."
+            facts["by"] = by
         data = RoleChangeData.model_validate(facts)
         with self.journal.transaction() as tx:
             tx.save_context(after)

@@ -86,7 +86,7 @@ def test_it_says_who_had_the_plan_executed(
         ("guest", {"guest": "goose"}, "goose"),
     ],
 )
-def test_it_says_who_asked_and_who_went_on(by: Initiator, facts: dict[str, str], name: str) -> None:
+def test_it_says_who_asked_and_who_went_on(by: Initiator, facts: dict[str, Any], name: str) -> None:
     log = Log()
     log.job.by, log.job.notebook = by, "a.ipynb"
     log.say("Look around", role="user", **facts)
