@@ -150,15 +150,15 @@ class CoworkExtension(ExtensionApp):
         Whatever it says, code of an agent that runs there now is no person.
         """
         assert self.serverapp is not None
-        root, workspace = self.serverapp.root_dir, self.service.settings.workspace
-        file = real_path(root, await self.notebook_of(kernel_id) or "")
+        root, file = self.serverapp.root_dir, real_path(self.service.settings.workspace, notebook)
+        own = await self.notebook_of(kernel_id)
         assert self._kernels is not None
-        if file != real_path(workspace, notebook) or self._kernels.runs_code_of_agent(kernel_id):
+        if own is None or real_path(root, own) != file:
             return False
-        return any(
-            tab.person_runs.take(path, cell_id, wanted)
-            for tab, path in self.tabs.having(file, root)
-        )
+        if self._kernels.runs_code_of_agent(kernel_id):
+            return False
+        tabs = self.tabs.having(file, root)
+        return any(tab.person_runs.take(path, cell_id, wanted) for tab, path in tabs)
 
     def _tell_pages(self) -> None:
         """Let pages know that something may wait for the user; before that they need not ask."""

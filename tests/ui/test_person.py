@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from tests.scripted import ScriptedServer, call, plan, text
 
 from .agent import Agent
 from .lab import LabServer
+from .patience import MOMENT, until, worked
 from .person import choose_in_menu
 from .test_cells import cell, editor, open_it, write
 from .test_cells import lab as lab
@@ -69,6 +71,29 @@ def test_a_person_who_runs_the_cell_executes_the_plan_at_once(
     expect(done.locator(".cw-run")).to_contain_text("Looked.")
     (job,) = executions(agent, name)
     assert (job["by"], job["cell_id"]) == ("person", "c2")
+
+
+def test_a_person_who_runs_the_cell_in_notebook_7(
+    page: Page, lab: LabServer, agent: Agent, model: ScriptedServer, name: str
+) -> None:
+    write(lab, name, LOAD, f"%%plan\n{GOAL}", "%%act")
+    page.goto(lab.url(f"notebooks/{name}"))
+
+    def is_loaded() -> bool:
+        """Nothing on the screen tells when the kernel is there; what comes too early is lost."""
+        press_shift_enter(page, 0)
+        number = cell(page, 0).locator(".jp-InputPrompt")
+        return worked(lambda: expect(number).to_have_text(re.compile(r"\d"), timeout=MOMENT))
+
+    until(page, is_loaded, "the kernel does not run the first cell")
+    add_plan(model)
+    planned = press_shift_enter(page, 1)
+    expect(planned.get_by_role("button", name="Execute plan")).to_be_visible()
+    add_execution(model)
+    done = press_shift_enter(page, 2)
+    expect(done.locator(".cw-run")).to_contain_text("Looked.")
+    (job,) = executions(agent, name)
+    assert job["by"] == "person"
 
 
 def test_all_cells_that_a_person_runs_together_count_in_their_turn(
