@@ -11,7 +11,7 @@ import anywidget
 import traitlets
 
 from ..api.statuses import status_of
-from ..domain.errors import CoworkError
+from ..domain.errors import CoworkError, Forbidden
 from .link import Link
 
 _NOT_HERE = (
@@ -75,7 +75,7 @@ class Card(anywidget.AnyWidget):
             return stop() if stop else None
         answer = self._link.request(method, request["path"], request.get("body"))
         if isinstance(answer, dict) and answer.get("waiting") == "approval":
-            raise CoworkError(_NOT_HERE, code="needs_person")
+            raise Forbidden(_NOT_HERE, code="needs_person")
         return answer.decode("utf-8", "replace") if isinstance(answer, bytes) else answer
 
     def _subscribe(self, number: int, path: str, body: dict[str, Any]) -> None:

@@ -7,24 +7,24 @@ anybody uses the agent.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from time import monotonic
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..domain.cell_commands import CellCommand
 
 MAX_SECONDS = 600.0
-"""A tab says when a cell has ended; it cannot of one that went with its kernel."""
+"""A tab says when a cell has ended, but not of one that was deleted while it waited its turn."""
 MAX_CELLS = 200
 
 
 @dataclass
 class _PersonRun:
     source: str
-    at: float = field(default_factory=time.monotonic)
+    at: float
 
     @cached_property
     def commands(self) -> list[CellCommand]:
@@ -43,7 +43,7 @@ class PersonRuns:
     def begin(self, path: str, cell_id: str, source: str) -> None:
         """A person has run this cell of the notebook at that path."""
         self._runs.pop((path, cell_id), None)
-        self._runs[path, cell_id] = _PersonRun(source)
+        self._runs[path, cell_id] = _PersonRun(source, monotonic())
         while len(self._runs) > MAX_CELLS:
             del self._runs[next(iter(self._runs))]
 
@@ -58,7 +58,7 @@ class PersonRuns:
     def take(self, path: str, cell_id: str, wanted: Collection[CellCommand]) -> bool:
         """Whether the cell asks for one of these. What it asks for once counts once."""
         run = self._runs.get((path, cell_id))
-        if run is None or time.monotonic() - run.at > MAX_SECONDS:
+        if run is None or monotonic() - run.at > MAX_SECONDS:
             return False
         found = next((one for one in run.commands if one in wanted), None)
         if found is None:
