@@ -215,9 +215,22 @@ def test_code_that_takes_rights_away(notebook: Notebook) -> None:
 # What a person ran, and what code makes of it
 
 
-def test_a_person_who_runs_the_cell(notebook: Notebook, person: LivePage) -> None:
-    context = notebook.planned()
-    person.start("act", "%%act")
+@pytest.mark.parametrize(
+    ("title", "source"),
+    [
+        ("", "%%act"),
+        ("", "%cowork execute"),
+        ("", "cw.execute()"),
+        ("other", "%%act -c other"),
+        ("other", "%cowork -c other execute"),
+        ("other", "Cowork('other').execute()"),
+    ],
+)
+def test_a_person_who_runs_the_cell(
+    notebook: Notebook, person: LivePage, title: str, source: str
+) -> None:
+    context = notebook.planned(title=title)
+    person.start("act", source)
     assert "job_id" in notebook.execute(context)
     (job,) = notebook.executions(context)
     assert (job["by"], job["cell_id"]) == ("person", "act")
