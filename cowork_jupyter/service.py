@@ -164,6 +164,12 @@ class CoworkService(Parts):
         self.journal.store.delete_context(context_id)
         await self.keeper.shelf.forget_context(context_id)
 
+    def names(self, context: Context) -> list[str | None]:
+        """What cells of its notebook call it: its title, and nothing if nobody has given it one."""
+        first = self.journal.store.goal(context.id)
+        is_named = context.title and (first is None or context.title != _title(first.text))
+        return [context.title] if is_named else [context.title, None]
+
     def messages(self, context_id: str, after: int = 0, limit: int = 200) -> Page[Message]:
         """What was said, whole, oldest first."""
         self.context(context_id)
@@ -249,7 +255,7 @@ class CoworkService(Parts):
 
     def _name_after(self, context_id: str, text: str) -> None:
         """A conversation without a name is known by what was asked first."""
-        self.rename_context(context_id, text.strip().partition("\n")[0][:MOST_TITLE])
+        self.rename_context(context_id, _title(text))
 
     def run_workflow(
         self,
@@ -345,7 +351,7 @@ class CoworkService(Parts):
         job = self.plans.execute(job.model_copy(update=approved), context, max_parallel)
         self.rules.set_policy(job.id, rules)
         if context.role is not AgentRole.ACTOR:
-            self._record_role(context_id, AgentRole.ACTOR)
+            self._record_role(context_id, AgentRole.ACTOR, origin.by)
         return job
 
     async def reproduce(self, context_id: str, job_id: str | None = None) -> Reproduction:
@@ -359,7 +365,12 @@ class CoworkService(Parts):
         return self.plans.resume(job_id, limits)
 
     async def switch_role(
-        self, context_id: str, role: AgentRole, *, confirm: bool = False
+        self,
+        context_id: str,
+        role: AgentRole,
+        *,
+        confirm: bool = False,
+        by: Initiator = "person",
     ) -> Context:
         """Let the conversation go on in another role, from the next message on."""
         store = self.journal.store
@@ -372,12 +383,17 @@ class CoworkService(Parts):
             )
         if running:
             await self.jobs.cancel(running.id)
-        return self._record_role(context_id, role)
+        return self._record_role(context_id, role, by)
 
-    def _record_role(self, context_id: str, role: AgentRole) -> Context:
+    def _record_role(self, context_id: str, role: AgentRole, by: Initiator) -> Context:
         before = self.journal.store.context(context_id)
         after = before.model_copy(update={"role": role, "updated_at": now()})
-        data = RoleChangeData.model_validate({"from": before.role, "to": role})
+        said = f"The role is now {role.spec.label}."
+        facts: dict[str, Any] = {"from": before.role, "to": role}
+        if by != "person":
+            said += " A cell switched it."
+            facts["by"] = by
+        data = RoleChangeData.model_validate(facts)
         with self.journal.transaction() as tx:
             tx.save_context(after)
             tx.append_message(
@@ -386,7 +402,7 @@ class CoworkService(Parts):
                     role="system",
                     agent_role=role,
                     message_type=MessageType.ROLE_CHANGE,
-                    content=[TextPart(text=f"The role is now {role.spec.label}.")],
+                    content=[TextPart(text=said)],
                     data=data,
                 )
             )
@@ -578,6 +594,10 @@ class CoworkService(Parts):
     def events(self, context_id: str, after: int = 0) -> AsyncGenerator[Event, None]:
         """Everything that happened after a place, then everything as it happens."""
         return self.journal.bus.subscribe(context_id, after)
+
+
+def _title(text: str) -> str:
+    return text.strip().partition("\n")[0][:MOST_TITLE]
 
 
 def _team_tools(role: AgentRole) -> list[str]:

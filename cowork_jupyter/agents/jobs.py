@@ -14,7 +14,7 @@ from ..domain.errors import Conflict, CoworkError, NotFound
 from ..domain.events import ErrorReported, JobCompleted, JobStarted
 from ..domain.identity import now
 from ..domain.messages import Message, MessageType, TextPart
-from ..store import Transaction
+from ..store import Store, Transaction
 from .inquiries import status_of, withdraw
 from .loop import Outcome
 
@@ -53,6 +53,10 @@ class Jobs:
             tx.save_job(job)
             _announce(tx, job)
         return self._begin(job, work)
+
+    def refuse_if_busy(self, context_id: str) -> None:
+        """Raise what starting a job there now would."""
+        _refuse_if_busy(self._journal.store, context_id)
 
     def _begin(self, job: Job, work: Work) -> Job:
         task = asyncio.get_running_loop().create_task(self._run(job, work))
@@ -135,8 +139,8 @@ def _announce(tx: Transaction, job: Job) -> None:
     tx.append_event(job.context_id, JobStarted(job_id=job.id, **facts), job.id)
 
 
-def _refuse_if_busy(tx: Transaction, context_id: str) -> None:
-    running = tx.active_job(context_id)
+def _refuse_if_busy(stored: Store | Transaction, context_id: str) -> None:
+    running = stored.active_job(context_id)
     if running:
         raise Conflict(
             "A job is running in this conversation. Wait for it, or cancel it.",

@@ -92,21 +92,29 @@ class Plans:
             tx.append_event(context_id, revised.as_event())
         return revised
 
+    def executable(
+        self, context_id: str, revision: int, plan_id: str | None = None
+    ) -> PlanRevision:
+        """The plan, if this is its newest revision and nothing else runs in the conversation."""
+        newest = self.newest(context_id, plan_id)
+        _refuse_stale(newest.revision, revision)
+        self.jobs.refuse_if_busy(context_id)
+        return newest
+
     def execute(self, job: Job, context: Context, max_parallel: int | None = None) -> Job:
         """The user's approval of the very revision that the job names: execute it.
 
         Where a run stopped half way the next one goes on; a plan that is done begins anew.
         """
-        approved = self.newest(context.id, job.plan_id)
         revision = job.plan_revision or 0
-        _refuse_stale(approved.revision, revision)
+        approved = self.executable(context.id, revision, job.plan_id)
         if all(step.status in DONE for step in approved.plan.steps):
             approved.plan = as_proposed(approved.plan)
         message = Message(
             context_id=context.id,
             role="user",
-            content=[TextPart(text=f"Execute the plan (revision {revision}).")],
-            data=TextData(approved_revision=revision, plan_id=approved.plan_id),
+            content=[TextPart(text=_approval(job))],
+            data=TextData(approved_revision=revision, plan_id=approved.plan_id, by=job.by),
         )
         facts = {"plan_id": approved.plan_id, "request": approved.request or approved.plan.goal}
 
@@ -248,6 +256,15 @@ class Plans:
 
 def _no_such_plan(plan_id: str) -> NotFound:
     return NotFound(f"This conversation has no plan '{plan_id}'.", code="no_plan")
+
+
+def _approval(job: Job) -> str:
+    """What stands for the approval among the messages. Only a person's is their own words."""
+    which = f"the plan (revision {job.plan_revision or 0})"
+    if job.by == "person":
+        return f"Execute {which}."
+    cell = f"A cell of {job.notebook}" if job.notebook else "A program"
+    return f"{cell} executes {which}{', under a policy file' if job.by == 'policy' else ''}."
 
 
 def _refuse_stale(newest: int, revision: int) -> None:

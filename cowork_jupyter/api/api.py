@@ -7,7 +7,9 @@ from contextlib import aclosing, suppress
 
 from pydantic import BaseModel
 
-from ..domain.contexts import Context, Job
+from ..domain.cell_commands import Say, SwitchRole
+from ..domain.contexts import Context, Job, RequestOrigin
+from ..domain.errors import Forbidden
 from ..domain.health import Health
 from ..domain.roles import DEFAULT_ROLE, AgentRole
 from . import (  # noqa: F401 (they register themselves)
@@ -26,10 +28,14 @@ from . import (  # noqa: F401 (they register themselves)
     api_workflows,
     models,
 )
-from .calls import Call, check_owner, origin_of
+from .calls import Call, check_owner, initiator_of
 from .openapi import OpenApi, describe_api
 from .routes import table
 
+_RAISES = (
+    "Only you can give the agent more rights. Switch to {role} in JupyterLab: in the Cowork panel, "
+    "or in a cell that you run there."
+)
 MODES = {"plan": AgentRole.PLANNER, "act": AgentRole.ACTOR}
 
 
@@ -112,12 +118,14 @@ async def delete_context(call: Call) -> None:
 async def send_message(call: Call) -> BaseModel:
     """Say something to the agent; a job works on it."""
     body = call.body
+    call.service.jobs.refuse_if_busy(call.path["id"])  # a cell that a person ran counts once
+    by = await initiator_of(call, lambda name: Say(name, body.content.strip()))
     message = call.service.send_message(
         call.path["id"],
         body.content,
         body.role,
         model=body.model,
-        origin=origin_of(call),
+        origin=RequestOrigin(by=by, cell_id=body.cell_id, card_id=body.card_id),
         replan=body.replan,
     )
     assert message.job_id
@@ -182,9 +190,17 @@ async def addressee(call: Call) -> BaseModel:
 )
 async def switch_role(call: Call) -> BaseModel:
     """Go on in another role."""
-    return await call.service.switch_role(
-        call.path["id"], call.body.role, confirm=call.body.confirm
-    )
+    return await _switch_role(call, call.body.role)
+
+
+async def _switch_role(call: Call, role: AgentRole) -> Context:
+    """To give it more rights than it has takes a person; a kernel may only take some away."""
+    context_id = call.path["id"]
+    present = call.service.journal.store.addressee(call.service.context(context_id))
+    by = await initiator_of(call, lambda name: SwitchRole(name, role.value))
+    if by != "person" and not role.spec.permissions <= present.spec.permissions:
+        raise Forbidden(_RAISES.format(role=role.spec.label), code="needs_person")
+    return await call.service.switch_role(context_id, role, confirm=call.body.confirm, by=by)
 
 
 @table.route(
@@ -197,8 +213,7 @@ async def switch_role(call: Call) -> BaseModel:
 )
 async def switch_mode(call: Call) -> BaseModel:
     """The older name of a role change: plan is the planner, act the actor."""
-    role = MODES[call.body.mode]
-    return await call.service.switch_role(call.path["id"], role, confirm=call.body.confirm)
+    return await _switch_role(call, MODES[call.body.mode])
 
 
 @table.route("GET", "context/{id}/jobs", answer=models.JobList, action="read", kernel=True)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
+from ..domain.cell_commands import Execute
+from ..domain.contexts import RequestOrigin
 from ..store import PlanRevision
 from . import models
-from .calls import Call, origin_of
+from .calls import Call, initiator_of
 from .routes import table
 
 
@@ -98,13 +100,18 @@ async def restore_plan(call: Call) -> BaseModel:
     "POST",
     "context/{id}/plan/execute",
     body=models.PlanExecution,
-    answer=models.JobAccepted,
+    answer=models.ExecutionAnswer,
     status=202,
     action="execute",
     kernel=True,
 )
 async def execute_plan(call: Call) -> BaseModel:
-    """The user's approval of this revision: the role becomes actor, and a job executes it."""
+    """The user's approval of this revision: the role becomes actor, and a job executes it.
+
+    To a kernel the answer may be that the plan waits for a person.
+    """
+    if not await _is_approved(call):
+        return models.AwaitsApproval()
     body = call.body
     job = await call.service.execute_plan(
         call.path["id"],
@@ -112,6 +119,19 @@ async def execute_plan(call: Call) -> BaseModel:
         body.max_parallel,
         model=body.model,
         plan_id=body.plan_id,
-        origin=origin_of(call),
+        origin=RequestOrigin(cell_id=body.cell_id, card_id=body.card_id),
     )
     return models.JobAccepted(job_id=job.id)
+
+
+async def _is_approved(call: Call) -> bool:
+    """A kernel's call approves nothing unless a person has just run the cell that makes it.
+
+    Such a cell means the current plan, and counts once: so all else is looked at before.
+    """
+    if call.caller.kernel_id is None:
+        return True
+    plans, context_id = call.service.plans, call.path["id"]
+    wanted = plans.executable(context_id, call.body.revision, call.body.plan_id)
+    is_current = wanted.plan_id == plans.newest(context_id).plan_id
+    return is_current and await initiator_of(call, Execute) == "person"

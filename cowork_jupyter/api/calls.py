@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
@@ -11,10 +11,11 @@ from urllib.parse import unquote
 
 from pydantic import BaseModel, ValidationError
 
-from ..domain.contexts import Initiator, RequestOrigin
+from ..domain.contexts import Initiator
 from ..domain.errors import CoworkError, InvalidInput, NotFound
 
 if TYPE_CHECKING:
+    from ..domain.cell_commands import CellCommand
     from ..domain.health import Problem
     from ..service import CoworkService
     from .routes import Route
@@ -73,6 +74,11 @@ class Host(Protocol):
     async def notebook_of(self, kernel_id: str) -> str | None:
         """The file of the notebook that a kernel runs by now; None if nobody knows."""
 
+    async def take_command(
+        self, kernel_id: str, notebook: str, cell_id: str, wanted: Collection[CellCommand]
+    ) -> bool:
+        """Whether a person has just run this cell, there, to have one of these done. Once."""
+
 
 @dataclass
 class Call:
@@ -110,10 +116,20 @@ def check_owner(service: CoworkService, caller: Caller, context_id: str) -> None
         raise NotFound(f"There is no context '{context_id}'.", details={"id": context_id})
 
 
-def origin_of(call: Call) -> RequestOrigin:
-    """Where a message or an approval comes from."""
-    body = call.body
-    return RequestOrigin(by=call.caller.initiator, cell_id=body.cell_id, card_id=body.card_id)
+async def initiator_of(call: Call, command: Callable[[str | None], CellCommand]) -> Initiator:
+    """Who wants this of a conversation: a kernel's call is a person's if they ran a cell for it.
+
+    `command` makes what such a cell says, of the name that it calls the conversation.
+    """
+    kernel_id, cell_id = call.caller.kernel_id, call.body.cell_id
+    if kernel_id is None:
+        return "person"
+    context = call.service.context(call.path["id"])
+    if cell_id is None or context.notebook is None:
+        return "kernel"
+    wanted = [command(name) for name in call.service.names(context)]
+    taken = await call.host.take_command(kernel_id, context.notebook, cell_id, wanted)
+    return "person" if taken else "kernel"
 
 
 def parse_body(raw: bytes, model: type[M]) -> M:

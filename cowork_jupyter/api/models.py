@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, RootModel
 
 from ..agents.inquiries import as_shown
 from ..domain.contexts import Context, Job
@@ -98,6 +98,8 @@ class RoleChange(Request):
 
     role: AgentRole
     confirm: bool = False
+    cell_id: Name | None = None
+    """The cell of the notebook that it is sent from."""
 
 
 class ModeChange(Request):
@@ -105,6 +107,8 @@ class ModeChange(Request):
 
     mode: Literal["plan", "act"]
     confirm: bool = False
+    cell_id: Name | None = None
+    """The cell of the notebook that it is sent from."""
 
 
 class PlanEdit(Request):
@@ -275,6 +279,16 @@ class JobAccepted(BaseModel):
     """A job works on it."""
 
     job_id: str
+
+
+class AwaitsApproval(BaseModel):
+    """Nothing was begun: a person has to say so first, with the Execute button of the card."""
+
+    waiting: Literal["approval"] = "approval"
+
+
+class ExecutionAnswer(RootModel[JobAccepted | AwaitsApproval]):
+    """`POST context/{id}/plan/execute`."""
 
 
 class EventList(BaseModel):

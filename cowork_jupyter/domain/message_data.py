@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, Field, model_serializer, model_validator
 
+from .contexts import Initiator
 from .data import Data
 from .plan import Plan, PlanStep
 from .replies import Question, Review
@@ -39,6 +40,8 @@ class TextData(Data):
     """The revision of the plan that the user approves with these words."""
     plan_id: str | None = None
     """The plan that has it."""
+    by: Initiator | None = None
+    """Who approves it."""
     guest: str | None = None
     """The agent of somebody else whose calls these are."""
     answer: Answer | None = None
@@ -176,10 +179,14 @@ class RoleChangeData(Data):
 
     before: AgentRole = Field(alias="from")
     to: AgentRole
+    by: Initiator | None = None
+    """Who switched it, if no person did."""
 
     @model_serializer(mode="wrap")
     def _as_written(self, handler):  # type: ignore[no-untyped-def] # a type would be its schema
         written = handler(self)
+        if self.by is None:
+            del written["by"]
         return {"from": written.pop("before"), **written}
 
 

@@ -11,9 +11,13 @@ import anywidget
 import traitlets
 
 from ..api.statuses import status_of
-from ..domain.errors import CoworkError
+from ..domain.errors import CoworkError, Forbidden
 from .link import Link
 
+_NOT_HERE = (
+    "Here only the kernel hears this button, and it cannot approve for you. "
+    "Click it in JupyterLab, on this card or in the Cowork panel."
+)
 STATIC = Path(__file__).parent.parent / "static"
 
 
@@ -70,6 +74,8 @@ class Card(anywidget.AnyWidget):
             stop = self._subscriptions.pop(body["subscription"], None)
             return stop() if stop else None
         answer = self._link.request(method, request["path"], request.get("body"))
+        if isinstance(answer, dict) and answer.get("waiting") == "approval":
+            raise Forbidden(_NOT_HERE, code="needs_person")
         return answer.decode("utf-8", "replace") if isinstance(answer, bytes) else answer
 
     def _subscribe(self, number: int, path: str, body: dict[str, Any]) -> None:

@@ -103,7 +103,7 @@ def _role(one: Command) -> Note:
     if context["role"] == role == role_in(link, context):
         return Note(f"The role is **{label}**.")
     try:
-        body = {"role": role, "confirm": confirmed}
+        body = {"role": role, "confirm": confirmed, "cell_id": one.desk.place.cell_id}
         link.request("POST", f"context/{context['id']}/role", body)
     except CoworkError as error:
         if error.code != "confirmation_required":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cache
 from typing import Any, Literal
 from urllib.parse import parse_qs
@@ -12,6 +12,7 @@ from urllib.parse import parse_qs
 from ..api import api
 from ..api.calls import Call, Caller
 from ..api.routes import Download, table
+from ..domain.cell_commands import CellCommand
 from ..domain.health import Problem
 from ..service import CoworkService
 from ..surroundings import lab_problems
@@ -35,6 +36,16 @@ class KernelHost:
     async def notebook_of(self, kernel_id: str) -> str | None:  # noqa: ARG002
         """Nobody knows more than the kernel itself."""
         return None
+
+    async def take_command(
+        self,
+        kernel_id: str,  # noqa: ARG002
+        notebook: str,  # noqa: ARG002
+        cell_id: str,  # noqa: ARG002
+        wanted: Collection[CellCommand],  # noqa: ARG002
+    ) -> bool:
+        """No other kernel asks this one."""
+        return False
 
 
 async def dispatch(service: CoworkService, method: str, path: str, body: Any = None) -> Any:

@@ -24,8 +24,10 @@ class Link(Protocol):
     def send(self, context_id: str, message: dict[str, Any], policy: Policy | None) -> str:
         """Say something to the agent; gives the job that works on it."""
 
-    def execute(self, context_id: str, approval: dict[str, Any], policy: Policy | None) -> str:
-        """Approve a plan; gives the job that carries it out."""
+    def execute(
+        self, context_id: str, approval: dict[str, Any], policy: Policy | None
+    ) -> str | None:
+        """Approve a plan; gives the job that carries it out, or None if a person has to say so."""
 
     def subscribe(self, context_id: str, after: int, deliver: Deliver) -> Callable[[], None]:
         """Bring every event after a place, from some thread, until the answer is called."""

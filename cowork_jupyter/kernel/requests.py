@@ -16,7 +16,7 @@ from .addressee import card_of_open_plan, jobs_of, role_in, role_named
 from .busy import note_of_run, wait_until_free
 from .desk import Context, Desk
 from .link import Policy
-from .output import Output
+from .output import Note, Output
 from .problem import CellProblem
 from .run import Run
 from .status import NOT_SENT, show_status
@@ -28,6 +28,11 @@ _WORDS = {
     "Do it on the card or in the Cowork panel.",
     "no_plan": "There is no plan in this conversation yet. Make one with %%plan.",
 }
+
+_APPROVE = (
+    "Click **Execute plan** on the card in JupyterLab, or in the Cowork panel, to run this plan. "
+    "A cell runs it only when you run that cell in JupyterLab yourself."
+)
 
 
 @contextmanager
@@ -127,17 +132,20 @@ def _execute(desk: Desk, request: Request) -> Run | None:
         return _watched(desk, earlier, display=request.display, again=plan).show()
     approval = {**plan, "model": request.model, "cell_id": desk.place.cell_id}
 
-    def approve() -> str:
+    def approve() -> str | None:
         return desk.link.execute(context["id"], approval, request.policy)
 
     return _begin(desk, request, context, approve)
 
 
-def _begin(desk: Desk, request: Request, context: Context, start: Callable[[], str]) -> Run | None:
+def _begin(
+    desk: Desk, request: Request, context: Context, start: Callable[[], str | None]
+) -> Run | None:
     """Start it once the conversation is free; a cell that does not wait says why it cannot."""
     while True:
         try:
-            return _begun(desk, request, start())
+            job_id = start()
+            return _begun(desk, request, job_id) if job_id else _unapproved(desk, request, context)
         except CoworkError as error:
             if error.code != "job_running" or desk.link.kind == "kernel":
                 raise
@@ -150,6 +158,19 @@ def _begin(desk: Desk, request: Request, context: Context, start: Callable[[], s
 def _begun(desk: Desk, request: Request, job_id: str) -> Run:
     run = _watched(desk, job_id, display=request.display)
     return run.wait() if request.wait or desk.link.kind == "kernel" else run.show()
+
+
+def _unapproved(desk: Desk, request: Request, context: Context) -> Run:
+    """The plan waits for a person: its card has the button. The cell does not wait for them."""
+    made_by = card_of_open_plan(desk.link, context)
+    if made_by is None:  # made by hand, or executed before
+        raise CellProblem(_APPROVE.replace("**", ""))
+    run = _watched(desk, made_by, display=request.display)
+    run.awaits_approval = True
+    run.show()
+    if request.display:
+        display(Note(_APPROVE))
+    return run
 
 
 def _watched(desk: Desk, job_id: str, *, display: bool, again: dict[str, Any] | None = None) -> Run:

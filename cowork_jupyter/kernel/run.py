@@ -45,6 +45,8 @@ class Run:
         self._card: dict[str, Any] = {}
         self.id = job_id
         self.markdown = ""
+        self.awaits_approval = False
+        """Whether it was to execute its plan, and a person has to say so first."""
 
     def show(self) -> Run:
         """Look at it, and show what was found."""
@@ -128,7 +130,14 @@ class Run:
     @property
     def status(self) -> str:
         """`running`, `waiting`, `completed`, `failed`, `cancelled` or `interrupted`."""
+        if self.awaits_approval and not self._is_executed():
+            return "waiting"
         return str(self.snapshot["status"])
+
+    def _is_executed(self) -> bool:
+        revision = self.snapshot["revision"]
+        jobs = self.snapshot["jobs"]
+        return any((job["kind"], job["plan_revision"]) == ("plan", revision) for job in jobs)
 
     @property
     def ok(self) -> bool:

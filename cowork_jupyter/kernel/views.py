@@ -140,7 +140,7 @@ def _speaker(message: Item) -> str:
     if message["message_type"] == "task_assignment":
         return "Cowork"
     if message["role"] == "user":
-        return "You"
+        return "A cell" if message["data"].get("by") in ("kernel", "policy") else "You"
     return str(message["agent_role"] or "Cowork").capitalize()
 
 

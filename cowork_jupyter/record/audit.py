@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import BaseModel
 
-from ..domain.contexts import StepStatus
+from ..domain.contexts import Initiator, StepStatus
 from ..domain.plan import PlanStep
 from ..domain.roles import AgentRole
 from ..tools.base import Tool
@@ -103,6 +103,8 @@ class Audit(BaseModel):
     revision: int = 0
     goal: str = ""
     made_at: str | None = None
+    executed_by: Initiator | None = None
+    """Who had this revision executed: a person, who approved it, or who else; None if nobody."""
     planned_time: str = ""
     steps: list[StepAudit] = []
     outside: list[Outside] = []
@@ -126,6 +128,7 @@ def audit(facts: Facts, tools: Mapping[str, Tool]) -> Audit:
         revision=revision.revision if revision else 0,
         goal=revision.plan.goal if revision else "",
         made_at=revision.made_at if revision else None,
+        executed_by=facts.executed_by,
         planned_time=revision.plan.estimated_total_time if revision else "",
         steps=steps,
         outside=_outside([use for use in uses if id(use) not in inside], tools),

@@ -13,7 +13,7 @@ from ..domain.messages import Message, MessageType
 from ..domain.plan import PlanStep
 from ..store import Inquiry
 from ..store.records import PENDING
-from .decided import asked_by
+from .decided import EXECUTED, asked_by
 from .discretion import Discretion
 from .markdown import code, line, quote
 from .report import duration
@@ -110,7 +110,7 @@ class _Writer:
         parts = [
             f"{run.job.created_at[:16].replace('T', ' ')} UTC",
             f"asked by {line(by)}" if by else "",
-            f"revision {executions[-1].plan_revision} of the plan was approved"
+            f"revision {executions[-1].plan_revision} of the plan {EXECUTED[executions[-1].by]}"
             if executions
             else "",
         ]

@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel
 
-from ..domain.contexts import JobKind, JobStatus, StepStatus, Usage
+from ..domain.contexts import Initiator, JobKind, JobStatus, StepStatus, Usage
 from ..domain.data import Data
 from ..domain.messages import MessageRole, MessageType
 from ..domain.roles import AgentRole
@@ -47,6 +47,7 @@ class CardJob(Excerpt):
     error: str | None
     plan_id: str | None
     plan_revision: int | None
+    by: Initiator
     card_id: str
     created_at: str
     completed_at: str | None

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import re
 
+from ..domain.contexts import Initiator
 from .card_model import UserDecision
 from .run import Run
 
+EXECUTED: dict[Initiator, str] = {
+    "person": "was approved",
+    "kernel": "was executed by code",
+    "policy": "was executed by code, under a policy file",
+    "guest": "was executed by another agent",
+}
+"""What became of a plan's revision, by who had it executed: only a person approves."""
 _NOBODY = re.compile(r"[0-9a-f]{32}")
 """What Jupyter calls users who came with a token: it stands for no person."""
 

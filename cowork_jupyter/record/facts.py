@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ..domain.contexts import Context, Job, JobKind, Task
+from ..domain.contexts import Context, Initiator, Job, JobKind, Task
 from ..domain.events import Event, FileMoved
 from ..domain.messages import Message
 from ..store import CheckpointRecord, PlanRevision, Store
@@ -30,6 +30,19 @@ class Facts:
     def tasks(self) -> list[Task]:
         """The tasks of all jobs, oldest first."""
         return [task for job in self.jobs for task in job.tasks]
+
+    @property
+    def executed_by(self) -> Initiator | None:
+        """Who had the audited revision executed last."""
+        wanted = self.revision
+        return next(
+            (
+                job.by
+                for job in reversed(self.jobs)
+                if wanted and job.executes(wanted.plan_id) and job.plan_revision == wanted.revision
+            ),
+            None,
+        )
 
     @cached_property
     def moves(self) -> list[FileMoved]:

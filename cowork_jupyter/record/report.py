@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from ..domain.contexts import StepStatus
 from ..domain.events import UsageCharged
 from .audit import Audit, Outside, StepAudit, Work
+from .decided import EXECUTED
 from .discretion import Discretion
 from .facts import Facts
 from .markdown import code, line, quote, table
@@ -71,7 +72,8 @@ def _plan(audit: Audit) -> Iterator[str]:
     totals = audit.totals
     planned = f" (planned: {line(audit.planned_time)})" if audit.planned_time else ""
     summary = [
-        f"Revision {audit.revision}",
+        f"Revision {audit.revision}"
+        + (f" {EXECUTED[audit.executed_by]}" if audit.executed_by else ""),
         f"{totals.completed} of {totals.steps} steps completed",
         duration(totals.seconds) + planned,
         f"{totals.tokens:,} tokens" if totals.tokens else "",

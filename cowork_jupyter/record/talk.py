@@ -59,6 +59,7 @@ class _Teller:
             for event in facts.events
             if isinstance(event.data, QuestionAnswered) and event.data.value is not None
         }
+        self._askers = _askers(facts)
         self._told_last: dict[str | None, str] = {}
         """The last words of each task, so that they are not repeated as its result."""
 
@@ -98,6 +99,8 @@ class _Teller:
                 return self._question(message, question)
             case TextData(answer=Answer()):
                 return ""  # it stands below its question
+            case TextData(by="kernel" | "policy"):
+                return f"*{line(message.text)}*"
             case ReviewData() as review:
                 return self._review(message, review)
             case TaskAssignmentData(replan=True):
@@ -160,7 +163,7 @@ class _Teller:
 
     def _name(self, message: Message) -> str:
         if message.role == "user":
-            return "You"
+            return self._askers.get(message.id, "You")
         step = self._step(message)
         whose = "Cowork" if message.role == "system" else self._agent(message)
         return f"{whose}, {step.lower()}" if step else whose
@@ -171,6 +174,18 @@ class _Teller:
     def _step(self, message: Message) -> str:
         number = self._steps.get(message.task_id or "")
         return f"Step {line(number)}" if number else ""
+
+
+def _askers(facts: Facts) -> dict[str, str]:
+    """By message: who began a job with it, where that was no person."""
+    jobs = {job.id: job for job in facts.jobs if job.by != "person"}
+    found = {}
+    for message in facts.messages:
+        job = jobs.pop(message.job_id or "", None) if message.role == "user" else None
+        if job and isinstance(message.data, TextData):
+            cell = f"A cell of {line(job.notebook)}" if job.notebook else "A program"
+            found[message.id] = line(message.data.guest) if message.data.guest else cell
+    return found
 
 
 def _step_numbers(facts: Facts) -> dict[str, str]:

@@ -29,6 +29,7 @@ from .tabs import Tab, Tabs
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from ..domain.cell_commands import CellCommand
     from ..domain.health import Problem
     from ..domain.settings import Settings
     from ..mcp.server.http import Doors
@@ -140,6 +141,24 @@ class CoworkExtension(ExtensionApp):
             if session["kernel"] and session["kernel"]["id"] == kernel_id:
                 return os.path.join(app.root_dir, session["path"])  # noqa: PTH118
         return None
+
+    async def take_command(
+        self, kernel_id: str, notebook: str, cell_id: str, wanted: Collection[CellCommand]
+    ) -> bool:
+        """Whether a tab says so of a cell of this kernel's own notebook.
+
+        Whatever it says, code of an agent that runs there now is no person.
+        """
+        assert self.serverapp is not None
+        root, file = self.serverapp.root_dir, real_path(self.service.settings.workspace, notebook)
+        own = await self.notebook_of(kernel_id)
+        assert self._kernels is not None
+        if own is None or real_path(root, own) != file:
+            return False
+        if self._kernels.runs_code_of_agent(kernel_id):
+            return False
+        tabs = self.tabs.having(file, root)
+        return any(tab.person_runs.take(path, cell_id, wanted) for tab, path in tabs)
 
     def _tell_pages(self) -> None:
         """Let pages know that something may wait for the user; before that they need not ask."""

@@ -75,6 +75,7 @@ class ServerKernels:
         self._patience = patience
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._running: set[asyncio.Task[Ran]] = set()
+        self._with_code_of_agent: set[str] = set()
 
     # For tools
 
@@ -143,6 +144,10 @@ class ServerKernels:
         found = await self._find(workspace, path)
         return Variable.of(name, await report_on(found.manager, name))
 
+    def runs_code_of_agent(self, kernel_id: str) -> bool:
+        """Whether an agent's code runs in this kernel, or waits there for its turn."""
+        return kernel_id in self._with_code_of_agent
+
     async def close(self) -> None:
         """Nobody waits for what still runs."""
         for task in list(self._running):
@@ -207,12 +212,14 @@ class ServerKernels:
             await _until_free(line, run.show)
             began = time.monotonic()
             started.sent = True
-            request, in_tab = await self._send(workspace, found, run, line)
             outputs = Outputs(Live(run.show))
             vigil = started.vigil = Vigil(_pid(found.manager), run.stalled, self._patience)
+            self._with_code_of_agent.add(found.kernel_id)
             try:
+                request, in_tab = await self._send(workspace, found, run, line)
                 await _follow(line, request, outputs, started, vigil)
             finally:
+                self._with_code_of_agent.discard(found.kernel_id)
                 vigil.close()
         kept = outputs.as_notebook()
         hidden = tuple(map(run.mask.everywhere, kept))

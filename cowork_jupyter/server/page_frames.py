@@ -47,5 +47,22 @@ class AnswerPart(BaseModel):
     last: bool
 
 
-Frame = Subscribe | Unsubscribe | Documents | AnswerPart
+class CellStarted(BaseModel):
+    """A person has run a cell that asks something of us."""
+
+    type: Literal["cell-started"]
+    path: str
+    cell_id: str
+    source: str
+
+
+class CellEnded(BaseModel):
+    """That cell has ended; without an id, all cells of the notebook have, as its kernel has."""
+
+    type: Literal["cell-ended"]
+    path: str
+    cell_id: str | None = None
+
+
+Frame = Subscribe | Unsubscribe | Documents | AnswerPart | CellStarted | CellEnded
 frames: TypeAdapter[Frame] = TypeAdapter(Annotated[Frame, Field(discriminator="type")])

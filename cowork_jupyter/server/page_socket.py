@@ -91,6 +91,10 @@ class PageSocket(Socket):
                 self.extension.mark_cells(self._tab, opened)
             case "answer":
                 self._tab.take_answer(frame)
+            case "cell-started":
+                self._tab.person_runs.begin(frame.path, frame.cell_id, frame.source)
+            case "cell-ended":
+                self._tab.person_runs.end(frame.path, frame.cell_id)
 
     def _subscribe(self, asked: Subscribe) -> None:
         if asked.subscription in self._subscriptions:

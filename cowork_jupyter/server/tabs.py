@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tornado.websocket import WebSocketClosedError
 
 from .paths import real_path
+from .person_runs import PersonRuns
 
 if TYPE_CHECKING:
     from .page_frames import AnswerPart, OpenDocument
@@ -52,6 +53,7 @@ class Tab:
         """The notebooks that are open in it, and when the user was last in each."""
         self.had: set[str] = set()
         """The notebooks that are or were open in it."""
+        self.person_runs = PersonRuns()
         self._numbers = count(1)
         self._questions: dict[int, asyncio.Future[str]] = {}
         self._parts: dict[int, list[str]] = {}

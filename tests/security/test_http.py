@@ -171,11 +171,13 @@ def test_a_kernel_that_rewrites_the_plan(site: Site) -> None:
     assert site.user.get(f"context/{context}/plan").json()["plan"] is None
 
 
-def test_a_kernel_that_makes_itself_an_actor_still_asks(site: Site) -> None:
-    """`%cowork role actor` works from a cell; it is no leave for what the actor then does."""
+def test_a_kernel_that_asks_an_actor_is_asked_like_anybody(site: Site) -> None:
+    """`%%act` works from a cell; it is no leave for what the actor then does."""
     context = site.context("planner")
-    site.kernel.post(f"context/{context}/role", json={"role": "actor"}).raise_for_status()
-    site.kernel.post(f"context/{context}/messages", json={"content": "take it"})
+    switch = site.kernel.post(f"context/{context}/role", json={"role": "actor"})
+    assert switch.status_code == 403
+    body = {"content": "take it", "role": "actor"}
+    site.kernel.post(f"context/{context}/messages", json=body).raise_for_status()
     items = wait(lambda: site.user.get(f"context/{context}/permissions").json()["items"])
     body = {"decision": "allow", "scope": "once"}
     assert site.kernel.post(f"permissions/{items[0]['id']}", json=body).status_code == 403

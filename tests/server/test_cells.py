@@ -20,10 +20,12 @@ from tests.scripted import ScriptedServer, call, plan, stall, text
 from tests.unit.kernel.kernels import SECONDS, Cells, wait_until_ready
 
 from .live import TOKEN, LiveServer, live_server
+from .live_page import live_page
 
 HEADERS = {"Authorization": f"token {TOKEN}"}
 STEP = {"action": "Write a.txt", "files": ["a.txt"], "tools_needed": ["create_file"]}
 Open = Callable[..., Cells]
+NOTEBOOK = "sub/sales.ipynb"
 
 
 @pytest.fixture
@@ -41,7 +43,7 @@ def open_notebook(server: LiveServer, tmp_path: Path) -> Iterator[Open]:
 
         def start(*, load: bool = True) -> Cells:
             wanted = {
-                "path": "sub/sales.ipynb",
+                "path": NOTEBOOK,
                 "name": "sales.ipynb",
                 "type": "notebook",
                 "kernel": {"name": "python3"},
@@ -160,7 +162,8 @@ def test_an_empty_cell_executes_the_plan_once(
     scripted.add(call("create_file", path="a.txt", content="a\n"), text("Written."))
     cells = open_notebook()
     cells.run("%%plan --wait\nWrite a file", "c1")
-    done = cells.run("%%act --wait", "c2")
+    with live_page(server, NOTEBOOK) as person:
+        done = person.run(cells, "%%act --wait", "c2")
     assert done.card["snapshot"]["status"] == "completed"
     assert (tmp_path / "root" / "a.txt").read_text() == "a\n"
     again = cells.run("%%act", "c2")
@@ -247,7 +250,9 @@ def test_asking_goes_on_with_the_plan_until_it_is_executed(
     scripted.add(call("create_file", path="a.txt", content="a\n"), text("Written."))
     rule = {"effect": "allow", "rule": "create_file", "scope": "global"}
     httpx.post(f"{server.api}rules", headers=HEADERS, json=rule, timeout=SECONDS)
-    assert cells.run("%%act --wait", "c3").card["snapshot"]["status"] == "completed"
+    with live_page(server, NOTEBOOK) as person:
+        acted = person.run(cells, "%%act --wait", "c3")
+    assert acted.card["snapshot"]["status"] == "completed"
     scripted.add(text("You are welcome."), plan("Write b", STEP), text("Looks good."))
     assert cells.run("%%ask --wait\nThanks", "c4").card["role"] == "actor"
     assert cells.run("%%ask planner --wait\nNow b", "c5").card["role"] == "planner"
@@ -262,7 +267,8 @@ def test_asking_is_answered_by_the_planner_of_a_second_plan(
     scripted.add(plan("Write a", STEP), call("create_file", path="a.txt", content="a\n"))
     scripted.add(text("Written."), plan("Write b", STEP), plan("Write b, but better", STEP))
     cells.run("%%plan --wait\nWrite a file", "c1")
-    cells.run("%%act --wait", "c2")
+    with live_page(server, NOTEBOOK) as person:
+        person.run(cells, "%%act --wait", "c2")
     second = cells.run("%%plan --wait\nWrite another file", "c3").card
     asked = cells.run("from cowork_jupyter import Cowork\nCowork().ask('Do it better')", "c4")
     assert asked.card["role"] == "planner"

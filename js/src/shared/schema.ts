@@ -75,6 +75,8 @@ export interface components {
          */
         Audit: {
             context_id: string;
+            /** @default null */
+            executed_by: ("person" | "kernel" | "policy" | "guest") | null;
             /** @default  */
             goal: string;
             /** @default null */
@@ -106,6 +108,17 @@ export interface components {
         AuditQuery: {
             /** @default null */
             job_id?: string | null;
+        };
+        /**
+         * AwaitsApproval
+         * @description Nothing was begun: a person has to say so first, with the Execute button of the card.
+         */
+        AwaitsApproval: {
+            /**
+             * @default approval
+             * @constant
+             */
+            waiting: "approval";
         };
         /**
          * BasePrompt
@@ -152,6 +165,8 @@ export interface components {
          * @description What a card must know of each of its jobs.
          */
         CardJob: {
+            /** @enum {string} */
+            by: "person" | "kernel" | "policy" | "guest";
             card_id: string;
             completed_at: string | null;
             created_at: string;
@@ -734,6 +749,11 @@ export interface components {
          */
         EventType: "text-delta" | "reasoning-delta" | "message" | "tool-call" | "tool-result" | "permission-request" | "permission-resolved" | "question-asked" | "question-answered" | "plan-update" | "job-started" | "task-started" | "task-completed" | "job-completed" | "role-changed" | "checkpoint-created" | "cell-changed" | "file-moved" | "queue-changed" | "usage" | "notice" | "error";
         /**
+         * ExecutionAnswer
+         * @description `POST context/{id}/plan/execute`.
+         */
+        ExecutionAnswer: components["schemas"]["JobAccepted"] | components["schemas"]["AwaitsApproval"];
+        /**
          * ExportFormat
          * @description What a conversation can be taken along as; also the ending of the file's name.
          * @enum {string}
@@ -1192,6 +1212,8 @@ export interface components {
          * @description `POST context/{id}/mode`, the older name of a role change.
          */
         ModeChange: {
+            /** @default null */
+            cell_id?: string | null;
             /** @default false */
             confirm?: boolean;
             /** @enum {string} */
@@ -2298,6 +2320,8 @@ export interface components {
          * @description `POST context/{id}/role`.
          */
         RoleChange: {
+            /** @default null */
+            cell_id?: string | null;
             /** @default false */
             confirm?: boolean;
             role: components["schemas"]["AgentRole"];
@@ -2307,6 +2331,8 @@ export interface components {
          * @description The conversation goes on in another role.
          */
         RoleChangeData: {
+            /** @default null */
+            by?: ("person" | "kernel" | "policy" | "guest") | null;
             from: components["schemas"]["AgentRole"];
             to: components["schemas"]["AgentRole"];
         };
@@ -2781,6 +2807,8 @@ export interface components {
             answer?: components["schemas"]["Answer-Output"] | null;
             /** @default null */
             approved_revision?: number | null;
+            /** @default null */
+            by?: ("person" | "kernel" | "policy" | "guest") | null;
             /** @default null */
             cell_id?: string | null;
             /** @default null */

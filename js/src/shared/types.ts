@@ -13,7 +13,8 @@ export type JobStatus = Schema['JobStatus'];
 export type StepStatus = Schema['StepStatus'];
 export type Job = Schema['Job'];
 /** What a job is, as it says itself. */
-export type JobFacts = Omit<Schema['CardJob'], 'role'> & { role: string };
+/** Cards of earlier versions do not say who started a job. */
+export type JobFacts = Omit<Schema['CardJob'], 'role' | 'by'> & Partial<Pick<Schema['CardJob'], 'by'>> & { role: string };
 export type PlanStep = Schema['PlanStep'];
 /** Of a large plan a saved card has only the first steps. */
 export type Plan = Schema['Plan'] & { steps_left_out?: number };

@@ -35,6 +35,8 @@ class FakeLink:
                 raise ZeroDivisionError("oops")
             case "file":
                 return b"a line\n"
+            case "context/c/plan/execute":
+                return {"waiting": "approval"}
         return {"asked": [method, path, body]}
 
     def send(self, context_id: str, message: dict[str, Any], policy: Policy | None) -> str:
@@ -71,6 +73,15 @@ def sent(card: Card, monkeypatch: pytest.MonkeyPatch) -> queue.Queue[Any]:
 
 def ask(card: Card, **request: Any) -> None:
     card._handle_custom_msg(request, [])
+
+
+def test_a_button_that_only_the_kernel_hears_approves_nothing_and_says_where_to_click(
+    card: Card, sent: queue.Queue[Any]
+) -> None:
+    ask(card, id=1, method="POST", path="context/c/plan/execute", body={"revision": 1})
+    answer = sent.get(timeout=SECONDS)
+    assert answer["status"] == 403
+    assert "Click it in JupyterLab" in answer["body"]["error"]["message"]
 
 
 def test_a_request_is_answered_under_its_number(card: Card, sent: queue.Queue[Any]) -> None:

@@ -130,6 +130,14 @@ def test_it_tells_when_who_asked_and_what_they_decided() -> None:
     assert (decided["what"], decided["allowed"]) == ("pip list", False)
     day = f"{BEGAN[:10]} {BEGAN[11:16]} UTC"
     assert f"*{day} · asked by ada · revision 2 of the plan was approved*" in made.markdown
+    assert [one["by"] for one in snapshot["jobs"]] == ["person"]
+
+
+def test_a_cell_that_executes_a_plan_where_nobody_is_approves_nothing() -> None:
+    job = {"kind": JobKind.PLAN, "plan_id": "plan_1", "plan_revision": 2, "by": "kernel"}
+    made = card_of(run(message("A cell executes the plan.", role="user"), job=job))
+    assert "revision 2 of the plan was executed by code*" in made.markdown
+    assert "approved" not in made.markdown
 
 
 def test_a_name_that_stands_for_nobody_is_not_told() -> None:

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from markdown_it import MarkdownIt
 
-from cowork_jupyter.domain.contexts import StepStatus
+from cowork_jupyter.domain.contexts import Initiator, StepStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
@@ -55,6 +55,47 @@ def log() -> Log:
     return log
 
 
+@pytest.mark.parametrize(
+    ("by", "revision", "said"),
+    [
+        ("person", "Revision 1 was approved", "**You, 14:00**\n\n> Execute the plan."),
+        ("kernel", "Revision 1 was executed by code", "\n*A cell executes the plan.*\n"),
+        (
+            "policy",
+            "Revision 1 was executed by code, under a policy file",
+            "\n*A cell executes the plan.*\n",
+        ),
+    ],
+)
+def test_it_says_who_had_the_plan_executed(
+    log: Log, by: Initiator, revision: str, said: str
+) -> None:
+    log.job.by = by
+    words = "Execute the plan." if by == "person" else "A cell executes the plan."
+    log.say(words, role="user", approved_revision=1, by=by)
+    told = exported(log)
+    assert f"{revision} · 1 of 2 steps completed" in told
+    assert said in told
+
+
+@pytest.mark.parametrize(
+    ("by", "facts", "name"),
+    [
+        ("person", {}, "You"),
+        ("kernel", {}, "A cell of a.ipynb"),
+        ("guest", {"guest": "goose"}, "goose"),
+    ],
+)
+def test_it_says_who_asked_and_who_went_on(by: Initiator, facts: dict[str, Any], name: str) -> None:
+    log = Log()
+    log.job.by, log.job.notebook = by, "a.ipynb"
+    log.say("Look around", role="user", **facts)
+    log.say("Look again", role="user")
+    told = exported(log)
+    assert f"**{name}, 14:00**\n\n> Look around" in told
+    assert "**You, 14:00**\n\n> Look again" in told
+
+
 def test_jsonl_has_the_context_and_then_all_events_in_order(log: Log) -> None:
     first, *rest = map(json.loads, exported(log, "jsonl").splitlines())
     assert first["type"] == "context"
@@ -71,7 +112,7 @@ def test_markdown_reads_as_a_report(log: Log) -> None:
     assert text.startswith(
         "# Sales\n\n4 July 2026, 14:00 UTC · `gpt-5-mini` · Actor, Planner\n\n"
         "## Goal\n\n> Clean sales.csv\n\n## The plan, and what came of it\n\n"
-        "Revision 1 · 1 of 2 steps completed · "
+        "Revision 1 was approved · 1 of 2 steps completed · "
     )
     assert "| ✓ 1 | Drop duplicates | `update_file`, `clean.py`, 5 s | " in text
     assert "`update_file` `execute_command`, changed `clean.py`, 9.0 s | extra tool |" in text

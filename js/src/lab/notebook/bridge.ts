@@ -10,10 +10,12 @@ import { inParts, type Question } from './answers';
 import { isOnServer } from './drives';
 import type { Decide } from './marks';
 import { answerTo } from './operations';
+import { PersonRuns } from './personRuns';
 
 export class NotebookBridge {
   private readonly socket: PageSocket;
   private readonly decide: Decide;
+  private readonly personRuns: PersonRuns;
   private isListening = false;
   private isTelling = false;
 
@@ -24,6 +26,10 @@ export class NotebookBridge {
   ) {
     this.socket = sharedSocket(app.serviceManager.serverSettings);
     this.decide = (ids, decision) => channel.request('POST', 'cell-changes', { ids, decision });
+    this.personRuns = new PersonRuns(
+      frame => this.socket.send(frame),
+      () => this.panels()
+    );
     tracker.widgetAdded.connect((_, panel) => this.follow(panel));
     tracker.forEach(panel => this.follow(panel));
     tracker.currentChanged.connect(() => this.tell());
@@ -33,6 +39,7 @@ export class NotebookBridge {
 
   private follow(panel: NotebookPanel): void {
     this.listen();
+    this.personRuns.follow(panel);
     panel.context.pathChanged.connect(() => this.tell());
     panel.disposed.connect(() => this.tell());
     this.tell();

@@ -28,7 +28,7 @@ export function RecordNote({ card, copiedFrom }: RecordNoteProps): VNode {
           ? t('A record from %1; not live here.', when)
           : t('A record; not live here.')}
       {by && ` ${t('Asked by %1.', oneLine(String(by), 80))}`}
-      {jobs?.some(({ kind }) => kind === 'plan') && ` ${t('Plan, revision %1: approved.', String(revision))}`}
+      {jobs?.some(({ kind, by = 'person' }) => kind === 'plan' && by === 'person') && ` ${t('Plan, revision %1: approved.', String(revision))}`}
     </p>
   );
 }

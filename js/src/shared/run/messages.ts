@@ -57,12 +57,12 @@ function entryOf(message: Message, thoughtFor: number | null): Entry | null {
 
 /** What the user did, and what came of it, stored as a message. */
 function ofTheUser(message: MessageOf<'text'>): Entry | null {
-  const { approved_revision, reproduction } = message.data;
+  const { approved_revision, by = 'person', reproduction } = message.data;
   if (reproduction) {
     return { ...placed(message), kind: 'check', check: reproduction };
   }
   return typeof approved_revision === 'number'
-    ? { ...line(message, 'decision', t('You approved the plan.')), allowed: true, approval: true }
+    ? { ...line(message, 'decision', by === 'person' ? t('You approved the plan.') : undefined), allowed: true, approval: true }
     : null;
 }
 

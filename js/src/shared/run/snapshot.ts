@@ -48,7 +48,7 @@ function dataOf(type: Message['message_type'], data: Record<string, unknown>): o
   if (type === 'question' || type === 'review') {
     return type === 'question' ? questionOf(data) : reviewOf(data);
   }
-  const { parameters, error, answer, reproduction, approved_revision } = data;
+  const { parameters, error, answer, reproduction } = data;
   const said = Object.fromEntries(['call_id', 'tool', 'summary', 'reasoning', 'problem'].map(name => [name, text(data[name])]));
   return {
     ...said,
@@ -56,7 +56,6 @@ function dataOf(type: Message['message_type'], data: Record<string, unknown>): o
     parameters: isRecord(parameters) ? parameters : {},
     error: isRecord(error) ? { code: text(error['code']), message: text(error['message']) } : null,
     answer: isRecord(answer) ? { question_id: text(answer['question_id']), value: text(answer['value']) } : null,
-    approved_revision: typeof approved_revision === 'number' ? approved_revision : null,
     reproduction: isRecord(reproduction) ? reproductionOf(reproduction) : null
   };
 }

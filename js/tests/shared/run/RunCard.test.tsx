@@ -203,6 +203,16 @@ describe('a record', () => {
     expect(buttons(screen)).toEqual([]);
   });
 
+  it.each([
+    [undefined, true],
+    ['person' as const, true],
+    ['kernel' as const, false]
+  ])('says that a plan was approved if a person did: %s', async (by, isSaid) => {
+    const execution = job('j1', { kind: 'plan', plan_id: 'p1', plan_revision: 1, ...(by && { by }) });
+    const { screen } = await show(planned({ jobs: [execution] }), new FakeServer(null));
+    expect(screen.textContent.includes('Plan, revision 1: approved.')).toBe(isSaid);
+  });
+
   it('is what every card is until the server has answered', async () => {
     const server = new FakeServer(planned());
     server.answers.set('GET jobs/j1/card', new CoworkError({ code: 'unreachable', message: 'Away.' }));

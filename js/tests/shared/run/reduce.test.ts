@@ -202,6 +202,17 @@ describe('a plan', () => {
     expect(state).toMatchObject({ stale: ['a.csv'], madeAt: fromCard(planned()).madeAt });
   });
 
+  it.each([
+    [undefined, 'You approved the plan.'],
+    ['person', 'You approved the plan.'],
+    ['kernel', 'A cell executes the plan.'],
+    ['policy', 'A cell executes the plan.']
+  ])('is approved by a person only: %s', (by, text) => {
+    const data = { approved_revision: 1, ...(by && { by }) };
+    const state = after(fromCard(planned()), event(11, 'message', { ...message('text', 'A cell executes the plan.', { role: 'user', data }) }));
+    expect(state.entries.at(-1)).toMatchObject({ kind: 'decision', approval: true, text });
+  });
+
   it('is followed when it is executed, whoever said so', () => {
     const state = after(
       fromCard(planned()),

@@ -1,0 +1,118 @@
+"""What the text of a cell says that it asks for: to tell what a person wanted who ran it."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NoReturn, TypeGuard
+
+_CELL_MAGIC = re.compile(r"\s*%%(plan|act|ask)(?:[ \t]+([^\n]*))?(?:\n(.*))?", re.DOTALL)
+_LINE_MAGIC = re.compile(r"^[ \t]*%cowork[ \t]+(.+)$", re.MULTILINE)
+_NOT_PYTHON = re.compile(r"^[ \t]*[%!?].*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Execute:
+    """Execute the current plan."""
+
+    conversation: str | None
+    """Its name; None is the notebook's own."""
+
+
+@dataclass(frozen=True)
+class SwitchRole:
+    """Go on in another role."""
+
+    conversation: str | None
+    role: str
+
+
+@dataclass(frozen=True)
+class Say:
+    """Say something to the agent."""
+
+    conversation: str | None
+    text: str
+
+
+CellCommand = Execute | SwitchRole | Say
+
+
+def commands_in(source: str) -> list[CellCommand]:
+    """All that a cell asks for in so many words; what only its code could tell is not among it."""
+    magic = _CELL_MAGIC.fullmatch(source)
+    if magic is None:
+        return [*_line_magics(source), *_calls(source)]
+    name, line, body = magic[1], magic[2] or "", (magic[3] or "").strip()
+    try:
+        conversation = _options.parse_args(shlex.split(line)).context
+    except ValueError:
+        return []
+    if body:
+        return [Say(conversation, body)]
+    return [Execute(conversation)] if name == "act" else []
+
+
+class _Options(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise ValueError(message)
+
+
+_options = _Options(add_help=False)
+_options.add_argument("role", nargs="?")
+_options.add_argument("-c", "--context")
+_options.add_argument("-m", "--model")
+_options.add_argument("--policy")
+_options.add_argument("--wait", action="store_true")
+
+
+def _line_magics(source: str) -> Iterator[CellCommand]:
+    for line in _LINE_MAGIC.findall(source):
+        try:
+            words = shlex.split(line)
+        except ValueError:
+            continue
+        name = None
+        if words[:1] == ["-c"] and len(words) > 1:
+            name, words = words[1], words[2:]
+        if words == ["execute"]:
+            yield Execute(name)
+        elif words[:1] == ["role"] and len(words) > 1:
+            yield SwitchRole(name, words[1])
+
+
+def _calls(source: str) -> Iterator[CellCommand]:
+    """`Cowork("name").execute()`, and the same by way of a name that the cell gives it."""
+    try:
+        tree = ast.parse(_NOT_PYTHON.sub("", source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    named: dict[str, str | None] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and _is_cowork(node.value):
+            names = [one.id for one in node.targets if isinstance(one, ast.Name)]
+            named |= dict.fromkeys(names, _conversation(node.value))
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        whose = node.func.value
+        if node.func.attr == "execute" and not node.args and not node.keywords:
+            if isinstance(whose, ast.Name):
+                yield Execute(named.get(whose.id))
+            elif _is_cowork(whose):
+                yield Execute(_conversation(whose))
+
+
+def _is_cowork(node: ast.expr) -> TypeGuard[ast.Call]:
+    called = node.func if isinstance(node, ast.Call) else None
+    return isinstance(called, ast.Name) and called.id == "Cowork"
+
+
+def _conversation(made: ast.Call) -> str | None:
+    given = [*made.args, *(one.value for one in made.keywords if one.arg == "context")]
+    name = given[0] if given else None
+    return name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else None

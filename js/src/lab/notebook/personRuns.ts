@@ -1,0 +1,53 @@
+/**
+ * Tells the server which cells a person runs here, as only those can approve something. What an agent runs does not go
+ * by Lab's actions (see `running.ts`), and what code in a kernel says of itself does not count.
+ */
+
+import { NotebookActions, type Notebook, type NotebookPanel } from '@jupyterlab/notebook';
+
+const ASKS_US = /^\s*%%(?:plan|act|ask)\b|%cowork\b|\.execute\(\)/;
+/** The server takes no longer messages; so long a cell has to be approved on its card. */
+const MOST_TEXT = 1_000_000;
+const GONE: readonly string[] = ['restarting', 'autorestarting', 'terminating', 'dead'];
+
+type Cell = Notebook['widgets'][number];
+
+export class PersonRuns {
+  private readonly running = new Set<Cell['model']>();
+
+  constructor(
+    private readonly send: (frame: object) => void,
+    private readonly panels: () => NotebookPanel[]
+  ) {
+    NotebookActions.executionScheduled.connect((_, { notebook, cell }) => this.started(notebook, cell));
+    NotebookActions.executed.connect((_, { notebook, cell }) => this.ended(notebook, cell));
+  }
+
+  /** A cell that goes with its kernel does not end as others do. */
+  follow({ sessionContext, context }: NotebookPanel): void {
+    sessionContext.statusChanged.connect((_, status) => {
+      if (GONE.includes(status)) {
+        this.send({ type: 'cell-ended', path: context.localPath });
+      }
+    });
+  }
+
+  private started(notebook: Notebook, { model }: Cell): void {
+    const path = this.pathOf(notebook);
+    const { source } = model.sharedModel;
+    if (path !== undefined && ASKS_US.test(source) && source.length <= MOST_TEXT) {
+      this.running.add(model);
+      this.send({ type: 'cell-started', path, cell_id: model.id, source });
+    }
+  }
+
+  private ended(notebook: Notebook, { model }: Cell): void {
+    if (this.running.delete(model)) {
+      this.send({ type: 'cell-ended', path: this.pathOf(notebook) ?? '', cell_id: model.id });
+    }
+  }
+
+  private pathOf(notebook: Notebook): string | undefined {
+    return this.panels().find(panel => panel.content === notebook)?.context.localPath;
+  }
+}

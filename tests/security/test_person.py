@@ -1,0 +1,340 @@
+"""Only a person approves: what code in a kernel can reach with the kernel's own token.
+
+A real Jupyter server, a real kernel of a notebook, and a page in which a person runs cells.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from jupyter_client.blocking.client import BlockingKernelClient
+
+from cowork_jupyter.server.handler import KERNEL_TOKEN_HEADER
+from cowork_jupyter.server.kernel_tokens import TOKEN_VARIABLE
+from tests.scripted import Scripted, ScriptedServer, call, plan, text
+from tests.server.live import TOKEN, LiveServer, live_server
+from tests.server.live_page import LivePage, live_page
+from tests.server.notebook_kernel import write_notebook
+from tests.unit.kernel.kernels import Cells, wait_until_ready
+
+AWAITS = {"waiting": "approval"}
+STEP = {"action": "Look around", "tools_needed": ["list_directory"], "files": []}
+FORGED = """
+import json, os, urllib.request
+request = urllib.request.Request(
+    os.environ["COWORK_SERVER_URL"] + "cowork/context/{context}/plan/execute",
+    data=json.dumps({{"revision": 1, "cell_id": "act"}}).encode(),
+    headers={{"X-Cowork-Kernel-Token": os.environ["COWORK_KERNEL_TOKEN"]}},
+)
+print(urllib.request.urlopen(request).read().decode())
+"""
+
+
+def answer(body: dict[str, Any]) -> Scripted:
+    """A planner plans; an actor runs the code it is told to, once; all others are content."""
+    system, said = body["messages"][0]["content"], body["messages"]
+    if "PLANNER role" in system:
+        return plan("Look around", STEP)
+    words = str(said[-1]["content"])
+    if words.startswith("Run: "):
+        return call("run_code", code=json.loads(words.splitlines()[0].removeprefix("Run: ")))
+    return text("Done.")
+
+
+@dataclass
+class Notebook:
+    """One with a kernel, whose token the code in it has."""
+
+    path: str
+    cells: Cells
+    user: httpx.Client
+    kernel: httpx.Client
+    server: LiveServer
+
+    def planned(self, notebook: str | None = None, title: str = "") -> str:
+        """A conversation with a plan that waits for approval: this notebook's, unless named."""
+        about = {"notebook": notebook or self.path, "title": title, "role": "planner"}
+        context = str(self.user.post("context", json=about).json()["id"])
+        self.plan(context)
+        return context
+
+    def plan(self, context: str) -> None:
+        body = {"content": "Look", "role": "planner"}
+        job = self.user.post(f"context/{context}/messages", json=body).json()["job_id"]
+        wait(lambda: self.user.get(f"jobs/{job}").json()["status"] == "completed")
+
+    def execute(self, context: str, cell_id: str | None = "act", **more: Any) -> dict[str, Any]:
+        body = {"revision": 1, "cell_id": cell_id, **more}
+        sent = self.kernel.post(f"context/{context}/plan/execute", json=body)
+        assert sent.status_code == 202, sent.text
+        accepted: dict[str, Any] = sent.json()
+        if "job_id" in accepted:
+            address = f"jobs/{accepted['job_id']}"
+            wait(lambda: self.user.get(address).json()["status"] == "completed")
+        return accepted
+
+    def executions(self, context: str) -> list[dict[str, Any]]:
+        jobs = self.user.get(f"context/{context}/jobs").json()["items"]
+        return [job for job in jobs if job["kind"] == "plan"]
+
+    def role(self, context: str) -> str:
+        return str(self.user.get(f"context/{context}").json()["role"])
+
+    def is_pending(self, context: str) -> bool:
+        """Whether nothing came of it: no run, no rights."""
+        return not self.executions(context) and self.role(context) == "planner"
+
+
+def wait(ask: Callable[[], Any]) -> Any:
+    give_up = time.monotonic() + 60
+    while not (found := ask()):
+        assert time.monotonic() < give_up
+        time.sleep(0.02)
+    return found
+
+
+@dataclass
+class Site:
+    """A running server and its user."""
+
+    server: LiveServer
+    user: httpx.Client
+    root: Path
+    runtime: Path
+
+    @contextmanager
+    def notebook(self) -> Iterator[Notebook]:
+        path = f"{secrets.token_hex(6)}.ipynb"
+        write_notebook(self.root / path)
+        wanted = {"path": path, "name": path, "type": "notebook", "kernel": {"name": "python3"}}
+        session = self.user.post(f"{self.server.url}api/sessions", json=wanted).json()
+        file = self.runtime / f"kernel-{session['kernel']['id']}.json"
+        client = BlockingKernelClient(connection_file=str(file))
+        client.load_connection_file()
+        client.start_channels()
+        try:
+            wait_until_ready(client)
+            cells = Cells(client)
+            token = cells.run(f"import os; print(os.environ[{TOKEN_VARIABLE!r}], end='')").printed
+            headers = {KERNEL_TOKEN_HEADER: token}
+            with httpx.Client(base_url=self.server.api, headers=headers, timeout=60) as kernel:
+                yield Notebook(path, cells, self.user, kernel, self.server)
+        finally:
+            client.stop_channels()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    folder = tmp_path_factory.mktemp("person")
+    with ScriptedServer(answer) as model:
+        environment = {"COWORK_BASE_URL": model.base_url, "COWORK_MODEL": "scripted"}
+        headers = {"Authorization": f"token {TOKEN}"}
+        with (
+            live_server(folder, environment=environment) as server,
+            httpx.Client(base_url=server.api, headers=headers, timeout=60) as user,
+        ):
+            yield Site(server, user, folder / "root", folder / "RUNTIME")
+
+
+@pytest.fixture(scope="module")
+def notebook(site: Site) -> Iterator[Notebook]:
+    with site.notebook() as opened:
+        yield opened
+
+
+@pytest.fixture
+def person(notebook: Notebook) -> Iterator[LivePage]:
+    with live_page(notebook.server, notebook.path) as page:
+        yield page
+
+
+# What nobody vouches for
+
+
+def test_code_that_executes_a_pending_plan(notebook: Notebook) -> None:
+    context = notebook.planned()
+    for cell_id in (None, "act"):
+        assert notebook.execute(context, cell_id) == AWAITS
+    assert notebook.is_pending(context)
+
+
+def test_code_that_executes_the_plan_of_another_conversation(
+    notebook: Notebook, person: LivePage
+) -> None:
+    contexts = [notebook.planned("other.ipynb"), notebook.planned(title="other")]
+    person.start("act", "%%act")
+    for context in contexts:
+        assert notebook.execute(context) == AWAITS
+        assert notebook.is_pending(context)
+
+
+def test_a_cell_without_a_person_shows_the_plan_and_waits(notebook: Notebook) -> None:
+    context = notebook.planned()
+    notebook.cells.run("%load_ext cowork_jupyter")
+    for source in ("%%act", "%%act --wait", "%cowork execute"):
+        shown = notebook.cells.run(source, "act")
+        assert shown.status == "ok", shown.error
+        assert "Click **Execute plan** on the card in JupyterLab" in shown.markdown
+        assert shown.card["context_id"] == context
+    assert "plan ready" in shown.markdown
+    script = "run = __import__('cowork_jupyter').Cowork().execute()\nprint(run.status, run.ok)"
+    assert "waiting False" in notebook.cells.run(script, "act").printed
+    assert notebook.is_pending(context)
+
+
+def test_code_that_gives_the_agent_more_rights(notebook: Notebook) -> None:
+    context = notebook.planned()
+    for address, body in (("role", {"role": "actor"}), ("mode", {"mode": "act"})):
+        sent = notebook.kernel.post(f"context/{context}/{address}", json={**body, "cell_id": "r"})
+        assert sent.status_code == 403
+        assert sent.json()["error"]["code"] == "needs_person"
+        assert "Switch to Actor in JupyterLab" in sent.json()["error"]["message"]
+    refused = notebook.cells.run("%cowork role actor", "r")
+    assert "Only you can give the agent more rights" in refused.error
+    assert notebook.role(context) == "planner"
+
+
+def test_code_that_takes_rights_away(notebook: Notebook) -> None:
+    context = str(notebook.user.post("context", json={"role": "actor"}).json()["id"])
+    sent = notebook.kernel.post(f"context/{context}/role", json={"role": "reviewer"})
+    assert sent.status_code == 200
+    assert notebook.role(context) == "reviewer"
+    (change,) = notebook.user.get(f"context/{context}/messages").json()["items"]
+    assert change["data"] == {"from": "actor", "to": "reviewer", "by": "kernel"}
+
+
+# What a person ran, and what code makes of it
+
+
+@pytest.mark.parametrize(
+    ("title", "source"),
+    [
+        ("", "%%act"),
+        ("", "%cowork execute"),
+        ("", "cw.execute()"),
+        ("other", "%%act -c other"),
+        ("other", "%cowork -c other execute"),
+        ("other", "Cowork('other').execute()"),
+    ],
+)
+def test_a_person_who_runs_the_cell(
+    notebook: Notebook, person: LivePage, title: str, source: str
+) -> None:
+    context = notebook.planned(title=title)
+    person.start("act", source)
+    assert "job_id" in notebook.execute(context)
+    (job,) = notebook.executions(context)
+    assert (job["by"], job["cell_id"]) == ("person", "act")
+    said = notebook.user.get(f"context/{context}/messages").json()["items"]
+    (approval,) = [one["data"] for one in said if "approved_revision" in one["data"]]
+    assert approval["by"] == "person"
+
+
+def test_a_cell_that_is_used_a_second_time(notebook: Notebook, person: LivePage) -> None:
+    context = notebook.planned()
+    person.start("act", "%%act")
+    notebook.execute(context)
+    notebook.plan(context)
+    assert notebook.execute(context) == AWAITS
+    assert len(notebook.executions(context)) == 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["%%act\nSomething else", "%%plan", "%cowork plan", "print('%%act')", "%%act -c other", "x"],
+)
+def test_a_cell_that_asks_for_something_else(
+    notebook: Notebook, person: LivePage, source: str
+) -> None:
+    context = notebook.planned()
+    person.start("act", source)
+    assert notebook.execute(context) == AWAITS
+    assert notebook.is_pending(context)
+
+
+def test_a_cell_that_has_ended_or_is_another(notebook: Notebook, person: LivePage) -> None:
+    context = notebook.planned()
+    person.start("act", "%%act")
+    assert notebook.execute(context, "other") == AWAITS
+    person.end("act")
+    assert notebook.execute(context) == AWAITS
+    person.start("act", "%%act")
+    person.end()
+    assert notebook.execute(context) == AWAITS
+    assert notebook.is_pending(context)
+
+
+def test_a_page_that_is_gone(notebook: Notebook) -> None:
+    context = notebook.planned()
+    with live_page(notebook.server, notebook.path) as person:
+        person.start("act", "%%act")
+    assert notebook.execute(context) == AWAITS
+    assert notebook.is_pending(context)
+
+
+def test_the_kernel_of_another_notebook(site: Site, notebook: Notebook, person: LivePage) -> None:
+    context = notebook.planned()
+    person.start("act", "%%act")
+    with site.notebook() as thief:
+        assert thief.execute(context) == AWAITS
+    assert notebook.is_pending(context)
+
+
+def test_an_older_plan_than_the_current_one(notebook: Notebook, person: LivePage) -> None:
+    context = notebook.planned()
+    notebook.plan(context)
+    first, second = notebook.user.get(f"context/{context}/plans").json()["items"]
+    person.start("act", "%%act")
+    assert notebook.execute(context, plan_id=first["id"]) == AWAITS
+    assert notebook.is_pending(context)
+    assert "job_id" in notebook.execute(context, plan_id=second["id"])
+
+
+def test_code_of_an_agent_that_runs_at_the_time(notebook: Notebook, person: LivePage) -> None:
+    """It knows the cell that a person has just run, which waits behind it."""
+    rule = {"effect": "allow", "rule": "run_code", "scope": "session"}
+    notebook.user.post("rules", json=rule).raise_for_status()
+    context = notebook.planned()
+    about = {"notebook": notebook.path, "title": "elsewhere"}
+    other = notebook.user.post("context", json=about).json()["id"]
+    person.start("act", "%%act")
+    words = f"Run: {json.dumps(FORGED.format(context=context))}"
+    sent = notebook.user.post(f"context/{other}/messages", json={"content": words}).json()
+    wait(lambda: notebook.user.get(f"jobs/{sent['job_id']}").json()["status"] == "completed")
+    said = notebook.user.get(f"context/{other}/messages").json()["items"]
+    (result,) = [one for one in said if one["message_type"] == "tool_result"]
+    assert json.dumps(AWAITS) in result["content"][0]["text"]
+    assert notebook.is_pending(context)
+    assert "job_id" in notebook.execute(context), "what the person ran still counts"
+
+
+def test_a_person_who_switches_the_role(notebook: Notebook, person: LivePage) -> None:
+    context = notebook.planned()
+    person.start("r", "%cowork role tester")
+    body = {"role": "actor", "cell_id": "r"}
+    assert notebook.kernel.post(f"context/{context}/role", json=body).status_code == 403
+    body["role"] = "tester"
+    assert notebook.kernel.post(f"context/{context}/role", json=body).status_code == 200
+    change = notebook.user.get(f"context/{context}/messages").json()["items"][-1]
+    assert change["data"] == {"from": "planner", "to": "tester"}
+
+
+def test_who_said_something(notebook: Notebook, person: LivePage) -> None:
+    """A person who ran the cell with these words, or only code."""
+    context = notebook.user.post("context", json={"notebook": notebook.path}).json()["id"]
+    person.start("c1", "%%ask\nHello there\n")
+    for words, cell_id in (("Hello there", "c1"), ("Hello there", "c1"), ("Hello", None)):
+        body = {"content": words, "cell_id": cell_id}
+        job = notebook.kernel.post(f"context/{context}/messages", json=body).json()["job_id"]
+        wait(lambda: notebook.user.get(f"jobs/{job}").json()["status"] == "completed")  # noqa: B023
+    jobs = notebook.user.get(f"context/{context}/jobs").json()["items"]
+    assert [job["by"] for job in jobs] == ["person", "kernel", "kernel"]

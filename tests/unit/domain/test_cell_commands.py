@@ -1,0 +1,58 @@
+"""What a cell's text says that it asks for."""
+
+from __future__ import annotations
+
+import pytest
+
+from cowork_jupyter.domain.cell_commands import CellCommand, Execute, Say, SwitchRole, commands_in
+
+
+@pytest.mark.parametrize(
+    ("source", "commands"),
+    [
+        ("%%act", [Execute(None)]),
+        ("\n%%act --wait\n\n", [Execute(None)]),
+        ("%%act -c sales -m small --policy rules.toml", [Execute("sales")]),
+        ('%%act --context "my sales"\n', [Execute("my sales")]),
+        ("%%act\nWrite a file\n", [Say(None, "Write a file")]),
+        ("%%plan -c sales\nWrite a file", [Say("sales", "Write a file")]),
+        ("%%ask actor\nGo on", [Say(None, "Go on")]),
+        ("x = 1\n%cowork execute", [Execute(None)]),
+        ("%cowork -c sales execute  ", [Execute("sales")]),
+        ("%cowork role actor --confirm", [SwitchRole(None, "actor")]),
+        ("%cowork -c a role tester\n%cowork execute", [SwitchRole("a", "tester"), Execute(None)]),
+        ("cw.execute()", [Execute(None)]),
+        ("done = Cowork('sales').execute()\ndone", [Execute("sales")]),
+        ("cw = Cowork(context='sales')\ncw.plan('x')\ncw.execute()", [Execute("sales")]),
+        ("%matplotlib inline\ncw.execute()", [Execute(None)]),
+    ],
+)
+def test_what_a_cell_asks_for(source: str, commands: list[CellCommand]) -> None:
+    assert commands_in(source) == commands
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "",
+        "x = 1",
+        "%%plan",
+        "%%ask",
+        "%%actor",
+        "# %%act",
+        "x = 1\n%%act",
+        "%%act -c",
+        '%%act -c "sales',
+        "%%act --what\n",
+        "%cowork",
+        "%cowork plan",
+        '%cowork -c "execute',
+        "print('%cowork execute')",
+        "cursor.execute('select 1')",
+        "cw.execute",
+        "cw.execute(",
+        "execute()",
+    ],
+)
+def test_a_cell_that_asks_for_nothing(source: str) -> None:
+    assert commands_in(source) == []
