@@ -76,8 +76,12 @@ async def execute_command(parameters: ExecuteCommand, context: ToolContext) -> T
 
 def _hint(process: Running, context: ToolContext) -> str:
     """What the model could not guess about a command that failed."""
-    confined = context.sandbox is not None and context.sandbox.kind != "none"
-    if not process.returncode or context.network or not confined:
+    sandbox = context.sandbox
+    if not process.returncode or sandbox is None or sandbox.kind == "none":
+        return ""
+    may_write = context.role.spec.commands_may_write
+    asking_helps = sandbox.allows_network(may_write=may_write, asked=True)
+    if not asking_helps or sandbox.allows_network(may_write=may_write, asked=context.network):
         return ""
     return "\n[There was no network. needs_network asks the user for it.]"
 

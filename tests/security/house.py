@@ -28,7 +28,7 @@ from cowork_jupyter.service import CoworkService
 from cowork_jupyter.store import Inquiry, PlanRevision
 from tests.scripted import Scripted, ScriptedServer, call
 
-from .cage import SECRET, picture, running_with
+from .cage import SECRET, picture, running_with, sandbox_of
 
 PATIENCE = 60.0
 """Seconds after which a test calls it hanging."""
@@ -104,6 +104,12 @@ class House:
         await self.service.close()
         self.start()
         self.context = context
+
+    def confine(self, way: str) -> None:
+        """Commands are confined in this way from now on."""
+        if self.service.kit.sandbox:
+            self.service.kit.sandbox.close()
+        self.service.kit.sandbox = sandbox_of(way, self.settings)
 
     def says_yes(self) -> Doorman:
         """From now on the user allows whatever they are asked."""

@@ -5,10 +5,13 @@ and a small one of our own for the plain part of the language. Only what both re
 """
 
 from .analysis import analyse
+from .hosts import ANY_HOST, HOST
 from .model import Analysis, Effect, SimpleCommand
 from .offer import is_always_allowable, matches_prefix
 
 __all__ = [
+    "ANY_HOST",
+    "HOST",
     "Analysis",
     "Effect",
     "SimpleCommand",
