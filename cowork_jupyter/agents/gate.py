@@ -21,6 +21,7 @@ from ..domain.plan import PlanStep
 from ..domain.roles import Permission
 from ..policy.decision import Judgement, Surroundings, denied_outright, judge
 from ..policy.grant import Grant
+from ..policy.opening import opened_by
 from ..policy.parts import Call, take_apart
 from ..policy.paths import Grounds, Target, below, target_of
 from ..policy.pins import Pinned, Pins
@@ -32,6 +33,7 @@ from ..tools.base import Parameters, Preview, Tool, ToolContext
 from ..tools.notebook.state import Notebooks
 from ..tools.notebook.stored import NotebookFiles
 from ..workspace import GuardedWorkspace, Pin, Workspace, mark_of
+from ..workspace.sandbox.autorun import NOTHING_OPENED, Opened
 from .log import RunLog
 from .user import ONCE, Approver, AsksAhead, PermissionRequest, Unasked
 
@@ -53,6 +55,8 @@ class Clearance:
     """Whether its result may hold secrets, which then stay out of what is given to others."""
     network: bool = False
     """Whether a command may use the network: it was shown to the user, or a rule allows it."""
+    opened: Opened = NOTHING_OPENED
+    """What a command may write of that which runs later, outside of the sandbox."""
     code: str = ""
     """The code that was decided about, if it was found where the call says."""
     tool: str = ""
@@ -308,6 +312,7 @@ class Gate:
             approved=approved,
             sensitive=any(is_secret(part.target) for part in resolved.call.parts if part.target),
             network=bool(resolved.call.network),
+            opened=opened_by(resolved.call, self._grounds, approved=approved),
             code=resolved.code,
             tool=resolved.pinned.fingerprint if resolved.pinned else "",
         )

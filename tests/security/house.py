@@ -208,11 +208,14 @@ class House:
 
     def check(self) -> None:
         """Nothing has changed but what was expected, and nothing that a burglar started runs."""
+        assert self.changed() - self.expected == set()
+        assert running_with(self.mark) == []
+
+    def changed(self) -> set[str]:
+        """What is new, different or gone."""
         after = self._picture()
         names = self._before.keys() | after.keys()
-        changed = {name for name in names if self._before.get(name) != after.get(name)}
-        assert changed - self.expected == set()
-        assert running_with(self.mark) == []
+        return {name for name in names if self._before.get(name) != after.get(name)}
 
     def _picture(self) -> dict[str, tuple[int, bytes]]:
         """Of all but our own records, where files come and go while somebody looks."""

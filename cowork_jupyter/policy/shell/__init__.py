@@ -5,6 +5,7 @@ and a small one of our own for the plain part of the language. Only what both re
 """
 
 from .analysis import analyse
+from .git import configures_git
 from .hosts import ANY_HOST, HOST
 from .model import Analysis, Effect, SimpleCommand
 from .offer import is_always_allowable, matches_prefix
@@ -16,6 +17,7 @@ __all__ = [
     "Effect",
     "SimpleCommand",
     "analyse",
+    "configures_git",
     "is_always_allowable",
     "matches_prefix",
 ]
