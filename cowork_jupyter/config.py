@@ -158,7 +158,8 @@ class Cowork(Configurable):
     sandbox_network = Enum(
         ["ask", "allow", "deny"],
         default_value="ask",
-        help="Whether commands reach the network: after you were asked, always, or never. "
+        help="Whether commands reach the network: if you or a rule about it said so, always, "
+        "or never. "
         "Those of the tester never do.",
     ).tag(config=True)
 

@@ -21,6 +21,7 @@ from ..domain.plan import PlanStep
 from ..domain.roles import Permission
 from ..policy.decision import Judgement, Surroundings, denied_outright, judge
 from ..policy.grant import Grant
+from ..policy.opening import opened_by
 from ..policy.parts import Call, take_apart
 from ..policy.paths import Grounds, Target, below, target_of
 from ..policy.pins import Pinned, Pins
@@ -32,6 +33,7 @@ from ..tools.base import Parameters, Preview, Tool, ToolContext
 from ..tools.notebook.state import Notebooks
 from ..tools.notebook.stored import NotebookFiles
 from ..workspace import GuardedWorkspace, Pin, Workspace, mark_of
+from ..workspace.sandbox.autorun import NOTHING_OPENED, Opened
 from .log import RunLog
 from .untrusted import warning_about
 from .user import ONCE, Approver, AsksAhead, PermissionRequest, Unasked
@@ -53,7 +55,9 @@ class Clearance:
     sensitive: bool = False
     """Whether its result may hold secrets, which then stay out of what is given to others."""
     network: bool = False
-    """Whether a command may use the network: only if the user was asked, or said so in a rule."""
+    """Whether a command may use the network: it was shown to the user, or a rule allows it."""
+    opened: Opened = NOTHING_OPENED
+    """What a command may write of that which runs later, outside of the sandbox."""
     code: str = ""
     """The code that was decided about, if it was found where the call says."""
     tool: str = ""
@@ -184,11 +188,11 @@ class Gate:
             # A rule that denies counts also if it came while the user thought about the call.
             if approved == resolved.digest and judgement.effect is not Effect.DENY:
                 self._pin(tool, resolved, anew=lasting)
-                return self._clearance(resolved, log, approved=True, network=True)
+                return self._clearance(resolved, log, approved=True)
             self._mention_deviation(judgement, log, step)
             if judgement.effect is Effect.ALLOW:
                 self._pin(tool, resolved)
-                return self._clearance(resolved, log, network=judgement.allowed_by_user)
+                return self._clearance(resolved, log)
             if judgement.effect is Effect.DENY:
                 raise _denied(tool, " ".join(judgement.because))
             request = await self._request(call_id, tool, judgement, resolved, log)
@@ -234,7 +238,7 @@ class Gate:
         judgement = judge(log.role, resolved.call, self._surroundings(log, None))
         if judgement.effect is not Effect.ALLOW:
             return None
-        return self._clearance(resolved, log, network=False)
+        return self._clearance(resolved, log)
 
     def denied_tools(self, context_id: str, tools: Sequence[str]) -> set[str]:
         """Tools that are not even offered in a conversation."""
@@ -300,9 +304,7 @@ class Gate:
         except CoworkError:
             return "nothing"
 
-    def _clearance(
-        self, resolved: _Resolved, log: RunLog, *, approved: bool = False, network: bool
-    ) -> Clearance:
+    def _clearance(self, resolved: _Resolved, log: RunLog, *, approved: bool = False) -> Clearance:
         rules = self.rules.for_job(log.context_id, log.job_id)
         unreadable = (one for one in rules if one.active and one.names("read_file"))
         return Clearance(
@@ -310,7 +312,8 @@ class Gate:
             unreadable=tuple(one for one in unreadable if one.counts_as is not Effect.ALLOW),
             approved=approved,
             sensitive=any(is_secret(part.target) for part in resolved.call.parts if part.target),
-            network=network,
+            network=bool(resolved.call.network),
+            opened=opened_by(resolved.call, self._grounds, approved=approved),
             code=resolved.code,
             tool=resolved.pinned.fingerprint if resolved.pinned else "",
         )
@@ -340,7 +343,8 @@ class Gate:
             parameters=dict(call.parameters),
             resource=visible(str(named or call.parameters.get("command") or call.parts[0].shown)),
             risk=call.risk.name.lower(),
-            why=[*map(visible, judgement.because), *([warning] if warning else [])],
+            why=[visible(one) for one in dict.fromkeys([*judgement.because, *call.network])]
+            + ([warning] if warning else []),
             scopes=[ONCE, *_LASTING] if rules else [ONCE],
             rules=rules,
             shown=shown,

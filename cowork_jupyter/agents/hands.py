@@ -243,6 +243,7 @@ class Hands:
             output=output,
             mask=self.log.mask,
             network=clearance.network,
+            opened=clearance.opened,
             sandbox=self.sandbox,
             notebooks=self.gate.notebooks,
             kernels=self.kernels,

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ..workspace.own_writes import remember
 from .attributes import Attributes, give_back
 from .look import OPEN_FOLDER
 from .objects import write_all
@@ -115,6 +116,7 @@ class Ground:
                 finally:
                     os.close(descriptor)
                 os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+                remember(os.stat(name, dir_fd=folder, follow_symlinks=False))
             except BaseException:
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(temporary, dir_fd=folder)

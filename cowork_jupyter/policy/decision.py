@@ -3,13 +3,14 @@
 Each part is decided by itself, in this order: the role's ceiling, a rule that denies, a
 protected place, a rule that asks, a rule that allows, the grant of an approved plan, and
 last the risk. The call gets the strictest of these answers. A rule that is about less is
-not stronger for it: deny beats ask beats allow, over all scopes.
+not stronger for it: deny beats ask beats allow, over all scopes. The network is a part of its
+own, which only a rule about the network allows.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -32,16 +33,18 @@ from .parts import (
 from .paths import Grounds, literal_pattern
 from .rules import (
     COMMAND_TOOL,
+    NETWORK,
     Effect,
     Rule,
     RuleSet,
     Scope,
     exact_command,
     matches_command,
+    matches_host,
     matches_path,
     read_rule,
 )
-from .shell import analyse
+from .shell import ANY_HOST, analyse
 
 _VERBS = {"create_file": "creates", "create_notebook": "creates", "delete_file": "deletes"}
 _STRICTNESS = {Effect.ALLOW: 0, Effect.ASK: 1, Effect.DENY: 2}
@@ -74,8 +77,6 @@ class Verdict:
     part: Part
     effect: Effect
     because: str
-    by_user: bool = False
-    """Whether the user's own rule says so; then a command may use what users grant."""
 
 
 @dataclass(frozen=True)
@@ -95,12 +96,6 @@ class Judgement:
         """What counted, once each."""
         counted = (one.because for one in self.verdicts if one.effect is self.effect)
         return list(dict.fromkeys(counted))
-
-    @property
-    def allowed_by_user(self) -> bool:
-        """Whether every command in it is allowed by the user's own rules."""
-        commands = [one for one in self.verdicts if one.part.command]
-        return bool(commands) and all(one.by_user for one in commands)
 
     def decision(self) -> Decision:
         """As the API tells it."""
@@ -136,6 +131,8 @@ def judge(role: AgentRole, call: Call, around: Surroundings) -> Judgement:
 
 
 def _verdict(role: AgentRole, part: Part, around: Surroundings) -> Verdict:
+    if part.host:
+        return _about_network(part, around.rules.about(part.rules))
     candidates = around.rules.about(part.rules)
     if part.only_if_denied:
         candidates = [rule for rule in candidates if rule.counts_as is not Effect.ALLOW]
@@ -163,12 +160,28 @@ def _verdict(role: AgentRole, part: Part, around: Surroundings) -> Verdict:
     allowing = list(_with(Effect.ALLOW, matching))
     for rule in allowing:
         if _says_enough(rule, part):
-            return Verdict(part, Effect.ALLOW, f"The rule '{rule}' allows {part.shown}.", True)
+            return Verdict(part, Effect.ALLOW, f"The rule '{rule}' allows {part.shown}.")
     verdict = _without_rules(role, part, around)
     if allowing and verdict.effect is Effect.ASK:
         more = f" The rule '{allowing[0]}' does not go that far."
         return replace(verdict, because=verdict.because + more)
     return verdict
+
+
+def _about_network(part: Part, rules: Sequence[Rule]) -> Verdict:
+    """No plan and no rule about commands gives the network, only one that says `network`."""
+    matching = [rule for rule in rules if matches_host(rule, part.host)]
+    for effect in (Effect.DENY, Effect.ASK):
+        for rule in _with(effect, matching):
+            return Verdict(part, effect, f"{part.shown} The rule '{rule}' is about that.")
+    for rule in rules if part.host == ANY_HOST else ():
+        if rule.counts_as is not Effect.ALLOW:
+            why = f"{part.shown} The rule '{rule}' may be about one of them."
+            return Verdict(part, Effect.ASK, why)
+    for rule in _with(Effect.ALLOW, matching):
+        if rule.tool == NETWORK:
+            return Verdict(part, Effect.ALLOW, f"{part.shown} The rule '{rule}' allows that.")
+    return Verdict(part, Effect.ASK, part.shown)
 
 
 def _without_rules(role: AgentRole, part: Part, around: Surroundings) -> Verdict:
@@ -240,6 +253,8 @@ def _with(effect: Effect, rules: Iterable[Rule]) -> Iterator[Rule]:
 
 
 def _narrowest(part: Part, grounds: Grounds) -> str:
+    if part.host:
+        return f"{NETWORK}({part.host})"
     if part.command:
         return exact_command(part.command.words)
     if part.fingerprint:

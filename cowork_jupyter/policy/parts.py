@@ -1,7 +1,7 @@
 """A call taken apart: everything in it that must be allowed by itself.
 
 A file tool is one part. A command has a part for each simple command in it, for each file it
-is seen to write or read, and one for what could not be understood.
+is seen to write or read, for each host it talks to, and one for what could not be understood.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from .kernel_code import UNSEEN, commands_in
 from .paths import Grounds, Target, target_of
 from .pins import Pinned
 from .protected import is_secret, protection
-from .repository import doubt_about_git
-from .rules import COMMAND_TOOL
-from .shell import Analysis, Effect, SimpleCommand, analyse, is_always_allowable
+from .repository import addresses_of, doubt_about_git
+from .rules import COMMAND_TOOL, NETWORK
+from .shell import ANY_HOST, Analysis, Effect, SimpleCommand, analyse, is_always_allowable
+from .shell.hosts import host_of_remote, remote_of
 from .shell.table import program_name
 from .trees import tree_read_by
 
@@ -34,12 +35,12 @@ _MOST_FOLDERS = 8
 DELETES = "it deletes"
 _OUTRIGHT = {
     Effect.DELETES: DELETES,
-    Effect.NETWORK: "it uses the network",
     Effect.INSTALLS: "it installs software",
     Effect.GIT_HISTORY: "it changes git's history",
 }
 
 
+_STAYS_HERE = frozenset({Effect.READS, Effect.WRITES, Effect.DELETES})
 _BRINGS = "which files it writes is in what it is given, and protected ones may be among them"
 
 
@@ -75,6 +76,8 @@ class Part:
     """Those of `rules` that are enough to allow it; all of them, unless it says which."""
     below: tuple[Target, ...] = ()
     """Files that it may come across. A rule about any of them is about all of it."""
+    host: str = ""
+    """Set for the network alone: whom a command talks to."""
     fingerprint: str = ""
     """What a foreign tool says of itself. An exact rule is about this and nothing else."""
 
@@ -92,6 +95,11 @@ class Call:
     def risk(self) -> Risk:
         """That of its riskiest part."""
         return max((part.risk for part in self.parts), default=Risk.LOW)
+
+    @property
+    def network(self) -> list[str]:
+        """That it uses the network and whom it talks to, in words; empty if it does not."""
+        return [part.shown for part in self.parts if part.host]
 
 
 def take_apart(
@@ -225,7 +233,7 @@ def _command_parts(
     folders = [folder]
     analysis = analyse(text)
     for command in analysis.commands:
-        yield _command_part(tool, command, bool(parameters.get("needs_network")))
+        yield _command_part(tool, command)
         if command.brings:
             yield Part(tool, (COMMAND_TOOL,), command.text, Risk.HIGH, doubts=(_BRINGS,))
         for one in folders:
@@ -234,14 +242,38 @@ def _command_parts(
             yield from _git_parts(command, one)
         folders += _folders_after(command, folders, grounds)
     yield from _file_parts(analysis, folder, grounds)
+    yield from _network_parts(tool, analysis, folders, bool(parameters.get("needs_network")))
     if analysis.doubts or not analysis.commands:
         doubts = analysis.doubts or ("it names no command",)
         yield Part(tool, (COMMAND_TOOL,), text, Risk.HIGH, doubts=doubts)
 
 
-def _command_part(tool: str, command: SimpleCommand, needs_network: bool) -> Part:
+def _network_parts(
+    tool: str, analysis: Analysis, folders: list[str], wanted: bool
+) -> Iterator[Part]:
+    """The network is given to the whole line, so what else runs code in it may reach anybody."""
+    commands = analysis.commands
+    hosts = list(dict.fromkeys(host for one in commands for host in _hosts(one, folders)))
+    if not hosts and not wanted:
+        return
+    beside = (one for one in commands if not one.hosts)
+    if not hosts or any(not one.effects <= _STAYS_HERE for one in beside):
+        hosts = [*(host for host in hosts if host != ANY_HOST), ANY_HOST]
+    for host in hosts:
+        whom = "hosts that it does not name" if host == ANY_HOST else host
+        yield Part(tool, (NETWORK,), f"Uses the network: {whom}.", Risk.HIGH, host=host)
+
+
+def _hosts(command: SimpleCommand, folders: list[str]) -> tuple[str, ...]:
+    """Whom it talks to; for `git push origin` that is in the repository's settings."""
+    remote = remote_of(command.words) if command.hosts == (ANY_HOST,) else ""
+    if not remote or len(folders) > 1:
+        return command.hosts
+    return tuple(map(host_of_remote, addresses_of(remote, folders[0]))) or command.hosts
+
+
+def _command_part(tool: str, command: SimpleCommand) -> Part:
     reasons = [why for effect, why in _OUTRIGHT.items() if effect in command.effects]
-    reasons += ["it asks for the network"] if needs_network else []
     plain_reading = not command.doubts and command.effects <= {Effect.READS}
     risk = Risk.LOW if plain_reading else Risk.MEDIUM
     return Part(
@@ -366,7 +398,11 @@ def may_be_kept(part: Part) -> bool:
         return False
     if part.fingerprint:
         return True
+    if part.host:
+        return part.host != ANY_HOST
     if part.command:
         return is_always_allowable(part.command)
+    if part.target is None or len(part.target.spellings) > 1:
+        return False  # a rule allows a link only if it is about what the link leads to as well
     # A rule about a folder would be about all that is in it, which nobody was shown.
-    return part.target is not None and not os.path.isdir(part.target.real)  # noqa: PTH112
+    return not os.path.isdir(part.target.real)  # noqa: PTH112

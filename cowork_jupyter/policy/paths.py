@@ -71,10 +71,16 @@ def target_of(grounds: Grounds, path: str, folder: str = "", *, follow: bool = T
     if os.path.normpath(joined).count("/") > _DEEPEST:
         return Target(_NOWHERE, _NOWHERE)
     if follow:
-        return Target(os.path.normpath(joined), _real(joined))
+        return Target(_normal(joined), _real(joined))
     parent, name = os.path.split(joined.rstrip("/"))
     real = os.path.join(_real(parent), name)  # noqa: PTH118
-    return Target(os.path.normpath(joined), os.path.normpath(real))
+    return Target(_normal(joined), _normal(real))
+
+
+def _normal(path: str) -> str:
+    """Without what adds nothing; of two slashes at the beginning `normpath` keeps both."""
+    plain = os.path.normpath(path)
+    return plain[1:] if plain.startswith("//") else plain
 
 
 def _real(path: str) -> str:

@@ -39,6 +39,7 @@ _HARMLESS = {
 _KNOWN = {(section, key) for section, keys in _HARMLESS.items() for key in keys.split()}
 _SECTION = re.compile(r'\[(?P<name>[A-Za-z0-9-]+)(?:[ \t]+"(?:[^"\\]|\\.)*")?\][ \t]*(?P<rest>.*)')
 _KEY = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=.*)?")
+_PLAIN = re.compile(r"[^\s\"'\\#;]+")
 _HOOKS = ("post-index-change", "reference-transaction")
 """Hooks that even a command which only looks may start."""
 
@@ -61,6 +62,31 @@ def doubt_about_git(folder: str) -> str | None:
     return HOOK if any(os.path.lexists(hook) for hook in hooks) else None
 
 
+def addresses_of(remote: str, folder: str) -> list[str]:
+    """Where a remote of the repository is, to fetch and to push; nothing if that is not plain."""
+    repository = _found(Path(folder))
+    settings = _read(repository / "config") if repository else None
+    if not settings or doubt_about_git(folder):
+        return []
+    section = re.search(
+        rf'^\[remote "{re.escape(remote)}"\]\n((?:(?!\[).*\n?)*)', settings, re.MULTILINE
+    )
+    values = (
+        re.findall(r"^\s*(?i:push)?url\s*=\s*(.*)$", section[1], re.MULTILINE) if section else []
+    )
+    return values if all(map(_PLAIN.fullmatch, values)) else []
+
+
+def _read(settings: Path) -> str | None:
+    """The text of a file of settings; None of one that cannot be read for sure."""
+    try:
+        with settings.open("rb") as file:
+            text = file.read(LARGEST + 1).decode()
+    except (OSError, ValueError):
+        return None
+    return text if len(text) <= LARGEST else None
+
+
 def _found(folder: Path) -> Path | None:
     """The repository that git finds from here: the nearest above, or the folder if it is one."""
     for one in (folder, *folder.parents):
@@ -73,15 +99,11 @@ def _found(folder: Path) -> Path | None:
 
 def _is_harmless(settings: Path) -> bool:
     """Read line by line. Whatever is not understood is not harmless."""
-    try:
-        if not settings.is_file():
-            return not os.path.lexists(settings)
-        with settings.open("rb") as file:
-            text = file.read(LARGEST + 1).decode()
-    except (OSError, ValueError):
-        return False
+    if not settings.is_file():
+        return not os.path.lexists(settings)
+    text = _read(settings)
     section = ""
-    for line in map(str.strip, text[: LARGEST + 1].split("\n")):
+    for line in map(str.strip, text.split("\n")) if text is not None else ():
         begins = _SECTION.fullmatch(line)
         if begins:
             section, line = begins["name"].lower(), begins["rest"]
@@ -90,4 +112,4 @@ def _is_harmless(settings: Path) -> bool:
         key = _KEY.fullmatch(line)
         if key is None or (section, key["name"].lower()) not in _KNOWN:
             return False
-    return len(text) <= LARGEST
+    return text is not None

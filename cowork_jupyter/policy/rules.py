@@ -1,10 +1,10 @@
 """Rules: what the user has said about a tool, once and for all.
 
 `tool` is about every call of it, `tool(pattern)` about some. For commands the pattern is
-words that a command begins with, or with a leading `=` the whole command; for the tool of an
-MCP server it is `=` and the fingerprint of what the tool said of itself; for everything else
-it is a path. A rule that cannot be read stops nothing silently: it is reported, and
-counts as a denial of the tool that it names.
+words that a command begins with, or with a leading `=` the whole command; for `network`, which
+commands need besides, it is a host; for the tool of an MCP server it is `=` and the fingerprint
+of what the tool said of itself; for everything else it is a path. A rule that cannot be read
+stops nothing silently: it is reported, and counts as a denial of the tool that it names.
 """
 
 from __future__ import annotations
@@ -21,14 +21,20 @@ from functools import cached_property
 from typing import Any
 
 from .paths import Grounds, PathPattern, Target, pattern_of
-from .shell import analyse, matches_prefix
+from .shell import ANY_HOST, HOST, analyse, matches_prefix
 from .visible import hides
 
 COMMAND_TOOL = "execute_command"
+NETWORK = "network"
+"""No tool, but what a command needs beside its own rule to reach other machines."""
 LONGEST_RULE = 4000
 
 _RULE = re.compile(r"(?P<tool>[A-Za-z0-9_.*-]+)(?:\((?P<pattern>.*)\))?", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z0-9_.*-]+")
+_NO_HOST = (
+    "the network takes a host such as example.org, *.example.org or 127.0.0.1, "
+    "without scheme, port or path"
+)
 _FINGERPRINT = re.compile(r"=[0-9a-f]{32}")
 
 
@@ -163,6 +169,8 @@ def _problem(rule: Rule) -> str | None:
     if rule.tool.startswith("mcp__"):
         exact = _FINGERPRINT.fullmatch(rule.pattern)
         return None if exact else "a rule about an MCP tool takes no pattern"
+    if rule.tool == NETWORK:
+        return None if _is_host(rule.pattern) else _NO_HOST
     try:
         if rule.names(COMMAND_TOOL):
             command_words(rule.pattern)
@@ -218,6 +226,22 @@ def matches_command(rule: Rule, words: Sequence[str]) -> bool:
     if rule.is_exact:
         return tuple(words) == rule.words
     return matches_prefix(words, rule.words)
+
+
+def _is_host(pattern: str) -> bool:
+    return pattern == ANY_HOST or bool(HOST.fullmatch(pattern.lower().removeprefix("*.")))
+
+
+def matches_host(rule: Rule, host: str) -> bool:
+    """Whether a rule is about this host; `*.example.org` is about all below example.org."""
+    if rule.is_bare:
+        return True
+    if rule.tool != NETWORK or rule.pattern is None:
+        return False
+    pattern = rule.pattern.lower()
+    if pattern.startswith("*."):
+        return host.endswith(pattern[1:])
+    return pattern in (ANY_HOST, host)
 
 
 def exact_command(words: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..domain.errors import Conflict, CoworkError
+from ..workspace.own_writes import remember
 from .rules import Effect
 
 LARGEST = 1_000_000
@@ -86,6 +87,7 @@ class SettingsFile:
                 file.flush()
                 os.fsync(file.fileno())
             Path(name).replace(self.path)
+            remember(self.path.stat())
         except BaseException:
             with contextlib.suppress(FileNotFoundError):
                 Path(name).unlink()

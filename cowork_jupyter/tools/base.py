@@ -26,6 +26,7 @@ from ..domain.redaction import Mask
 from ..domain.replies import Question
 from ..domain.roles import AgentRole, Permission
 from ..workspace import Workspace
+from ..workspace.sandbox.autorun import NOTHING_OPENED, Opened
 from ..workspace.sandbox.sandbox import Sandbox
 
 if TYPE_CHECKING:
@@ -84,6 +85,8 @@ class ToolContext:
     """Hides keys in what a tool leaves behind, such as a cell's output in a notebook."""
     network: bool = False
     """Whether the user has let a command reach the network."""
+    opened: Opened = NOTHING_OPENED
+    """What the user has let a command write of that which runs later, outside."""
     sandbox: Sandbox | None = None
     """Confines commands. Without one, only roles whose commands may write run any."""
     notebooks: Notebooks = field(default_factory=_notebook_files)

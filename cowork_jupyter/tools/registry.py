@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 from ..domain.errors import InvalidInput, NotFound
 from ..domain.roles import AgentRole
 from ..policy.ceiling import check_ceiling
+from ..policy.rules import NETWORK
 from . import edits, files, folders, search, shell, symbols
 from .base import Parameters, Tool, ToolContext, ToolResult
 from .kernel import looking, running
@@ -191,7 +192,7 @@ def default_tools() -> ToolRegistry:
 
 def rule_names() -> frozenset[str]:
     """All that a rule of the user's can be about, in any host, tools of MCP servers aside."""
-    return frozenset(tools_with_kernels()) | {"delegate", "find_tools", "network"}
+    return frozenset(tools_with_kernels()) | {"delegate", "find_tools", NETWORK}
 
 
 def tools_with_kernels() -> ToolRegistry:

@@ -12,6 +12,7 @@ import time
 from asyncio.subprocess import DEVNULL, STDOUT, Process
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from itertools import islice
 from typing import IO, Annotated, Protocol
 
 from pydantic import Field
@@ -24,6 +25,8 @@ from .environment import scrubbed
 
 MOST_OUTPUT = 8 * 1024 * 1024
 """Characters of output that are kept: the first and the last half of them."""
+_MOST_LISTED = 10
+_SIGNS_OF_READ_ONLY = ("Read-only file system", "Device or resource busy")
 LAST_OUTPUT = 0.5
 """Seconds to wait for output after a command has ended."""
 GRACE = 0.1
@@ -52,7 +55,8 @@ async def execute_command(parameters: ExecuteCommand, context: ToolContext) -> T
     started = time.monotonic()
     output = Output(context.output)
     timed_out = False
-    async with _started(parameters, context) as (process, reader):
+    undone: list[str] = []
+    async with _started(parameters, context, undone) as (process, reader):
         try:
             async with asyncio.timeout(parameters.timeout_seconds):
                 await _follow(process, reader, output)
@@ -62,8 +66,9 @@ async def execute_command(parameters: ExecuteCommand, context: ToolContext) -> T
     ending = _ending(process.returncode, parameters.timeout_seconds if timed_out else None)
     separator = "" if output.text.endswith("\n") or not output.text else "\n"
     return ToolResult(
-        text=f"{output.text}{separator}[{ending}]{_hint(process, context)}",
-        summary=f"ran `{_short(parameters.command)}`: {ending}",
+        text=f"{output.text}{separator}[{ending}]{_hints(process, context, output)}"
+        f"{_undone(undone)}",
+        summary=f"ran `{_short(parameters.command)}`: {ending}{_undone_briefly(undone)}",
         data={
             "command": parameters.command,
             "exit_code": None if timed_out else process.returncode,
@@ -74,12 +79,44 @@ async def execute_command(parameters: ExecuteCommand, context: ToolContext) -> T
     )
 
 
-def _hint(process: Running, context: ToolContext) -> str:
+def _hints(process: Running, context: ToolContext, output: Output) -> str:
     """What the model could not guess about a command that failed."""
-    confined = context.sandbox is not None and context.sandbox.kind != "none"
-    if not process.returncode or context.network or not confined:
+    sandbox = context.sandbox
+    if not process.returncode or sandbox is None or sandbox.kind == "none":
         return ""
-    return "\n[There was no network. needs_network asks the user for it.]"
+    may_write = context.role.spec.commands_may_write
+    hints = ""
+    if may_write and any(sign in output.text for sign in _SIGNS_OF_READ_ONLY):
+        hints = (
+            "\n[git's settings and hooks, environments and editors' tasks are read-only for "
+            "commands; one that names the file asks the user.]"
+        )
+    asking_helps = sandbox.allows_network(may_write=may_write, asked=True)
+    if asking_helps and not sandbox.allows_network(may_write=may_write, asked=context.network):
+        hints += "\n[There was no network. needs_network asks the user for it.]"
+    return hints
+
+
+def _undone(paths: list[str]) -> str:
+    """That the command left behind what runs later, and what to do to get it."""
+    if not paths:
+        return ""
+    return (
+        "\n[Undone, because it would run or be read later, outside of the sandbox: "
+        f"{_listed(paths)}. To get it, run a command that names the file: it asks the user.]"
+    )
+
+
+def _undone_briefly(paths: list[str]) -> str:
+    return f"; undone: {_listed(paths)}" if paths else ""
+
+
+def _listed(paths: list[str]) -> str:
+    """Some of them; a command may give them any names, and any number."""
+    plain = ("".join(one if one.isprintable() else "?" for one in path) for path in paths)
+    more = len(paths) - _MOST_LISTED
+    shown = ", ".join(islice(plain, _MOST_LISTED))
+    return f"{shown} and {more:,} more" if more > 0 else shown
 
 
 def command_line(command: str) -> list[str]:
@@ -144,7 +181,7 @@ class Running(Protocol):
 
 @asynccontextmanager
 async def _started(
-    parameters: ExecuteCommand, context: ToolContext
+    parameters: ExecuteCommand, context: ToolContext, undone: list[str]
 ) -> AsyncIterator[tuple[Running, asyncio.StreamReader]]:
     """The running command and its output; whatever happens, all that it started ends with it."""
     workspace = context.workspace
@@ -159,6 +196,8 @@ async def _started(
                 environment=scrubbed(os.environ),
                 may_write=context.role.spec.commands_may_write,
                 network=context.network,
+                opened=context.opened,
+                undone=undone.extend,
             )
             async with _run(launch, context) as running:
                 write_end.close()  # now only the command holds it: its end is our end of file

@@ -17,6 +17,7 @@ from typing import BinaryIO, Literal, Self
 
 from ..domain.errors import Conflict, Forbidden, InvalidInput, NotFound
 from .os_errors import explained
+from .own_writes import remember
 
 OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _OPEN_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -127,6 +128,7 @@ class Place:
             except BaseException:
                 os.unlink(self.name, dir_fd=self._folder)
                 raise
+        remember(self.stat())
         self._sync_folder()
 
     def replace(self, data: bytes) -> None:
@@ -144,6 +146,7 @@ class Place:
             except BaseException:
                 os.unlink(temporary, dir_fd=self._folder)
                 raise
+        remember(self.stat())
         self._sync_folder()
 
     def unlink(self) -> None:

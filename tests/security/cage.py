@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.domain.settings import SandboxChoice, Settings
 from cowork_jupyter.tools.base import ToolContext
 from cowork_jupyter.tools.registry import default_tools
 from cowork_jupyter.workspace import Workspace
@@ -28,6 +28,15 @@ WAYS = [
     *(["bubblewrap"] if bubblewrap_program() else []),
 ]
 """All that this machine can do; Landlock also without what it has beside it."""
+
+
+def sandbox_of(way: str, settings: Settings) -> Sandbox:
+    """A sandbox that confines in one of these ways."""
+    choice: SandboxChoice = "bubblewrap" if way == "bubblewrap" else "landlock"
+    sandbox = Sandbox(replace(settings, sandbox=choice))
+    if way == "landlock alone":
+        sandbox.powers = replace(sandbox.powers, namespaces="")
+    return sandbox
 
 
 @dataclass
@@ -49,11 +58,7 @@ class Cage:
 
     def made(self, **changes: object) -> Sandbox:
         """A sandbox of this way."""
-        choice = "bubblewrap" if self.way == "bubblewrap" else "landlock"
-        sandbox = Sandbox(replace(self.settings, sandbox=choice, **changes))  # type: ignore[arg-type]
-        if self.way == "landlock alone":
-            sandbox.powers = replace(sandbox.powers, namespaces="")
-        return sandbox
+        return sandbox_of(self.way, replace(self.settings, **changes))  # type: ignore[arg-type]
 
     def change(self, **changes: object) -> None:
         """Go on with other settings."""

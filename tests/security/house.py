@@ -28,7 +28,7 @@ from cowork_jupyter.service import CoworkService
 from cowork_jupyter.store import Inquiry, PlanRevision
 from tests.scripted import Scripted, ScriptedServer, call
 
-from .cage import SECRET, picture, running_with
+from .cage import SECRET, picture, running_with, sandbox_of
 
 PATIENCE = 60.0
 """Seconds after which a test calls it hanging."""
@@ -104,6 +104,12 @@ class House:
         await self.service.close()
         self.start()
         self.context = context
+
+    def confine(self, way: str) -> None:
+        """Commands are confined in this way from now on."""
+        if self.service.kit.sandbox:
+            self.service.kit.sandbox.close()
+        self.service.kit.sandbox = sandbox_of(way, self.settings)
 
     def says_yes(self) -> Doorman:
         """From now on the user allows whatever they are asked."""
@@ -202,11 +208,14 @@ class House:
 
     def check(self) -> None:
         """Nothing has changed but what was expected, and nothing that a burglar started runs."""
+        assert self.changed() - self.expected == set()
+        assert running_with(self.mark) == []
+
+    def changed(self) -> set[str]:
+        """What is new, different or gone."""
         after = self._picture()
         names = self._before.keys() | after.keys()
-        changed = {name for name in names if self._before.get(name) != after.get(name)}
-        assert changed - self.expected == set()
-        assert running_with(self.mark) == []
+        return {name for name in names if self._before.get(name) != after.get(name)}
 
     def _picture(self) -> dict[str, tuple[int, bytes]]:
         """Of all but our own records, where files come and go while somebody looks."""

@@ -5,14 +5,19 @@ and a small one of our own for the plain part of the language. Only what both re
 """
 
 from .analysis import analyse
+from .git import configures_git
+from .hosts import ANY_HOST, HOST
 from .model import Analysis, Effect, SimpleCommand
 from .offer import is_always_allowable, matches_prefix
 
 __all__ = [
+    "ANY_HOST",
+    "HOST",
     "Analysis",
     "Effect",
     "SimpleCommand",
     "analyse",
+    "configures_git",
     "is_always_allowable",
     "matches_prefix",
 ]

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from .characters import character_doubts
 from .hidden import Hidden
+from .hosts import ANY_HOST, hosts_of
 from .lexer import NotPlain, Phrase, Redirect, split
 from .model import Analysis, Effect, SimpleCommand
 from .options import Use
@@ -191,6 +192,7 @@ class _Gathering:
             effects=frozenset(use.effects),
             writes_unnamed=any(one.writes_unnamed for one in (own, *uses)),
             brings=any(one.brings for one in (own, *uses)),
+            hosts=_hosts(words, use, own, uses, behind),
         )
         self.commands.append(command)
 
@@ -220,6 +222,21 @@ class _Gathering:
     def _placed(self, paths: list[str]) -> Iterator[str]:
         for path in paths:
             yield from (posixpath.join(folder, path) for folder in self.folders)
+
+
+def _hosts(
+    words: tuple[str, ...], use: Use, own: Use, uses: list[Use], behind: Iterable[tuple[str, ...]]
+) -> tuple[str, ...]:
+    """Whom a command talks to, or the only one that it would run in turn."""
+    if Effect.NETWORK not in use.effects:
+        return ()
+    inner = list(behind)
+    if not inner and Effect.NETWORK in own.effects:
+        return hosts_of(words)
+    if len(inner) == 1 and Effect.NETWORK in uses[0].effects and "/" not in program_name(words[0]):
+        return hosts_of(inner[0])
+    seen = (host for argv in (words, *inner) for host in hosts_of(argv) if host != ANY_HOST)
+    return _unique([*seen, ANY_HOST])
 
 
 def _redirected(redirects: list[Redirect]) -> Use:

@@ -219,6 +219,13 @@ _BRINGS_NOT = {
     "apply": ("--check", "--stat", "--numstat", "--cached"),
 }
 """… but not with these flags; a new branch that begins elsewhere does."""
+_CONFIGURES = names("init clone config remote submodule worktree branch switch checkout lfs")
+"""They write git's settings, some only now and then: a new branch that follows another one."""
+_FOLLOWS: dict[str, tuple[str, ...]] = {
+    "push": ("-u", "--set-upstream"),
+    **dict.fromkeys(("fetch", "pull"), ("--set-upstream",)),
+    **dict.fromkeys(("branch", "switch", "checkout"), ("-t", "--track")),
+}
 _OUTSIDE = re.compile(r"^/|(?:^|/)\.\.(?:/|$)")
 _HISTORY_ANYHOW = frozenset(["filter-branch", "filter-repo", "replace", "fast-import", "reflog"])
 _REFLOG_DROPS = (["expire"], ["delete"], ["drop"], ["write"])
@@ -257,6 +264,14 @@ def without_globals(words: Sequence[str]) -> tuple[str, ...]:
     return (words[0], *rest)
 
 
+def configures_git(words: Sequence[str]) -> bool:
+    """Whether a command writes a repository's settings or hooks; all of them say so."""
+    if len(words) < 2 or words[0] != "git":
+        return False
+    name, *rest = without_globals(words)[1:] or ("",)
+    return name in _CONFIGURES or any(flag in rest for flag in _FOLLOWS.get(name, ()))
+
+
 def _examine_sub(name: str, rest: list[Word]) -> Use:
     texts = [word.text for word in rest]
     if name in _HISTORY_ANYHOW and (name != "reflog" or texts[:1] in _REFLOG_DROPS):
@@ -282,7 +297,7 @@ def _examine_config(texts: list[str]) -> Use:
     asks = [text for text in texts if text.startswith("-")]
     if any(text in _CONFIG_READS for text in asks) and set(asks) <= _CONFIG_READS | _CONFIG_SCOPES:
         return Use(set(_R))
-    return Use(set(_W), doubts=["git's configuration can name programs that git then runs."])
+    return Use(set(_W), doubts=["git's settings can name programs that git then runs."])
 
 
 def _examine_flags(name: str, sub: SubCommand, parsed: Parsed, texts: list[str]) -> Use:
@@ -305,6 +320,8 @@ def _examine_flags(name: str, sub: SubCommand, parsed: Parsed, texts: list[str])
         use.writes += operands
     if name == "checkout" and parsed.has("-b", "--orphan") and "--" not in texts:
         use.effects = set(_W)
+    if name in ("init", "clone") or parsed.has(*_FOLLOWS.get(name, ())):
+        use.doubts.append("It writes git's settings, which can name programs that git runs.")
     stays = parsed.has(*_BRINGS_NOT.get(name, ())) and not (name == "checkout" and operands)
     use.brings = name in _BRINGS and Effect.WRITES in use.effects and not stays
     return use

@@ -42,6 +42,8 @@ class SimpleCommand:
     """Whether it writes files that its words do not name."""
     brings: bool = False
     """Whether an archive, a patch or a commit says which files it writes."""
+    hosts: tuple[str, ...] = ()
+    """Whom it talks to, if it uses the network; see `hosts`."""
 
 
 @dataclass(frozen=True)

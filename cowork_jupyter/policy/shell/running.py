@@ -32,14 +32,18 @@ def _runs(
     deletes: str = "",
     sends: str = "",
     installs: str = "",
+    installs_built: str = "",
 ) -> Program:
-    """A row: what it does by itself, and the arguments with which it runs, writes, deletes more."""
+    """A row: what it does by itself, and the arguments with which it runs, writes, deletes more.
+
+    What installs fetches, too, unless it is what was built here.
+    """
     more = {
         Effect.RUNS_PROGRAMS: runs,
         Effect.WRITES: writes,
         Effect.DELETES: deletes,
         Effect.NETWORK: f"{sends} {installs}",
-        Effect.INSTALLS: installs,
+        Effect.INSTALLS: f"{installs} {installs_built}",
     }
     return Program(
         effects,
@@ -156,7 +160,7 @@ _BUILDERS: dict[str, Program] = {
         "make gmake",
         _runs(
             tells=_VERSION,
-            installs="install uninstall",
+            installs_built="install uninstall",
             deletes="clean distclean mrproper",
             sends="deploy publish upload release push",
         ),
@@ -164,7 +168,7 @@ _BUILDERS: dict[str, Program] = {
     **_rows("gcc g++ clang", _runs(tells=_VERSION, runs="-wrapper @")),
     "cmake": _runs(
         tells=_VERSION,
-        installs="--install install",
+        installs_built="--install install",
         runs="env time tar",
         deletes="rm remove remove_directory clean",
         writes="copy copy_directory copy_if_different rename touch make_directory create_symlink",

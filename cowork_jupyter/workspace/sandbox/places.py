@@ -64,8 +64,6 @@ START_UP_FILES = (
 )  # fmt: skip
 """What runs by itself one day: in a home folder commands may read it and not change it."""
 
-_PROTECTED_ANYWHERE = (".cowork", ".jupyter", ".ipython")
-
 
 @dataclass(frozen=True)
 class Places:
@@ -76,7 +74,7 @@ class Places:
     """What must not be read, but for what is `needed` inside it. Named whether it exists or not:
     what is made later must not be readable because a folder above it already was."""
     protected: tuple[str, ...]
-    """What must not be changed in the workspace, whether it exists or not."""
+    """What must not be changed in a home folder, whether it exists or not; see also `autorun`."""
     needed: tuple[str, ...]
     """What must be readable wherever it lies: the workspace, the home, our Python."""
     holds_home: bool
@@ -115,8 +113,7 @@ def find_places(
     ]
     inside = [home for home in homes if is_inside(home, root)]
     start_up = [f"{home}/{name}" for home in inside for name in START_UP_FILES]
-    protected = _real([*(f"{root}/{name}" for name in _PROTECTED_ANYWHERE), *start_up])
-    kept = tuple(path for path in protected if is_inside(path, root) and path != root)
+    kept = tuple(path for path in _real(start_up) if is_inside(path, root) and path != root)
     return Places(root, tuple(hidden), kept, needed, bool(inside))
 
 

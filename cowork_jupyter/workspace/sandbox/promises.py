@@ -62,6 +62,13 @@ def promises(powers: Powers, settings: Settings) -> list[str]:
         said.append(f"{whose} no network.")
     if powers.hides_sockets:
         said.append("Other programs' local sockets cannot be reached, wherever they are.")
+    said.append(
+        "Nothing stays behind that runs later, outside: git's hooks and settings, .envrc, editors' "
+        "tasks, .cowork, .jupyter and .ipython are as before when a command ends, unless you "
+        "approved one that writes them."
+    )
+    if powers.own_mounts:
+        said.append("What of these is there already, and environments, are read-only meanwhile.")
     said.append("Memory, size of files, and core dumps are limited.")
     if not powers.root:
         said.append("The number of processes is limited.")
@@ -79,7 +86,10 @@ def missing(powers: Powers) -> list[str]:
         "Permissions and times of files elsewhere can be changed, contents cannot: "
         "this system lets nobody have mounts of their own "
         "(needs user namespaces).": not powers.own_mounts,
-        "The workspace's .cowork, .jupyter and .ipython can be written to.": not powers.own_mounts,
+        "While a command runs, it can write git's hooks and settings, editors' tasks, .cowork and "
+        "the like; that is put back when it ends.": not powers.own_mounts,
+        "Programs and packages of an environment in the workspace can be changed; only what Python "
+        "runs when it starts (.pth and the like) is put back.": not powers.own_mounts,
         "Shared memory of your other programs can be read "
         "(needs user namespaces).": not powers.own_mounts,
         "Files elsewhere can be made empty (needs Linux 6.2).": _old(powers, 3),

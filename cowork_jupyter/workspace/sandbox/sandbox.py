@@ -6,7 +6,7 @@ import asyncio
 import os
 import shutil
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,15 +15,18 @@ from pathlib import Path
 from ...domain.settings import SandboxChoice, Settings
 from ..place import OPEN_FOLDER
 from ..workspace import Workspace
+from .aftermath import Aftermath, Run
+from .autorun import NOTHING_OPENED, Opened
 from .bubblewrap import bubblewrap_program, is_set_user_id, wrapped
 from .landlock import landlock_version
+from .namespaces import Bind
 from .orders import Descriptors, Limits, Orders
 from .places import Places, find_places, homes_here, withheld
 from .promises import Powers, missing, promises
 from .running import ConfinedCommand, Keeper
 from .scratch import Scratch, environment
 from .seccomp import families, filter_program, seccomp_works_here
-from .view import COVERED_WITH_NOTHING, View, Viewer, mounts
+from .view import COVERED_WITH_NOTHING, View, Viewer, mounts, read_only
 
 _MEBIBYTE = 1024 * 1024
 _KEEPER = Keeper()
@@ -44,6 +47,10 @@ class Launch:
     may_write: bool
     network: bool = True
     """Whether the user has let it reach the network, where that is theirs to say."""
+    opened: Opened = NOTHING_OPENED
+    """What it may write of that which runs later, outside."""
+    undone: Callable[[list[str]], None] = lambda _paths: None
+    """Told what it left there all the same, which was set aside."""
 
 
 class Sandbox:
@@ -52,6 +59,7 @@ class Sandbox:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._views: dict[Viewer, View] = {}
+        self._aftermaths: dict[str, Aftermath] = {}
 
     def __reduce__(self) -> tuple[type[Sandbox], tuple[Settings]]:
         """In another process it is made anew, for that one's machine."""
@@ -93,10 +101,11 @@ class Sandbox:
         if "powers" not in self.__dict__:
             await asyncio.to_thread(lambda: self.powers)
         folder = self._scratch.work if launch.may_write else self._scratch.for_one_command()
+        run = await self._begin(launch)
         try:
             root = os.open(launch.workspace.root, OPEN_FOLDER)
             try:
-                orders, ruleset = self._orders(launch, folder, root)
+                orders, ruleset = self._orders(launch, folder, root, run)
                 held = Descriptors(launch.output, root, launch.folder, ruleset)
                 command = await ConfinedCommand.start(_KEEPER, orders, held)
             finally:
@@ -106,8 +115,25 @@ class Sandbox:
             finally:
                 await command.end()
         finally:
+            if run:
+                finishing = asyncio.to_thread(self._aftermath(launch.workspace).finish, run)
+                launch.undone(await asyncio.shield(finishing))
             if not launch.may_write:
                 shutil.rmtree(folder, ignore_errors=True)
+
+    async def _begin(self, launch: Launch) -> Run | None:
+        """Look at what runs later, before a command can change it; a tester's cannot."""
+        if not launch.may_write:
+            return None
+        return await asyncio.to_thread(self._aftermath(launch.workspace).begin, launch.opened)
+
+    def _aftermath(self, workspace: Workspace) -> Aftermath:
+        root = str(workspace.root)
+        if root not in self._aftermaths:
+            own_mounts = self.powers.own_mounts
+            made = Aftermath(root, self._settings.data_dir, own_mounts=own_mounts)
+            self._aftermaths[root] = made
+        return self._aftermaths[root]
 
     def close(self) -> None:
         """Let go of what was made for commands."""
@@ -122,7 +148,9 @@ class Sandbox:
     def _scratch(self) -> Scratch:
         return Scratch()
 
-    def _orders(self, launch: Launch, folder: Path, root: int) -> tuple[Orders, int]:
+    def _orders(
+        self, launch: Launch, folder: Path, root: int, run: Run | None
+    ) -> tuple[Orders, int]:
         """What to ask the keeper for, and the descriptor of the Landlock list that goes with it."""
         network = self.allows_network(may_write=launch.may_write, asked=launch.network)
         orders = Orders(
@@ -137,13 +165,14 @@ class Sandbox:
             namespaces=self.powers.namespaces,
             network=network,
         )
+        on_top = list(read_only(run.read_only, orders.root)) if run else []
         if self.kind == "bubblewrap":
-            return self._wrapped(orders, launch), -1
+            return self._wrapped(orders, launch, on_top), -1
         view = self._view(launch, root, network)
         return (
             replace(
                 orders,
-                binds=view.binds,
+                binds=[*view.binds, *on_top],
                 empty=list(COVERED_WITH_NOTHING),
                 filter=self._filter(network),
                 watched=self.powers.own_sockets_only,
@@ -171,12 +200,15 @@ class Sandbox:
             self._views[viewer] = view
         return view
 
-    def _wrapped(self, orders: Orders, launch: Launch) -> Orders:
+    def _wrapped(self, orders: Orders, launch: Launch, on_top: list[Bind]) -> Orders:
         program = bubblewrap_program() or "bwrap"
         arguments = wrapped(
             program,
             orders.arguments,
-            binds=list(mounts(launch.may_write, self._places(launch.workspace), self._scratch)),
+            binds=[
+                *mounts(launch.may_write, self._places(launch.workspace), self._scratch),
+                *on_top,
+            ],
             empty=COVERED_WITH_NOTHING,
             folder=str(launch.workspace.root / launch.path),
             network=orders.network,

@@ -112,7 +112,17 @@ def _workspace(may_write: bool, places: Places) -> Iterable[Bind]:
                 yield Bind(path, path, writable=True, optional=True)
         return
     yield Bind(places.root, places.root, writable=may_write)
-    for path in _outermost(places.protected):
+
+
+def read_only(paths: Iterable[str], root: str) -> Iterable[Bind]:
+    """The mounts on top of a writable workspace that keep these from being changed.
+
+    The repository is one, too, so that none can be put in its place.
+    """
+    repository = f"{root}/.git"
+    if any(is_inside(path, repository) for path in paths) and not os.path.islink(repository):  # noqa: PTH114
+        yield Bind(repository, repository, writable=True, optional=True)
+    for path in _outermost(paths):
         yield Bind(path, path, optional=True)
 
 

@@ -457,7 +457,7 @@ async def test_a_command_reaches_the_network_only_if_the_user_was_asked(
     (request,) = await pending(asking)
     (first,) = asking.results()
     assert first["facts"]["exit_code"] != 0, "the plan's grant brings no network"
-    assert "it asks for the network" in request.data["why"][0]
+    assert request.data["why"] == ["Uses the network: hosts that it does not name."]
     asking.service.resolve_permissions([request.id], ALLOW)
     assert (await ended(asking, job_id)).status is JobStatus.COMPLETED
     assert asking.results()[1]["facts"]["exit_code"] == 0

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cowork_jupyter.domain.plan import PlanStep
-from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.domain.roles import AgentRole, Permission
 from cowork_jupyter.policy.decision import Judgement, Surroundings, denied_outright, judge
 from cowork_jupyter.policy.grant import Grant
 from cowork_jupyter.policy.parts import take_apart
@@ -287,7 +287,8 @@ def test_an_address_of_the_web_is_no_file_that_a_rule_could_be_about() -> None:
     deny = rule(DENY, "delete_file")
     assert command("curl https://example.org/a", deny) is ASK  # it uses the network
     exact = rule(ALLOW, "execute_command(curl https://example.org/a)")
-    assert command("curl https://example.org/a", deny, exact) is ALLOW
+    network = rule(ALLOW, "network(example.org)")
+    assert command("curl https://example.org/a", deny, exact, network) is ALLOW
     assert command("curl file:///etc/passwd", deny, exact) is DENY
 
 
@@ -296,7 +297,9 @@ def test_a_bare_rule_does_not_allow_installing_or_the_network() -> None:
     assert command("python x.py", bare) is ALLOW
     assert command("pip install x", bare) is ASK
     assert command("git push", bare) is ASK
-    assert command("pip install x", rule(ALLOW, "execute_command(pip install x)")) is ALLOW
+    exact = rule(ALLOW, "execute_command(pip install x)")
+    assert command("pip install x", exact) is ASK
+    assert command("pip install x", exact, rule(ALLOW, "network(pypi.org)")) is ALLOW
 
 
 @pytest.mark.parametrize(
@@ -408,13 +411,114 @@ def test_a_plan_covers_commands_as_far_as_the_sandbox_holds_them() -> None:
     assert command("python x.py", grant=step("update_file")) is ASK
 
 
+# The network
+
+
+@pytest.mark.parametrize(
+    ("text", "hosts"),
+    [
+        ("ls -l", []),
+        ("python x.py", []),
+        ("python x.py https://example.org", []),
+        ("curl -sL https://Example.org./a", ["example.org"]),
+        ("curl example.org other.net/x", ["example.org", "other.net"]),
+        ("curl -x proxy.net:80 https://user:word@example.org:81/", ["example.org", "proxy.net"]),
+        ("curl https://0x7f.1/ http://2130706433", ["*"]),
+        ("curl http://[::1]:80/", ["*"]),
+        ("wget -q http://127.0.0.1:80/a", ["127.0.0.1"]),
+        ("git push https://example.org/x.git", ["example.org"]),
+        ("git push git@example.org:x.git main", ["example.org"]),
+        ("git push", ["*"]),
+        ("git push origin main", ["*"]),
+        ("scp a me@example.org:b", ["example.org"]),
+        ("scp -o ProxyCommand=x a me@example.org:b", ["*"]),
+        ("pip install 'pandas>=2' numpy", ["pypi.org"]),
+        ("python -m pip install pandas", ["pypi.org"]),
+        ("pip install -r needed.txt", ["*"]),
+        ("pip install git+https://example.org/x", ["example.org", "*"]),
+        ("./curl https://example.org", ["example.org", "*"]),
+        ("curl https://example.org | python x.py", ["example.org", "*"]),
+        ("curl https://example.org | head -3", ["example.org"]),
+        ("bash -c 'curl https://example.org; python x.py'", ["example.org", "*"]),
+        ("gh pr list", ["*"]),
+    ],
+)
+def test_hosts_are_those_that_a_command_names_and_any_where_it_may_reach_others(
+    text: str, hosts: list[str]
+) -> None:
+    call = take_apart("execute_command", {Permission.EXECUTE_COMMANDS}, {"command": text}, GROUNDS)
+    assert [part.host for part in call.parts if part.host] == hosts
+
+
+def test_the_network_is_allowed_by_its_own_rule_and_by_no_other() -> None:
+    line = "curl https://example.org/a"
+    curl, here = rule(ALLOW, "execute_command(curl)"), rule(ALLOW, "network(example.org)")
+    assert command(line, rule(ALLOW, f"execute_command({line})")) is ASK
+    assert command(line, rule(ALLOW, "*"), rule(ALLOW, "execute_command")) is ASK
+    assert command(line, here) is ASK  # nor does it allow the command
+    assert command(line, curl, here) is ALLOW
+    assert command(line, curl, rule(ALLOW, "network(EXAMPLE.org)")) is ALLOW
+    assert command(line, curl, rule(ALLOW, "network(*.org)")) is ALLOW
+    assert command(line, curl, rule(ALLOW, "network")) is ALLOW
+    assert command(line, curl, rule(ALLOW, "network(*)")) is ALLOW
+    assert command(line, curl, rule(ALLOW, "network(*.example.org)")) is ASK
+    assert command(f"{line} https://other.net", curl, here) is ASK
+    assert command(line, curl, here, rule(ASK, "network")) is ASK
+    assert command(line, curl, here, rule(DENY, "network(*.org)")) is DENY
+    assert command(line, rule(DENY, "network")) is DENY
+
+
+def test_a_remote_is_the_host_that_the_repository_says(tmp_path: Path) -> None:
+    config = tmp_path / ".git" / "config"
+    config.parent.mkdir()
+    grounds = Grounds(str(tmp_path), "/home/ada")
+    rules = [rule(ALLOW, "execute_command(git push)"), rule(ALLOW, "network(example.org)")]
+
+    def push(settings: str, text: str = "git push origin main") -> Effect:
+        config.write_text(settings)
+        return command(text, *rules, grounds=grounds)
+
+    there = '[remote "origin"]\n\turl = git@example.org:x.git\n\tfetch = +refs/heads/*\n'
+    assert push(there) is ALLOW
+    assert push(there, "git push") is ASK
+    assert push(there, "git push other") is ASK
+    assert push(there + "\tpushurl = https://other.net/x\n") is ASK
+    assert push(there.replace("example.org", "other.net")) is ASK
+    assert push(there + '[url "https://other.net"]\n\tinsteadOf = git@example.org\n') is ASK
+
+
+def test_a_rule_for_some_hosts_says_nothing_of_a_command_that_names_none() -> None:
+    push, here = rule(ALLOW, "execute_command(git push)"), rule(ALLOW, "network(example.org)")
+    anywhere = rule(ALLOW, "network")
+    assert command("git push", push, here) is ASK
+    assert command("git push", push, anywhere) is ALLOW
+    assert command("git push", push, anywhere, rule(DENY, "network(other.net)")) is ASK
+    assert command("git push", push, anywhere, rule(DENY, "network")) is DENY
+
+
 def test_a_command_that_wants_the_network_asks_for_it() -> None:
     grant = step("execute_command")
     wanted = {"command": "python x.py", "needs_network": True}
-    assert decided("execute_command", wanted, grant=grant).effect is ASK
-    assert not decided("execute_command", {"command": "python x.py"}, grant=grant).allowed_by_user
-    exact = rule(ALLOW, "execute_command(python x.py)")
-    assert decided("execute_command", wanted, exact).allowed_by_user
+    exact = rule(ALLOW, "execute_command(=python x.py)")
+    for judgement in (
+        decided("execute_command", wanted, grant=grant),
+        decided("execute_command", wanted, exact),
+    ):
+        assert judgement.effect is ASK
+        assert judgement.because == ["Uses the network: hosts that it does not name."]
+    assert decided("execute_command", wanted, exact, rule(ALLOW, "network")).effect is ALLOW
+    without = decided("execute_command", {"command": "python x.py"}, exact)
+    assert without.effect is ALLOW
+    assert not without.call.network
+
+
+def test_always_allow_keeps_the_network_by_itself_and_only_for_a_host() -> None:
+    fetch = {"command": "curl https://example.org/a"}
+    assert kept("execute_command", fetch) == [
+        "execute_command(=curl https://example.org/a)",
+        "network(example.org)",
+    ]
+    assert kept("execute_command", {"command": "curl -d x"}) == []
 
 
 # What a lasting answer would write
@@ -426,12 +530,13 @@ def kept(tool: str, parameters: dict[str, Any]) -> list[str]:
 
 def test_always_allow_writes_the_narrowest_rule() -> None:
     assert kept("update_file", {"path": "a[1].py"}) == [r"update_file(/a\[1\].py)"]
-    assert kept("execute_command", {"command": "git push origin main"}) == [
-        "execute_command(=git push origin main)"
+    assert kept("execute_command", {"command": "git commit -m x"}) == [
+        "execute_command(=git commit -m x)"
     ]
-    assert kept("execute_command", {"command": "git push && git fetch > log"}) == [
-        "execute_command(=git push)",
-        "execute_command(=git fetch)",
+    assert kept("execute_command", {"command": "git add a && git tag b > log"}) == [
+        "execute_command(=git add a)",
+        "execute_command(=git tag b)",
+        "update_file(/a)",
         "update_file(/log)",
     ]
 
@@ -458,7 +563,7 @@ def test_always_allow_is_not_offered_for_what_can_run_anything(text: str) -> Non
     [
         ("update_file", {"path": "a[1].py"}),
         ("create_file", {"path": "weird *?{name}.txt"}),
-        ("execute_command", {"command": "git push origin main"}),
+        ("execute_command", {"command": "git push https://example.org/x main"}),
         ("delete_file", {"path": "x"}),
     ],
 )

@@ -110,6 +110,17 @@ def test_a_rule_about_no_tool_is_refused_with_the_nearest_name(
 
 
 @pytest.mark.parametrize(
+    "pattern", ["https://pypi.org", "pypi.org:443", "pypi.org/simple", "*pypi.org", "", "a b", "="]
+)
+def test_a_rule_about_the_network_names_a_host(house: House, pattern: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        house.book.add(ALLOW, f"network({pattern})", Scope.GLOBAL)
+    assert "a host such as example.org, *.example.org or 127.0.0.1" in refused.value.message
+    with pytest.raises(InvalidInput, match=r"Did you mean 'network'\?"):
+        house.book.add(ALLOW, "netwrok(pypi.org)", Scope.GLOBAL)
+
+
+@pytest.mark.parametrize(
     "text", ["*", "*_file", "run_cell", "delegate", "network(pypi.org)", "mcp__*", "mcp__new__tool"]
 )
 def test_whatever_a_tool_may_be_called_can_have_a_rule(house: House, text: str) -> None:

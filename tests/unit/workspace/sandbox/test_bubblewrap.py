@@ -8,7 +8,7 @@ from cowork_jupyter.workspace.sandbox.bubblewrap import wrapped
 from cowork_jupyter.workspace.sandbox.namespaces import Bind
 from cowork_jupyter.workspace.sandbox.places import find_places
 from cowork_jupyter.workspace.sandbox.scratch import Scratch
-from cowork_jupyter.workspace.sandbox.view import mounts
+from cowork_jupyter.workspace.sandbox.view import mounts, read_only
 
 
 def line(tmp_path: Path, *binds: Bind, network: bool = True) -> str:
@@ -49,16 +49,29 @@ def test_binds_follow_in_order_and_missing_ones_are_left_out(tmp_path: Path) -> 
 
 def test_the_workspace_is_writable_only_for_those_who_may(tmp_path: Path) -> None:
     root = tmp_path / "ws"
-    (root / ".jupyter").mkdir(parents=True)
-    (root / "data").mkdir()
+    (root / "data").mkdir(parents=True)
     scratch = Scratch()
     places = find_places(str(root), ["/nobody"], [str(root / "data")], [])
     for may_write in (True, False):
         found = {bind.target: bind for bind in mounts(may_write, places, scratch)}
         assert found[str(root)].writable is may_write
         assert found["/tmp"].writable
-        assert not found[str(root / ".jupyter")].writable
         assert found[str(root / "data")].source == str(scratch.empty)
         order = list(found)
-        assert order.index("/tmp") < order.index(str(root)) < order.index(str(root / ".jupyter"))
+        assert order.index("/tmp") < order.index(str(root)) < order.index(str(root / "data"))
     scratch.close()
+
+
+def test_what_runs_later_is_read_only_and_the_repository_stays_in_its_place(
+    tmp_path: Path,
+) -> None:
+    for name in (".git/hooks", ".jupyter/x", "sub/.git/hooks"):
+        (tmp_path / name).mkdir(parents=True)
+    names = (".git/hooks", ".jupyter", ".jupyter/x", "sub/.git/hooks", ".envrc")
+    found = read_only([f"{tmp_path}/{name}" for name in names], str(tmp_path))
+    assert [(bind.target.removeprefix(f"{tmp_path}/"), bind.writable) for bind in found] == [
+        (".git", True),
+        (".git/hooks", False),
+        (".jupyter", False),
+        ("sub/.git/hooks", False),
+    ]

@@ -88,11 +88,11 @@ def test_start_up_files_are_protected_where_the_workspace_is_a_home(tmp_path: Pa
     assert writable == [f"{home}/work"]
 
 
-def test_an_ordinary_workspace_protects_only_its_own_settings(tmp_path: Path) -> None:
+def test_start_up_files_in_an_ordinary_workspace_are_files_like_others(tmp_path: Path) -> None:
     root = make(tmp_path / "ws", ".bashrc")
     places = find_places(root, ["/nobody"], [], [])
     assert not places.holds_home
-    assert places.protected == (f"{root}/.cowork", f"{root}/.ipython", f"{root}/.jupyter")
+    assert places.protected == ()
 
 
 def test_the_users_own_home_comes_first(tmp_path: Path) -> None:

@@ -76,7 +76,8 @@ def test_a_new_kernel_that_allows_all_misses_nothing() -> None:
     ("machine", "gap"),
     [
         (powers(), "Permissions and times"),
-        (powers(), ".cowork, .jupyter and .ipython"),
+        (powers(), "it can write git's hooks and settings"),
+        (powers(), "packages of an environment in the workspace"),
         (powers(landlock=2), "made empty"),
         (powers(landlock=1), "moved between folders"),
         (powers(landlock=5), "sent signals"),

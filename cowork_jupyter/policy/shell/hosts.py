@@ -1,0 +1,154 @@
+"""Whom a command of the network talks to, as far as its words say.
+
+Only where a program's flags are all known are the hosts that it names all there are. Of any other
+program those that can be seen are shown, and `ANY_HOST` with them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from urllib.parse import urlsplit
+
+from .git import SUB_COMMANDS
+from .options import Flags
+from .table import PROGRAMS, program_name
+from .words import Word
+
+ANY_HOST = "*"
+"""Which host is not known."""
+PACKAGE_INDEX = "pypi.org"
+
+HOST = re.compile(
+    r"(?:[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?\.)*(?=[a-z0-9-]*[a-z])[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
+    r"|(?:\d{1,3}\.){3}\d{1,3}|[0-9a-f]*:[0-9a-f:.]+"
+)
+"""A name, or an address in its usual form: of `0x7f.1` or `2130706433` nobody sees where it is."""
+_URL = re.compile(r"(?i)(?:git\+)?[a-z][a-z0-9.]*(?:\+[a-z0-9]+)?://\S+")
+_OVER_SSH = re.compile(r"(?:[^@/:\s]+@)?([^@/:\s]+):(?!//).*")
+_REMOTE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+_PACKAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(?:\[[\w,-]+\])?(?:[=<>!~]=?[\w.*,<>=!~]+)?")
+
+_COPY = Flags("46BCpqrTv")
+_LOGIN = Flags("46AaCkNnqTtvxp:l:", "")
+_TALK = Flags("46nuvzw:", "")
+_PIP = Flags(
+    "Uqv", "upgrade quiet user no-deps pre no-input no-cache-dir disable-pip-version-check"
+)
+
+
+def hosts_of(words: Sequence[str]) -> tuple[str, ...]:
+    """The hosts that a command of the network reaches; `ANY_HOST` among them for others."""
+    name, rest = program_name(words[0]), [Word(text, text) for text in words[1:]]
+    found = _READERS[name](rest) if name in _READERS else None
+    if not found:
+        found = [*(_of_url(text) for text in words[1:] if _URL.fullmatch(text)), ANY_HOST]
+    return tuple(dict.fromkeys(found))
+
+
+def remote_of(words: Sequence[str]) -> str:
+    """The name of the remote that a git command talks to; empty if it names none."""
+    if len(words) < 2 or program_name(words[0]) != "git" or words[1] not in SUB_COMMANDS:
+        return ""
+    parsed = SUB_COMMANDS[words[1]].flags.parse([Word(text, text) for text in words[2:]])
+    name = parsed.operands[0].text if parsed.operands else ""
+    return name if not parsed.unknown and _REMOTE.fullmatch(name) else ""
+
+
+def host_of_remote(url: str) -> str:
+    """The host of a remote's address."""
+    return _over_ssh(url) or ANY_HOST
+
+
+def normal(host: str) -> str:
+    """One spelling for each host; `ANY_HOST` for what is none, or is written to deceive."""
+    plain = host.strip("[]").lower().rstrip(".")
+    return plain if HOST.fullmatch(plain) else ANY_HOST
+
+
+def _of_url(text: str) -> str:
+    try:
+        return normal(urlsplit(text).hostname or "")
+    except ValueError:
+        return ANY_HOST
+
+
+def _of_address(text: str) -> str:
+    """`example.org/x` is an address of the web for those who fetch, `host:path` is not."""
+    plain = "\\" not in text and "{" not in text and "[" not in text
+    return _of_url(text if "://" in text else f"http://{text}") if plain else ANY_HOST
+
+
+def _fetched(name: str) -> Callable[[list[Word]], list[str]]:
+    """For programs whose operands are addresses; a proxy is one, too."""
+
+    def read(rest: list[Word]) -> list[str]:
+        flags = PROGRAMS[name].flags
+        assert flags is not None
+        parsed = flags.parse(rest)
+        if parsed.unknown:
+            return []
+        proxies = parsed.values("-x") if name == "curl" else []
+        return [_of_address(text) for text in (*(one.text for one in parsed.operands), *proxies)]
+
+    return read
+
+
+def _over_ssh(text: str) -> str | None:
+    """The host of `user@host:path`; None for a path of this machine."""
+    if "://" in text:
+        return _of_url(text)
+    found = _OVER_SSH.fullmatch(text)
+    return normal(found[1]) if found else None
+
+
+def _copied(flags: Flags | None) -> Callable[[list[Word]], list[str]]:
+    def read(rest: list[Word]) -> list[str]:
+        assert flags is not None
+        parsed = flags.parse(rest)
+        if parsed.unknown:
+            return []
+        return [host for one in parsed.operands if (host := _over_ssh(one.text))]
+
+    return read
+
+
+def _first_operand(flags: Flags) -> Callable[[list[Word]], list[str]]:
+    def read(rest: list[Word]) -> list[str]:
+        parsed = flags.parse(rest, permuted=False)
+        if parsed.unknown or not parsed.operands:
+            return []
+        return [normal(parsed.operands[0].text.rpartition("@")[2])]
+
+    return read
+
+
+def _git(rest: list[Word]) -> list[str]:
+    """What a remote's name stands for is not in the words; see `remote_of`."""
+    sub = SUB_COMMANDS.get(rest[0].text) if rest else None
+    parsed = sub.flags.parse(rest[1:]) if sub else None
+    if parsed is None or parsed.unknown or not parsed.operands:
+        return []
+    host = _over_ssh(parsed.operands[0].text)
+    return [host] if host else []
+
+
+def _pip(rest: list[Word]) -> list[str]:
+    """Plain names of packages come from the index; files and addresses may say anything."""
+    if not rest or rest[0].text not in ("install", "download", "wheel"):
+        return []
+    parsed = _PIP.parse(rest[1:])
+    named = [one.text for one in parsed.operands]
+    is_plain = bool(named) and not parsed.unknown and all(map(_PACKAGE.fullmatch, named))
+    return [PACKAGE_INDEX] if is_plain else []
+
+
+_READERS: dict[str, Callable[[list[Word]], list[str]]] = {
+    **{name: _fetched(name) for name in ("curl", "wget", "ping")},
+    "rsync": _copied(PROGRAMS["rsync"].flags),
+    **dict.fromkeys(("scp", "sftp"), _copied(_COPY)),
+    "ssh": _first_operand(_LOGIN),
+    **dict.fromkeys(("nc", "ncat", "netcat", "telnet"), _first_operand(_TALK)),
+    "git": _git,
+    "pip": _pip,
+}

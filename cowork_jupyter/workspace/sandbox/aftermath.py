@@ -1,0 +1,258 @@
+"""Sees to it that no command leaves behind what runs later, outside of the sandbox.
+
+What is there already is read-only for a command where it has mounts of its own. Mounts cannot keep
+anything from being made that is not there yet. So when a command has ended, and all that it
+started with it, what is new or changed at such a place is set aside, and put back as it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import stat
+import threading
+import time
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..own_writes import is_own, remember
+from ..place import OPEN_FOLDER
+from .autorun import Autorun, Finder, Kind, Opened, open_up
+from .places import is_inside
+from .snapshot import Kept, Mark, contents_of, marks_of
+
+_LASTS = 30 * 24 * 3600
+"""Seconds for which what was set aside is kept."""
+_TICK = 50_000_000
+"""Nanoseconds by which a file system's clock may be behind ours."""
+
+
+@dataclass(eq=False)
+class Run:
+    """A command that runs, and what was there before it."""
+
+    opened: list[Opened]
+    """Its own, and those of the commands that ran meanwhile."""
+    read_only: list[str]
+    """What it cannot change. Only what is not in here is looked at afterwards."""
+    parents: dict[str, tuple[int, ...]]
+    """The folders above each of those: if they are others now, it may be another place."""
+    environments: frozenset[str]
+    before: dict[str, Mark]
+    began: int
+    """In nanoseconds."""
+    kept: dict[str, Kept] = field(default_factory=dict)
+
+
+class Aftermath:
+    """For all commands of one workspace."""
+
+    def __init__(self, root: str, private: Path, *, own_mounts: bool) -> None:
+        """What is set aside goes into our private folder, which no command can read."""
+        self._finder = Finder(root, os.path.realpath(private))
+        self._root = root
+        self._aside = private / "set-aside"
+        self._own_mounts = own_mounts
+        self._lock = threading.Lock()
+        self._running: list[Run] = []
+        self._kept: dict[str, Kept] = {}
+
+    def begin(self, opened: Opened) -> Run:
+        """A command begins; what must be read-only for it is in what this gives."""
+        with self._lock:
+            found = self._finder.find()
+            closed = [one for one in found if not opened.covers(*one, self._root)]
+            bound = [one.path for one in closed if _can_be_bound(one)] if self._own_mounts else []
+            before = marks_of(found)
+            parents = {path: self._parents(path) for path in bound}
+            environments = frozenset(one.path for one in found if one.kind == "environment")
+            began = time.time_ns() - _TICK
+            run = Run([opened], bound, parents, environments, before, began)
+            open_to_it = {path: mark for path, mark in before.items() if not _is_in(path, bound)}
+            run.kept = self._kept = contents_of(open_to_it, self._kept)
+            for other in self._running:
+                other.opened.append(opened)
+                run.opened.append(other.opened[0])
+            self._running.append(run)
+            return run
+
+    def finish(self, run: Run) -> list[str]:
+        """It has ended, and nothing of it runs any more. Gives what had to be undone."""
+        with self._lock:
+            self._running.remove(run)
+            found = self._finder.find(run.environments, run.began)
+            now = marks_of(found)
+            known = frozenset(run.before.values())
+            kinds = {one.path: one for one in found}
+            held = [path for path in run.read_only if self._parents(path) == run.parents[path]]
+            gone, stuck = list[str](), list[str]()
+            aside = self._aside / f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(4)}"
+            for path in sorted(now):
+                if now[path] in known or _is_in(path, held) or _is_in(path, gone):
+                    continue
+                if self._is_open(path, run, kinds) or _is_ours(path) or _holds_own(path, now):
+                    continue
+                if self._set_aside(path, aside):
+                    gone.append(path)
+                else:
+                    stuck.append(f"{self._relative(path)} (could not be: remove it yourself)")
+            back = [path for path in run.kept if self._is_missed(path, run, now, gone, kinds)]
+            restored = [path for path in back if self._put_back(path, run)]
+            self._tell_others(run, gone, restored)
+            if gone:
+                _forget_old(self._aside)
+            return [*map(self._relative, dict.fromkeys((*gone, *restored))), *stuck]
+
+    def _tell_others(self, run: Run, gone: list[str], restored: list[str]) -> None:
+        """What one command had made must not be put back after another that ran meanwhile."""
+        for other in self._running:
+            for path in [one for one in other.before if _is_in(one, gone)]:
+                del other.before[path]
+            other.before |= {path: run.before[path] for path in restored}
+            other.kept = {path: other.kept[path] for path in other.kept if path in other.before}
+            other.kept |= {path: run.kept[path] for path in restored}
+
+    # --- looking
+
+    def _parents(self, path: str) -> tuple[int, ...]:
+        """Which folders are above it, up to the workspace."""
+        numbers = list[int]()
+        above = os.path.dirname(path)  # noqa: PTH120 - thousands of strings
+        while is_inside(above, self._root):
+            try:
+                numbers.append(os.lstat(above).st_ino)
+            except OSError:
+                return ()
+            above = os.path.dirname(above)  # noqa: PTH120
+        return tuple(numbers)
+
+    def _is_open(self, path: str, run: Run, kinds: dict[str, Autorun]) -> bool:
+        own: Kind = "own"
+        kind = next((one.kind for one in kinds.values() if is_inside(path, one.path)), own)
+        return any(one.covers(path, kind, self._root) for one in run.opened)
+
+    def _is_missed(
+        self,
+        path: str,
+        run: Run,
+        now: dict[str, Mark],
+        gone: list[str],
+        kinds: dict[str, Autorun],
+    ) -> bool:
+        if run.before.get(path) != run.kept[path].mark:
+            return False  # kept for an earlier command
+        if path in now and not _is_in(path, gone):
+            return False
+        return not self._is_open(path, run, kinds)
+
+    # --- keeping and putting back
+
+    def _set_aside(self, path: str, aside: Path) -> bool:
+        """Take it away, and keep it if that can be."""
+        target = aside / self._relative(path)
+        try:
+            with self._held(path) as (folder, name):
+                source = f"/proc/self/fd/{folder}/{name}"
+                is_folder = stat.S_ISDIR(os.lstat(source).st_mode)
+                if is_folder:
+                    _open_all(source)
+                try:
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.move(source, target)
+                except OSError:  # no room there, or a pipe in it that cannot be copied
+                    if is_folder:
+                        shutil.rmtree(name, dir_fd=folder)
+                    else:
+                        os.unlink(name, dir_fd=folder)
+        except OSError:
+            return False
+        return True
+
+    def _put_back(self, path: str, run: Run) -> bool:
+        """Write it anew, with the folders that were closed as well; a repository is not ours."""
+        kept = run.kept[path]
+        closed = {one for one in run.before if not one.endswith("/.git")}
+        try:
+            with self._held(path, closed) as (folder, name):
+                if kept.mark.type == stat.S_IFLNK:
+                    os.symlink(kept.content, os.fsencode(name), dir_fd=folder)
+                    remember(os.stat(name, dir_fd=folder, follow_symlinks=False))
+                    return True
+                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+                with os.fdopen(os.open(name, flags, 0o600, dir_fd=folder), "wb") as file:
+                    file.write(kept.content)
+                    file.flush()
+                    os.fchmod(file.fileno(), kept.mode)
+                    remember(os.fstat(file.fileno()))
+        except OSError:  # the folder that it was in is gone
+            return False
+        return True
+
+    @contextmanager
+    def _held(self, path: str, made: Collection[str] = ()) -> Iterator[tuple[int, str]]:
+        """The folder that a path is in, reached through no symlink, and the name in it.
+
+        Folders that are to be `made` need not be there.
+        """
+        *folders, name = self._relative(path).split("/")
+        held = os.open(self._root, OPEN_FOLDER)
+        above = self._root
+        try:
+            for folder in folders:
+                above = f"{above}/{folder}"
+                if above in made:
+                    with contextlib.suppress(FileExistsError):
+                        os.mkdir(folder, dir_fd=held)
+                below = os.open(folder, OPEN_FOLDER, dir_fd=held)
+                os.close(held)
+                held = below
+            yield held, name
+        finally:
+            os.close(held)
+
+    def _relative(self, path: str) -> str:
+        return path[len(self._root) :].lstrip("/")
+
+
+def _can_be_bound(place: Autorun) -> bool:
+    """A repository is worked in, and only parts of it are closed; nothing is mounted on a link."""
+    if os.path.islink(place.path):  # noqa: PTH114
+        return False
+    is_repository = place.kind == "git" and Path(place.path).name == ".git"
+    return not is_repository or not Path(place.path).is_dir()
+
+
+def _open_all(folder: str) -> None:
+    """Folders that cannot be written to could not be taken away, either."""
+    open_up(folder, os.lstat(folder))
+    for above, names, _ in os.walk(folder):
+        for path in (f"{above}/{name}" for name in names):
+            facts = os.lstat(path)
+            if stat.S_ISDIR(facts.st_mode):
+                open_up(path, facts)
+
+
+def _is_ours(path: str) -> bool:
+    try:
+        return is_own(os.lstat(path))
+    except OSError:
+        return False
+
+
+def _holds_own(folder: str, now: dict[str, Mark]) -> bool:
+    return any(_is_ours(path) for path in now if is_inside(path, folder) and path != folder)
+
+
+def _is_in(path: str, folders: list[str]) -> bool:
+    return any(is_inside(path, folder) for folder in folders)
+
+
+def _forget_old(aside: Path) -> None:
+    for folder in aside.iterdir():
+        with contextlib.suppress(OSError):
+            if time.time() - folder.stat().st_mtime > _LASTS:
+                shutil.rmtree(folder, ignore_errors=True)

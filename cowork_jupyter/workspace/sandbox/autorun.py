@@ -1,0 +1,178 @@
+"""Finds what runs by itself one day, outside of the sandbox, because it is in the workspace.
+
+git's hooks and settings, environments that kernels and shells start from, tasks of editors, our
+own settings and Jupyter's. Folders that have not changed since the last look are not listed again:
+a folder's change time is the kernel's, and no command can set it back.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from .places import is_inside
+
+Kind = Literal["own", "editor", "git", "environment"]
+
+_NAMES: dict[str, Kind] = {
+    ".cowork": "own",
+    ".jupyter": "own",
+    ".ipython": "own",
+    ".vscode": "editor",
+    ".idea": "editor",
+    ".envrc": "editor",
+    ".mcp.json": "editor",
+    ".git": "git",
+}
+_OF_GIT = ("config", "config.worktree", "commondir", "hooks")
+"""What names programs, or says where else to look for such names."""
+_ENVIRONMENT_MARKS = frozenset({"pyvenv.cfg", "conda-meta"})
+_NOT_ENTERED = frozenset(
+    {"node_modules", "__pycache__", ".tox", ".nox", ".cache", ".npm", ".cargo", ".Trash"}
+)
+"""Nobody starts anything by being there, and there may be thousands of folders."""
+_YOUNG = 2_000_000_000
+"""Nanoseconds in which a second change might not show in a folder's times."""
+
+
+class Autorun(NamedTuple):
+    """One such place: a file, a folder, or a symlink."""
+
+    path: str
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What the user let one command write of these. Plain values: it travels with a clearance."""
+
+    paths: tuple[str, ...] = ()
+    """Files and folders that the command named; the workspace itself stands for all but `own`."""
+    git: bool = False
+    environments: bool = False
+
+    def covers(self, path: str, kind: Kind, root: str) -> bool:
+        """Whether it may write this place, or a part of it."""
+        if (kind == "git" and self.git) or (kind == "environment" and self.environments):
+            return True
+        return any(
+            is_inside(one, path) or (is_inside(path, one) and (one != root or kind != "own"))
+            for one in self.paths
+        )
+
+
+NOTHING_OPENED = Opened()
+
+
+@dataclass(frozen=True)
+class _Listed:
+    """A folder as it was when it was listed."""
+
+    mark: tuple[int, int, int]
+    seen: int
+    folders: tuple[str, ...]
+    places: tuple[Autorun, ...]
+    is_environment: bool
+
+    def is_still(self, mark: tuple[int, int, int]) -> bool:
+        return mark == self.mark and max(mark[1:]) < self.seen - _YOUNG
+
+
+class Finder:
+    """Looks through one workspace, again and again."""
+
+    def __init__(self, root: str, private: str = "") -> None:
+        """`private` is a folder that commands cannot see, and we need not look into."""
+        self.root = root
+        self._private = private
+        self._known: dict[str, _Listed] = {}
+
+    def find(self, environments: frozenset[str] | None = None, since: int = 0) -> list[Autorun]:
+        """All there is now. A symlink counts, and so does what it leads to in the workspace.
+
+        After a command, `environments` are those of before: it can make one of any folder, and
+        that would not be looked into. Nor is a folder that it has closed `since` kept closed.
+        """
+        known: dict[str, _Listed] = {}
+        found: list[Autorun] = []
+        waiting = deque([self.root])
+        while waiting:
+            folder = waiting.popleft()
+            listed = None if folder == self._private else self._listed(folder, since)
+            if listed is None:
+                continue
+            known[folder] = listed
+            if listed.is_environment and (environments is None or folder in environments):
+                found.append(Autorun(folder, "environment"))
+            else:
+                found += listed.places
+                waiting += listed.folders
+        self._known = known
+        return [one for place in found for one in self._whole(place)]
+
+    def _listed(self, folder: str, since: int) -> _Listed | None:
+        try:
+            facts = os.lstat(folder)
+            mark = facts.st_ino, facts.st_mtime_ns, facts.st_ctime_ns
+            known = self._known.get(folder)
+            if known and known.is_still(mark):
+                return known
+            seen = time.time_ns()
+            if since and facts.st_ctime_ns >= since:
+                open_up(folder, facts)
+            with os.scandir(folder) as entries:
+                names = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
+        except OSError:  # gone, or not ours to look into; then no command of ours can, either
+            return None
+        named = {name: _NAMES.get(name.lower()) for name in names}
+        places = [Autorun(f"{folder}/{name}", kind) for name, kind in named.items() if kind]
+        entered = (name for name, is_folder in names.items() if is_folder and not named[name])
+        folders = tuple(f"{folder}/{name}" for name in entered if name not in _NOT_ENTERED)
+        is_environment = not _ENVIRONMENT_MARKS.isdisjoint(names)
+        if is_environment and folder == self.root:
+            places += [Autorun(path, "environment") for path in _site_packages(folder)]
+            is_environment = False
+        return _Listed(mark, seen, folders, tuple(places), is_environment)
+
+    def _whole(self, place: Autorun) -> Iterator[Autorun]:
+        parts = _inside_git(place.path) if place.kind == "git" else ()
+        for part in (place, *parts):
+            yield part
+            is_repository = part is place and place.kind == "git"
+            if os.path.islink(part.path) and not is_repository:  # noqa: PTH114 - thousands
+                real = os.path.realpath(part.path)
+                if is_inside(real, self.root) and real != self.root and os.path.lexists(real):
+                    yield Autorun(real, part.kind)
+
+
+def open_up(folder: str, facts: os.stat_result) -> None:
+    """See to it that we can list a folder of ours, and move it."""
+    if facts.st_uid == os.getuid() and facts.st_mode & stat.S_IRWXU != stat.S_IRWXU:
+        held = os.open(folder, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            os.chmod(f"/proc/self/fd/{held}", stat.S_IMODE(facts.st_mode) | stat.S_IRWXU)  # noqa: PTH101
+        finally:
+            os.close(held)
+
+
+def _inside_git(folder: str) -> Iterator[Autorun]:
+    """The parts of a repository that matter, also those of its submodules and worktrees."""
+    for name in _OF_GIT:
+        path = f"{folder}/{name}"
+        if os.path.lexists(path):
+            yield Autorun(path, "git")
+    for name in ("modules", "worktrees"):
+        for head in sorted(Path(folder, name).glob("**/HEAD")):
+            if head.parent.name not in ("logs", "refs"):
+                yield from _inside_git(str(head.parent))
+
+
+def _site_packages(folder: str) -> list[str]:
+    """For a workspace that is itself an environment: only what Python starts from is left out."""
+    return [str(path) for path in Path(folder).glob("lib*/python*/site-packages")]

@@ -1,0 +1,107 @@
+"""How things are at the places where something runs later: to compare, and to put back."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from .autorun import Autorun
+
+LARGEST = 1_000_000
+"""Bytes of a file that is kept to be put back, where it cannot be made read-only."""
+MOST_KEPT = 16_000_000
+MOST_ENTRIES = 10_000
+_START_OF_PYTHON = ("*.pth", "sitecustomize.py", "usercustomize.py")
+
+
+class Mark(NamedTuple):
+    """What changes when a file does; of a folder it is only which one it is, and where.
+
+    The folder that holds it is known by its number: when one above that was renamed, it is the
+    same.
+    """
+
+    parent: int
+    name: str
+    type: int
+    number: int
+    size: int = 0
+    modified: int = 0
+    changed: int = 0
+
+
+class Kept(NamedTuple):
+    """A file or a symlink, to be put back."""
+
+    mark: Mark
+    mode: int
+    content: bytes
+    """Of a symlink: where it leads."""
+
+
+def marks_of(places: Iterable[Autorun]) -> dict[str, Mark]:
+    """All that is at these places now, by path."""
+    found: dict[str, Mark] = {}
+    numbers: dict[str, int] = {}
+    for path in dict.fromkeys(one for place in places for one in _everything_at(place)):
+        parent, _, name = path.rpartition("/")
+        with contextlib.suppress(OSError):
+            if parent not in numbers:
+                numbers[parent] = os.lstat(parent).st_ino
+            found[path] = _mark(numbers[parent], name, os.lstat(path))
+    return found
+
+
+def contents_of(marks: Mapping[str, Mark], known: Mapping[str, Kept]) -> dict[str, Kept]:
+    """What can be put back of this; only what is not `known` is read, and all of it is small."""
+    kept = {path: one for path, one in known.items() if marks.get(path) == one.mark}
+    room = MOST_KEPT - sum(len(one.content) for one in kept.values())
+    for path, mark in marks.items():
+        if path in kept or mark.type == stat.S_IFDIR or mark.size > min(LARGEST, room):
+            continue
+        with contextlib.suppress(OSError):
+            kept[path] = _read(path, mark)
+            room -= len(kept[path].content)
+    return kept
+
+
+def _everything_at(place: Autorun) -> Iterator[str]:
+    """What is compared: the place and all in it; of environments what Python reads first."""
+    path = place.path
+    if place.kind == "environment":
+        yield f"{path}/pyvenv.cfg"
+        for packages in (Path(path), *Path(path).glob("lib*/python*/site-packages")):
+            for pattern in _START_OF_PYTHON:
+                yield from map(str, packages.glob(pattern))
+        return
+    yield path
+    if os.path.islink(path) or (place.kind == "git" and Path(path).name == ".git"):  # noqa: PTH114
+        return
+    seen = 0
+    for folder, folders, files in os.walk(path):
+        yield from (f"{folder}/{name}" for name in (*folders, *files))
+        seen += len(folders) + len(files)
+        if seen > MOST_ENTRIES:
+            return
+
+
+def _mark(parent: int, name: str, facts: os.stat_result) -> Mark:
+    kind = stat.S_IFMT(facts.st_mode)
+    if kind == stat.S_IFDIR:
+        return Mark(parent, name, kind, facts.st_ino)
+    times = facts.st_mtime_ns, facts.st_ctime_ns
+    return Mark(parent, name, kind, facts.st_ino, facts.st_size, *times)
+
+
+def _read(path: str, mark: Mark) -> Kept:
+    if mark.type == stat.S_IFLNK:
+        return Kept(mark, 0, os.fsencode(os.readlink(path)))  # noqa: PTH115
+    if mark.type != stat.S_IFREG:
+        raise OSError("neither a file nor a link")
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        return Kept(mark, stat.S_IMODE(os.fstat(descriptor).st_mode), file.read(LARGEST))

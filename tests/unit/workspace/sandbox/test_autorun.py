@@ -1,0 +1,69 @@
+"""Finding what runs later, and looking again only where something has changed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from cowork_jupyter.workspace.sandbox import autorun
+from cowork_jupyter.workspace.sandbox.autorun import Finder
+
+
+def made(root: Path, *names: str) -> None:
+    for name in names:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).touch()
+
+
+def found(finder: Finder, root: Path) -> dict[str, str]:
+    return {str(Path(one.path).relative_to(root)): one.kind for one in finder.find()}
+
+
+def test_everything_is_found_wherever_it_is(tmp_path: Path) -> None:
+    made(tmp_path, ".git/config", ".git/hooks/x", ".git/objects/x", ".git/modules/m/HEAD")
+    made(tmp_path, ".git/modules/m/hooks/x", "a/b/.envrc", "a/.IDEA/x", "v/pyvenv.cfg", "v/lib/x")
+    made(tmp_path, "node_modules/p/.vscode/x", "shared/tasks.json", "data/.envrc")
+    (tmp_path / ".vscode").symlink_to("shared")
+    assert found(Finder(str(tmp_path), str(tmp_path / "data")), tmp_path) == {
+        ".git": "git",
+        ".git/config": "git",
+        ".git/hooks": "git",
+        ".git/modules/m/hooks": "git",
+        ".vscode": "editor",
+        "shared": "editor",
+        "a/.IDEA": "editor",
+        "a/b/.envrc": "editor",
+        "v": "environment",
+    }
+
+
+def test_an_environment_is_not_closed_as_a_whole_where_it_is_the_workspace(tmp_path: Path) -> None:
+    made(tmp_path, "pyvenv.cfg", "lib/python3.12/site-packages/x.py", "notebooks/.envrc")
+    assert found(Finder(str(tmp_path)), tmp_path) == {
+        "lib/python3.12/site-packages": "environment",
+        "notebooks/.envrc": "editor",
+    }
+
+
+def test_only_folders_that_changed_are_listed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(autorun, "_YOUNG", 0)
+    made(tmp_path, "a/x", "b/c/x")
+    finder, listed = Finder(str(tmp_path)), list[str]()
+    list_folder = os.scandir
+
+    def noting(folder: str) -> object:
+        listed.append(str(Path(folder).relative_to(tmp_path)))
+        return list_folder(folder)
+
+    monkeypatch.setattr(os, "scandir", noting)
+    finder.find()
+    assert sorted(listed) == [".", "a", "b", "b/c"]
+    listed.clear()
+    made(tmp_path, "b/c/.envrc")
+    os.utime(tmp_path / "b/c", ns=(0, 0))
+    assert found(finder, tmp_path) == {"b/c/.envrc": "editor"}
+    assert listed == ["b/c"]
