@@ -30,12 +30,7 @@ def promises_here(settings: Settings) -> list[Promise]:
             "Kernels get COWORK_API_KEY, because the server extension is not enabled. "
             "Run: jupyter server extension enable cowork_jupyter",
         ),
-        _promise(
-            "Keys typed into the panel are kept by the system's keyring, in no file of ours.",
-            has_keyring(),
-            "Keys typed into the panel are in no file, and are forgotten when the server ends: "
-            "there is no keyring here. Run: pip install keyring",
-        ),
+        Promise(f"Keys typed into the panel are in no file of ours; {_kept_by()}.", True),
     ]
 
 
@@ -48,6 +43,12 @@ def _of_the_network(sandbox: Sandbox, settings: Settings) -> Iterator[Promise]:
             "Every command of the actor has the network, because c.Cowork.sandbox_network is "
             "'allow'. Set it to 'ask'.",
         )
+
+
+def _kept_by() -> str:
+    if has_keyring():
+        return "the system's keyring keeps them"
+    return "they are forgotten when the server ends, because no keyring works here"
 
 
 def _promise(text: str, holds: bool, otherwise: str) -> Promise:

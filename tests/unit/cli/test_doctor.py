@@ -257,7 +257,11 @@ def test_no_bash_no_server_extension_and_no_keyring_are_told_with_what_to_do(
     monkeypatch.setattr("cowork_jupyter.cli.promises.is_server_extension_enabled", lambda: False)
     monkeypatch.setattr("cowork_jupyter.cli.promises.has_keyring", lambda: False)
     broken = " ".join(text for text, holds in kept(tmp_path).items() if not holds)
-    for advice in ("Install bash", "extension enable cowork_jupyter", "pip install keyring"):
+    for advice in (
+        "Install bash",
+        "extension enable cowork_jupyter",
+        "forgotten when the server ends",
+    ):
         assert advice in broken
 
 
