@@ -250,7 +250,7 @@ def test_a_network_for_every_command_is_a_promise_not_kept(
     assert "Set it to 'ask'" in text
 
 
-def test_no_bash_no_server_extension_and_no_keyring_are_told_with_what_to_do(
+def test_no_bash_and_no_server_extension_are_told_with_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("cowork_jupyter.cli.promises.shutil.which", lambda _name: None)
