@@ -255,14 +255,18 @@ def test_no_bash_and_no_server_extension_are_told_with_what_to_do(
 ) -> None:
     monkeypatch.setattr("cowork_jupyter.cli.promises.shutil.which", lambda _name: None)
     monkeypatch.setattr("cowork_jupyter.cli.promises.is_server_extension_enabled", lambda: False)
-    monkeypatch.setattr("cowork_jupyter.cli.promises.has_keyring", lambda: False)
     broken = " ".join(text for text, holds in kept(tmp_path).items() if not holds)
-    for advice in (
-        "Install bash",
-        "extension enable cowork_jupyter",
-        "forgotten when the server ends",
-    ):
+    for advice in ("Install bash", "extension enable cowork_jupyter"):
         assert advice in broken
+
+
+@pytest.mark.parametrize(("has", "said"), [(True, "keyring keeps them"), (False, "forgotten")])
+def test_what_keeps_keys_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has: bool, said: str
+) -> None:
+    monkeypatch.setattr("cowork_jupyter.cli.promises.has_keyring", lambda: has)
+    (text,) = [text for text, holds in kept(tmp_path).items() if holds and "typed into" in text]
+    assert said in text
 
 
 def test_a_sandbox_that_was_asked_for_and_is_not_there_is_a_finding(
