@@ -17,7 +17,7 @@ from .domain.settings import Settings
 from .llm.base_prompts import BasePrompts
 
 if TYPE_CHECKING:
-    from .agents.agent import AgentKit
+    from .agents.agent import AgentFactory
     from .agents.inquiries import Inquiries
     from .agents.jobs import Jobs
     from .agents.plans import Plans
@@ -205,12 +205,12 @@ class Parts:
         """Other people's servers, whose tools agents can use."""
         from .mcp.client.servers import servers_of
 
-        return servers_of(self.settings, self.trust, self.pins, lambda: self.kit.model)
+        return servers_of(self.settings, self.trust, self.pins, lambda: self.factory.model)
 
     @cached_property
-    def kit(self) -> AgentKit:
+    def factory(self) -> AgentFactory:
         """What agents work with."""
-        from .agents.agent import AgentKit
+        from .agents.agent import AgentFactory
         from .agents.external.configured import ExternalAgents
         from .agents.gate import Gate
         from .agents.user import Nobody, NobodyApproves
@@ -224,7 +224,7 @@ class Parts:
         settings = self.settings
         workspace = Workspace(settings.workspace)
         approver = self.inquiries if self.interactive else NobodyApproves()
-        return AgentKit(
+        return AgentFactory(
             settings=settings,
             journal=self.journal,
             workspace=workspace,
@@ -265,14 +265,14 @@ class Parts:
         """Plans, and carrying them out."""
         from .agents.plans import Plans
 
-        return Plans(self.kit, self.jobs, self.inquiries, self.pool)
+        return Plans(self.factory, self.jobs, self.inquiries, self.pool)
 
     @cached_property
     def reproductions(self) -> Reproductions:
         """Notebooks that are run anew, to see whether they still do."""
         from .agents.reproductions import Reproductions
 
-        return Reproductions(self.kit, self.jobs)
+        return Reproductions(self.factory, self.jobs)
 
     @cached_property
     def reuse(self) -> Reuse:
@@ -293,8 +293,8 @@ class Parts:
             await self.pool.aclose()
         if "mcp" in self.__dict__:
             await self.mcp.close()
-        if "kit" in self.__dict__:
-            await self.kit.model.aclose()
+        if "factory" in self.__dict__:
+            await self.factory.model.aclose()
         if "sandbox" in self.__dict__:
             self.sandbox.close()
         if "keeper" in self.__dict__:

@@ -26,7 +26,7 @@ from .llm.reachable import HOW_TO_CONNECT, ModelProbe
 from .parts import Parts
 
 if TYPE_CHECKING:
-    from .agents.guests import GuestDesk
+    from .agents.guests import McpGuests
     from .agents.jobs import Work
     from .agents.loop import Outcome
     from .agents.user import Ruling
@@ -307,7 +307,7 @@ class CoworkService(Parts):
         jobs = reversed(self.journal.store.jobs(context.id))
         newest = next((job.request for job in jobs if job.kind is not JobKind.CHECK), "")
         context = context.model_copy(update={"system_prompt_id": prompt_id})
-        return prompt_id, acting, self.kit.prompt(acting, context, newest)
+        return prompt_id, acting, self.factory.prompt(acting, context, newest)
 
     async def _with_model(self, context: Context) -> Context:
         """The context with a model to ask: its own, the connected, or the only one served."""
@@ -534,22 +534,22 @@ class CoworkService(Parts):
         from .agents.log import RunLog
 
         if tool == DELEGATE:
-            denied = self.kit.gate.denied_tools(context_id or "", [DELEGATE])
+            denied = self.factory.gate.denied_tools(context_id or "", [DELEGATE])
             return check_delegation(role, parameters, denied=bool(denied))
-        found = self.kit.registry.named(tool, role)
+        found = self.factory.registry.named(tool, role)
         log = RunLog(self.journal, context_id or "", "", role)
-        return self.kit.gate.check(log, found, parameters).decision()
+        return self.factory.gate.check(log, found, parameters).decision()
 
     def guest_desk(
         self, role: AgentRole, owner: str = "", policy: Mapping[str, Any] | None = None
-    ) -> GuestDesk:
+    ) -> McpGuests:
         """Where agents of others call our tools, in conversations of that owner's.
 
         A `policy` holds rules for their calls only.
         """
-        from .agents.guests import GuestDesk
+        from .agents.guests import McpGuests
 
-        return GuestDesk(self.kit, self.jobs, role, owner, self.rules.read_policy(policy))
+        return McpGuests(self.factory, self.jobs, role, owner, self.rules.read_policy(policy))
 
     def answer(self, question_id: str, value: str) -> Inquiry:
         """The user's answer to a question."""
@@ -574,14 +574,14 @@ class CoworkService(Parts):
         """The plan that was executed last, or by that job, beside what the log says happened."""
         from .record import audit, facts_of
 
-        store, tools = self.journal.store, self.kit.registry
+        store, tools = self.journal.store, self.factory.registry
         return await asyncio.to_thread(lambda: audit(facts_of(store, context_id, job_id), tools))
 
     async def export(self, context_id: str, kind: ExportFormat) -> Export:
         """The full record of a conversation, as a file that can be given to others."""
         from .record import export, facts_of
 
-        store, tools = self.journal.store, self.kit.registry
+        store, tools = self.journal.store, self.factory.registry
         discretion = self.discretion()
         return await asyncio.to_thread(
             lambda: export(facts_of(store, context_id), kind, tools, discretion)

@@ -43,20 +43,20 @@ from .budget import Budget, JobBudget
 from .delegation import Delegation
 from .external.configured import ExternalAgents
 from .gate import Gate
-from .hands import Hands
 from .limits import Limits
 from .log import RunLog
 from .loop import AgentLoop, Outcome
-from .talk import Talk
+from .model_session import ModelSession
+from .notebook_lookup import describe_notebook_context
+from .tool_runner import ToolRunner
 from .user import User
-from .whereabouts import tell_whereabouts
 
 MOST_TEMPLATES = 3
 """Saved plans that a planner is shown."""
 
 
 @dataclass
-class AgentKit:
+class AgentFactory:
     """What all agents of one workspace share."""
 
     settings: Settings
@@ -115,7 +115,7 @@ class AgentKit:
         parts = self._parts(role, context, request, base)
         if not parts.base:
             log.event(_prompt_missing(context.system_prompt_id))
-        talk = Talk(
+        session = ModelSession(
             model=self.model,
             log=log,
             limits=limits,
@@ -127,19 +127,19 @@ class AgentKit:
             arguments=_arguments(parts, in_task=task_id is not None),
             counter=self.counter,
             sight=self.sight,
-            note=await tell_whereabouts(self, log),
+            note=await describe_notebook_context(self, log),
             is_step=step is not None,
         )
         tools = self._tools(context, log, limits, budget)
-        registry = self._with_find_tools(tools, parts, talk) if parts.others else tools
-        hands = Hands(
+        registry = self._with_find_tools(tools, parts, session) if parts.others else tools
+        runner = ToolRunner(
             *(registry, self.workspace, log, self.gate, step, limits.waiting, self.sandbox),
             recorder=self.recorder,
             kernels=self.kernels,
             user=self.user,
         )
         async with self._recorded(job_id, role):
-            return await AgentLoop(log, talk, hands, self.user, limits, budget).run()
+            return await AgentLoop(log, session, runner, self.user, limits, budget).run()
 
     def _recorded(self, job_id: str, role: AgentRole) -> AbstractAsyncContextManager[None]:
         """Checkpoints before the job, and of all that it changed by its end."""
@@ -179,7 +179,7 @@ class AgentKit:
         return self.registry.plus(delegation.tool())
 
     def _with_find_tools(
-        self, registry: ToolRegistry, parts: PromptParts, talk: Talk
+        self, registry: ToolRegistry, parts: PromptParts, session: ModelSession
     ) -> ToolRegistry:
         """All tools, and the one that finds them."""
         known = parts
@@ -190,7 +190,7 @@ class AgentKit:
             # Some servers let the model call only what the request names, so it names these too.
             new = [one for one in found if one not in known.tools]
             known = replace(known, tools=[*known.tools, *new])
-            talk.arguments = _arguments(known, in_task=talk.log.task_id is not None)
+            session.arguments = _arguments(known, in_task=session.log.task_id is not None)
             return {one.spec.name: describe_tool(one.spec) for one in found}
 
         return registry.plus(find_tools_in(registry, search))

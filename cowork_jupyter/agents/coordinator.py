@@ -23,7 +23,7 @@ from ..domain.replies import Question, StepResult
 from ..domain.roles import AgentRole
 from ..domain.shortfalls import Shortfall
 from ..store import PlanRevision, Transaction
-from .agent import AgentKit
+from .agent import AgentFactory
 from .assignment import assignment_text, briefing_text, results_for
 from .choices import (
     ABOUT_HINT,
@@ -37,7 +37,7 @@ from .choices import (
     about_half_done,
 )
 from .external.configured import agent_of
-from .external.run import Errand
+from .external.run import ExternalTask
 from .locks import FileLocks
 from .log import RunLog
 from .loop import Outcome
@@ -62,7 +62,7 @@ class StopExecution(Exception):
 class Execution:
     """One approved plan being carried out in one job."""
 
-    kit: AgentKit
+    factory: AgentFactory
     pool: WorkerPool
     context: Context
     job: Job
@@ -79,7 +79,7 @@ class Execution:
     _storing: asyncio.TimerHandle | None = None
 
     def __post_init__(self) -> None:
-        self.budget = self.kit.budget(self.job, AgentRole.ACTOR)
+        self.budget = self.factory.budget(self.job, AgentRole.ACTOR)
 
     @property
     def plan(self) -> Plan:
@@ -89,7 +89,7 @@ class Execution:
     @property
     def journal(self) -> Journal:
         """Where everything is written down."""
-        return self.kit.journal
+        return self.factory.journal
 
     async def run_execution_phase(self) -> Outcome:
         """Run the plan to its end, or to where the user stops it."""
@@ -141,7 +141,7 @@ class Execution:
     async def _see_through(self, step: PlanStep, places: asyncio.Semaphore) -> None:
         """One step until it is done: run, and on failure do what the user says."""
         hint = problem = ""
-        asked = self.kit.user.left_open("step", self._log(self.tasks[step.id]))
+        asked = self.factory.user.left_open("step", self._log(self.tasks[step.id]))
         if asked:  # by a run that ended before the user said what now
             choice, hint = await self._ask_what_now(step, asked)
             if self._settle(step, choice, asked.context):
@@ -188,7 +188,7 @@ class Execution:
         log = self._log(task)
         async with self.locks.hold(step.files):
             self.update_plan(step.id, StepStatus.RUNNING)
-            results = results_for(step, self._steps, self.tasks, self.kit.counter)
+            results = results_for(step, self._steps, self.tasks, self.factory.counter)
             text = assignment_text(self._briefing, step, results, hint, problem)
             data = TaskAssignmentData(
                 step=step.model_copy(),
@@ -215,22 +215,22 @@ class Execution:
         store, revision = self.journal.store, self.revision
         answers = store.planning_answers(revision.plan_id)
         moves = store.moves(self.context.id, since=revision.made_at)
-        return briefing_text(self.plan, self.job.request, answers, self.kit.counter, moves)
+        return briefing_text(self.plan, self.job.request, answers, self.factory.counter, moves)
 
     def _shortfalls(self, step: PlanStep, task: Task) -> list[Shortfall]:
-        kit = self.kit
-        check = StepCheck(step, task, kit.registry, self.journal.store, kit.workspace)
+        factory = self.factory
+        check = StepCheck(step, task, factory.registry, self.journal.store, factory.workspace)
         return check.shortfalls()
 
     async def _run_agent(self, step: PlanStep, task: Task, text: str) -> StepResult:
         place, agent = (self.context, AgentRole.ACTOR, self.job.id), agent_of(step)
         try:
             if agent:
-                errand = Errand(self.kit, agent, *place, task.id, step)
+                errand = ExternalTask(self.factory, agent, *place, task.id, step)
                 outcome = await errand.run(text, self.budget)
             else:
-                tools = self.pool.tools(self.kit.registry, self._log(task))
-                outcome = await replace(self.kit, registry=tools).run(
+                tools = self.pool.tools(self.factory.registry, self._log(task))
+                outcome = await replace(self.factory, registry=tools).run(
                     *place, text, self.budget, task_id=task.id, step=step
                 )
         except Interrupted:
@@ -243,7 +243,7 @@ class Execution:
 
     async def _ask_what_now(self, step: PlanStep, question: Question) -> tuple[str, str]:
         """What the user wants done, and their hint if they gave one."""
-        user, log = self.kit.user, self._log(self.tasks[step.id])
+        user, log = self.factory.user, self._log(self.tasks[step.id])
         if question != ABOUT_HINT:
             choice = await user.ask(question, log, "step")
             if choice != HINT:
@@ -259,7 +259,7 @@ class Execution:
         if tool is None:
             return False
         question = about_half_done(step, tool)
-        choice = await self.kit.user.ask(question, self._log(self.tasks[step.id]))
+        choice = await self.factory.user.ask(question, self._log(self.tasks[step.id]))
         if choice == SKIP:
             self.update_plan(step.id, StepStatus.SKIPPED)
         elif choice != RETRY:
@@ -276,7 +276,7 @@ class Execution:
             result = message.data
             if not isinstance(result, ToolResultData):
                 break  # those before it are not of the last turn
-            tool = self.kit.registry.get(result.tool)
+            tool = self.factory.registry.get(result.tool)
             harmless = tool is not None and tool.idempotent
             if result.error and result.error.code == Interrupted.code and not harmless:
                 return result.tool
@@ -295,7 +295,7 @@ class Execution:
         )
         log = replace(self._log(), role=AgentRole.PLANNER)
         log.say("user", request, TaskAssignmentData(replan=True))
-        planned = await self.kit.run(
+        planned = await self.factory.run(
             self.context, AgentRole.PLANNER, self.job.id, request, self.budget
         )
         no_plan = f"\nThere is no new plan: {planned.error}" if planned.error else ""

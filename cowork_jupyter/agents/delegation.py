@@ -18,12 +18,12 @@ from ..domain.roles import AgentRole, Permission
 from ..policy.decision import Decision
 from ..tools.base import Parameters, Tool, ToolContext, ToolResult, tool
 from .budget import Budget
-from .external.run import Errand
+from .external.run import ExternalTask
 from .limits import Limits
 from .log import RunLog
 
 if TYPE_CHECKING:
-    from .agent import AgentKit
+    from .agent import AgentFactory
 
 DELEGATE = "delegate"
 _ALLOW, _DENY = "allow", "deny"
@@ -48,7 +48,7 @@ class DelegateAnywhere(Delegate):
 class Delegation:
     """Hands tasks of one run to other roles. A delegate cannot delegate: it has no such tool."""
 
-    kit: AgentKit
+    factory: AgentFactory
     context: Context
     log: RunLog
     limits: Limits
@@ -56,7 +56,7 @@ class Delegation:
 
     def tool(self) -> Tool:
         """The tool `delegate` for this run."""
-        form = DelegateAnywhere if self.kit.externals.all() else Delegate
+        form = DelegateAnywhere if self.factory.externals.all() else Delegate
 
         @tool(category="team", permissions=[])
         async def delegate(parameters: Delegate, _context: ToolContext) -> ToolResult:
@@ -76,7 +76,7 @@ class Delegation:
             raise Forbidden(
                 f"The {self.log.role} may not delegate to the {role}.", code="not_delegable"
             )
-        known = self.kit.externals.all()
+        known = self.factory.externals.all()
         if agent and agent not in known:
             names = ", ".join(known) or "none"
             why = f"There is no external agent '{agent}'. There are: {names}."
@@ -110,9 +110,11 @@ class Delegation:
         place = (self.context, role, self.log.job_id)
         try:
             if agent:
-                outcome = await Errand(self.kit, agent, *place, task.id).run(text, self.budget)
+                outcome = await ExternalTask(self.factory, agent, *place, task.id).run(
+                    text, self.budget
+                )
             else:
-                outcome = await self.kit.run(*place, text, self.budget, task_id=task.id)
+                outcome = await self.factory.run(*place, text, self.budget, task_id=task.id)
         except CoworkError as error:
             return False, error.message
         if outcome.status is not JobStatus.COMPLETED:
@@ -141,7 +143,7 @@ class Delegation:
             ],
             default=_DENY,
         )
-        if await self.kit.user.ask(question, self.log) != _ALLOW:
+        if await self.factory.user.ask(question, self.log) != _ALLOW:
             raise Forbidden(
                 f"The user did not allow to hand this to {whom}.", code="delegation_denied"
             )

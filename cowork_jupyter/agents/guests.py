@@ -24,42 +24,44 @@ from ..policy.rules import Rule
 from ..policy.visible import visible
 from ..tools.base import Tool, ToolResult
 from ..tools.registry import ToolRegistry
-from .agent import AgentKit
-from .hands import Handled, Hands
+from .agent import AgentFactory
 from .jobs import Jobs
 from .log import RunLog
 from .loop import Outcome
-from .telling import Say, TellingApprover, telling
+from .progress import ReportingApprover, Say, reporting_progress
+from .tool_runner import Handled, ToolRunner
 
 LARGEST_RESULT = 20_000
 """Tokens of a result that are handed over; some clients take no more than a bit above."""
 _LONGEST_NAME = 60
 
 
-class GuestDesk:
+class McpGuests:
     """Where guests of one user call tools, all under the same role."""
 
     def __init__(
         self,
-        kit: AgentKit,
+        factory: AgentFactory,
         jobs: Jobs,
         role: AgentRole,
         owner: str = "",
         policy: Sequence[Rule] = (),
     ) -> None:
-        self.kit = kit
+        self.factory = factory
         self.jobs = jobs
         self.role = role
         self.owner = owner
         self.policy = list(policy)
         # What servers of others offer to us is not ours to offer.
-        self.registry = ToolRegistry(one for one in kit.registry.values() if not one.fingerprint)
+        self.registry = ToolRegistry(
+            one for one in factory.registry.values() if not one.fingerprint
+        )
         self._guests: dict[str, _Guest] = {}
 
     def tools(self) -> list[Tool]:
         """What the role may use and no rule denies as a whole."""
         permitted = self.registry.permitted(self.role)
-        denied = self.kit.gate.denied_tools("", [tool.name for tool in permitted])
+        denied = self.factory.gate.denied_tools("", [tool.name for tool in permitted])
         return [tool for tool in permitted if tool.name not in denied]
 
     async def call(
@@ -85,10 +87,10 @@ def _bounded(result: ToolResult, tool: str) -> ToolResult:
 class _Guest:
     """One agent of somebody else's, known by what it calls itself."""
 
-    desk: GuestDesk
+    desk: McpGuests
     name: str
     _context_id: str = ""
-    _stay: _Stay | None = None
+    _stay: _GuestJob | None = None
     _beginning: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def call(self, call: ToolCall, tell: Tell) -> Handled:
@@ -105,7 +107,7 @@ class _Guest:
         (handled,) = running.result()
         return handled
 
-    async def _staying(self) -> _Stay:
+    async def _staying(self) -> _GuestJob:
         if self._stay is not None and not self._stay.over:
             return self._stay
         if self._stay is not None:
@@ -114,9 +116,9 @@ class _Guest:
         self._stay = self._begin()
         return self._stay
 
-    def _begin(self) -> _Stay:
+    def _begin(self) -> _GuestJob:
         desk, context = self.desk, self._context()
-        stay = _Stay(desk)
+        stay = _GuestJob(desk)
         text = f"{self.name} calls tools over MCP, as the {desk.role.spec.label}."
         message = Message(
             context_id=context.id,
@@ -129,13 +131,13 @@ class _Guest:
             context_id=context.id, kind=JobKind.GUEST, role=desk.role, request=text, by="guest"
         )
         desk.jobs.start(job, message, stay.work)
-        desk.kit.gate.rules.set_policy(job.id, desk.policy)
-        stay.log = RunLog(desk.kit.journal, context.id, job.id, desk.role)
+        desk.factory.gate.rules.set_policy(job.id, desk.policy)
+        stay.log = RunLog(desk.factory.journal, context.id, job.id, desk.role)
         return stay
 
     def _context(self) -> Context:
         """The guest's conversation; a new one if the user has removed it."""
-        journal = self.desk.kit.journal
+        journal = self.desk.factory.journal
         with suppress(NotFound):
             if self._context_id:
                 return journal.store.context(self._context_id)
@@ -148,12 +150,12 @@ class _Guest:
         return context
 
 
-class _Stay:
+class _GuestJob:
     """A guest's calls from when there are any to when there are none: one job."""
 
     log: RunLog
 
-    def __init__(self, desk: GuestDesk) -> None:
+    def __init__(self, desk: McpGuests) -> None:
         self._desk = desk
         self._calls: set[asyncio.Task[list[Handled]]] = set()
         self.over = False
@@ -167,12 +169,12 @@ class _Stay:
         return running
 
     async def _run(self, call: ToolCall, tell: Tell) -> list[Handled]:
-        async with telling(call.tool, tell) as say:
+        async with reporting_progress(call.tool, tell) as say:
             return await self._hands(say).run([call])
 
     async def work(self, job: Job) -> Outcome:
         """The job: it ends with the last call, or ends them all when it is stopped."""
-        recorder = self._desk.kit.recorder
+        recorder = self._desk.factory.recorder
         permissions = self._desk.role.spec.permissions
         async with recorder.during(job.id, permissions) if recorder else nullcontext():
             try:
@@ -192,14 +194,14 @@ class _Stay:
         if self._calls:
             await asyncio.wait(self._calls)
 
-    def _hands(self, say: Say) -> Hands:
-        kit = self._desk.kit
-        gate = replace(kit.gate, approver=TellingApprover(kit.gate.approver, say))
-        return Hands(
-            *(self._desk.registry, kit.workspace, self.log, gate),
-            sandbox=kit.sandbox,
-            recorder=kit.recorder,
-            kernels=kit.kernels,
-            user=kit.user,
+    def _hands(self, say: Say) -> ToolRunner:
+        factory = self._desk.factory
+        gate = replace(factory.gate, approver=ReportingApprover(factory.gate.approver, say))
+        return ToolRunner(
+            *(self._desk.registry, factory.workspace, self.log, gate),
+            sandbox=factory.sandbox,
+            recorder=factory.recorder,
+            kernels=factory.kernels,
+            user=factory.user,
             listener=say,
         )

@@ -13,11 +13,11 @@ from ..store import Asker
 from .budget import Budget
 from .delivery import deliver_plan
 from .guard import CircleGuard
-from .hands import Handled, Hands
 from .limits import GO_ON, LimitReached, Limits, about_going_on
 from .log import RunLog
+from .model_session import ModelSession
 from .steering import read_queued
-from .talk import Talk
+from .tool_runner import Handled, ToolRunner
 from .user import User
 
 MOST_STRIKES = 3
@@ -55,8 +55,8 @@ class AgentLoop:
     """One run of an agent, until it has delivered, given up, or is cancelled."""
 
     log: RunLog
-    talk: Talk
-    hands: Hands
+    session: ModelSession
+    runner: ToolRunner
     user: User
     limits: Limits
     budget: Budget
@@ -92,7 +92,7 @@ class AgentLoop:
             return Outcome(JobStatus.FAILED, refusal)
         self.limits.check()
         read_queued(self.log)
-        reply = await self.talk.ask()
+        reply = await self.session.ask()
         match reply.structured:
             case ToolCalls() as calls:
                 return await self._act(reply, calls)
@@ -109,7 +109,7 @@ class AgentLoop:
 
     async def _act(self, reply: Reply, calls: ToolCalls) -> Outcome | None:
         self._say(reply)
-        handled = await self.hands.run(calls.tools)
+        handled = await self.runner.run(calls.tools)
         misused = [one for one in handled if one.misused]
         self._strikes = self._strikes + 1 if len(misused) == len(handled) else 0
         if self._strikes >= MOST_STRIKES:
@@ -144,8 +144,8 @@ class AgentLoop:
             return await self._strike(reply, f"The {self.log.role} role does not deliver a {kind}.")
         self._say(reply)
         if isinstance(delivery, Plan):
-            known = self.hands.files_known(delivery)
-            deliver_plan(self.log, delivery, self.hands.registry, known)
+            known = self.runner.files_known(delivery)
+            deliver_plan(self.log, delivery, self.runner.registry, known)
         else:
             self.log.say("assistant", "", ReviewData(**dict(delivery)))
         return Outcome(text=reply.text)

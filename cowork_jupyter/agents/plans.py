@@ -16,7 +16,7 @@ from ..domain.plan import Plan
 from ..domain.roles import AgentRole, Permission
 from ..store import PlanRevision
 from ..workspace import has_changed
-from .agent import AgentKit
+from .agent import AgentFactory
 from .choices import SKIP
 from .coordinator import Execution
 from .delivery import as_proposed, propose_plan
@@ -31,7 +31,7 @@ from .pool import WorkerPool
 class Plans:
     """The plans of all conversations."""
 
-    kit: AgentKit
+    factory: AgentFactory
     jobs: Jobs
     inquiries: Inquiries
     pool: WorkerPool
@@ -44,7 +44,7 @@ class Plans:
         The notebook that the conversation belongs to does not count: the user works in it all the
         time, and whatever changes a cell there looks first whether that is still the same.
         """
-        store, workspace = self.kit.journal.store, self.kit.workspace
+        store, workspace = self.factory.journal.store, self.factory.workspace
         executions = store.executions(revision.plan_id)
         if any(job.plan_revision == revision.revision for job in executions):
             return []
@@ -62,7 +62,7 @@ class Plans:
 
         Where there is none yet, which is revision 0, this is the first: one made by hand.
         """
-        newest = self.kit.journal.store.plan(context_id, plan_id=plan_id)
+        newest = self.factory.journal.store.plan(context_id, plan_id=plan_id)
         if newest is None and plan_id:
             raise _no_such_plan(plan_id)
         _refuse_stale(newest.revision if newest else 0, revision)
@@ -71,7 +71,7 @@ class Plans:
     def restore(self, context_id: str, revision: int, plan_id: str | None = None) -> PlanRevision:
         """Make an earlier revision the newest again, with nothing done yet."""
         newest = self.newest(context_id, plan_id)
-        earlier = self.kit.journal.store.plan(context_id, revision, newest.plan_id)
+        earlier = self.factory.journal.store.plan(context_id, revision, newest.plan_id)
         if earlier is None:
             raise NotFound(f"The plan has no revision {revision}.", code="no_revision")
         plan = as_proposed(earlier.plan)
@@ -80,14 +80,14 @@ class Plans:
     def _revise(
         self, context_id: str, newest: PlanRevision | None, plan: Plan, change: str = ""
     ) -> PlanRevision:
-        if self.kit.journal.store.active_job(context_id):
+        if self.factory.journal.store.active_job(context_id):
             raise Conflict("The plan is being carried out. Stop that first.", code="job_running")
         if newest is None:
             revised = PlanRevision(context_id=context_id, plan=plan, by="person")
         else:
             revised = newest.next(plan, by="person")
         revised.change = change or revised.change
-        with self.kit.journal.transaction() as tx:
+        with self.factory.journal.transaction() as tx:
             tx.save_plan(revised)
             tx.append_event(context_id, revised.as_event())
         return revised
@@ -125,19 +125,21 @@ class Plans:
 
     async def propose(self, job: Job, plan: Plan) -> Outcome:
         """What a job does for which no planner is needed: show a plan that there is already."""
-        propose_plan(RunLog(self.kit.journal, job.context_id, job.id, AgentRole.PLANNER), plan)
+        propose_plan(RunLog(self.factory.journal, job.context_id, job.id, AgentRole.PLANNER), plan)
         return Outcome()
 
     async def work_on(self, context: Context, role: AgentRole, job: Job, request: str) -> Outcome:
         """What a job does that a message of the user began."""
-        return await self.kit.run(context, role, job.id, request, self.kit.budget(job, role))
+        return await self.factory.run(
+            context, role, job.id, request, self.factory.budget(job, role)
+        )
 
     def resume(self, job_id: str, limits: Mapping[str, int | float] | None = None) -> Job:
         """Go on with an interrupted or stopped job: completed tasks are not repeated.
 
         What was spent before still counts; `limits` hold from now on in place of the job's.
         """
-        store = self.kit.journal.store
+        store = self.factory.journal.store
         job = store.job(job_id)
         if job.status not in (JobStatus.INTERRUPTED, JobStatus.FAILED, JobStatus.CANCELLED):
             raise Conflict(f"The job is {job.status}; only a stopped one can be resumed.")
@@ -157,7 +159,7 @@ class Plans:
 
     def decide(self, job_id: str, task_id: str, choice: str) -> Job:
         """Try a failed task again, or skip it: now if its job asks, else by resuming the job."""
-        store = self.kit.journal.store
+        store = self.factory.journal.store
         job, task = store.job(job_id), store.task(task_id)
         if task.job_id != job_id:
             raise NotFound(f"There is no task '{task_id}' in this job.")
@@ -176,7 +178,7 @@ class Plans:
         approved = self._approved(job)
         if approved is None:
             raise Conflict("Only a step of a plan can be skipped.")
-        context = self.kit.journal.store.context(job.context_id)
+        context = self.factory.journal.store.context(job.context_id)
         self._execution(context, job, approved, None).skip(task)
 
     def _approved(self, job: Job) -> PlanRevision | None:
@@ -209,12 +211,12 @@ class Plans:
         self, context: Context, job: Job, revision: PlanRevision, max_parallel: int | None
     ) -> Execution:
         return Execution(
-            kit=self.kit,
+            factory=self.factory,
             pool=self.pool,
             context=context.model_copy(update={"role": AgentRole.ACTOR}),
             job=job,
             revision=revision,
-            max_parallel=max_parallel or self.kit.settings.max_parallel,
+            max_parallel=max_parallel or self.factory.settings.max_parallel,
             when_cancelled=lambda: (
                 StepStatus.INTERRUPTED if self.jobs.closing else StepStatus.CANCELLED
             ),
@@ -222,7 +224,7 @@ class Plans:
 
     def newest(self, context_id: str, plan_id: str | None = None) -> PlanRevision:
         """The newest revision of a plan: of the current one, unless named."""
-        newest = self.kit.journal.store.plan(context_id, plan_id=plan_id)
+        newest = self.factory.journal.store.plan(context_id, plan_id=plan_id)
         if newest is None and plan_id:
             raise _no_such_plan(plan_id)
         if newest is None:
@@ -246,8 +248,8 @@ class Plans:
         return plan
 
     def _unknown_tools(self, plan: Plan) -> Iterator[str]:
-        usable = {tool.name for tool in self.kit.registry.permitted(AgentRole.ACTOR)}
-        known = usable | {str(one) for one in Permission} | self.kit.externals.tool_names()
+        usable = {tool.name for tool in self.factory.registry.permitted(AgentRole.ACTOR)}
+        known = usable | {str(one) for one in Permission} | self.factory.externals.tool_names()
         for index, step in enumerate(plan.steps):
             for name in step.tools_needed:
                 if name not in known:

@@ -24,7 +24,7 @@ from ..domain.settings import Settings
 from ..tools.base import ToolContext, ToolResult
 from ..tools.registry import default_tools
 from ..workspace.sandbox.sandbox import Sandbox
-from .hands import MOST_SHOWN_OUTPUT
+from .tool_runner import MOST_SHOWN_OUTPUT
 
 LOOK = 0.05
 """Seconds between two looks whether anybody still wants this."""

@@ -14,7 +14,7 @@ from ..domain.notices import ReproductionProgress
 from ..domain.reproduction import Reproduction
 from ..domain.roles import Permission
 from ..tools.kernel.state import Ran
-from .agent import AgentKit
+from .agent import AgentFactory
 from .jobs import Jobs
 from .loop import Outcome
 from .reproduction import Trial, in_words
@@ -25,8 +25,8 @@ class Reproductions:
     asks, and a notice says when that is worth it.
     """
 
-    def __init__(self, kit: AgentKit, jobs: Jobs) -> None:
-        self._kit = kit
+    def __init__(self, factory: AgentFactory, jobs: Jobs) -> None:
+        self._kit = factory
         self._jobs = jobs
         self._running: dict[str, Trial] = {}
 

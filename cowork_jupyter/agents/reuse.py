@@ -22,7 +22,7 @@ class Reuse:
 
     def plan_of(self, context_id: str, revision: int | None = None) -> dict[str, Any]:
         """A plan of a conversation, the newest unless said otherwise."""
-        found = self.plans.kit.journal.store.plan(context_id, revision)
+        found = self.plans.factory.journal.store.plan(context_id, revision)
         if found is None:
             which = "plan yet" if revision is None else f"revision {revision} of a plan"
             raise NotFound(f"This conversation has no {which}.", code="no_plan")

@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 
 from cowork_jupyter.agents.budget import JobBudget
-from cowork_jupyter.agents.external.run import Errand
+from cowork_jupyter.agents.external.run import ExternalTask
 from cowork_jupyter.agents.limits import GO_ON, STOP
 from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.agents.user import PermissionRequest, Ruling
@@ -69,7 +69,7 @@ async def bench(settings: Settings, frames: Path, approver: Approver) -> AsyncIt
     settings.user_settings.parent.mkdir(parents=True)
     settings.user_settings.write_text(json.dumps({"agents": {"foreigner": configured}}))
     async for made in make_bench(replace(settings)):
-        made.service.kit.gate.approver = approver
+        made.service.factory.gate.approver = approver
         yield made
 
 
@@ -289,12 +289,12 @@ async def test_one_that_hangs_ends_with_the_job(bench: Bench, scripted: Scripted
 
 
 async def test_at_its_time_limit_the_user_decides(bench: Bench) -> None:
-    kit, job = bench.service.kit, Job(context_id=bench.context.id)
-    with kit.journal.transaction() as tx:
+    factory, job = bench.service.factory, Job(context_id=bench.context.id)
+    with factory.journal.transaction() as tx:
         tx.save_job(job)
-    log = RunLog(kit.journal, bench.context.id, job.id, AgentRole.ACTOR)
-    budget = JobBudget(job, replace(kit.settings, max_seconds=1.0), log, kit.user)
-    errand = Errand(kit, "foreigner", bench.context, AgentRole.ACTOR, job.id)
+    log = RunLog(factory.journal, bench.context.id, job.id, AgentRole.ACTOR)
+    budget = JobBudget(job, replace(factory.settings, max_seconds=1.0), log, factory.user)
+    errand = ExternalTask(factory, "foreigner", bench.context, AgentRole.ACTOR, job.id)
     running = asyncio.create_task(errand.run('DO [["hang", "pid"]]\n', budget))
     assert "max_seconds" in await answer_next(bench, GO_ON)
     assert "max_seconds" in await answer_next(bench, STOP)
@@ -320,5 +320,5 @@ async def test_a_folder_cannot_bring_agents(bench: Bench, settings: Settings) ->
     (bench.workspace / ".cowork").mkdir()
     content = {"agents": {"mole": {"command": "touch", "args": ["here"]}}}
     (bench.workspace / ".cowork" / "settings.json").write_text(json.dumps(content))
-    assert bench.service.kit.externals.all() == {}
-    assert "external agents" not in bench.service.kit.prompt(AgentRole.COMMANDER, bench.context)
+    assert bench.service.factory.externals.all() == {}
+    assert "external agents" not in bench.service.factory.prompt(AgentRole.COMMANDER, bench.context)

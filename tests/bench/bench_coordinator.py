@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from cowork_jupyter.agents.agent import AgentKit
+from cowork_jupyter.agents.agent import AgentFactory
 from cowork_jupyter.agents.loop import Outcome
 from cowork_jupyter.agents.schedule import Schedule
 from cowork_jupyter.domain.contexts import JobStatus
@@ -68,7 +68,7 @@ async def _run_plan(base_url: str, graph: Graph, parallel: int = 4) -> float:
         service = _service(folder, base_url)
         model = Model(base_url=base_url, model=service.settings.model)
         await model._connected()  # the client's import is not the plan's
-        service.kit.model = model
+        service.factory.model = model
         context_id = _plan(service, graph)
         began = time.perf_counter()
         job = await service.execute_plan(context_id, 1, parallel)
@@ -104,18 +104,18 @@ async def _cost_per_task(steps: int) -> float:
         return Outcome(text="Done.")
 
     graph = _graph(steps)
-    original = AgentKit.run
+    original = AgentFactory.run
     with tempfile.TemporaryDirectory() as folder:
         service = _service(folder, "http://127.0.0.1:9/v1")
         context_id = _plan(service, graph)
-        AgentKit.run = instant  # type: ignore[method-assign]
+        AgentFactory.run = instant  # type: ignore[method-assign]
         try:
             began = time.perf_counter()
             job = await service.execute_plan(context_id, 1)
             await service.jobs.wait(job.id)
             return (time.perf_counter() - began) / steps
         finally:
-            AgentKit.run = original  # type: ignore[method-assign]
+            AgentFactory.run = original  # type: ignore[method-assign]
             await service.close()
 
 

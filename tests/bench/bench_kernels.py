@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from jupyter_client.manager import AsyncKernelManager
 
-from cowork_jupyter.agents.whereabouts_text import Whereabouts, render
+from cowork_jupyter.agents.notebook_context import NotebookContext, render
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.tokens import estimate_tokens
 from cowork_jupyter.server.kernels import ServerKernels
@@ -106,7 +106,7 @@ async def rows(manager: AsyncKernelManager, folder: Path) -> Any:
             NotebookFiles().glance(workspace, NOTEBOOK), kernels.variables(workspace, NOTEBOOK)
         )
         assert state
-        where = Whereabouts(state, f"c{next(places)}", variables=found.items)
+        where = NotebookContext(state, f"c{next(places)}", variables=found.items)
         assert render(where, Settings.notebook_tokens, estimate_tokens)
 
     looked = await typical(look_around)

@@ -76,10 +76,10 @@ async def run(folder: Path, turns: int) -> list[float]:
         (workspace / f"{number}.py").write_text("\n".join(lines))
     settings = Settings(workspace=workspace, data_dir=folder, max_iterations=turns + 1, model="m")
     service = CoworkService(settings)
-    service.kit.model = model = InstantModel(turns)
+    service.factory.model = model = InstantModel(turns)
     reading: list[float] = []
-    service.kit.registry = ToolRegistry(
-        timed(tool, reading) for tool in service.kit.registry.values()
+    service.factory.registry = ToolRegistry(
+        timed(tool, reading) for tool in service.factory.registry.values()
     )
     context = service.create_context()
     watching = asyncio.create_task(watch(service, context.id))

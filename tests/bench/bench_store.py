@@ -12,7 +12,7 @@ from typing import Any
 from cowork_jupyter.agents.budget import JobBudget
 from cowork_jupyter.agents.limits import Limits
 from cowork_jupyter.agents.log import RunLog
-from cowork_jupyter.agents.talk import HISTORY_TOKENS, Talk
+from cowork_jupyter.agents.model_session import HISTORY_TOKENS, ModelSession
 from cowork_jupyter.agents.user import Nobody
 from cowork_jupyter.bus import EventBus, Journal
 from cowork_jupyter.domain.contexts import Context, Job
@@ -77,7 +77,7 @@ def shortened(store: Store, context_id: str, folder: Path) -> list[Message]:
     settings = Settings(workspace=folder, data_dir=folder)
     budget = JobBudget(Job(context_id=context_id), settings, log, Nobody())
     model = Model(base_url="http://localhost/v1", model="none")
-    talk = Talk(
+    talk = ModelSession(
         model=model, log=log, limits=Limits(settings), budget=budget, system="", frame=Frame("0")
     )
     return talk._history()

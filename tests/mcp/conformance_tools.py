@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from cowork_jupyter.agents import telling
+from cowork_jupyter.agents import progress
 from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.messages import ImagePart
 from cowork_jupyter.tools import registry
@@ -82,7 +82,7 @@ TOOLS = (
 
 
 def _load_jupyter_server_extension(_app: Any) -> None:
-    telling._LAST_WORDS = 60.0  # the suite wants to hear all of them, on a busy machine too
+    progress._LAST_WORDS = 60.0  # the suite wants to hear all of them, on a busy machine too
     ours = registry.tools_with_kernels
     registry.tools_with_kernels = lambda: registry.ToolRegistry([*ours().values(), *TOOLS])
 

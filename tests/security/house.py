@@ -87,7 +87,7 @@ class House:
         """Let agents ask this server, which need not be given time to recover."""
         pace = Pace(backoff=0.01)
         name, key = self.settings.model, self.settings.api_key
-        self.service.kit.model = Model(base_url=base_url, model=name, api_key=key, pace=pace)
+        self.service.factory.model = Model(base_url=base_url, model=name, api_key=key, pace=pace)
 
     def start(self, *, interactive: bool = True) -> None:
         """Begin, or begin again after `close`; the user says no to everything, unless told."""
@@ -95,7 +95,7 @@ class House:
         self.connect(self.settings.base_url)
         self.user = Doorman("deny")
         if interactive:
-            self.service.kit.gate.approver = self.user
+            self.service.factory.gate.approver = self.user
         self.context = self.service.create_context().id
 
     async def restart(self) -> None:
@@ -107,9 +107,9 @@ class House:
 
     def confine(self, way: str) -> None:
         """Commands are confined in this way from now on."""
-        if self.service.kit.sandbox:
-            self.service.kit.sandbox.close()
-        self.service.kit.sandbox = sandbox_of(way, self.settings)
+        if self.service.factory.sandbox:
+            self.service.factory.sandbox.close()
+        self.service.factory.sandbox = sandbox_of(way, self.settings)
 
     def says_yes(self) -> Doorman:
         """From now on the user allows whatever they are asked."""
@@ -118,7 +118,7 @@ class House:
 
     def asks_for_real(self) -> None:
         """From now on requests wait for `decide`."""
-        self.service.kit.gate.approver = self.service.inquiries
+        self.service.factory.gate.approver = self.service.inquiries
 
     def allow_everything(self) -> None:
         """A saved rule that allows everything, in every scope."""

@@ -459,7 +459,7 @@ async def test_role_specific_system_prompts__actor_role_prompt(
 async def test_role_specific_system_prompts__future_role_prompt_templates(
     bench: Bench, role: AgentRole
 ) -> None:
-    prompt = bench.service.kit.prompt(role, bench.context)
+    prompt = bench.service.factory.prompt(role, bench.context)
     own = read_prompt("roles", role.spec.prompt_file)
     assert own.startswith(f"You are operating in {role.name} role")
     assert roles_named(prompt) == [role.name]

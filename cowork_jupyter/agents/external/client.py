@@ -21,9 +21,9 @@ from ...tools.base import Tool, ToolContext, ToolResult
 from ...tools.encoding import decode
 from ...tools.files import LARGEST_WHOLE, ReadFile
 from ...tools.registry import ToolRegistry, validated
-from ..hands import Handled, Hands
+from ..tool_runner import Handled, ToolRunner
 from ..user import PermissionRequest
-from .asked import in_words, inside, permissions_for, same_as
+from .mapped_call import in_words, inside, permissions_for, same_as
 from .terminals import Terminals, command_line
 
 logger = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ class Workbench:
     """What one external agent may use during one task, under the role of its hands."""
 
     name: str
-    hands: Hands
+    runner: ToolRunner
     mask: Mask = field(default_factory=Mask)
     """Hides what is secret in its environment, wherever it tells it."""
     words: list[str] = field(default_factory=list)
@@ -46,12 +46,12 @@ class Workbench:
     _length: int = 0
 
     def __post_init__(self) -> None:
-        self.terminals = Terminals(self.hands.registry["execute_command"], self._run_command)
+        self.terminals = Terminals(self.runner.registry["execute_command"], self._run_command)
 
     @property
     def capabilities(self) -> schema.ClientCapabilities:
         """What the role leaves of it. What is not offered is refused all the same."""
-        role = self.hands.log.role
+        role = self.runner.log.role
         writes = role.permits([Permission.WRITE_FILES]) or role.permits([Permission.CREATE_FILES])
         return schema.ClientCapabilities(
             fs=schema.FileSystemCapabilities(read_text_file=True, write_text_file=writes),
@@ -75,7 +75,7 @@ class Workbench:
         """By `read_file`, but exactly as it is in the file."""
         end = (line or 1) + limit - 1 if limit else None
         parameters = {"path": self._place(path), "start_line": line or None, "end_line": end}
-        exact = replace(self.hands.registry["read_file"], run=_read_exactly)
+        exact = replace(self.runner.registry["read_file"], run=_read_exactly)
         done = await self._call("read_file", parameters, exact)
         return schema.ReadTextFileResponse(content=done.text)
 
@@ -84,7 +84,7 @@ class Workbench:
     ) -> schema.WriteTextFileResponse:
         """By `update_file`, or by `create_file` where there is none yet."""
         place = self._place(path)
-        with self.hands.workspace.locate(place) as there:
+        with self.runner.workspace.locate(place) as there:
             tool = "update_file" if there.exists() else "create_file"
         await self._call(tool, {"path": place, "content": content})
         return schema.WriteTextFileResponse()
@@ -158,18 +158,18 @@ class Workbench:
 
     async def _admit(self, call: schema.ToolCallUpdate) -> None:
         """Raise unless it may. The role comes first: nobody can be asked beyond it."""
-        hands = self.hands
-        same = same_as(call, hands.workspace)
+        runner = self.runner
+        same = same_as(call, runner.workspace)
         if same is not None:
-            tool = hands.registry.permitted_tool(same.tool, hands.log.role)
+            tool = runner.registry.permitted_tool(same.tool, runner.log.role)
             parameters = validated(tool, same.parameters)
-            with hands.waiting():
-                await hands.gate.admit(new_id("call"), tool, parameters, hands.log, hands.step)
+            with runner.waiting():
+                await runner.gate.admit(new_id("call"), tool, parameters, runner.log, runner.step)
             return
         what = call.title or "something"
-        check_ceiling(hands.log.role, what, permissions_for(call))
-        with hands.waiting():
-            ruling = await hands.gate.approver.decide(self._request(call, what), hands.log)
+        check_ceiling(runner.log.role, what, permissions_for(call))
+        with runner.waiting():
+            ruling = await runner.gate.approver.decide(self._request(call, what), runner.log)
         if ruling.decision != "allow":
             raise Forbidden(f"The user did not allow {what}.", code="denied_by_user")
 
@@ -177,7 +177,7 @@ class Workbench:
         given = call.raw_input if isinstance(call.raw_input, dict) else {}
         return PermissionRequest(
             call_id=new_id("call"),
-            agent_role=self.hands.log.role.value,
+            agent_role=self.runner.log.role.value,
             tool=f"agent:{self.name}",
             parameters=self.mask.everywhere(given),
             resource=self.mask(what),
@@ -203,21 +203,21 @@ class Workbench:
         self, tool: str, parameters: dict[str, Any], instead: Tool | None
     ) -> Handled:
         """One call by our own hands: ceiling, gate, checkpoint, record."""
-        hands = self.hands
+        runner = self.runner
         if instead is not None:
-            hands = replace(hands, registry=ToolRegistry([*hands.registry.values(), instead]))
+            runner = replace(runner, registry=ToolRegistry([*runner.registry.values(), instead]))
         known = {name: value for name, value in parameters.items() if value is not None}
-        (handled,) = await hands.run([ToolCall(tool=tool, parameters=known)])
+        (handled,) = await runner.run([ToolCall(tool=tool, parameters=known)])
         return handled
 
     def _check_ceiling(self, tool: str) -> None:
         try:
-            self.hands.registry.permitted_tool(tool, self.hands.log.role)
+            self.runner.registry.permitted_tool(tool, self.runner.log.role)
         except CoworkError as error:
             raise RequestError(_REFUSED, error.for_model, error.as_dict()) from None
 
     def _place(self, path: object) -> str:
-        found = inside(self.hands.workspace, path)
+        found = inside(self.runner.workspace, path)
         if found is None:
             raise RequestError(_BAD, f"'{path}' is not an absolute path in the workspace.")
         return found
@@ -235,7 +235,7 @@ class Workbench:
             self.words.append(text[:room])
 
     def _notice(self, code: Literal["external-call", "external-permission"], message: str) -> None:
-        self.hands.log.event(Notice(code=code, message=self.mask(message)[:500]))
+        self.runner.log.event(Notice(code=code, message=self.mask(message)[:500]))
 
 
 async def _read_exactly(parameters: ReadFile, context: ToolContext) -> ToolResult:

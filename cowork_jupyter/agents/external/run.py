@@ -20,17 +20,17 @@ from ...domain.roles import AgentRole, Permission
 from ...llm.reply import read_reply
 from ...mcp.client.secrets import Resolved, VariableMissing, resolve
 from ..budget import Budget
-from ..hands import Hands
 from ..limits import GO_ON, LimitReached, Limits, about_going_on
 from ..log import RunLog
 from ..loop import Outcome
+from ..tool_runner import ToolRunner
 from .configured import MARK
 from .process import Lines, started
 
 if TYPE_CHECKING:
     from acp.client import ClientSideConnection
 
-    from ..agent import AgentKit
+    from ..agent import AgentFactory
     from .client import Workbench
 
 START_SECONDS = 60.0
@@ -50,10 +50,10 @@ _ENDINGS = {
 
 
 @dataclass(frozen=True)
-class Errand:
+class ExternalTask:
     """A task for an external agent: by whom, under which role, and for which step of a plan."""
 
-    kit: AgentKit
+    factory: AgentFactory
     agent: str
     context: Context
     role: AgentRole
@@ -70,7 +70,7 @@ class Errand:
             return Outcome(JobStatus.FAILED, refusal)
         resolved = self._resolved()
         mask = Mask(resolved.secrets)
-        log = RunLog(self.kit.journal, self.context.id, self.job_id, self.role, self.task_id)
+        log = RunLog(self.factory.journal, self.context.id, self.job_id, self.role, self.task_id)
         try:
             async with self._recorded(text):
                 said = await self._speak(resolved, text, self._hands(log, limits), limits)
@@ -91,38 +91,48 @@ class Errand:
         if find_spec("acp") is None:
             how = "Run: pip install 'cowork-jupyter[acp]'"
             raise Unavailable(f"External agents need one more package. {how}", code="no_acp")
-        entry = self.kit.externals.all().get(self.agent)
+        entry = self.factory.externals.all().get(self.agent)
         if entry is None:
             raise NotFound(f"There is no external agent '{self.agent}'.", code="unknown_agent")
         try:
-            return resolve(entry, os.environ, str(self.kit.settings.workspace))
+            return resolve(entry, os.environ, str(self.factory.settings.workspace))
         except VariableMissing as error:
             why = f"The agent {self.agent} cannot be started: {error}."
             raise Unavailable(why, code="no_agent") from None
 
-    def _hands(self, log: RunLog, limits: Limits) -> Hands:
-        kit = self.kit
-        return Hands(
-            *(kit.registry, kit.workspace, log, kit.gate, self.step, limits.waiting, kit.sandbox),
-            recorder=kit.recorder,
-            user=kit.user,
+    def _hands(self, log: RunLog, limits: Limits) -> ToolRunner:
+        factory = self.factory
+        return ToolRunner(
+            *(
+                factory.registry,
+                factory.workspace,
+                log,
+                factory.gate,
+                self.step,
+                limits.waiting,
+                factory.sandbox,
+            ),
+            recorder=factory.recorder,
+            user=factory.user,
         )
 
     def _recorded(self, text: str) -> Any:
-        if self.kit.recorder is None:
+        if self.factory.recorder is None:
             return nullcontext()
         place = (self.context.id, self.job_id, self.task_id, self.step.id if self.step else None)
         use = ToolUse(*place, f"{MARK}{self.agent}", _ANYTHING, {"task": text})
-        return self.kit.recorder.around(use)
+        return self.factory.recorder.around(use)
 
-    async def _speak(self, agent: Resolved, text: str, hands: Hands, limits: Limits) -> Outcome:
+    async def _speak(
+        self, agent: Resolved, text: str, runner: ToolRunner, limits: Limits
+    ) -> Outcome:
         from acp import RequestError
         from acp.client import ClientSideConnection
 
         from .client import Workbench
 
-        bench = Workbench(self.agent, hands, Mask(agent.secrets))
-        folder = str(self.kit.workspace.root)
+        bench = Workbench(self.agent, runner, Mask(agent.secrets))
+        folder = str(self.factory.workspace.root)
         async with started(agent, folder, os.environ) as (lines, last):
             connection = ClientSideConnection(cast("Any", bench), cast("Any", lines))
             try:
@@ -159,7 +169,7 @@ class Errand:
         try:
             while not turn.done():
                 await asyncio.wait([turn], timeout=_LOOK)
-                await self._check_time(limits, bench.hands.log)
+                await self._check_time(limits, bench.runner.log)
             reason = turn.result().stop_reason
         except (LimitReached, asyncio.CancelledError):
             with suppress(ConnectionError, TimeoutError):
@@ -180,7 +190,7 @@ class Errand:
         except LimitReached as limit:
             question = about_going_on(f"{self.agent} has used its {limit}.")
             with limits.waiting():
-                if await self.kit.user.ask(question, log) != GO_ON:
+                if await self.factory.user.ask(question, log) != GO_ON:
                     raise
             limits.extend()
 

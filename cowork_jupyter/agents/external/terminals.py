@@ -13,7 +13,7 @@ from acp import schema
 
 from ...domain.identity import new_id
 from ...tools.base import Tool, ToolContext, ToolResult
-from ..hands import Handled
+from ..tool_runner import Handled
 
 LONGEST_SECONDS = 3600
 MOST_TERMINALS = 16

@@ -35,7 +35,7 @@ class Bench:
     def connect(self, base_url: str = "", pace: Pace | None = None) -> None:
         """Let agents ask another server than the configured one, or with another patience."""
         settings = self.service.settings
-        self.service.kit.model = Model(
+        self.service.factory.model = Model(
             base_url=base_url or settings.base_url,
             model=settings.model,
             api_key=settings.api_key,
@@ -106,7 +106,7 @@ async def bench(settings: Settings) -> AsyncIterator[Bench]:
 
 async def make_bench(settings: Settings, **changes: Any) -> AsyncIterator[Bench]:
     service = CoworkService(replace(settings, **changes))
-    service.kit.gate.approver = Agreeable()
+    service.factory.gate.approver = Agreeable()
     bench = Bench(service, service.create_context(), settings.workspace)
     bench.connect(pace=Pace(backoff=0.01))
     yield bench

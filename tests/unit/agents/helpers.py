@@ -42,8 +42,8 @@ class Clock:
 
 def add_tools(bench: Bench, *tools: Tool) -> None:
     """Let agents of this bench use these tools too."""
-    kit = bench.service.kit
-    kit.registry = ToolRegistry([*kit.registry.values(), *tools])
+    factory = bench.service.factory
+    factory.registry = ToolRegistry([*factory.registry.values(), *tools])
 
 
 async def eventually(condition: Callable[[], bool]) -> None:

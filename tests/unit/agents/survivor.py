@@ -35,7 +35,7 @@ def settings_of(folder: Path, base_url: str) -> Settings:
 def work(settings: Settings, context_id: str, told: Connection) -> None:
     """Go on where the last one was killed, then work and be killed."""
     service = CoworkService(settings)
-    service.kit.gate.approver = Agreeable()
+    service.factory.gate.approver = Agreeable()
     asyncio.run(_work(service, context_id, told))
 
 

@@ -85,7 +85,7 @@ async def test_a_plan_and_a_review_come_back_in_words(bench: Bench) -> None:
     tasks = bench.service.list_jobs(bench.context.id)[0].tasks
     assert [task.result for task in tasks] == [plan, found]
     last = bench.requests[-1]["messages"][-1]["content"]  # type: ignore[attr-defined]
-    frame = bench.service.kit.frames.of(bench.context.id)
+    frame = bench.service.factory.frames.of(bench.context.id)
     assert last == f"Result of delegate:\n{frame.around(found)}"
 
 
@@ -129,7 +129,7 @@ async def test_nobody_else_can_delegate(bench: Bench, role: AgentRole) -> None:
         bench.connect(model.base_url)
         await bench.tell("go", role)
     assert bench.results()[0]["error"]["code"] == "unknown_tool"
-    assert "delegate(" not in bench.service.kit.prompt(role, bench.context)
+    assert "delegate(" not in bench.service.factory.prompt(role, bench.context)
 
 
 async def test_the_commander_cannot_delegate_to_a_commander(bench: Bench) -> None:
@@ -138,7 +138,7 @@ async def test_the_commander_cannot_delegate_to_a_commander(bench: Bench) -> Non
         commander=[call("delegate", role="commander", task="Lead"), text("I see.")],
     )
     assert bench.results()[0]["error"]["code"] == "not_delegable"
-    assert "delegate(" in bench.service.kit.prompt(AgentRole.COMMANDER, bench.context)
+    assert "delegate(" in bench.service.factory.prompt(AgentRole.COMMANDER, bench.context)
 
 
 async def test_a_delegate_sees_only_its_task(bench: Bench) -> None:

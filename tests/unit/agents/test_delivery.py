@@ -113,7 +113,7 @@ def save_template(bench: Bench) -> None:
 
 
 def prompt(bench: Bench, role: AgentRole, request: str) -> str:
-    return bench.service.kit.prompt(role, bench.context, request)
+    return bench.service.factory.prompt(role, bench.context, request)
 
 
 async def test_a_planner_is_shown_the_templates_that_fit(

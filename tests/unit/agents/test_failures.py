@@ -135,7 +135,7 @@ def add_faults(bench: Bench, scripted: ScriptedServer, fault: Scripted, times: i
         nonlocal tries
         tries += 1
         if tries == times:
-            model = bench.service.kit.model
+            model = bench.service.factory.model
             assert isinstance(model, Model)
             model._pace = Pace()
 
@@ -340,6 +340,6 @@ async def test_a_mistake_of_ours_fails_the_job_and_its_log_says_more(
     async def broken(*_: object) -> None:
         raise ZeroDivisionError("our mistake")
 
-    monkeypatch.setattr(bench.service.kit, "run", broken)
+    monkeypatch.setattr(bench.service.factory, "run", broken)
     assert "its log says more" in await failing(bench)
     assert "our mistake" in caplog.text

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from cowork_jupyter.agents.guests import LARGEST_RESULT, GuestDesk
+from cowork_jupyter.agents.guests import LARGEST_RESULT, McpGuests
 from cowork_jupyter.agents.user import Ruling
 from cowork_jupyter.domain.contexts import Context, JobStatus
 from cowork_jupyter.domain.errors import Conflict, CoworkError
@@ -43,7 +43,7 @@ async def service(tmp_path: Path) -> AsyncIterator[CoworkService]:
     await made.close()
 
 
-def call(desk: GuestDesk, tool: str, guest: str = "visitor", **given: Any) -> Any:
+def call(desk: McpGuests, tool: str, guest: str = "visitor", **given: Any) -> Any:
     return desk.call(guest, tool, given, nobody)
 
 

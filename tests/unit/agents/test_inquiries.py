@@ -51,7 +51,7 @@ def words(model: ScriptedServer, number: int = -1) -> str:
 async def both_open(bench: Bench) -> tuple[str, Inquiry, Inquiry]:
     """A job in which one step waits for an answer, and the other for permission."""
     service, context_id = bench.service, bench.context.id
-    service.kit.gate.approver = service.inquiries
+    service.factory.gate.approver = service.inquiries
     save_plan(service, context_id, *STEPS)
     job_id = (await service.execute_plan(context_id, 1)).id
     await eventually(lambda: len(service.waiting()) == 2)

@@ -50,7 +50,7 @@ def last_turn(scripted: ScriptedServer) -> Any:
 
 
 def result_of_draw(bench: Bench, text: str) -> str:
-    return f"Result of draw:\n{bench.service.kit.frames.of(bench.context.id).around(text)}"
+    return f"Result of draw:\n{bench.service.factory.frames.of(bench.context.id).around(text)}"
 
 
 @pytest.mark.asyncio
@@ -107,4 +107,4 @@ async def test_a_picture_is_not_counted_by_its_characters(
     job = await seeing.tell("Draw")
     assert job.usage.estimated
     assert 1_000 < job.usage.prompt_tokens < 10_000
-    assert seeing.service.kit.counter.ratio == 1.0
+    assert seeing.service.factory.counter.ratio == 1.0

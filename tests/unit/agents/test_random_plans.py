@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.agents.agent import AgentKit
+from cowork_jupyter.agents.agent import AgentFactory
 from cowork_jupyter.agents.loop import Outcome
 from cowork_jupyter.domain.contexts import JobStatus, StepStatus
 from cowork_jupyter.domain.errors import Conflict
@@ -28,7 +28,7 @@ CHOICES = ["retry", "skip", "stop"]
 
 
 @dataclass
-class Dice(AgentKit):
+class Dice(AgentFactory):
     """Agents that take a moment and fail now and then."""
 
     chance: random.Random = field(default_factory=random.Random)
@@ -87,8 +87,8 @@ async def test_whatever_happens_every_promise_is_kept(seed: int, tmp_path: Path)
     plan = random_plan(chance)
     settings = Settings(workspace=tmp_path, data_dir=tmp_path / "data", model="dice")
     service = CoworkService(settings)
-    kit = service.kit
-    service.__dict__["kit"] = Dice(**vars(kit), chance=chance)
+    factory = service.factory
+    service.__dict__["factory"] = Dice(**vars(factory), chance=chance)
     context_id = service.create_context().id
     with service.journal.transaction() as tx:
         tx.save_plan(PlanRevision(context_id=context_id, revision=1, plan=plan))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from acp import schema
 
-from cowork_jupyter.agents.external.asked import Asked, permissions_for, same_as
+from cowork_jupyter.agents.external.mapped_call import MappedCall, permissions_for, same_as
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.workspace import Workspace
 
@@ -37,11 +37,11 @@ def test_calls_that_we_have_a_tool_for(tmp_path: Path) -> None:
             asked("edit", content=[change(place, None, "2")]),
         )
     ] == [
-        Asked("execute_command", {"command": "ls"}),
-        Asked("read_file", {"path": "d/a.py"}),
-        Asked("delete_file", {"path": "d/a.py"}),
-        Asked("update_file", {"path": "d/a.py", **both}),
-        Asked("create_file", {"path": "d/a.py", "content": "2"}),
+        MappedCall("execute_command", {"command": "ls"}),
+        MappedCall("read_file", {"path": "d/a.py"}),
+        MappedCall("delete_file", {"path": "d/a.py"}),
+        MappedCall("update_file", {"path": "d/a.py", **both}),
+        MappedCall("create_file", {"path": "d/a.py", "content": "2"}),
     ]
 
 

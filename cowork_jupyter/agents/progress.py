@@ -28,7 +28,7 @@ def running(tool: str) -> str:
 
 
 @asynccontextmanager
-async def telling(tool: str, tell: Tell) -> AsyncIterator[Say]:
+async def reporting_progress(tool: str, tell: Tell) -> AsyncIterator[Say]:
     """What is said goes to the guest in its order, and the last of it again and again.
 
     Nothing is told of a call that is over sooner than that and says nothing.
@@ -63,7 +63,7 @@ async def _pass_on(words: asyncio.Queue[str], tell: Tell, last: str) -> None:
 
 
 @dataclass(frozen=True)
-class TellingApprover:
+class ReportingApprover:
     """Lets the guest know that its call waits for the user."""
 
     approver: Approver

@@ -45,7 +45,7 @@ _LESSONS = (1, 2, 4, 8, 16, 32)
 
 
 @dataclass
-class Talk:
+class ModelSession:
     """Asks the model on behalf of one run."""
 
     model: LanguageModel

@@ -75,10 +75,10 @@ class Place:
         self.scripted = scripted
         self.notebook = OpenNotebook()
         self.kernel = OneKernel()
-        kit = bench.service.kit
-        kit.registry = tools_with_kernels()
-        kit.gate.notebooks = self.notebook
-        kit.kernels = self.kernel
+        factory = bench.service.factory
+        factory.registry = tools_with_kernels()
+        factory.gate.notebooks = self.notebook
+        factory.kernels = self.kernel
         (bench.workspace / NOTEBOOK).write_text(
             json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
         )
@@ -106,7 +106,9 @@ async def test_the_model_reads_it_with_the_request_in_every_turn(place: Place) -
     await place.told("Why is x low?", AgentRole.ACTOR)
     first, second = (one.body["messages"] for one in place.scripted.requests[-2:])
     request = first[-1]["content"]
-    begin, end = place.bench.service.kit.frames.of(place.bench.context.id).around("\0").split("\0")
+    begin, end = (
+        place.bench.service.factory.frames.of(place.bench.context.id).around("\0").split("\0")
+    )
     note = "[Note from Cowork, not from the user]"
     assert request.startswith(f"Why is x low?\n\n{note} {begin}{TITLE}")
     assert request.endswith(end)

@@ -37,7 +37,7 @@ _NAME = re.compile(r"[^\W\d]\w*")
 
 
 @dataclass(frozen=True)
-class Whereabouts:
+class NotebookContext:
     """All that is known."""
 
     state: NotebookState
@@ -52,7 +52,7 @@ class Whereabouts:
     """Why there are no variables, if that is worth saying."""
 
 
-def render(where: Whereabouts, budget: int, count: Count) -> str:
+def render(where: NotebookContext, budget: int, count: Count) -> str:
     """The note; empty if the budget is too small to say anything."""
     page = _Page(budget, count)
     if not page.put(0, "\n".join([_INTRODUCTION, _notebook(where.state)])):
@@ -116,7 +116,7 @@ class _Page:
 class _CellsAround:
     """The cell that the user is in and its neighbours; of a closed notebook the last ones."""
 
-    def __init__(self, where: Whereabouts, page: _Page) -> None:
+    def __init__(self, where: NotebookContext, page: _Page) -> None:
         self._where = where
         self._page = page
         self._cells = where.state.cells
@@ -166,7 +166,7 @@ class _CellsAround:
         return self._page.count(text) <= limit and self._page.put(index + 2, text)
 
 
-def _put_variables(where: Whereabouts, named: list[Variable], page: _Page, cells: int) -> int:
+def _put_variables(where: NotebookContext, named: list[Variable], page: _Page, cells: int) -> int:
     """Add what the cells name, as many as fit into a part of the room; how many do not."""
     place, head = cells + 3, "Variables that these cells name:"
     if where.trouble:
@@ -182,7 +182,7 @@ def _put_variables(where: Whereabouts, named: list[Variable], page: _Page, cells
     return len(named) - len(lines)
 
 
-def _named(where: Whereabouts, shown: Iterable[CellState]) -> Iterator[Variable]:
+def _named(where: NotebookContext, shown: Iterable[CellState]) -> Iterator[Variable]:
     """The variables that the shown cells and their neighbours name, in that order."""
     known = {one.name: one for one in where.variables if one.type != "module"}
     cells = where.state.cells

@@ -18,10 +18,10 @@ from ..tools.notebook.state import NotebookState
 from ..workspace import Workspace
 from .log import RunLog
 from .notebook_changes import Changes, as_left, changes, marks_of
-from .whereabouts_text import Whereabouts, render
+from .notebook_context import NotebookContext, render
 
 if TYPE_CHECKING:
-    from .agent import AgentKit
+    from .agent import AgentFactory
 
 logger = logging.getLogger(__name__)
 
@@ -31,14 +31,14 @@ _leaving: set[asyncio.Task[Any]] = set()
 """Looks that took too long; they end by themselves."""
 
 
-async def tell_whereabouts(kit: AgentKit, log: RunLog) -> str:
+async def describe_notebook_context(factory: AgentFactory, log: RunLog) -> str:
     """The note for the model, written down; empty if there is nothing to tell. Never fails."""
-    budget = kit.settings.notebook_tokens
+    budget = factory.settings.notebook_tokens
     if not log.notebook or log.task_id is not None or not budget:
         return ""
     try:
-        where = await _look_around(kit, log, log.notebook)
-        text = render(where, budget, kit.counter) if where else ""
+        where = await _look_around(factory, log, log.notebook)
+        text = render(where, budget, factory.counter) if where else ""
         if where and text:
             place, cells = where.state.path, marks_of(where.state)
             log.event(NotebookSeen(notebook=place, text=text, cells=cells))
@@ -50,20 +50,20 @@ async def tell_whereabouts(kit: AgentKit, log: RunLog) -> str:
     return text
 
 
-async def _look_around(kit: AgentKit, log: RunLog, path: str) -> Whereabouts | None:
-    workspace = _allowed(kit, log, _READ, path)
+async def _look_around(factory: AgentFactory, log: RunLog, path: str) -> NotebookContext | None:
+    workspace = _allowed(factory, log, _READ, path)
     if workspace is None:
         return None
-    reading = asyncio.ensure_future(kit.gate.notebooks.glance(workspace, path))
-    may_list = _allowed(kit, log, _LIST, path)
-    listing = asyncio.ensure_future(kit.kernels.variables(may_list, path)) if may_list else None
-    await _wait(kit.settings.notebook_seconds, reading, *([listing] if listing else []))
+    reading = asyncio.ensure_future(factory.gate.notebooks.glance(workspace, path))
+    may_list = _allowed(factory, log, _LIST, path)
+    listing = asyncio.ensure_future(factory.kernels.variables(may_list, path)) if may_list else None
+    await _wait(factory.settings.notebook_seconds, reading, *([listing] if listing else []))
     state = _result(reading)
     if state is None:
         return None
-    job = kit.journal.store.job(log.job_id)
+    job = factory.journal.store.job(log.job_id)
     variables, trouble = _variables(listing)
-    return Whereabouts(
+    return NotebookContext(
         state=state,
         active=_active(state, job.cell_id),
         request=job.request,
@@ -73,12 +73,12 @@ async def _look_around(kit: AgentKit, log: RunLog, path: str) -> Whereabouts | N
     )
 
 
-def _allowed(kit: AgentKit, log: RunLog, tool: str, path: str) -> Workspace | None:
+def _allowed(factory: AgentFactory, log: RunLog, tool: str, path: str) -> Workspace | None:
     """The workspace as a call of this tool would see it; None if there is no such call."""
-    if tool not in kit.registry:
+    if tool not in factory.registry:
         return None
-    clearance = kit.gate.leave_without_asking(kit.registry[tool], {"path": path}, log)
-    return clearance.guard(kit.workspace) if clearance else None
+    clearance = factory.gate.leave_without_asking(factory.registry[tool], {"path": path}, log)
+    return clearance.guard(factory.workspace) if clearance else None
 
 
 async def _wait(seconds: float, *looks: asyncio.Task[Any]) -> None:

@@ -7,9 +7,9 @@ from typing import Any, cast
 
 import pytest
 
-from cowork_jupyter.agents import telling as module
+from cowork_jupyter.agents import progress as module
 from cowork_jupyter.agents.log import RunLog
-from cowork_jupyter.agents.telling import TellingApprover, telling
+from cowork_jupyter.agents.progress import ReportingApprover, reporting_progress
 from cowork_jupyter.agents.user import PermissionRequest, Ruling
 
 pytestmark = pytest.mark.asyncio
@@ -30,7 +30,7 @@ class Guest:
 
 async def test_all_is_told_in_order_before_the_call_is_over() -> None:
     guest = Guest()
-    async with telling("run_cell", guest.tell) as say:
+    async with reporting_progress("run_cell", guest.tell) as say:
         for text in ("one\n", "two", "  ", "three"):
             say(text)
     assert guest.all() == ["one", "two", "three"]
@@ -38,7 +38,7 @@ async def test_all_is_told_in_order_before_the_call_is_over() -> None:
 
 async def test_a_quick_call_that_says_nothing_is_not_talked_about() -> None:
     guest = Guest()
-    async with telling("read_file", guest.tell):
+    async with reporting_progress("read_file", guest.tell):
         pass
     assert guest.all() == []
 
@@ -46,7 +46,7 @@ async def test_a_quick_call_that_says_nothing_is_not_talked_about() -> None:
 async def test_silence_is_filled_with_the_last_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "AGAIN", 0.001)
     guest = Guest()
-    async with asyncio.timeout(60), telling("execute_command", guest.tell) as say:
+    async with asyncio.timeout(60), reporting_progress("execute_command", guest.tell) as say:
         assert await guest.heard.get() == "execute_command is running"
         assert await guest.heard.get() == "execute_command is running"
         say("compiling")
@@ -59,7 +59,7 @@ async def test_a_guest_that_has_gone_does_not_hurt_the_call() -> None:
     async def tell(_: str) -> None:
         raise ConnectionResetError
 
-    async with asyncio.timeout(60), telling("execute_command", tell) as say:
+    async with asyncio.timeout(60), reporting_progress("execute_command", tell) as say:
         for number in range(300):
             say(str(number))
 
@@ -68,7 +68,10 @@ async def test_a_guest_that_does_not_listen_holds_nothing_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "_LAST_WORDS", 0.01)
-    async with asyncio.timeout(60), telling("execute_command", lambda _: asyncio.sleep(600)) as say:
+    async with (
+        asyncio.timeout(60),
+        reporting_progress("execute_command", lambda _: asyncio.sleep(600)) as say,
+    ):
         for number in range(300):
             say(str(number))
 
@@ -83,6 +86,6 @@ async def test_it_hears_that_the_user_is_asked(decision: Any, then: list[str]) -
             return Ruling(decision=decision)
 
     request = PermissionRequest.model_construct(tool="a", resource="b.txt")
-    ruling = await TellingApprover(User(), said.append).decide(request, cast("RunLog", None))
+    ruling = await ReportingApprover(User(), said.append).decide(request, cast("RunLog", None))
     assert ruling.decision == decision
     assert said[1:] == then

@@ -96,7 +96,7 @@ class _LiveOutput:
 
 
 @dataclass
-class Hands:
+class ToolRunner:
     """Runs tools on behalf of one run, under its role."""
 
     registry: ToolRegistry

@@ -25,7 +25,7 @@ _NEEDED: dict[str, frozenset[Permission]] = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class MappedCall:
     """A call of a tool of ours that would do the same."""
 
     tool: str
@@ -37,11 +37,11 @@ def permissions_for(call: schema.ToolCallUpdate) -> frozenset[Permission]:
     return _NEEDED.get(call.kind or "other", frozenset({Permission.EXECUTE_COMMANDS}))
 
 
-def same_as(call: schema.ToolCallUpdate, workspace: Workspace) -> Asked | None:
+def same_as(call: schema.ToolCallUpdate, workspace: Workspace) -> MappedCall | None:
     """The call of ours that stands for this one; None if there is none."""
     given = call.raw_input if isinstance(call.raw_input, Mapping) else {}
     if call.kind == "execute" and isinstance(given.get("command"), str):
-        return Asked("execute_command", {"command": given["command"]})
+        return MappedCall("execute_command", {"command": given["command"]})
     changes = [one for one in call.content or [] if isinstance(one, schema.Diff)]
     paths = [one.path for one in changes] or [one.path for one in call.locations or []]
     if len(set(paths)) != 1:
@@ -50,16 +50,16 @@ def same_as(call: schema.ToolCallUpdate, workspace: Workspace) -> Asked | None:
     if path is None:
         return None
     if call.kind == "read":
-        return Asked("read_file", {"path": path})
+        return MappedCall("read_file", {"path": path})
     if call.kind == "delete":
-        return Asked("delete_file", {"path": path})
+        return MappedCall("delete_file", {"path": path})
     if call.kind != "edit" or len(changes) != 1:
         return None
     (change,) = changes
     if not change.old_text:
-        return Asked("create_file", {"path": path, "content": change.new_text})
+        return MappedCall("create_file", {"path": path, "content": change.new_text})
     both = {"old_text": change.old_text, "new_text": change.new_text}
-    return Asked("update_file", {"path": path, **both})
+    return MappedCall("update_file", {"path": path, **both})
 
 
 def inside(workspace: Workspace, path: object) -> str | None:
