@@ -113,7 +113,7 @@ class Connections:
         self.mask.add(filter(is_real_key, keys))
 
 
-class Answering:
+class CurrentModel:
     """The model as agents know it: whatever is connected when they ask."""
 
     def __init__(self, connections: Connections) -> None:

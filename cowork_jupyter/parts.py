@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .agents.reuse import Reuse
     from .bus import Journal
     from .checkpoints import Checkpoints, OpenDocuments
-    from .connections import Answering, Connections
+    from .connections import Connections, CurrentModel
     from .mcp.client.servers import McpServers
     from .policy.pins import Pins
     from .policy.rulebook import RuleBook
@@ -102,11 +102,11 @@ class Parts:
         return made
 
     @cached_property
-    def answering(self) -> Answering:
+    def current_model(self) -> CurrentModel:
         """Whoever answers, to be asked."""
-        from .connections import Answering
+        from .connections import CurrentModel
 
-        return Answering(self.connections)
+        return CurrentModel(self.connections)
 
     @cached_property
     def trust(self) -> Trust:
@@ -215,8 +215,8 @@ class Parts:
         from .agents.gate import Gate
         from .agents.user import Nobody, NobodyApproves
         from .llm.frames import Frames
-        from .llm.pictures import Sight
         from .llm.tokens import TokenCounter
+        from .llm.vision import VisionSupport
         from .tools.kernel.state import NoKernels
         from .tools.notebook.stored import NotebookFiles
         from .workspace import Workspace
@@ -229,7 +229,7 @@ class Parts:
             journal=self.journal,
             workspace=workspace,
             registry=self.tools,
-            model=self.answering,
+            model=self.current_model,
             user=self.inquiries if self.interactive else Nobody(),
             gate=Gate(
                 *(workspace, self.rules, approver),
@@ -240,7 +240,7 @@ class Parts:
             ),
             counter=TokenCounter(),
             frames=Frames.kept_in(settings.data_dir / "frames.key"),
-            sight=Sight(settings.images),
+            vision=VisionSupport(settings.images),
             prompts=self.prompts,
             templates=self.templates,
             sandbox=self.sandbox,

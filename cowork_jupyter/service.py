@@ -81,7 +81,7 @@ class CoworkService(Parts):
         # Plug-ins are not loaded only to look after them; what they did wrong is told once known.
         known = self.workflows.problems if "installed_workflows" in self.__dict__ else []
         known = [*known, *self.rules.problems()]
-        local = self.answering.local_state()
+        local = self.current_model.local_state()
         state = local or await self._probe.state(fresh=fresh)
         return describe(self.settings, state, [*problems, *known])
 

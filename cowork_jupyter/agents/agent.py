@@ -19,7 +19,6 @@ from ..domain.settings import Settings
 from ..llm.base_prompts import BasePrompt, BasePrompts
 from ..llm.client import LanguageModel
 from ..llm.frames import Frames
-from ..llm.pictures import Sight
 from ..llm.prompt import (
     DescribedTool,
     PromptParts,
@@ -32,6 +31,7 @@ from ..llm.prompt import (
 from ..llm.protocols import ToolSpec, request_arguments
 from ..llm.relevance import closest
 from ..llm.tokens import TokenCounter
+from ..llm.vision import VisionSupport
 from ..tools.base import Parameters, Tool
 from ..tools.find_tools import find_tools_in
 from ..tools.kernel.state import Kernels, NoKernels
@@ -69,7 +69,7 @@ class AgentFactory:
     counter: TokenCounter
     frames: Frames = field(default_factory=Frames)
     """Marks off what others wrote."""
-    sight: Sight = field(default_factory=Sight)
+    vision: VisionSupport = field(default_factory=VisionSupport)
     """Knows which models can be shown pictures."""
     prompts: BasePrompts = field(default_factory=BasePrompts)
     templates: Templates = field(default_factory=Templates)
@@ -126,7 +126,7 @@ class AgentFactory:
             tools=frozenset(one.spec.name for one in parts.tools),
             arguments=_arguments(parts, in_task=task_id is not None),
             counter=self.counter,
-            sight=self.sight,
+            vision=self.vision,
             note=await describe_notebook_context(self, log),
             is_step=step is not None,
         )

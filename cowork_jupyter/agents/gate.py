@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..domain.errors import Conflict, CoworkError, Forbidden
-from ..domain.events import ChosenScope, Shown, ShownKind
+from ..domain.events import CallPreview, ChosenScope, ShownKind
 from ..domain.moves import current_path
 from ..domain.notices import PlanDeviation
 from ..domain.plan import PlanStep
@@ -370,7 +370,7 @@ class Gate:
         log.event(PlanDeviation(size="large" if asks else "small", tool=tool, message=said))
 
 
-def _shown(resolved: _Resolved) -> Shown:
+def _shown(resolved: _Resolved) -> CallPreview:
     call = resolved.call
     kind: ShownKind
     if resolved.preview:
@@ -383,7 +383,7 @@ def _shown(resolved: _Resolved) -> Shown:
         kind, text = "path", call.parts[0].shown
     else:
         kind, text = "text", json.dumps(dict(call.parameters), indent=2, ensure_ascii=False)
-    return Shown(kind=kind, text=visible(text[:MOST_SHOWN]), complete=len(text) <= MOST_SHOWN)
+    return CallPreview(kind=kind, text=visible(text[:MOST_SHOWN]), complete=len(text) <= MOST_SHOWN)
 
 
 def _denied(tool: Tool, why: str, code: str = "denied") -> Forbidden:

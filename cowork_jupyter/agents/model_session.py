@@ -23,10 +23,10 @@ from ..llm.conversation import to_api_messages, to_native_messages
 from ..llm.failures import ContextOverflow, ModelError
 from ..llm.frames import Frame, spelled
 from ..llm.history import IMAGE_TOKENS, cost_of, optimize_history_by_tokens
-from ..llm.pictures import MOST_SENT, Sight, with_pictures
 from ..llm.reader import ReplyReader
 from ..llm.reply import Delta, Reply, TextDelta
 from ..llm.tokens import TokenCounter
+from ..llm.vision import MOST_SENT, VisionSupport, with_pictures
 from ..policy.visible import spell_hidden
 from ..store import PlanRevision
 from .budget import Budget
@@ -62,7 +62,7 @@ class ModelSession:
     tools: frozenset[str] = frozenset()
     """The tools that the prompt describes."""
     counter: TokenCounter = field(default_factory=TokenCounter)
-    sight: Sight = field(default_factory=Sight)
+    vision: VisionSupport = field(default_factory=VisionSupport)
     note: str = ""
     """What is told beside the user's request: where they are in their notebook."""
     history_tokens: int = HISTORY_TOKENS
@@ -87,7 +87,7 @@ class ModelSession:
             return await self._ask()
         except ModelError as error:
             name = self._name
-            if not self._shows_pictures() or not self.sight.is_lost(name, error):
+            if not self._shows_pictures() or not self.vision.is_lost(name, error):
                 raise
             said = f"{error.message} Trying without pictures, which {name} gets no more."
             self.log.event(Notice(code="no_pictures", message=said))
@@ -147,7 +147,7 @@ class ModelSession:
         revision, goal = self._plan(), self._goal()
         progress = standing_of(revision.plan) if revision else ""
         standing = [self.log.message("system", progress)] if progress else []
-        pictures = MOST_SENT if self.sight.sees(self._name) else 0
+        pictures = MOST_SENT if self.vision.sees(self._name) else 0
         aside = cost_of(self._aside, self.counter)
         # A model that reads little should rather read what was said.
         is_told = bool(self.note) and aside * _NOTE_SHARE <= self.history_tokens

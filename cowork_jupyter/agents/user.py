@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
-from ..domain.events import Choice, ChosenScope, Shown
+from ..domain.events import CallPreview, Choice, ChosenScope
 from ..domain.message_data import QuestionData
 from ..domain.notices import HeadlessDenial
 from ..domain.replies import Question
@@ -60,7 +60,7 @@ class PermissionRequest(BaseModel):
     scopes: list[ChosenScope] = [ONCE]
     rules: list[str] = []
     """What a lasting answer would write."""
-    shown: Shown
+    shown: CallPreview
     uncovered: list[str] = []
     """What could not be brought back afterwards."""
     digest: str

@@ -60,7 +60,7 @@ ChosenScope = Literal["once", "session", "workspace", "global"]
 ShownKind = Literal["command", "diff", "code", "path", "text"]
 
 
-class Shown(BaseModel):
+class CallPreview(BaseModel):
     """What a card shows of a call: all of it, or the user cannot judge it."""
 
     kind: ShownKind
@@ -86,7 +86,7 @@ class PermissionRequested(Data):
     scopes: list[ChosenScope] = []
     rules: list[str] = []
     """What a lasting answer would write."""
-    shown: Shown
+    shown: CallPreview
     uncovered: list[str] = []
     """What could not be brought back afterwards."""
 

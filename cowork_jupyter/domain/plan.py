@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from .contexts import DONE, StepStatus
+from .null_tolerant import NullTolerantModel
 from .roles import Permission
-from .written import Written
 
 _PERMISSIONS = {one.partition("_")[0]: str(one) for one in Permission}
 
@@ -41,7 +41,7 @@ StepId = Annotated[str, BeforeValidator(_as_text)]
 Texts = Annotated[list[StepId], BeforeValidator(_as_list)]
 
 
-class PlanStep(Written):
+class PlanStep(NullTolerantModel):
     """One step: what, why, with which tools, on which files, after which steps."""
 
     id: Annotated[StepId, Field(min_length=1)]
@@ -61,7 +61,7 @@ class PlanStep(Written):
         return f"{self.step_number}. {self.action}{where}"
 
 
-class Plan(Written):
+class Plan(NullTolerantModel):
     """A plan whose graph is known to be sound: unique ids, known dependencies, no cycle."""
 
     type: Literal["plan"] = "plan"

@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from .null_tolerant import NullTolerantModel
 from .plan import Plan
-from .written import Written
 
 
-class ToolCall(Written):
+class ToolCall(NullTolerantModel):
     """The model wants one tool to run."""
 
     tool: Annotated[str, Field(min_length=1)]
@@ -18,14 +18,14 @@ class ToolCall(Written):
     terminate: bool = False
 
 
-class ToolCalls(Written):
+class ToolCalls(NullTolerantModel):
     """The model wants several tools to run; they answer together."""
 
     tools: Annotated[list[ToolCall], Field(min_length=1, max_length=16)]
     terminate: bool = False
 
 
-class Option(Written):
+class Option(NullTolerantModel):
     """One answer that a question offers."""
 
     label: str
@@ -33,7 +33,7 @@ class Option(Written):
     description: str = ""
 
 
-class Question(Written):
+class Question(NullTolerantModel):
     """The model wants the user to decide."""
 
     type: Literal["question"] = "question"
@@ -55,7 +55,7 @@ class Question(Written):
         return next((one.label for one in self.options if one.value == value), value)
 
 
-class Finding(Written):
+class Finding(NullTolerantModel):
     """One remark of a review."""
 
     file: str = ""
@@ -72,7 +72,7 @@ class Finding(Written):
         return f"{told} Suggestion: {self.suggestion}" if self.suggestion else told
 
 
-class Review(Written):
+class Review(NullTolerantModel):
     """What the reviewer delivers."""
 
     type: Literal["review"] = "review"
@@ -88,7 +88,7 @@ class Review(Written):
         return "\n".join([head, *(f"- {one.text}" for one in self.findings)])
 
 
-class StepResult(Written):
+class StepResult(NullTolerantModel):
     """How the work on a step, or on a task that was handed over, has ended."""
 
     type: Literal["result"] = "result"

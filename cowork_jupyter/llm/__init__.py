@@ -7,10 +7,10 @@ The OpenAI library is imported with the first question, not before.
 from .chunks import Chunk, Finished, Request, Restarted, UsageChunk
 from .client import Model
 from .failures import ContextOverflow, ModelError
-from .pace import Pace
 from .protocols import ToolSpec, request_arguments
 from .reader import ReplyReader
 from .reply import Delta, ReasoningDelta, Reply, TextDelta
+from .retries import RetryPolicy
 
 __all__ = [
     "Chunk",
@@ -19,12 +19,12 @@ __all__ = [
     "Finished",
     "Model",
     "ModelError",
-    "Pace",
     "ReasoningDelta",
     "Reply",
     "ReplyReader",
     "Request",
     "Restarted",
+    "RetryPolicy",
     "TextDelta",
     "ToolSpec",
     "UsageChunk",

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..domain.connection import CONFIGURATION, FieldNames
 from .chunks import Chunk, Finished, Request, Restarted, UsageChunk, chunks_of
-from .failures import Failure, NotAStream, Refused, Witness
-from .pace import Pace
+from .failures import Failure, FailureClassifier, NotAStream, Refused
 from .protocols import refused_option
+from .retries import RetryPolicy
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -60,21 +60,21 @@ class Model:
         base_url: str,
         model: str,
         api_key: str = "",
-        pace: Pace | None = None,
+        retries: RetryPolicy | None = None,
         fields: FieldNames = CONFIGURATION,
     ) -> None:
         """`fields`: what the user knows address, key and model by."""
         self.base_url = base_url
         self.name = model
         self._key = api_key.strip()
-        self._pace = pace or Pace()
+        self._retries = retries or RetryPolicy()
         self._fields = fields
         self._client: AsyncOpenAI | None = None
         self._connecting = asyncio.Lock()
         self._refused: dict[str, set[str]] = {}
 
     def __repr__(self) -> str:
-        return f"Model({self.name!r}, {self._witness('').place!r})"
+        return f"Model({self.name!r}, {self._classifier('').place!r})"
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -88,33 +88,35 @@ class Model:
         Cancelling the task that waits for the next chunk closes the connection at once. Who
         may stop in between should hold the generator in `contextlib.aclosing`.
         """
-        witness = self._witness(request.model)
-        witness.check()
+        classifier = self._classifier(request.model)
+        classifier.check()
         await self._connected()  # Before the clock starts: the first import takes its time.
         attempt = 1
         while True:
             try:
-                async with aclosing(self._attempt(request, witness)) as chunks:
+                async with aclosing(self._attempt(request, classifier)) as chunks:
                     async for chunk in chunks:
                         yield chunk
                 return
             except _Failed as failed:
                 failure = failed.failure
-            if self._can_do_without(request, failure, witness.model):
+            if self._can_do_without(request, failure, classifier.model):
                 continue
-            if not failure.again or attempt >= self._pace.attempts:
+            if not failure.again or attempt >= self._retries.attempts:
                 raise failure.error
-            delay = self._pace.delay(attempt, self._pace.retry_after(failure.headers))
+            delay = self._retries.delay(attempt, self._retries.retry_after(failure.headers))
             attempt += 1
             yield Restarted(failure.error.message, attempt, delay)
-            await self._pace.sleep(delay)
+            await self._retries.sleep(delay)
 
-    async def _attempt(self, request: Request, witness: Witness) -> AsyncGenerator[Chunk, None]:
+    async def _attempt(
+        self, request: Request, classifier: FailureClassifier
+    ) -> AsyncGenerator[Chunk, None]:
         reason, wrote = "", False
         try:
             async with (
-                aclosing(self._events(request, witness.model)) as events,
-                aclosing(self._chunks(events, witness)) as chunks,
+                aclosing(self._events(request, classifier.model)) as events,
+                aclosing(self._chunks(events, classifier)) as chunks,
             ):
                 async for chunk in chunks:
                     if isinstance(chunk, Finished):
@@ -127,15 +129,15 @@ class Model:
                 raise
         if not reason:
             # The protocol promises a reason, so a stream without one was cut off.
-            raise _Failed(witness.dropped())
+            raise _Failed(classifier.dropped())
         if reason == "content_filter" and not wrote:
             raise _Failed(Failure(Refused("The provider's content filter withheld the answer.")))
 
     async def _chunks(
-        self, events: AsyncGenerator[Any, None], witness: Witness
+        self, events: AsyncGenerator[Any, None], classifier: FailureClassifier
     ) -> AsyncGenerator[Chunk, None]:
         """Read events under the clock, and turn exceptions into failures."""
-        limit, ended = self._pace.first, False
+        limit, ended = self._retries.first, False
         while True:
             try:
                 async with asyncio.timeout(limit):
@@ -144,15 +146,15 @@ class Model:
             except StopAsyncIteration:
                 return
             except TimeoutError:
-                raise _Failed(witness.stalled(limit)) from None
+                raise _Failed(classifier.stalled(limit)) from None
             except Exception as error:
-                failure = witness.explain(error)
+                failure = classifier.explain(error)
                 if failure is None:
                     raise
                 raise _Failed(failure) from None
             for chunk in chunks:
                 ended = ended or isinstance(chunk, Finished)
-                limit = min(self._pace.idle, _LAST_WORDS) if ended else self._pace.idle
+                limit = min(self._retries.idle, _LAST_WORDS) if ended else self._retries.idle
                 yield chunk
 
     async def _events(self, request: Request, model: str) -> AsyncGenerator[Any, None]:
@@ -208,11 +210,11 @@ class Model:
             base_url=self.base_url,
             api_key=self._key or _NO_KEY,
             max_retries=0,
-            timeout=Timeout(None, connect=self._pace.connect),
+            timeout=Timeout(None, connect=self._retries.connect),
         )
 
-    def _witness(self, model: str) -> Witness:
-        return Witness(self.base_url, model or self.name, self._key, self._fields)
+    def _classifier(self, model: str) -> FailureClassifier:
+        return FailureClassifier(self.base_url, model or self.name, self._key, self._fields)
 
 
 def _sendable(value: Any) -> Any:

@@ -23,7 +23,7 @@ _LARGEST = 1024 * 1024
 
 
 @dataclass(frozen=True)
-class Usual:
+class KnownServer:
     """A kind of server, and where it usually is."""
 
     provider: str
@@ -31,11 +31,11 @@ class Usual:
     port: int
 
 
-USUAL = (
-    Usual("ollama", "Ollama", 11434),
-    Usual("lmstudio", "LM Studio", 1234),
-    Usual("vllm", "vLLM", 8000),
-    Usual("llama.cpp", "llama.cpp", 8080),
+KNOWN_SERVERS = (
+    KnownServer("ollama", "Ollama", 11434),
+    KnownServer("lmstudio", "LM Studio", 1234),
+    KnownServer("vllm", "vLLM", 8000),
+    KnownServer("llama.cpp", "llama.cpp", 8080),
 )
 
 
@@ -49,14 +49,14 @@ class FoundServer:
     models: tuple[ServedModel, ...]
 
 
-def find_servers(usual: Sequence[Usual] | None = None) -> list[FoundServer]:
+def find_servers(usual: Sequence[KnownServer] | None = None) -> list[FoundServer]:
     """All that answer now, in the order in which they are known."""
-    usual = USUAL if usual is None else usual
+    usual = KNOWN_SERVERS if usual is None else usual
     with ThreadPoolExecutor(len(usual)) as doors:
         return [found for found in doors.map(_knock, usual) if found]
 
 
-def _knock(at: Usual) -> FoundServer | None:
+def _knock(at: KnownServer) -> FoundServer | None:
     root = f"http://127.0.0.1:{at.port}"
     try:
         served = read_models(Connection(f"{root}/v1"), _PATIENCE)[:_MOST_MODELS]

@@ -113,7 +113,7 @@ _SHORTEST_SECRET = 4
 
 
 @dataclass(frozen=True)
-class Witness:
+class FailureClassifier:
     """Turns exceptions into failures, knowing where we called and what to keep secret."""
 
     address: str

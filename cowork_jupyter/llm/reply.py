@@ -23,7 +23,7 @@ from ..domain.message_data import TextData
 from ..domain.replies import Structured
 from .fences import CodeScanner, FenceOpening, Inside
 from .objects import CALLS, ObjectScanner, Verdict
-from .shown import Shown, SurrogateJoiner
+from .streamed_text import StreamedText, SurrogateJoiner
 from .structured import FORMATS, Malformed, load_object, settle
 
 
@@ -102,7 +102,7 @@ class ReplyParser:
 
     def __init__(self) -> None:
         self._raw: list[str] = []
-        self._text, self._reasoning = Shown(), Shown()
+        self._text, self._reasoning = StreamedText(), StreamedText()
         self._text_joiner, self._reasoning_joiner = SurrogateJoiner(), SurrogateJoiner()
         self._deltas: list[Delta] = []
         self._found: list[dict[str, Any]] = []

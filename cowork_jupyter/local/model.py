@@ -9,11 +9,11 @@ from pathlib import Path
 from ..llm.chunks import Chunk, Request, Restarted
 from ..llm.client import Model
 from ..llm.failures import ModelError, UnknownModel
-from ..llm.pace import Pace
+from ..llm.retries import RetryPolicy
 from .process import Endpoint
 from .server import CONTEXT, LocalServer
 
-_PATIENT = Pace(attempts=1, first=1_800.0, idle=300.0)
+_PATIENT = RetryPolicy(attempts=1, first=1_800.0, idle=300.0)
 """A small machine reads a long prompt for minutes, and nobody else can be asked instead."""
 
 
@@ -58,6 +58,6 @@ class LocalModel:
                 base_url=endpoint.base_url,
                 model=endpoint.model,
                 api_key=endpoint.api_key,
-                pace=_PATIENT,
+                retries=_PATIENT,
             )
         return self._models[endpoint]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import httpx
 
     from ..domain.connection import Connection
-    from ..llm.failures import Witness
+    from ..llm.failures import FailureClassifier
 
 _ACTIONS = {("GET", "models"): "read", ("POST", "chat/completions"): "execute"}
 """What there is, and what Jupyter's authorizer is asked for."""
@@ -88,7 +88,7 @@ class PassthroughHandler(ApiHandler):
 
         if len(self.request.body) > LARGEST_BODY:
             raise TooLarge(f"The body is larger than {LARGEST_BODY // 2**20} MiB.")
-        connection = await self.extension.service.answering.address()
+        connection = await self.extension.service.current_model.address()
         _check(connection)
         tls = await asyncio.to_thread(_tls)  # loads httpx, which takes long enough to be felt
         import httpx
@@ -156,23 +156,23 @@ def _check(connection: Connection) -> None:
     if connection.is_guide:
         raise Unavailable(HOW_TO_CONNECT, code="no_model", retryable=False)
     try:
-        _witness(connection).check()
+        _classifier(connection).check()
     except ModelError as error:
         raise Unavailable(error.message, code=error.code, retryable=False) from None
 
 
-def _witness(connection: Connection) -> Witness:
-    from ..llm.failures import Witness
+def _classifier(connection: Connection) -> FailureClassifier:
+    from ..llm.failures import FailureClassifier
 
     key, fields = connection.api_key.strip(), connection.fields
-    return Witness(connection.base_url, "of the request", key, fields)
+    return FailureClassifier(connection.base_url, "of the request", key, fields)
 
 
 def _unavailable(connection: Connection, *, is_there: bool) -> Exception:
     from ..domain.errors import Unavailable
 
-    witness = _witness(connection)
-    error = witness.dropped().error if is_there else witness.unreachable()
+    classifier = _classifier(connection)
+    error = classifier.dropped().error if is_there else classifier.unreachable()
     return Unavailable(error.message, code="model_unreachable")
 
 

@@ -22,7 +22,7 @@ from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.client import Model
-from cowork_jupyter.llm.pace import Pace
+from cowork_jupyter.llm.retries import RetryPolicy
 from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.service import CoworkService
 from cowork_jupyter.store import Inquiry, PlanRevision
@@ -85,9 +85,11 @@ class House:
 
     def connect(self, base_url: str) -> None:
         """Let agents ask this server, which need not be given time to recover."""
-        pace = Pace(backoff=0.01)
+        retries = RetryPolicy(backoff=0.01)
         name, key = self.settings.model, self.settings.api_key
-        self.service.factory.model = Model(base_url=base_url, model=name, api_key=key, pace=pace)
+        self.service.factory.model = Model(
+            base_url=base_url, model=name, api_key=key, retries=retries
+        )
 
     def start(self, *, interactive: bool = True) -> None:
         """Begin, or begin again after `close`; the user says no to everything, unless told."""

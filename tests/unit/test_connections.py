@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.connections import Answering, Connections
+from cowork_jupyter.connections import Connections, CurrentModel
 from cowork_jupyter.domain.connection import BUILT_IN
 from cowork_jupyter.domain.errors import Conflict, InvalidInput
 from cowork_jupyter.domain.settings import Settings
@@ -134,13 +134,13 @@ def test_a_choice_that_cannot_be_read_is_none(settings: Settings, section: str) 
 @pytest.mark.usefixtures("ring")
 async def test_agents_ask_whatever_is_connected_when_they_ask(settings: Settings) -> None:
     connections = Connections(settings)
-    answering = Answering(connections)
-    assert answering.name == GuideModel.name
+    current_model = CurrentModel(connections)
+    assert current_model.name == GuideModel.name
     request = Request([{"role": "user", "content": "Hello"}])
-    said = [one async for one in answering.stream(request)]
+    said = [one async for one in current_model.stream(request)]
     assert any(isinstance(one, TextChunk) for one in said)
     connections.choose(connections.proposed(URL, "qwen"))
-    assert answering.name == "qwen"
+    assert current_model.name == "qwen"
     connections.forget()
-    assert answering.name == BUILT_IN
-    await answering.aclose()
+    assert current_model.name == BUILT_IN
+    await current_model.aclose()

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from acp import RequestError, schema
 
 from ...domain.errors import CoworkError, Forbidden
-from ...domain.events import Shown
+from ...domain.events import CallPreview
 from ...domain.identity import new_id
 from ...domain.notices import Notice
 from ...domain.redaction import Mask
@@ -183,7 +183,7 @@ class Workbench:
             resource=self.mask(what),
             risk="high",
             why=[f"The external agent {self.name} wants to do this by itself, not through us."],
-            shown=Shown(kind="text", text=self.mask(in_words(call))),
+            shown=CallPreview(kind="text", text=self.mask(in_words(call))),
             digest=new_id("external"),
         )
 

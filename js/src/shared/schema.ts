@@ -150,6 +150,17 @@ export interface components {
             scope?: "once" | "session" | "workspace" | "global";
         };
         /**
+         * CallPreview
+         * @description What a card shows of a call: all of it, or the user cannot judge it.
+         */
+        CallPreview: {
+            /** @default true */
+            complete: boolean;
+            /** @enum {string} */
+            kind: "command" | "diff" | "code" | "path" | "text";
+            text: string;
+        };
+        /**
          * CardAnswer
          * @description A run as a notebook keeps it: to draw it again, and to read it.
          */
@@ -1535,7 +1546,7 @@ export interface components {
             rules?: string[];
             /** @default [] */
             scopes?: ("once" | "session" | "workspace" | "global")[];
-            shown: components["schemas"]["Shown"];
+            shown: components["schemas"]["CallPreview"];
             status: string;
             /** @default null */
             task_id?: string | null;
@@ -1615,7 +1626,7 @@ export interface components {
             rules?: string[];
             /** @default [] */
             scopes?: ("once" | "session" | "workspace" | "global")[];
-            shown: components["schemas"]["Shown"];
+            shown: components["schemas"]["CallPreview"];
             status: string;
             /** @default null */
             task_id?: string | null;
@@ -2544,17 +2555,6 @@ export interface components {
          * @enum {string}
          */
         ShortfallKind: "nothing_done" | "missing_file";
-        /**
-         * Shown
-         * @description What a card shows of a call: all of it, or the user cannot judge it.
-         */
-        Shown: {
-            /** @default true */
-            complete: boolean;
-            /** @enum {string} */
-            kind: "command" | "diff" | "code" | "path" | "text";
-            text: string;
-        };
         /**
          * Side
          * @description One side of a comparison.

@@ -17,7 +17,7 @@ from cowork_jupyter.domain.messages import Message, MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.client import Model
-from cowork_jupyter.llm.pace import Pace
+from cowork_jupyter.llm.retries import RetryPolicy
 from cowork_jupyter.service import CoworkService
 from tests.scripted import ScriptedServer
 
@@ -32,14 +32,14 @@ class Bench:
         self.context = context
         self.workspace = workspace
 
-    def connect(self, base_url: str = "", pace: Pace | None = None) -> None:
+    def connect(self, base_url: str = "", retries: RetryPolicy | None = None) -> None:
         """Let agents ask another server than the configured one, or with another patience."""
         settings = self.service.settings
         self.service.factory.model = Model(
             base_url=base_url or settings.base_url,
             model=settings.model,
             api_key=settings.api_key,
-            pace=pace,
+            retries=retries,
         )
 
     async def tell(
@@ -108,6 +108,6 @@ async def make_bench(settings: Settings, **changes: Any) -> AsyncIterator[Bench]
     service = CoworkService(replace(settings, **changes))
     service.factory.gate.approver = Agreeable()
     bench = Bench(service, service.create_context(), settings.workspace)
-    bench.connect(pace=Pace(backoff=0.01))
+    bench.connect(retries=RetryPolicy(backoff=0.01))
     yield bench
     await service.close()

@@ -17,7 +17,7 @@ from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.client import Model
-from cowork_jupyter.llm.pace import Pace
+from cowork_jupyter.llm.retries import RetryPolicy
 from tests import scripted as play
 from tests.scripted import Rule, Scripted, ScriptedServer, call, text
 from tests.unit.stalling import Stalling
@@ -137,9 +137,9 @@ def add_faults(bench: Bench, scripted: ScriptedServer, fault: Scripted, times: i
         if tries == times:
             model = bench.service.factory.model
             assert isinstance(model, Model)
-            model._pace = Pace()
+            model._retries = RetryPolicy()
 
-    bench.connect(pace=Pace(idle=0.2, first=0.2, sleep=next_try))
+    bench.connect(retries=RetryPolicy(idle=0.2, first=0.2, sleep=next_try))
     scripted.add(Stalling(fault, lambda: tries < times))
 
 

@@ -17,7 +17,7 @@ from cowork_jupyter.agents.step_check import StepEnd
 from cowork_jupyter.cli import command
 from cowork_jupyter.domain.plan import PlanStep
 from cowork_jupyter.domain.replies import StepResult
-from cowork_jupyter.llm.discovery import USUAL
+from cowork_jupyter.llm.discovery import KNOWN_SERVERS
 from cowork_jupyter.local.catalogue import CATALOGUE
 from cowork_jupyter.mcp.client.entry import read_server
 from cowork_jupyter.policy.rules import Effect, Scope, read_rule
@@ -83,7 +83,7 @@ def test_lists_in_the_pages_are_those_of_the_code() -> None:
     plans = page("howto/plans")
     assert [one.label for one in failure.options if f"| {one.label} |" not in plans] == []
     model = page("howto/connect-a-model")
-    assert [one for one in USUAL if f"| {one.port} |" not in model] == []
+    assert [one for one in KNOWN_SERVERS if f"| {one.port} |" not in model] == []
     headless = page("howto/headless")
     codes = (command.SUCCESS, command.FAILED, command.USAGE_ERROR, command.DENIED)
     assert [one for one in (*codes, command.INTERRUPTED) if f"\n| {one} | " not in headless] == []

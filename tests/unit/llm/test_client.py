@@ -35,8 +35,8 @@ from cowork_jupyter.llm.chunks import (
 )
 from cowork_jupyter.llm.client import Model
 from cowork_jupyter.llm.failures import ModelError, Refused, UnknownModel, Unreachable
-from cowork_jupyter.llm.pace import Pace
 from cowork_jupyter.llm.reader import ReplyReader
+from cowork_jupyter.llm.retries import RetryPolicy
 from tests import scripted as play
 from tests.scripted import Rule, Scripted, ScriptedServer
 from tests.unit.stalling import Stalling
@@ -57,8 +57,8 @@ class Bench:
         self.model = self.make()
 
     def make(self, **more: Any) -> Model:
-        pace = Pace(**{"sleep": self._sleep, "random": lambda: 1.0, **more})
-        return Model(base_url=self.server.base_url, model="scripted", api_key=KEY, pace=pace)
+        retries = RetryPolicy(**{"sleep": self._sleep, "random": lambda: 1.0, **more})
+        return Model(base_url=self.server.base_url, model="scripted", api_key=KEY, retries=retries)
 
     def add_faults(self, fault: Scripted, times: int) -> None:
         """As the next answers. Stalls are noticed soon; what is good has all the time it needs."""
@@ -72,7 +72,7 @@ class Bench:
     async def _sleep(self, seconds: float) -> None:
         self.waits.append(seconds)
         if len(self.waits) == self.stalls:
-            self.model._pace = Pace(sleep=self._sleep)
+            self.model._retries = RetryPolicy(sleep=self._sleep)
 
     async def chunks(self, request: Request = ASK) -> list[Chunk]:
         return [chunk async for chunk in self.model.stream(request)]
@@ -325,9 +325,9 @@ async def test_the_server_says_how_long_to_wait(bench: Bench, value: str, second
 
 
 def test_milliseconds_and_jitter() -> None:
-    pace = Pace(random=lambda: 0.0)
-    assert pace.retry_after({"retry-after-ms": "250", "retry-after": "9"}) == 0.25
-    assert [pace.delay(attempt, None) for attempt in (1, 2, 20)] == [0.25, 0.5, 30.0]
+    retries = RetryPolicy(random=lambda: 0.0)
+    assert retries.retry_after({"retry-after-ms": "250", "retry-after": "9"}) == 0.25
+    assert [retries.delay(attempt, None) for attempt in (1, 2, 20)] == [0.25, 0.5, 30.0]
 
 
 @pytest.mark.asyncio
@@ -412,8 +412,8 @@ async def test_what_does_not_pass_is_told_in_the_end(
 @pytest.mark.asyncio
 @pytest.mark.parametrize("port", [1, 65000])
 async def test_no_server(port: int) -> None:
-    pace = Pace(backoff=0.01)
-    model = Model(base_url=f"http://user:pw@127.0.0.1:{port}/v1", model="m", pace=pace)
+    retries = RetryPolicy(backoff=0.01)
+    model = Model(base_url=f"http://user:pw@127.0.0.1:{port}/v1", model="m", retries=retries)
     with pytest.raises(Unreachable) as caught:
         async for _ in model.stream(ASK):
             pass

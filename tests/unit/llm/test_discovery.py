@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.llm.discovery import Usual, find_servers
+from cowork_jupyter.llm.discovery import KnownServer, find_servers
 from cowork_jupyter.llm.reachable import ServedModel
 
 Answers = dict[str, Any]
@@ -66,7 +66,7 @@ def test_each_kind_is_found_with_its_models_and_their_sizes() -> None:
     }
     with serving(ollama) as (first, _), serving(lmstudio) as (second, _):
         found = find_servers(
-            [Usual("ollama", "Ollama", first), Usual("lmstudio", "LM Studio", second)]
+            [KnownServer("ollama", "Ollama", first), KnownServer("lmstudio", "LM Studio", second)]
         )
     assert [one.base_url for one in found] == [
         f"http://127.0.0.1:{first}/v1",
@@ -80,7 +80,7 @@ def test_whatever_else_listens_there_is_no_model_server() -> None:
     page = {"/v1/models": b"<html>hello</html>"}
     empty: Answers = {"/v1/models": {"data": []}}
     with serving(page) as (one, asked), serving(empty) as (two, _), serving({}) as (three, _):
-        kinds = [Usual("vllm", "vLLM", port) for port in (one, two, three)]
+        kinds = [KnownServer("vllm", "vLLM", port) for port in (one, two, three)]
         assert find_servers(kinds) == []
     assert asked == [("GET", "/v1/models")]
 
@@ -88,10 +88,10 @@ def test_whatever_else_listens_there_is_no_model_server() -> None:
 def test_nobody_there_is_nothing_found() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # and does not listen
-        assert find_servers([Usual("vllm", "vLLM", taken.getsockname()[1])]) == []
+        assert find_servers([KnownServer("vllm", "vLLM", taken.getsockname()[1])]) == []
 
 
 def test_a_size_that_nobody_tells_is_left_open() -> None:
     with serving({"/v1/models": {"data": [{"id": "m"}]}}) as (port, _):
-        (found,) = find_servers([Usual("llama.cpp", "llama.cpp", port)])
+        (found,) = find_servers([KnownServer("llama.cpp", "llama.cpp", port)])
     assert found.models == (ServedModel("m", None),)

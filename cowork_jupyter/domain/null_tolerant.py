@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, model_validator
 
 
-class Written(BaseModel):
+class NullTolerantModel(BaseModel):
     """Something that a model has written. `null` means what leaving it out means."""
 
     @model_validator(mode="before")

@@ -12,7 +12,7 @@ from email.utils import parsedate_to_datetime
 
 
 @dataclass(frozen=True)
-class Pace:
+class RetryPolicy:
     """The patience of one model: limits in seconds, and the clock they run by."""
 
     attempts: int = 4

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from cowork_jupyter.domain.null_tolerant import NullTolerantModel
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.replies import Question, Review, ToolCalls
-from cowork_jupyter.domain.written import Written
 
-NULLS: list[tuple[type[Written], dict[str, Any], dict[str, Any]]] = [
+NULLS: list[tuple[type[NullTolerantModel], dict[str, Any], dict[str, Any]]] = [
     (
         Plan,
         {"goal": "g", "steps": [{"action": "a"}]},
@@ -52,7 +52,7 @@ NULLS: list[tuple[type[Written], dict[str, Any], dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("kind", "short", "with_nulls"), NULLS, ids=lambda one: str(one)[:20])
 def test_null_is_as_good_as_left_out(
-    kind: type[Written], short: dict[str, Any], with_nulls: dict[str, Any]
+    kind: type[NullTolerantModel], short: dict[str, Any], with_nulls: dict[str, Any]
 ) -> None:
     assert kind.model_validate(with_nulls) == kind.model_validate(short)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Shown:
+class StreamedText:
     """Collects text that is shown as it comes, without the white space around it."""
 
     def __init__(self) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from cowork_jupyter.domain.messages import ContentPart, ImagePart, Message, TextPart
 from cowork_jupyter.llm.failures import ModelError, RateLimited, Rejected
-from cowork_jupyter.llm.pictures import Sight, with_pictures
+from cowork_jupyter.llm.vision import VisionSupport, with_pictures
 
 
 def message(name: str, pictures: int) -> Message:
@@ -50,8 +50,8 @@ def test_the_same_picture_twice_counts_twice() -> None:
      "internvl3-8b", "mistral-small-3.2"],
 )  # fmt: skip
 def test_models_that_see_are_known_by_name(name: str) -> None:
-    assert Sight().sees(name)
-    assert not Sight("no").sees(name)
+    assert VisionSupport().sees(name)
+    assert not VisionSupport("no").sees(name)
 
 
 @pytest.mark.parametrize(
@@ -61,16 +61,16 @@ def test_models_that_see_are_known_by_name(name: str) -> None:
      "phi-4", "granite-3.3-8b", "gpt-oss-20b", "kimi-k2", "built-in guide · no language model"],
 )  # fmt: skip
 def test_others_are_shown_pictures_only_if_the_user_says_so(name: str) -> None:
-    assert not Sight().sees(name)
-    assert Sight("yes").sees(name)
+    assert not VisionSupport().sees(name)
+    assert VisionSupport("yes").sees(name)
 
 
 def test_a_model_whose_server_refuses_pictures_gets_none_any_more() -> None:
-    sight = Sight("yes")
-    assert not sight.is_lost("m", RateLimited("Asked too often."))
-    assert sight.sees("m")
-    assert sight.is_lost("m", Rejected("error 400: content must be a string"))
-    assert not sight.sees("m")
-    assert sight.sees("other")
+    vision = VisionSupport("yes")
+    assert not vision.is_lost("m", RateLimited("Asked too often."))
+    assert vision.sees("m")
+    assert vision.is_lost("m", Rejected("error 400: content must be a string"))
+    assert not vision.sees("m")
+    assert vision.sees("other")
     mmproj = ModelError("error 500: image input is not supported", retryable=True)
-    assert sight.is_lost("other", mmproj)
+    assert vision.is_lost("other", mmproj)

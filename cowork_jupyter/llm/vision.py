@@ -23,7 +23,7 @@ _SEEING = re.compile(
 _ABOUT_PICTURES = re.compile(r"image|picture|vision|multi-?modal|mmproj", re.IGNORECASE)
 
 
-class Sight:
+class VisionSupport:
     """Knows which models can be shown pictures: by the user's word, by name, and by trying."""
 
     def __init__(self, choice: PictureChoice = "auto") -> None:
