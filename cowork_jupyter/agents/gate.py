@@ -19,11 +19,11 @@ from ..domain.moves import current_path
 from ..domain.notices import PlanDeviation
 from ..domain.plan import PlanStep
 from ..domain.roles import Permission
-from ..policy.decision import Judgement, Surroundings, denied_outright, judge
+from ..policy.call_parts import Call, decompose
+from ..policy.decision import DecisionContext, Judgement, always_denied, judge
 from ..policy.grant import Grant
 from ..policy.opening import opened_by
-from ..policy.parts import Call, take_apart
-from ..policy.paths import Grounds, Target, below, target_of
+from ..policy.paths import AnchorDirs, Target, below, target_of
 from ..policy.pins import Pinned, Pins
 from ..policy.protected import is_secret
 from ..policy.rulebook import RuleBook
@@ -65,13 +65,13 @@ class Clearance:
 
     def guard(self, workspace: Workspace) -> Workspace:
         """The workspace as the cleared call may see it."""
-        grounds = Grounds.of(workspace.root)
-        return GuardedWorkspace(workspace, self.pins, lambda path: self._hides(path, grounds))
+        anchors = AnchorDirs.of(workspace.root)
+        return GuardedWorkspace(workspace, self.pins, lambda path: self._hides(path, anchors))
 
-    def _hides(self, path: str, grounds: Grounds) -> bool:
-        target = target_of(grounds, path)
+    def _hides(self, path: str, anchors: AnchorDirs) -> bool:
+        target = target_of(anchors, path)
         return is_secret(target) or any(
-            not rule.is_bare and matches_path(rule, target, grounds) for rule in self.unreadable
+            not rule.is_bare and matches_path(rule, target, anchors) for rule in self.unreadable
         )
 
 
@@ -126,7 +126,7 @@ class Gate:
     """What foreign tools said of themselves when they were allowed."""
 
     def __post_init__(self) -> None:
-        self._grounds = Grounds.of(self.workspace.root)
+        self._anchors = AnchorDirs.of(self.workspace.root)
 
     def check(
         self,
@@ -242,11 +242,11 @@ class Gate:
 
     def denied_tools(self, context_id: str, tools: Sequence[str]) -> set[str]:
         """Tools that are not even offered in a conversation."""
-        return denied_outright(self.rules.for_job(context_id), tools)
+        return always_denied(self.rules.for_job(context_id), tools)
 
-    def _surroundings(self, log: RunLog, step: PlanStep | None) -> Surroundings:
-        return Surroundings(
-            grounds=self._grounds,
+    def _surroundings(self, log: RunLog, step: PlanStep | None) -> DecisionContext:
+        return DecisionContext(
+            anchors=self._anchors,
             rules=self.rules.for_job(log.context_id, log.job_id),
             grant=Grant.of(step) if step else None,
             confined=self.confined,
@@ -258,8 +258,8 @@ class Gate:
         rewrite = preview is not None and preview.rewrite
         code = preview.text if preview and preview.kind == "code" else str(given.get("code", ""))
         pinned = self._pinned(tool)
-        call = take_apart(
-            *(tool.name, tool.permissions, given, self._grounds),
+        call = decompose(
+            *(tool.name, tool.permissions, given, self._anchors),
             rewrite=rewrite,
             code=code,
             pinned=pinned,
@@ -295,7 +295,7 @@ class Gate:
             return None
 
     def _mark(self, target: Target) -> str:
-        path = below(target.real, self._grounds.root)
+        path = below(target.real, self._anchors.root)
         if path is None:
             return "outside"
         try:
@@ -313,7 +313,7 @@ class Gate:
             approved=approved,
             sensitive=any(is_secret(part.target) for part in resolved.call.parts if part.target),
             network=bool(resolved.call.network),
-            opened=opened_by(resolved.call, self._grounds, approved=approved),
+            opened=opened_by(resolved.call, self._anchors, approved=approved),
             code=resolved.code,
             tool=resolved.pinned.fingerprint if resolved.pinned else "",
         )
@@ -323,7 +323,7 @@ class Gate:
         target = resolved.call.parts[0].target if resolved.call.parts else None
         if not isinstance(path, str) or target is None:
             return {}
-        root = self._grounds.root
+        root = self._anchors.root
         places = {place for each in target.spellings if (place := below(each, root)) is not None}
         return {path: Pin(frozenset(places), resolved.marks.get(target.spelled))}
 
@@ -334,7 +334,7 @@ class Gate:
         shown = _shown(resolved)
         named = resolved.preview.resource if resolved.preview else ""
         runs = Permission.EXECUTE_COMMANDS in tool.permissions
-        rules = judgement.lasting_rules(self._grounds) if shown.complete else []
+        rules = judgement.lasting_rules(self._anchors) if shown.complete else []
         warning = warning_about(call, resolved.code, log.journal.store, log.context_id)
         return PermissionRequest(
             call_id=call_id,
@@ -359,12 +359,12 @@ class Gate:
         grant = Grant.of(step)
         asks = judgement.effect is not Effect.ALLOW
         target = judgement.call.parts[0].target
-        other_file = target and not grant.names_file(judgement.call.parts[0], self._grounds)
+        other_file = target and not grant.names_file(judgement.call.parts[0], self._anchors)
         call = judgement.call
         if grant.names(call.tool, call.permissions) and not other_file:
             return
         what = f"Step {step.step_number} uses {judgement.call.tool}"
-        what += f" on {target.shown(self._grounds)}" if target else ""
+        what += f" on {target.shown(self._anchors)}" if target else ""
         said = f"{visible(what)}, which goes beyond its plan."
         tool = judgement.call.tool
         log.event(PlanDeviation(size="large" if asks else "small", tool=tool, message=said))

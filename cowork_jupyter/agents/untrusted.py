@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..domain.message_data import TextData, ToolResultData
 from ..domain.messages import Message
-from ..policy.parts import KERNEL_TOOLS, Call, Part
+from ..policy.call_parts import KERNEL_TOOLS, Call, CallPart
 from ..policy.shell import Effect
 from ..policy.visible import visible
 from ..store import Store
@@ -87,7 +87,7 @@ def _sends(call: Call, code: str) -> bool:
     return bool(call.parameters.get("needs_network")) or any(map(_part_sends, call.parts))
 
 
-def _part_sends(part: Part) -> bool:
+def _part_sends(part: CallPart) -> bool:
     """A foreign tool tells its server whatever it is called with."""
     effects = part.command.effects if part.command else frozenset[Effect]()
     return bool(part.fingerprint or effects & {Effect.NETWORK, Effect.INSTALLS})
@@ -100,7 +100,7 @@ def _names(call: Call, code: str) -> Iterator[str]:
     for part in call.parts:
         if part.command and len(part.command.words) > 1:
             yield part.command.text
-        elif part.target and (not part.only_if_denied or Path(part.target.real).is_file()):
+        elif part.target and (not part.deny_only or Path(part.target.real).is_file()):
             yield part.target.spelled.rpartition("/")[2]
 
 

@@ -18,19 +18,19 @@ from pydantic import BaseModel
 
 from ..domain.errors import Forbidden
 from ..domain.roles import AgentRole
-from .ceiling import check_ceiling
-from .grant import Grant
-from .parts import (
+from .call_parts import (
     DELETE_RULES,
     DELETES,
     KERNEL_TOOLS,
     Call,
-    Part,
+    CallPart,
     Risk,
     may_be_kept,
     must_be_named,
 )
-from .paths import Grounds, literal_pattern
+from .ceiling import check_ceiling
+from .grant import Grant
+from .paths import AnchorDirs, literal_pattern
 from .rules import (
     COMMAND_TOOL,
     NETWORK,
@@ -60,10 +60,10 @@ class Decision(BaseModel):
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class DecisionContext:
     """All that a decision depends on beside the call."""
 
-    grounds: Grounds
+    anchors: AnchorDirs
     rules: RuleSet = field(default_factory=RuleSet)
     grant: Grant | None = None
     confined: bool = False
@@ -74,7 +74,7 @@ class Surroundings:
 class Verdict:
     """The answer for one part."""
 
-    part: Part
+    part: CallPart
     effect: Effect
     because: str
 
@@ -105,50 +105,50 @@ class Judgement:
             risk=self.call.risk.name.lower(),
         )
 
-    def lasting_rules(self, grounds: Grounds) -> list[str]:
+    def lasting_rules(self, anchors: AnchorDirs) -> list[str]:
         """The narrowest rules that would allow this very call; none if that is not offered."""
         asking = [one.part for one in self.verdicts if one.effect is Effect.ASK]
         if not asking or not all(map(may_be_kept, asking)):
             return []
-        texts = list(dict.fromkeys(_narrowest(part, grounds) for part in asking))
+        texts = list(dict.fromkeys(_narrowest(part, anchors) for part in asking))
         # A name that cannot be shown cannot be kept either.
         broken = (read_rule(Effect.ALLOW, text, Scope.SESSION).problem for text in texts)
         return [] if any(broken) else texts
 
 
-def judge(role: AgentRole, call: Call, around: Surroundings) -> Judgement:
+def judge(role: AgentRole, call: Call, around: DecisionContext) -> Judgement:
     """Decide about a call without making it."""
     try:
         check_ceiling(role, call.tool, call.permissions)
     except Forbidden as refusal:
-        whole = Part(call.tool, (call.tool,), call.tool, Risk.HIGH)
+        whole = CallPart(call.tool, (call.tool,), call.tool, Risk.HIGH)
         return Judgement(call, (Verdict(whole, Effect.DENY, refusal.message),))
     if call.tool == COMMAND_TOOL and not role.spec.commands_may_write and not around.confined:
-        whole = Part(call.tool, (call.tool,), call.tool, Risk.HIGH)
+        whole = CallPart(call.tool, (call.tool,), call.tool, Risk.HIGH)
         why = f"Commands of the {role} must not write, and no sandbox here keeps them from it."
         return Judgement(call, (Verdict(whole, Effect.DENY, why),))
     return Judgement(call, tuple(_verdict(role, part, around) for part in call.parts))
 
 
-def _verdict(role: AgentRole, part: Part, around: Surroundings) -> Verdict:
+def _verdict(role: AgentRole, part: CallPart, around: DecisionContext) -> Verdict:
     if part.host:
         return _about_network(part, around.rules.about(part.rules))
     candidates = around.rules.about(part.rules)
-    if part.only_if_denied:
+    if part.deny_only:
         candidates = [rule for rule in candidates if rule.counts_as is not Effect.ALLOW]
     if part.command:
         # Of hundreds of rules about commands, most begin with other words.
         spoken = (part.command.words, *part.command.hidden)
         heads = {tuple(words[:length]) for words in spoken for length in (1, 2)}
         candidates = [one for one in candidates if one.is_bare or one.head in heads]
-    matching = [rule for rule in candidates if _is_about(rule, part, around.grounds)]
+    matching = [rule for rule in candidates if _is_about(rule, part, around.anchors)]
     for rule in _with(Effect.DENY, matching):
         why = f" It cannot be read: {rule.problem}." if rule.problem else ""
         return Verdict(part, Effect.DENY, f"The rule '{rule}' denies {part.shown}.{why}")
     if part.protected:
         why = f"{part.shown} is protected, because {part.protected}; it always asks."
         return Verdict(part, Effect.ASK, why)
-    if part.only_if_denied:
+    if part.deny_only:
         for rule in _with(Effect.ASK, matching):
             return Verdict(part, Effect.ASK, f"The rule '{rule}' asks about {part.shown}.")
         return Verdict(part, Effect.ALLOW, f"Nothing speaks against {part.shown}.")
@@ -168,7 +168,7 @@ def _verdict(role: AgentRole, part: Part, around: Surroundings) -> Verdict:
     return verdict
 
 
-def _about_network(part: Part, rules: Sequence[Rule]) -> Verdict:
+def _about_network(part: CallPart, rules: Sequence[Rule]) -> Verdict:
     """No plan and no rule about commands gives the network, only one that says `network`."""
     matching = [rule for rule in rules if matches_host(rule, part.host)]
     for effect in (Effect.DENY, Effect.ASK):
@@ -184,9 +184,11 @@ def _about_network(part: Part, rules: Sequence[Rule]) -> Verdict:
     return Verdict(part, Effect.ASK, part.shown)
 
 
-def _without_rules(role: AgentRole, part: Part, around: Surroundings) -> Verdict:
-    if part.outright:
-        return Verdict(part, Effect.ASK, f"{part.shown}: {part.outright}, so it always asks.")
+def _without_rules(role: AgentRole, part: CallPart, around: DecisionContext) -> Verdict:
+    if part.always_ask_reason:
+        return Verdict(
+            part, Effect.ASK, f"{part.shown}: {part.always_ask_reason}, so it always asks."
+        )
     if part.command and part.tool in KERNEL_TOOLS:
         why = f"{part.shown} would run in the kernel, where no sandbox holds it."
         return Verdict(part, Effect.ASK, why)
@@ -198,13 +200,13 @@ def _without_rules(role: AgentRole, part: Part, around: Surroundings) -> Verdict
         return Verdict(part, Effect.ALLOW, why)
     if part.risk is Risk.LOW:
         return Verdict(part, Effect.ALLOW, f"{part.shown} only reads.")
-    if around.grant and around.grant.covers(part, around.grounds):
+    if around.grant and around.grant.covers(part, around.anchors):
         return Verdict(part, Effect.ALLOW, f"{around.grant.label} covers {part.shown}.")
     beyond = f", which is not part of {around.grant.label}" if around.grant else ""
     return Verdict(part, Effect.ASK, f"{_what(part)}{beyond}; nothing allows that yet.")
 
 
-def _what(part: Part) -> str:
+def _what(part: CallPart) -> str:
     if part.command:
         return f"It runs {part.shown}"
     if part.target:
@@ -212,29 +214,29 @@ def _what(part: Part) -> str:
     return "It runs code in your kernel" if part.tool in KERNEL_TOOLS else f"It uses {part.shown}"
 
 
-def _says_enough(rule: Rule, part: Part) -> bool:
+def _says_enough(rule: Rule, part: CallPart) -> bool:
     """Whether an allowing rule names what has to be named: `git` does not say `git push`.
 
     One word says which program, and that can be told anything: it allows reading and computing.
     """
     if rule.is_bare:
-        deletes = rule.tool in DELETE_RULES and part.outright == DELETES
-        return deletes or not part.outright
+        deletes = rule.tool in DELETE_RULES and part.always_ask_reason == DELETES
+        return deletes or not part.always_ask_reason
     if not part.command or rule.is_exact:
         return True
     needed = must_be_named(part.command)
     if len(rule.words) == 1:
-        return not needed and not part.outright
+        return not needed and not part.always_ask_reason
     said = analyse(shlex.join(rule.words)).commands
     return bool(said) and needed <= must_be_named(said[0])
 
 
-def _is_about(rule: Rule, part: Part, grounds: Grounds) -> bool:
+def _is_about(rule: Rule, part: CallPart, anchors: AnchorDirs) -> bool:
     narrowed = part.allowed_by and rule.counts_as is Effect.ALLOW
     if narrowed and not any(map(rule.names, part.allowed_by)):
         return False
     if part.below:
-        return not rule.is_bare and any(matches_path(rule, one, grounds) for one in part.below)
+        return not rule.is_bare and any(matches_path(rule, one, anchors) for one in part.below)
     if part.command:
         if matches_command(rule, part.command.words):
             return True
@@ -242,9 +244,7 @@ def _is_about(rule: Rule, part: Part, grounds: Grounds) -> bool:
             return False  # what a command hides can be denied, never allowed
         return any(matches_command(rule, words) for words in part.command.hidden)
     if part.target:
-        return matches_path(rule, part.target, grounds) and (
-            not part.only_if_denied or not rule.is_bare
-        )
+        return matches_path(rule, part.target, anchors) and (not part.deny_only or not rule.is_bare)
     return rule.is_bare or (bool(part.fingerprint) and rule.pattern == f"={part.fingerprint}")
 
 
@@ -252,7 +252,7 @@ def _with(effect: Effect, rules: Iterable[Rule]) -> Iterator[Rule]:
     return (rule for rule in rules if rule.counts_as is effect)
 
 
-def _narrowest(part: Part, grounds: Grounds) -> str:
+def _narrowest(part: CallPart, anchors: AnchorDirs) -> str:
     if part.host:
         return f"{NETWORK}({part.host})"
     if part.command:
@@ -261,10 +261,10 @@ def _narrowest(part: Part, grounds: Grounds) -> str:
         return f"{part.tool}(={part.fingerprint})"
     assert part.target is not None
     rule = (part.allowed_by or part.rules)[0]
-    return f"{rule}({literal_pattern(part.target.spelled, grounds)})"
+    return f"{rule}({literal_pattern(part.target.spelled, anchors)})"
 
 
-def denied_outright(rules: Iterable[Rule], tools: Iterable[str]) -> set[str]:
+def always_denied(rules: Iterable[Rule], tools: Iterable[str]) -> set[str]:
     """Tools that a bare rule denies: they are not even offered."""
     bare = [rule for rule in rules if rule.active and rule.is_bare]
     denying = list(_with(Effect.DENY, bare))

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from ..domain.plan import PlanStep
 from ..domain.roles import Permission
-from .parts import WRITE_RULES, Part
-from .paths import Grounds, pattern_of
+from .call_parts import WRITE_RULES, CallPart
+from .paths import AnchorDirs, pattern_of
 from .rules import COMMAND_TOOL
 from .shell import Effect, SimpleCommand
 
@@ -45,7 +45,7 @@ class Grant:
         changes = {str(one) for one in permissions - {Permission.READ_FILES}}
         return tool in self.tools or (bool(changes) and changes <= self.tools)
 
-    def covers(self, part: Part, grounds: Grounds) -> bool:
+    def covers(self, part: CallPart, anchors: AnchorDirs) -> bool:
         """Whether the user has approved this part with the plan.
 
         A new file overwrites nothing, so one beyond the plan is mentioned, not asked about.
@@ -65,15 +65,15 @@ class Grant:
             return False
         if part.tool == COMMAND_TOOL and part.rules != WRITE_RULES:
             return True
-        return part.target is None or self.names_file(part, grounds)
+        return part.target is None or self.names_file(part, anchors)
 
-    def names_file(self, part: Part, grounds: Grounds) -> bool:
+    def names_file(self, part: CallPart, anchors: AnchorDirs) -> bool:
         """Whether the step names the file, by any of its spellings; or names none at all."""
         if not self.files:
             return True
         assert part.target is not None
         return all(
-            any(_fits(file, path, grounds) for file in self.files) for path in part.target.spellings
+            any(_fits(file, path, anchors) for file in self.files) for path in part.target.spellings
         )
 
 
@@ -82,9 +82,9 @@ def _is_git_that_writes(command: SimpleCommand) -> bool:
     return name == "git" and command.effects != {Effect.READS}
 
 
-def _fits(file: str, path: str, grounds: Grounds) -> bool:
+def _fits(file: str, path: str, anchors: AnchorDirs) -> bool:
     try:
         pattern = pattern_of("/" + file.removeprefix("./").lstrip("/"))
     except ValueError:
         return False
-    return pattern.matches(path, grounds)
+    return pattern.matches(path, anchors)

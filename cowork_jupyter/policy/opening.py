@@ -9,21 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..workspace.sandbox.autorun import Opened
-from .parts import WRITE_RULES, Call
-from .paths import Grounds
+from .call_parts import WRITE_RULES, Call
+from .paths import AnchorDirs
 from .shell import Effect, SimpleCommand, configures_git
 
 
-def opened_by(call: Call, grounds: Grounds, *, approved: bool) -> Opened:
+def opened_by(call: Call, anchors: AnchorDirs, *, approved: bool) -> Opened:
     """What the call may write; `approved` says that the user was asked about this very one."""
     commands = [part.command for part in call.parts if part.command]
     installs = any(Effect.INSTALLS in command.effects for command in commands)
     if not approved:
         return Opened(environments=installs)
-    paths = dict.fromkeys([*_named(call), *_deleted(call, commands, grounds)])
+    paths = dict.fromkeys([*_named(call), *_deleted(call, commands, anchors)])
     argvs = [words for command in commands for words in (command.words, *command.hidden)]
     if any(command.brings for command in commands) or any(map(_clones, argvs)):
-        paths[grounds.root] = None  # the card says that any file may be among what it brings
+        paths[anchors.root] = None  # the card says that any file may be among what it brings
     return Opened(tuple(paths), git=any(map(configures_git, argvs)), environments=installs)
 
 
@@ -34,13 +34,13 @@ def _named(call: Call) -> Iterator[str]:
             yield from part.target.spellings
 
 
-def _deleted(call: Call, commands: Sequence[SimpleCommand], grounds: Grounds) -> Iterator[str]:
+def _deleted(call: Call, commands: Sequence[SimpleCommand], anchors: AnchorDirs) -> Iterator[str]:
     """Whoever lets a folder be deleted lets what is in it be deleted."""
     if not any(Effect.DELETES in command.effects for command in commands):
         return
     for part in call.parts:
         if part.target and part.rules == WRITE_RULES:
-            yield from (path for path in part.target.spellings if path != grounds.root)
+            yield from (path for path in part.target.spellings if path != anchors.root)
 
 
 def _clones(words: Sequence[str]) -> bool:

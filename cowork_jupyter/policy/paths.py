@@ -24,7 +24,7 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Grounds:
+class AnchorDirs:
     """The folders that anchors stand for."""
 
     root: str
@@ -33,7 +33,7 @@ class Grounds:
     top: str = "/"
 
     @classmethod
-    def of(cls, workspace: Path, home: Path | None = None) -> Grounds:
+    def of(cls, workspace: Path, home: Path | None = None) -> AnchorDirs:
         """The real folders behind these."""
         return cls(os.path.realpath(workspace), os.path.realpath(home or Path.home()))
 
@@ -54,19 +54,19 @@ class Target:
         """Whether it leads into a folder, whichever way one looks at it."""
         return all(below(each, folder) is not None for each in self.spellings)
 
-    def shown(self, grounds: Grounds) -> str:
+    def shown(self, anchors: AnchorDirs) -> str:
         """For a card: relative to the workspace, with what a symlink really leads to."""
-        names = [below(each, grounds.root) or each for each in self.spellings]
+        names = [below(each, anchors.root) or each for each in self.spellings]
         return names[0] if len(names) == 1 else f"{names[0]} → {names[1]}"
 
 
-def target_of(grounds: Grounds, path: str, folder: str = "", *, follow: bool = True) -> Target:
+def target_of(anchors: AnchorDirs, path: str, folder: str = "", *, follow: bool = True) -> Target:
     """Where a path leads, seen from a folder; `follow` as for opening or for removing it."""
     if not _can_be_path(path):  # whoever opens it will say so
         return Target(_NOWHERE, _NOWHERE)
-    base = folder or grounds.root
+    base = folder or anchors.root
     if path == "~" or path.startswith("~/"):
-        path = grounds.home + path[1:]
+        path = anchors.home + path[1:]
     joined = os.path.join(base, path)  # noqa: PTH118 (Path would drop what we must see)
     if os.path.normpath(joined).count("/") > _DEEPEST:
         return Target(_NOWHERE, _NOWHERE)
@@ -129,9 +129,9 @@ class PathPattern:
         self._literal_folder = f"{self._literal}/"
         self._head = "" if "{" in rest else _literal_head(rest)
 
-    def matches(self, path: str, grounds: Grounds) -> bool:
+    def matches(self, path: str, anchors: AnchorDirs) -> bool:
         """Whether an absolute path, or a folder that it is in, fits."""
-        relative = _relative(path, getattr(grounds, self._anchor))
+        relative = _relative(path, getattr(anchors, self._anchor))
         if relative is None:
             return False
         if self._literal is not None:
@@ -170,9 +170,9 @@ def _anchored(text: str) -> tuple[str, str]:
     return "root", text.removeprefix(".") if text.startswith("./") else text
 
 
-def literal_pattern(path: str, grounds: Grounds) -> str:
+def literal_pattern(path: str, anchors: AnchorDirs) -> str:
     """The pattern that fits this absolute path and, if it is a file, nothing else."""
-    inside = below(path, grounds.root)
+    inside = below(path, anchors.root)
     if inside is None:
         return f"/{escaped(path)}"
     return f"/{escaped(inside)}" if inside != "." else "/"

@@ -20,7 +20,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from .paths import Grounds, PathPattern, Target, pattern_of
+from .paths import AnchorDirs, PathPattern, Target, pattern_of
 from .shell import ANY_HOST, HOST, analyse, matches_prefix
 from .visible import hides
 
@@ -206,15 +206,15 @@ def _unquoted(text: str) -> list[str]:
     return [word for word in lexer if word[:1] not in "'\""]
 
 
-def matches_path(rule: Rule, target: Target, grounds: Grounds) -> bool:
+def matches_path(rule: Rule, target: Target, anchors: AnchorDirs) -> bool:
     """Whether a rule is about this path: to allow, link and target must fit; else either."""
     if rule.is_bare:
         return True
     assert rule.pattern is not None
     pattern, spellings = pattern_of(rule.pattern), target.spellings
     if len(spellings) == 1:
-        return pattern.matches(spellings[0], grounds)
-    fits = [pattern.matches(path, grounds) for path in spellings]
+        return pattern.matches(spellings[0], anchors)
+    fits = [pattern.matches(path, anchors) for path in spellings]
     return all(fits) if rule.effect is Effect.ALLOW else any(fits)
 
 

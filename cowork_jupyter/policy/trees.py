@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .paths import Grounds, Target, target_of
+from .paths import AnchorDirs, Target, target_of
 from .shell import SimpleCommand
 from .shell.table import program_name
 
@@ -32,12 +32,12 @@ class Tree:
     complete: bool
 
 
-def tree_read_by(command: SimpleCommand, folder: str, grounds: Grounds) -> Tree | None:
+def tree_read_by(command: SimpleCommand, folder: str, anchors: AnchorDirs) -> Tree | None:
     """What a command would read beside the files that it names; None if nothing."""
     argv = next(filter(_searches, filter(None, (command.words, *command.hidden))), None)
     if argv is None:
         return None
-    words = [target_of(grounds, word, folder).real for word in argv[1:] if word[:1] != "-"]
+    words = [target_of(anchors, word, folder).real for word in argv[1:] if word[:1] != "-"]
     tops = [word for word in words if os.path.isdir(word)] or [folder]  # noqa: PTH112
     entries = (entry for top in tops for entry in _walk(top, hidden=_sees_hidden(argv)))
     follow = _has(argv, "RL", _FOLLOW)
@@ -48,7 +48,7 @@ def tree_read_by(command: SimpleCommand, folder: str, grounds: Grounds) -> Tree 
         if not entry.is_symlink():
             files.append(Target(entry.path, entry.path))
         elif follow:
-            files.append(target_of(grounds, entry.path))
+            files.append(target_of(anchors, entry.path))
     return Tree(tuple(files), complete=True)
 
 

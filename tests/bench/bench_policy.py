@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from cowork_jupyter.domain.roles import AgentRole, Permission
-from cowork_jupyter.policy.decision import Surroundings, judge
-from cowork_jupyter.policy.parts import take_apart
-from cowork_jupyter.policy.paths import Grounds
+from cowork_jupyter.policy.call_parts import decompose
+from cowork_jupyter.policy.decision import DecisionContext, judge
+from cowork_jupyter.policy.paths import AnchorDirs
 from cowork_jupyter.policy.rules import Effect, RuleSet, Scope, read_rule
 from cowork_jupyter.policy.shell import analyse
 from cowork_jupyter.tools.registry import default_tools
@@ -47,7 +47,7 @@ def measure() -> Iterator[Row]:
 
 def decisions() -> Iterator[Row]:
     """One decision with 500 rules, of the kinds that people have."""
-    grounds = Grounds.of(Path("/srv/project"))
+    anchors = AnchorDirs.of(Path("/srv/project"))
     texts = [
         *(f"update_file(/src/part_{number}/*.py)" for number in range(100)),
         *(f"read_file(/data/{number}/raw.csv)" for number in range(150)),
@@ -55,7 +55,7 @@ def decisions() -> Iterator[Row]:
         *(f"execute_command(=make target-{number} VAR=1)" for number in range(100)),
     ]
     rules = [read_rule(Effect.ALLOW, text, Scope.GLOBAL) for text in texts]
-    around = Surroundings(grounds, RuleSet(rules), confined=True)
+    around = DecisionContext(anchors, RuleSet(rules), confined=True)
     registry = default_tools()
     calls = {
         "a read": ("read_file", {"path": "data/77/raw.csv"}),
@@ -70,7 +70,7 @@ def decisions() -> Iterator[Row]:
             parameters: dict[str, str] = parameters,
             permissions: frozenset[Permission] = permissions,
         ) -> object:
-            call = take_apart(tool, permissions, parameters, grounds)
+            call = decompose(tool, permissions, parameters, anchors)
             return judge(AgentRole.ACTOR, call, around)
 
         yield Row(

@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cowork_jupyter.domain.roles import AgentRole, Permission
-from cowork_jupyter.policy.decision import Judgement, Surroundings, judge
+from cowork_jupyter.policy.call_parts import decompose
+from cowork_jupyter.policy.decision import DecisionContext, Judgement, judge
 from cowork_jupyter.policy.grant import Grant
-from cowork_jupyter.policy.parts import take_apart
-from cowork_jupyter.policy.paths import Grounds, PathPattern
+from cowork_jupyter.policy.paths import AnchorDirs, PathPattern
 from cowork_jupyter.policy.protected import protection
 from cowork_jupyter.policy.rules import Effect, Rule, RuleSet, Scope, read_rule
 from cowork_jupyter.policy.shell import analyse
@@ -151,23 +151,23 @@ EVERYTHING = [
 
 
 @pytest.fixture
-def grounds(tmp_path: Path) -> Grounds:
+def anchors(tmp_path: Path) -> AnchorDirs:
     for name in (".git/hooks/x", ".env", "a.py", "x/a.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x")
-    return Grounds.of(tmp_path, tmp_path / "home")
+    return AnchorDirs.of(tmp_path, tmp_path / "home")
 
 
 def decided(
-    grounds: Grounds,
+    anchors: AnchorDirs,
     tool: str,
     given: dict[str, Any],
     rules: list[Rule],
     role: AgentRole = AgentRole.ACTOR,
     grant: Grant | None = None,
 ) -> Judgement:
-    call = take_apart(tool, TOOLS[tool].permissions, given, grounds)
-    return judge(role, call, Surroundings(grounds, RuleSet(rules), grant, confined=True))
+    call = decompose(tool, TOOLS[tool].permissions, given, anchors)
+    return judge(role, call, DecisionContext(anchors, RuleSet(rules), grant, confined=True))
 
 
 @FUZZ
@@ -180,7 +180,7 @@ def decided(
     several=rules,
 )
 def test_whatever_is_called_is_decided(
-    grounds: Grounds,
+    anchors: AnchorDirs,
     tool: str,
     path: Any,
     command: Any,
@@ -189,25 +189,27 @@ def test_whatever_is_called_is_decided(
     several: list[Rule],
 ) -> None:
     given = {"path": path, "command": command, "cwd": cwd}
-    judgement = decided(grounds, tool, given, several, role)
+    judgement = decided(anchors, tool, given, several, role)
     assert judgement.because
     if not role.permits(TOOLS[tool].permissions):
         assert judgement.effect is Effect.DENY
-    judgement.lasting_rules(grounds)
+    judgement.lasting_rules(anchors)
 
 
 @FUZZ
 @given(command=lines)
-def test_a_command_that_is_not_plain_is_never_allowed(grounds: Grounds, command: str) -> None:
-    judgement = decided(grounds, "execute_command", {"command": command}, EVERYTHING)
+def test_a_command_that_is_not_plain_is_never_allowed(anchors: AnchorDirs, command: str) -> None:
+    judgement = decided(anchors, "execute_command", {"command": command}, EVERYTHING)
     if not analyse(command).plain:
         assert judgement.effect is not Effect.ALLOW, command
 
 
 @FUZZ
 @given(command=lines)
-def test_a_command_that_bash_cannot_read_is_never_allowed(grounds: Grounds, command: str) -> None:
-    judgement = decided(grounds, "execute_command", {"command": command}, EVERYTHING)
+def test_a_command_that_bash_cannot_read_is_never_allowed(
+    anchors: AnchorDirs, command: str
+) -> None:
+    judgement = decided(anchors, "execute_command", {"command": command}, EVERYTHING)
     if judgement.effect is Effect.ALLOW and command.strip():
         raw = command.encode()
         read = subprocess.run(["bash", "-n", "-c", "--", raw], capture_output=True, check=False)
@@ -217,22 +219,22 @@ def test_a_command_that_bash_cannot_read_is_never_allowed(grounds: Grounds, comm
 @FUZZ
 @given(command=lines, grant_files=st.lists(paths, max_size=3))
 def test_a_plan_never_covers_what_is_not_plain(
-    grounds: Grounds, command: str, grant_files: list[str]
+    anchors: AnchorDirs, command: str, grant_files: list[str]
 ) -> None:
     tools = frozenset([*TOOLS, *Permission, "*"])
     grant = Grant(1, tools, tuple(grant_files))
-    judgement = decided(grounds, "execute_command", {"command": command}, [], grant=grant)
+    judgement = decided(anchors, "execute_command", {"command": command}, [], grant=grant)
     if judgement.effect is Effect.ALLOW:
         assert analyse(command).plain
 
 
 @FUZZ
 @given(command=lines, denied=st.sampled_from(["rm", "cat", "ls", "git", "sh", "python", "tee"]))
-def test_a_denied_program_is_never_allowed(grounds: Grounds, command: str, denied: str) -> None:
+def test_a_denied_program_is_never_allowed(anchors: AnchorDirs, command: str, denied: str) -> None:
     """Whatever is around it: if it is seen as a command, it is denied."""
     deny = read_rule(Effect.DENY, f"execute_command({denied})", Scope.SESSION)
     rules = [*EVERYTHING, deny]
-    judgement = decided(grounds, "execute_command", {"command": command}, rules)
+    judgement = decided(anchors, "execute_command", {"command": command}, rules)
     seen = {words[0] for one in analyse(command).commands for words in (one.words, *one.hidden)}
     if denied in seen:
         assert judgement.effect is Effect.DENY
@@ -242,77 +244,83 @@ def test_a_denied_program_is_never_allowed(grounds: Grounds, command: str, denie
 
 @FUZZ
 @given(path=paths, several=rules)
-def test_no_rule_opens_a_protected_place(grounds: Grounds, path: str, several: list[Rule]) -> None:
+def test_no_rule_opens_a_protected_place(
+    anchors: AnchorDirs, path: str, several: list[Rule]
+) -> None:
     allowing = [*several, *EVERYTHING]
-    judgement = decided(grounds, "create_file", {"path": path}, allowing)
+    judgement = decided(anchors, "create_file", {"path": path}, allowing)
     target = judgement.call.parts[0].target
     assert target is not None
-    if protection(target) or not target.is_inside(grounds.root):
-        inside = target.is_inside(grounds.root)
+    if protection(target) or not target.is_inside(anchors.root):
+        inside = target.is_inside(anchors.root)
         named = any(one.pattern and one.names("create_file") for one in several)
         assert judgement.effect is not Effect.ALLOW or (not inside and named)
 
 
 @FUZZ
 @given(path=paths, several=rules)
-def test_a_denial_beats_every_allowance(grounds: Grounds, path: str, several: list[Rule]) -> None:
+def test_a_denial_beats_every_allowance(
+    anchors: AnchorDirs, path: str, several: list[Rule]
+) -> None:
     deny = read_rule(Effect.DENY, "update_file(**)", Scope.GLOBAL)
-    judgement = decided(grounds, "update_file", {"path": path}, [*several, *EVERYTHING, deny])
+    judgement = decided(anchors, "update_file", {"path": path}, [*several, *EVERYTHING, deny])
     target = judgement.call.parts[0].target
     assert target is not None
-    if target.is_inside(grounds.root) and target.real != grounds.root:
+    if target.is_inside(anchors.root) and target.real != anchors.root:
         assert judgement.effect is Effect.DENY
 
 
 @FUZZ
 @given(text=rule_texts, effect=st.sampled_from(list(Effect)))
-def test_a_rule_is_read_or_denies(grounds: Grounds, text: str, effect: Effect) -> None:
+def test_a_rule_is_read_or_denies(anchors: AnchorDirs, text: str, effect: Effect) -> None:
     rule = read_rule(effect, text, Scope.SESSION)
     if rule.problem:
         assert rule.counts_as is Effect.DENY
     if rule.tool in TOOLS and rule.problem:
         given = {"path": "a.py", "command": "ls"}
-        assert decided(grounds, rule.tool, given, [*EVERYTHING, rule]).effect is Effect.DENY
+        assert decided(anchors, rule.tool, given, [*EVERYTHING, rule]).effect is Effect.DENY
 
 
 @FUZZ
 @given(pattern=paths, path=paths)
-def test_a_pattern_matches_or_is_refused(grounds: Grounds, pattern: str, path: str) -> None:
+def test_a_pattern_matches_or_is_refused(anchors: AnchorDirs, pattern: str, path: str) -> None:
     try:
         made = PathPattern(pattern)
     except ValueError:
         return
-    assert made.matches(f"{grounds.root}/{path}", grounds) in (True, False)
-    assert not made.matches("/elsewhere", grounds) or pattern.startswith("/")
+    assert made.matches(f"{anchors.root}/{path}", anchors) in (True, False)
+    assert not made.matches("/elsewhere", anchors) or pattern.startswith("/")
 
 
 @FUZZ
 @given(tool=st.sampled_from(["update_file", "create_file", "read_file"]), path=paths)
 def test_a_lasting_rule_allows_exactly_what_was_asked(
-    grounds: Grounds, tool: str, path: str
+    anchors: AnchorDirs, tool: str, path: str
 ) -> None:
     """What "always allow" writes allows that call, and not the one beside it."""
-    judgement = decided(grounds, tool, {"path": path}, [])
-    texts = judgement.lasting_rules(grounds)
+    judgement = decided(anchors, tool, {"path": path}, [])
+    texts = judgement.lasting_rules(anchors)
     if not texts:
         return
     kept = [read_rule(Effect.ALLOW, text, Scope.SESSION) for text in texts]
-    assert decided(grounds, tool, {"path": path}, kept).effect is Effect.ALLOW
+    assert decided(anchors, tool, {"path": path}, kept).effect is Effect.ALLOW
     target = judgement.call.parts[0].target
-    if target and target.real != grounds.root:
-        again = decided(grounds, tool, {"path": f"{target.spelled}-other"}, kept)
+    if target and target.real != anchors.root:
+        again = decided(anchors, tool, {"path": f"{target.spelled}-other"}, kept)
         by_rule = again.verdicts[0].because.startswith("The rule")
         assert again.effect is not Effect.ALLOW or not by_rule
 
 
 @FUZZ
 @given(command=lines)
-def test_a_lasting_rule_for_a_command_allows_exactly_that(grounds: Grounds, command: str) -> None:
-    judgement = decided(grounds, "execute_command", {"command": command}, [])
-    texts = judgement.lasting_rules(grounds)
+def test_a_lasting_rule_for_a_command_allows_exactly_that(
+    anchors: AnchorDirs, command: str
+) -> None:
+    judgement = decided(anchors, "execute_command", {"command": command}, [])
+    texts = judgement.lasting_rules(anchors)
     if judgement.effect is Effect.ASK and texts:
         kept = [read_rule(Effect.ALLOW, text, Scope.SESSION) for text in texts]
         given = {"command": command}
-        assert decided(grounds, "execute_command", given, kept).effect is Effect.ALLOW
+        assert decided(anchors, "execute_command", given, kept).effect is Effect.ALLOW
         given = {"command": f"{command} --more"}
-        assert decided(grounds, "execute_command", given, kept).effect is not Effect.ALLOW
+        assert decided(anchors, "execute_command", given, kept).effect is not Effect.ALLOW

@@ -14,7 +14,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.policy.paths import Grounds
+from cowork_jupyter.policy.paths import AnchorDirs
 
 from .decisions import decided
 
@@ -44,7 +44,7 @@ class Case(BaseModel):
         what = self.command or self.code or f"{self.tool} {self.path}"
         return f"{self.category}: {self.role}: {what}" + f" [{rules}]" * bool(rules)
 
-    def decision(self, grounds: Grounds) -> Answer:
+    def decision(self, anchors: AnchorDirs) -> Answer:
         """What the gate says to it."""
         tool, parameters = self.tool, {"path": self.path}
         if self.command:
@@ -54,7 +54,7 @@ class Case(BaseModel):
         made = decided(
             tool,
             parameters,
-            grounds,
+            anchors,
             role=self.role,
             allow=self.allow,
             deny=self.deny,

@@ -6,28 +6,28 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.policy.decision import Judgement, Surroundings, judge
-from cowork_jupyter.policy.parts import take_apart
-from cowork_jupyter.policy.paths import Grounds
+from cowork_jupyter.policy.call_parts import decompose
+from cowork_jupyter.policy.decision import DecisionContext, Judgement, judge
+from cowork_jupyter.policy.paths import AnchorDirs
 from cowork_jupyter.policy.rules import Effect, RuleSet, Scope, read_rule
 from cowork_jupyter.tools.registry import tools_with_kernels
 
 TOOLS = tools_with_kernels()
 
 
-def grounds_in(base: Path) -> Grounds:
+def grounds_in(base: Path) -> AnchorDirs:
     """A workspace with a link out of it, and a home, below a folder."""
     root, home = base / "ws", base / "home"
     for folder in (root, home, base / "outside"):
         folder.mkdir(parents=True, exist_ok=True)
     (root / "way-out").symlink_to(base / "outside")
-    return Grounds.of(root, home)
+    return AnchorDirs.of(root, home)
 
 
 def decided(
     tool: str,
     parameters: dict[str, str],
-    grounds: Grounds,
+    anchors: AnchorDirs,
     *,
     role: AgentRole = AgentRole.ACTOR,
     allow: Sequence[str] = (),
@@ -38,5 +38,5 @@ def decided(
     rules = [read_rule(Effect.ALLOW, text, Scope.SESSION) for text in allow]
     rules += [read_rule(Effect.DENY, text, Scope.SESSION) for text in deny]
     assert not [rule.problem for rule in rules if rule.problem]
-    call = take_apart(tool, TOOLS[tool].permissions, parameters, grounds, code=code)
-    return judge(role, call, Surroundings(grounds, RuleSet(rules), confined=True))
+    call = decompose(tool, TOOLS[tool].permissions, parameters, anchors, code=code)
+    return judge(role, call, DecisionContext(anchors, RuleSet(rules), confined=True))

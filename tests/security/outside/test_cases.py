@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.policy.paths import Grounds
+from cowork_jupyter.policy.paths import AnchorDirs
 
 from .cases import Case, read_cases, table
 from .decisions import grounds_in
@@ -17,13 +17,13 @@ CASES = read_cases()
 
 
 @pytest.fixture(scope="module")
-def grounds(tmp_path_factory: pytest.TempPathFactory) -> Grounds:
+def anchors(tmp_path_factory: pytest.TempPathFactory) -> AnchorDirs:
     return grounds_in(tmp_path_factory.mktemp("cases"))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
-def test_the_decision_about_a_case(case: Case, grounds: Grounds) -> None:
-    assert case.decision(grounds) == case.expect
+def test_the_decision_about_a_case(case: Case, anchors: AnchorDirs) -> None:
+    assert case.decision(anchors) == case.expect
 
 
 def test_there_are_enough_of_them_and_none_twice() -> None:

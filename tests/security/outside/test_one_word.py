@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cowork_jupyter.policy.paths import Grounds
+from cowork_jupyter.policy.paths import AnchorDirs
 from cowork_jupyter.policy.rules import Effect as Answer
 from cowork_jupyter.policy.shell import Effect, analyse, is_always_allowable
 from cowork_jupyter.policy.shell.git import STASH, SUB_COMMANDS
@@ -80,22 +80,22 @@ NOISE = ("-q", "-v", "--verbose", "sub/x.py", "2", "a=b")
 
 
 @pytest.fixture(scope="module")
-def grounds(tmp_path_factory: pytest.TempPathFactory) -> Grounds:
+def anchors(tmp_path_factory: pytest.TempPathFactory) -> AnchorDirs:
     return grounds_in(tmp_path_factory.mktemp("table"))
 
 
-def allowed(text: str, grounds: Grounds) -> bool:
+def allowed(text: str, anchors: AnchorDirs) -> bool:
     rule = f"execute_command({text.split()[0]})"
     return (
-        decided("execute_command", {"command": text}, grounds, allow=[rule]).effect is Answer.ALLOW
+        decided("execute_command", {"command": text}, anchors, allow=[rule]).effect is Answer.ALLOW
     )
 
 
 def test_no_rule_of_one_word_allows_what_the_table_calls_more_than_computing(
-    grounds: Grounds,
+    anchors: AnchorDirs,
 ) -> None:
     assert len(USES) > 1000
-    assert [text for text in USES if allowed(text, grounds)] == []
+    assert [text for text in USES if allowed(text, anchors)] == []
 
 
 @given(
@@ -109,14 +109,14 @@ def test_no_rule_of_one_word_allows_what_the_table_calls_more_than_computing(
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_nor_with_other_words_around_it(
-    grounds: Grounds, text: str, noise: list[tuple[int, str]]
+    anchors: AnchorDirs, text: str, noise: list[tuple[int, str]]
 ) -> None:
     words = shlex.split(text)
     # `python x.py -m pip` runs x.py, so there only behind it all; else anywhere.
     first = len(words) if words[0].startswith("python") else 1
     for place, word in noise:
         words.insert(max(first, place), word)
-    assert not allowed(shlex.join(words), grounds)
+    assert not allowed(shlex.join(words), anchors)
 
 
 @pytest.mark.parametrize("effect", sorted(BEYOND - {Effect.GIT_HISTORY}))
@@ -133,7 +133,7 @@ def test_what_runs_programs_installs_or_brings_files_is_never_offered_for_good()
 
 
 def test_a_path_through_a_link_out_of_the_workspace_is_outside(tmp_path: Path) -> None:
-    grounds = grounds_in(tmp_path)
+    anchors = grounds_in(tmp_path)
     for text in ("python a.py way-out/x", "pytest --rootdir=way-out", "make -Cway-out all"):
-        assert not allowed(text, grounds), text
-        assert allowed(text.replace("way-out", "inside"), grounds), text
+        assert not allowed(text, anchors), text
+        assert allowed(text.replace("way-out", "inside"), anchors), text

@@ -457,7 +457,9 @@ async def test_a_command_reaches_the_network_only_if_the_user_was_asked(
     (request,) = await pending(asking)
     (first,) = asking.results()
     assert first["facts"]["exit_code"] != 0, "the plan's grant brings no network"
-    assert request.data["why"] == ["Uses the network: hosts that it does not name."]
+    network, untrusted = request.data["why"]
+    assert network == "Uses the network: hosts that it does not name."
+    assert untrusted.startswith("Untrusted text was read just before")
     asking.service.resolve_permissions([request.id], ALLOW)
     assert (await ended(asking, job_id)).status is JobStatus.COMPLETED
     assert asking.results()[1]["facts"]["exit_code"] == 0

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from cowork_jupyter.domain.plan import PlanStep
 from cowork_jupyter.domain.roles import AgentRole, Permission
-from cowork_jupyter.policy.decision import Judgement, Surroundings, denied_outright, judge
+from cowork_jupyter.policy.call_parts import decompose
+from cowork_jupyter.policy.decision import DecisionContext, Judgement, always_denied, judge
 from cowork_jupyter.policy.grant import Grant
-from cowork_jupyter.policy.parts import take_apart
-from cowork_jupyter.policy.paths import Grounds
+from cowork_jupyter.policy.paths import AnchorDirs
 from cowork_jupyter.policy.rules import Effect, Rule, RuleSet, Scope, read_rule
 from cowork_jupyter.tools.registry import default_tools
 
 TOOLS = default_tools()
-GROUNDS = Grounds("/work", "/home/ada")
+GROUNDS = AnchorDirs("/work", "/home/ada")
 ALLOW, ASK, DENY = Effect.ALLOW, Effect.ASK, Effect.DENY
 
 
@@ -39,11 +39,11 @@ def decided(
     role: AgentRole = AgentRole.ACTOR,
     grant: Grant | None = None,
     confined: bool = True,
-    grounds: Grounds = GROUNDS,
+    anchors: AnchorDirs = GROUNDS,
     rewrite: bool = False,
 ) -> Judgement:
-    call = take_apart(tool, TOOLS[tool].permissions, parameters, grounds, rewrite=rewrite)
-    return judge(role, call, Surroundings(grounds, RuleSet(rules), grant, confined))
+    call = decompose(tool, TOOLS[tool].permissions, parameters, anchors, rewrite=rewrite)
+    return judge(role, call, DecisionContext(anchors, RuleSet(rules), grant, confined))
 
 
 def command(text: str, *rules: Rule, **given: Any) -> Effect:
@@ -185,7 +185,7 @@ def test_a_file_named_by_the_plan_that_leads_elsewhere_is_not_granted(tmp_path: 
     (tmp_path / "a.py").symlink_to("real.py")
     grant = step("update_file", files=("a.py",))
     given = {"path": "a.py"}
-    made = decided("update_file", given, grant=grant, grounds=Grounds.of(tmp_path))
+    made = decided("update_file", given, grant=grant, anchors=AnchorDirs.of(tmp_path))
     assert made.effect is ASK
 
 
@@ -393,12 +393,12 @@ def test_a_path_that_leads_outside_through_a_link_is_outside(tmp_path: Path) -> 
     (tmp_path / "outside").mkdir()
     (root / "data").symlink_to(tmp_path / "outside")
     (root / "near").symlink_to("x.py")
-    grounds = Grounds.of(root)
+    anchors = AnchorDirs.of(root)
     allow = rule(ALLOW, "execute_command(python)")
     texts = ("data", "data/x", "--out=data/x", "-odata/x", "out=data/x", "./data/new/y")
     for text in texts:
-        assert command(f"python x.py {text}", allow, grounds=grounds) is ASK, text
-    assert command("python x.py near", allow, grounds=grounds) is ALLOW
+        assert command(f"python x.py {text}", allow, anchors=anchors) is ASK, text
+    assert command("python x.py near", allow, anchors=anchors) is ALLOW
 
 
 def test_a_plan_covers_commands_as_far_as_the_sandbox_holds_them() -> None:
@@ -446,7 +446,7 @@ def test_a_plan_covers_commands_as_far_as_the_sandbox_holds_them() -> None:
 def test_hosts_are_those_that_a_command_names_and_any_where_it_may_reach_others(
     text: str, hosts: list[str]
 ) -> None:
-    call = take_apart("execute_command", {Permission.EXECUTE_COMMANDS}, {"command": text}, GROUNDS)
+    call = decompose("execute_command", {Permission.EXECUTE_COMMANDS}, {"command": text}, GROUNDS)
     assert [part.host for part in call.parts if part.host] == hosts
 
 
@@ -471,12 +471,12 @@ def test_the_network_is_allowed_by_its_own_rule_and_by_no_other() -> None:
 def test_a_remote_is_the_host_that_the_repository_says(tmp_path: Path) -> None:
     config = tmp_path / ".git" / "config"
     config.parent.mkdir()
-    grounds = Grounds(str(tmp_path), "/home/ada")
+    anchors = AnchorDirs(str(tmp_path), "/home/ada")
     rules = [rule(ALLOW, "execute_command(git push)"), rule(ALLOW, "network(example.org)")]
 
     def push(settings: str, text: str = "git push origin main") -> Effect:
         config.write_text(settings)
-        return command(text, *rules, grounds=grounds)
+        return command(text, *rules, anchors=anchors)
 
     there = '[remote "origin"]\n\turl = git@example.org:x.git\n\tfetch = +refs/heads/*\n'
     assert push(there) is ALLOW
@@ -577,7 +577,7 @@ def test_the_rule_that_is_offered_allows_just_that(tool: str, parameters: dict[s
 
 def test_a_bare_denial_takes_the_tool_away() -> None:
     rules = [rule(DENY, "execute_command"), rule(DENY, "read_file(x)"), rule(ASK, "grep")]
-    assert denied_outright(rules, TOOLS) == {"execute_command"}
+    assert always_denied(rules, TOOLS) == {"execute_command"}
 
 
 parts = st.sampled_from(["a.py", "src/b.py", ".git/x", "../out", ".env", "c d.txt"])

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from cowork_jupyter.domain.plan import PlanStep
 from cowork_jupyter.domain.roles import AgentRole, Permission
-from cowork_jupyter.policy.decision import Surroundings, judge
+from cowork_jupyter.policy.call_parts import decompose
+from cowork_jupyter.policy.decision import DecisionContext, judge
 from cowork_jupyter.policy.grant import Grant
 from cowork_jupyter.policy.kernel_code import UNSEEN, commands_in
-from cowork_jupyter.policy.parts import take_apart
-from cowork_jupyter.policy.paths import Grounds
+from cowork_jupyter.policy.paths import AnchorDirs
 from cowork_jupyter.policy.rules import Effect, RuleSet, Scope, read_rule
 
-GROUNDS = Grounds("/work", "/home/ada")
+GROUNDS = AnchorDirs("/work", "/home/ada")
 
 
 @pytest.mark.parametrize(
@@ -56,9 +56,9 @@ def test_no_code_breaks_it(code: str) -> None:
 
 def decided(code: str, *rules: Any, grant: Grant | None = None) -> Effect:
     needed = {Permission.EXECUTE_COMMANDS}
-    call = take_apart("run_code", needed, {"code": code}, GROUNDS, code=code)
+    call = decompose("run_code", needed, {"code": code}, GROUNDS, code=code)
     return judge(
-        AgentRole.ACTOR, call, Surroundings(GROUNDS, RuleSet(rules), grant, confined=True)
+        AgentRole.ACTOR, call, DecisionContext(GROUNDS, RuleSet(rules), grant, confined=True)
     ).effect
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 from cowork_jupyter.domain.roles import Permission
+from cowork_jupyter.policy.call_parts import decompose
 from cowork_jupyter.policy.opening import opened_by
-from cowork_jupyter.policy.parts import take_apart
-from cowork_jupyter.policy.paths import Grounds
+from cowork_jupyter.policy.paths import AnchorDirs
 from cowork_jupyter.workspace.sandbox.autorun import NOTHING_OPENED, Opened
 
-GROUNDS = Grounds("/work", "/home/ada")
+GROUNDS = AnchorDirs("/work", "/home/ada")
 
 
 def opened(text: str, *, approved: bool = True) -> Opened:
     permissions = {Permission.EXECUTE_COMMANDS}
-    call = take_apart("execute_command", permissions, {"command": text}, GROUNDS)
+    call = decompose("execute_command", permissions, {"command": text}, GROUNDS)
     return opened_by(call, GROUNDS, approved=approved)
 
 

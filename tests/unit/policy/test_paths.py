@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cowork_jupyter.policy.paths import Grounds, PathPattern, below, literal_pattern, target_of
+from cowork_jupyter.policy.paths import AnchorDirs, PathPattern, below, literal_pattern, target_of
 
-GROUNDS = Grounds("/work", "/home/ada")
+GROUNDS = AnchorDirs("/work", "/home/ada")
 
 
 @pytest.mark.parametrize(
@@ -68,22 +68,22 @@ def test_a_literal_pattern_fits_its_path_and_no_other(one: list[str], other: lis
 def test_a_target_knows_both_its_name_and_where_it_leads(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
-    grounds = Grounds.of(tmp_path)
-    target = target_of(grounds, "link/new.txt")
-    assert target.spelled == f"{grounds.root}/link/new.txt"
-    assert target.real == f"{grounds.root}/real/new.txt"
-    assert target.shown(grounds) == "link/new.txt → real/new.txt"
+    anchors = AnchorDirs.of(tmp_path)
+    target = target_of(anchors, "link/new.txt")
+    assert target.spelled == f"{anchors.root}/link/new.txt"
+    assert target.real == f"{anchors.root}/real/new.txt"
+    assert target.shown(anchors) == "link/new.txt → real/new.txt"
 
 
 def test_what_is_removed_is_the_link_itself(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("/etc/passwd")
-    grounds = Grounds.of(tmp_path)
-    assert target_of(grounds, "link", follow=False).is_inside(grounds.root)
-    assert not target_of(grounds, "link").is_inside(grounds.root)
+    anchors = AnchorDirs.of(tmp_path)
+    assert target_of(anchors, "link", follow=False).is_inside(anchors.root)
+    assert not target_of(anchors, "link").is_inside(anchors.root)
 
 
 def test_a_link_that_leads_out_is_outside_however_it_is_spelled(tmp_path: Path) -> None:
     (tmp_path / "out").symlink_to("/etc")
-    grounds = Grounds.of(tmp_path)
+    anchors = AnchorDirs.of(tmp_path)
     for path in ("out/passwd", "../x", "/etc/passwd", "~/x", "a/../../x"):
-        assert not target_of(grounds, path).is_inside(grounds.root), path
+        assert not target_of(anchors, path).is_inside(anchors.root), path

@@ -8,16 +8,16 @@ import pytest
 
 from cowork_jupyter.domain.plan import PlanStep
 from cowork_jupyter.domain.roles import AgentRole, Permission
-from cowork_jupyter.policy.decision import Judgement, Surroundings, judge
+from cowork_jupyter.policy.call_parts import decompose
+from cowork_jupyter.policy.decision import DecisionContext, Judgement, judge
 from cowork_jupyter.policy.grant import Grant
-from cowork_jupyter.policy.parts import take_apart
-from cowork_jupyter.policy.paths import Grounds
+from cowork_jupyter.policy.paths import AnchorDirs
 from cowork_jupyter.policy.pins import Pins
 from cowork_jupyter.policy.rules import Effect, Rule, RuleSet, Scope, read_rule
 
 TOOL = "mcp__db__query"
 THEN, NOW = "a" * 32, "b" * 32
-GROUNDS = Grounds("/work", "/home/ada")
+GROUNDS = AnchorDirs("/work", "/home/ada")
 READS = frozenset({Permission.READ_FILES})
 RUNS = frozenset({Permission.EXECUTE_COMMANDS})
 
@@ -39,8 +39,8 @@ def decided(
     grant: Grant | None = None,
 ) -> Judgement:
     pinned = pins.look_up(TOOL, NOW)
-    call = take_apart(TOOL, permissions, {"path": "/etc/passwd"}, GROUNDS, pinned=pinned)
-    return judge(role, call, Surroundings(GROUNDS, RuleSet(rules), grant, confined=True))
+    call = decompose(TOOL, permissions, {"path": "/etc/passwd"}, GROUNDS, pinned=pinned)
+    return judge(role, call, DecisionContext(GROUNDS, RuleSet(rules), grant, confined=True))
 
 
 def test_a_tool_asks_although_a_plan_names_it(pins: Pins) -> None:

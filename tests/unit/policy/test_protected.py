@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import cowork_jupyter
-from cowork_jupyter.policy.paths import Grounds, Target, target_of
+from cowork_jupyter.policy.paths import AnchorDirs, Target, target_of
 from cowork_jupyter.policy.protected import is_secret, protection
 
 
@@ -71,4 +71,4 @@ def test_the_package_itself_is_protected_wherever_it_is() -> None:
 def test_a_harmless_name_that_leads_to_a_protected_place_is_protected(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / "notes.txt").symlink_to(".git/config")
-    assert protection(target_of(Grounds.of(tmp_path), "notes.txt"))
+    assert protection(target_of(AnchorDirs.of(tmp_path), "notes.txt"))

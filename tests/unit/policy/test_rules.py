@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cowork_jupyter.policy.paths import Grounds, Target
+from cowork_jupyter.policy.paths import AnchorDirs, Target
 from cowork_jupyter.policy.rules import (
     Effect,
     Rule,
@@ -17,7 +17,7 @@ from cowork_jupyter.policy.rules import (
     read_rule,
 )
 
-GROUNDS = Grounds("/work", "/home/ada")
+GROUNDS = AnchorDirs("/work", "/home/ada")
 
 
 def rule(text: str, effect: Effect = Effect.ALLOW) -> Rule:

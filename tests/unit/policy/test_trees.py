@@ -8,26 +8,26 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.policy import trees
-from cowork_jupyter.policy.paths import Grounds
+from cowork_jupyter.policy.paths import AnchorDirs
 from cowork_jupyter.policy.shell import analyse
 from cowork_jupyter.policy.trees import tree_read_by
 
 
 @pytest.fixture
-def grounds(tmp_path: Path) -> Grounds:
+def anchors(tmp_path: Path) -> AnchorDirs:
     for name in ("a.py", ".env", "sub/b.py", "sub/.hidden/c"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x")
     (tmp_path / "link").symlink_to("/etc/hosts")
-    return Grounds.of(tmp_path)
+    return AnchorDirs.of(tmp_path)
 
 
-def found(grounds: Grounds, line: str) -> set[str] | None:
+def found(anchors: AnchorDirs, line: str) -> set[str] | None:
     (command,) = analyse(line).commands
-    tree = tree_read_by(command, grounds.root, grounds)
+    tree = tree_read_by(command, anchors.root, anchors)
     if tree is None:
         return None
-    return {os.path.relpath(one.spelled, grounds.root) for one in tree.files}
+    return {os.path.relpath(one.spelled, anchors.root) for one in tree.files}
 
 
 ALL = {"a.py", ".env", "sub/b.py", "sub/.hidden/c"}
@@ -52,24 +52,24 @@ ALL = {"a.py", ".env", "sub/b.py", "sub/.hidden/c"}
     ],
 )
 def test_the_files_that_a_command_comes_across(
-    grounds: Grounds, line: str, files: set[str] | None
+    anchors: AnchorDirs, line: str, files: set[str] | None
 ) -> None:
-    assert found(grounds, line) == files
+    assert found(anchors, line) == files
 
 
 def test_a_folder_with_too_many_files_is_not_looked_at_to_the_end(
-    grounds: Grounds, monkeypatch: pytest.MonkeyPatch
+    anchors: AnchorDirs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trees, "MOST_FILES", 2)
     (command,) = analyse("grep -r x .").commands
-    tree = tree_read_by(command, grounds.root, grounds)
+    tree = tree_read_by(command, anchors.root, anchors)
     assert tree is not None
     assert not tree.complete
     assert len(tree.files) == 2
 
 
-def test_a_folder_that_cannot_be_read_is_left_out(grounds: Grounds) -> None:
+def test_a_folder_that_cannot_be_read_is_left_out(anchors: AnchorDirs) -> None:
     (command,) = analyse("grep -r x nowhere").commands
-    tree = tree_read_by(command, f"{grounds.root}/nowhere", grounds)
+    tree = tree_read_by(command, f"{anchors.root}/nowhere", anchors)
     assert tree is not None
     assert tree.files == ()

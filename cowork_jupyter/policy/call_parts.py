@@ -15,7 +15,7 @@ from typing import Any
 
 from ..domain.roles import Permission
 from .kernel_code import UNSEEN, commands_in
-from .paths import Grounds, Target, target_of
+from .paths import AnchorDirs, Target, target_of
 from .pins import Pinned
 from .protected import is_secret, protection
 from .repository import addresses_of, doubt_about_git
@@ -33,7 +33,7 @@ _NO_FILES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", 
 
 _MOST_FOLDERS = 8
 DELETES = "it deletes"
-_OUTRIGHT = {
+_ALWAYS_ASKS = {
     Effect.DELETES: DELETES,
     Effect.INSTALLS: "it installs software",
     Effect.GIT_HISTORY: "it changes git's history",
@@ -41,6 +41,7 @@ _OUTRIGHT = {
 
 
 _STAYS_HERE = frozenset({Effect.READS, Effect.WRITES, Effect.DELETES})
+_TOOL_CHANGED = "what it says of itself has changed since you allowed it"
 _BRINGS = "which files it writes is in what it is given, and protected ones may be among them"
 
 
@@ -53,7 +54,7 @@ class Risk(IntEnum):
 
 
 @dataclass(frozen=True)
-class Part:
+class CallPart:
     """One thing that a call does."""
 
     tool: str
@@ -67,10 +68,10 @@ class Part:
     command: SimpleCommand | None = None
     protected: str | None = None
     """Why no rule can allow it."""
-    outright: str | None = None
+    always_ask_reason: str | None = None
     """Why it asks even inside an approved plan, unless a rule is about exactly it."""
     doubts: tuple[str, ...] = ()
-    only_if_denied: bool = False
+    deny_only: bool = False
     """A mere possibility, such as a word that could be a path: it can deny, or ask, not allow."""
     allowed_by: tuple[str, ...] = ()
     """Those of `rules` that are enough to allow it; all of them, unless it says which."""
@@ -89,7 +90,7 @@ class Call:
     tool: str
     permissions: frozenset[Permission]
     parameters: Mapping[str, Any]
-    parts: tuple[Part, ...]
+    parts: tuple[CallPart, ...]
 
     @property
     def risk(self) -> Risk:
@@ -102,11 +103,11 @@ class Call:
         return [part.shown for part in self.parts if part.host]
 
 
-def take_apart(
+def decompose(
     tool: str,
     permissions: Set[Permission],
     parameters: Mapping[str, Any],
-    grounds: Grounds,
+    anchors: AnchorDirs,
     *,
     rewrite: bool = False,
     code: str = "",
@@ -118,13 +119,13 @@ def take_apart(
     `pinned` that the tool is foreign.
     """
     if pinned:
-        parts: tuple[Part, ...] = (_foreign_part(tool, frozenset(permissions), pinned),)
+        parts: tuple[CallPart, ...] = (_foreign_part(tool, frozenset(permissions), pinned),)
     elif tool == COMMAND_TOOL:
-        parts = tuple(_command_parts(tool, str(parameters.get("command", "")), parameters, grounds))
+        parts = tuple(_command_parts(tool, str(parameters.get("command", "")), parameters, anchors))
     elif tool in KERNEL_TOOLS:
-        parts = tuple(_kernel_parts(tool, frozenset(permissions), parameters, grounds, code))
+        parts = tuple(_kernel_parts(tool, frozenset(permissions), parameters, anchors, code))
     else:
-        parts = (_tool_part(tool, frozenset(permissions), parameters, grounds, rewrite),)
+        parts = (_tool_part(tool, frozenset(permissions), parameters, anchors, rewrite),)
     return Call(tool, frozenset(permissions), parameters, parts)
 
 
@@ -132,39 +133,39 @@ def _tool_part(
     tool: str,
     permissions: frozenset[Permission],
     parameters: Mapping[str, Any],
-    grounds: Grounds,
+    anchors: AnchorDirs,
     rewrite: bool,
-) -> Part:
+) -> CallPart:
     path = parameters.get("path")
     deletes = Permission.DELETE_FILES in permissions
-    target = target_of(grounds, path, follow=not deletes) if isinstance(path, str) else None
+    target = target_of(anchors, path, follow=not deletes) if isinstance(path, str) else None
     changes = permissions - {Permission.READ_FILES}
     reads = not changes and bool(permissions)
-    return Part(
+    return CallPart(
         tool=tool,
         rules=tuple(dict.fromkeys((tool, *_like(permissions, reads)))),
-        shown=target.shown(grounds) if target else tool,
-        risk=_risk_of_tool(permissions, target, grounds, rewrite),
+        shown=target.shown(anchors) if target else tool,
+        risk=_risk_of_tool(permissions, target, anchors, rewrite),
         permissions=permissions,
         target=target,
         protected=_protected(target, reads=not changes),
-        outright=_outright(permissions, target, grounds, rewrite),
+        always_ask_reason=_always_asks(permissions, target, anchors, rewrite),
     )
 
 
-def _foreign_part(tool: str, permissions: frozenset[Permission], pinned: Pinned) -> Part:
+def _foreign_part(tool: str, permissions: frozenset[Permission], pinned: Pinned) -> CallPart:
     """A tool of an MCP server. What it calls a path need not be one of ours, and what it would
     do only the server knows: only what the user has assigned and approved makes it harmless.
     """
     changed = pinned.state == "changed"
     reads = permissions == {Permission.READ_FILES} and pinned.state == "same"
-    return Part(
+    return CallPart(
         tool=tool,
         rules=(tool,),
         shown=tool,
         risk=Risk.HIGH if changed else Risk.LOW if reads else Risk.MEDIUM,
         permissions=permissions,
-        outright="what it says of itself has changed since you allowed it" if changed else None,
+        always_ask_reason=_TOOL_CHANGED if changed else None,
         fingerprint=pinned.fingerprint,
     )
 
@@ -179,19 +180,19 @@ def _like(permissions: frozenset[Permission], reads: bool) -> tuple[str, ...]:
 
 
 def _risk_of_tool(
-    permissions: frozenset[Permission], target: Target | None, grounds: Grounds, rewrite: bool
+    permissions: frozenset[Permission], target: Target | None, anchors: AnchorDirs, rewrite: bool
 ) -> Risk:
-    if _outright(permissions, target, grounds, rewrite):
+    if _always_asks(permissions, target, anchors, rewrite):
         return Risk.HIGH
     if _protected(target, reads=not permissions - {Permission.READ_FILES}):
         return Risk.HIGH
     return Risk.MEDIUM if permissions - {Permission.READ_FILES} else Risk.LOW
 
 
-def _outright(
-    permissions: frozenset[Permission], target: Target | None, grounds: Grounds, rewrite: bool
+def _always_asks(
+    permissions: frozenset[Permission], target: Target | None, anchors: AnchorDirs, rewrite: bool
 ) -> str | None:
-    if target is not None and not target.is_inside(grounds.root):
+    if target is not None and not target.is_inside(anchors.root):
         return "it is outside the workspace"
     if Permission.DELETE_FILES in permissions:
         return DELETES
@@ -213,44 +214,44 @@ def _kernel_parts(
     tool: str,
     permissions: frozenset[Permission],
     parameters: Mapping[str, Any],
-    grounds: Grounds,
+    anchors: AnchorDirs,
     code: str,
-) -> Iterator[Part]:
+) -> Iterator[CallPart]:
     """The code, and each command in it that can be seen; no sandbox holds those."""
-    yield Part(tool, (tool,), tool, Risk.MEDIUM, permissions)
+    yield CallPart(tool, (tool,), tool, Risk.MEDIUM, permissions)
     for text in commands_in(code):
         if text == UNSEEN:
             doubts = (f"it starts {UNSEEN}",)
-            yield Part(tool, (COMMAND_TOOL,), UNSEEN, Risk.HIGH, doubts=doubts)
+            yield CallPart(tool, (COMMAND_TOOL,), UNSEEN, Risk.HIGH, doubts=doubts)
         else:
-            yield from _command_parts(tool, text, parameters, grounds)
+            yield from _command_parts(tool, text, parameters, anchors)
 
 
 def _command_parts(
-    tool: str, text: str, parameters: Mapping[str, Any], grounds: Grounds
-) -> Iterator[Part]:
-    folder = target_of(grounds, str(parameters.get("cwd") or ".")).real
+    tool: str, text: str, parameters: Mapping[str, Any], anchors: AnchorDirs
+) -> Iterator[CallPart]:
+    folder = target_of(anchors, str(parameters.get("cwd") or ".")).real
     folders = [folder]
     analysis = analyse(text)
     for command in analysis.commands:
         yield _command_part(tool, command)
         if command.brings:
-            yield Part(tool, (COMMAND_TOOL,), command.text, Risk.HIGH, doubts=(_BRINGS,))
+            yield CallPart(tool, (COMMAND_TOOL,), command.text, Risk.HIGH, doubts=(_BRINGS,))
         for one in folders:
-            yield from _word_parts(command, one, grounds)
-            yield from _tree_parts(command, one, grounds)
+            yield from _word_parts(command, one, anchors)
+            yield from _tree_parts(command, one, anchors)
             yield from _git_parts(command, one)
-        folders += _folders_after(command, folders, grounds)
-    yield from _file_parts(analysis, folder, grounds)
+        folders += _folders_after(command, folders, anchors)
+    yield from _file_parts(analysis, folder, anchors)
     yield from _network_parts(tool, analysis, folders, bool(parameters.get("needs_network")))
     if analysis.doubts or not analysis.commands:
         doubts = analysis.doubts or ("it names no command",)
-        yield Part(tool, (COMMAND_TOOL,), text, Risk.HIGH, doubts=doubts)
+        yield CallPart(tool, (COMMAND_TOOL,), text, Risk.HIGH, doubts=doubts)
 
 
 def _network_parts(
     tool: str, analysis: Analysis, folders: list[str], wanted: bool
-) -> Iterator[Part]:
+) -> Iterator[CallPart]:
     """The network is given to the whole line, so what else runs code in it may reach anybody."""
     commands = analysis.commands
     hosts = list(dict.fromkeys(host for one in commands for host in _hosts(one, folders)))
@@ -261,7 +262,7 @@ def _network_parts(
         hosts = [*(host for host in hosts if host != ANY_HOST), ANY_HOST]
     for host in hosts:
         whom = "hosts that it does not name" if host == ANY_HOST else host
-        yield Part(tool, (NETWORK,), f"Uses the network: {whom}.", Risk.HIGH, host=host)
+        yield CallPart(tool, (NETWORK,), f"Uses the network: {whom}.", Risk.HIGH, host=host)
 
 
 def _hosts(command: SimpleCommand, folders: list[str]) -> tuple[str, ...]:
@@ -272,98 +273,98 @@ def _hosts(command: SimpleCommand, folders: list[str]) -> tuple[str, ...]:
     return tuple(map(host_of_remote, addresses_of(remote, folders[0]))) or command.hosts
 
 
-def _command_part(tool: str, command: SimpleCommand) -> Part:
-    reasons = [why for effect, why in _OUTRIGHT.items() if effect in command.effects]
+def _command_part(tool: str, command: SimpleCommand) -> CallPart:
+    reasons = [why for effect, why in _ALWAYS_ASKS.items() if effect in command.effects]
     plain_reading = not command.doubts and command.effects <= {Effect.READS}
     risk = Risk.LOW if plain_reading else Risk.MEDIUM
-    return Part(
+    return CallPart(
         tool=tool,
         rules=(COMMAND_TOOL,),
         shown=command.text,
         risk=Risk.HIGH if reasons or command.doubts else risk,
         command=command,
-        outright=reasons[0] if reasons else None,
+        always_ask_reason=reasons[0] if reasons else None,
         doubts=command.doubts,
     )
 
 
-def _file_parts(analysis: Analysis, folder: str, grounds: Grounds) -> Iterator[Part]:
+def _file_parts(analysis: Analysis, folder: str, anchors: AnchorDirs) -> Iterator[CallPart]:
     for path in analysis.writes:
         if path not in _NO_FILES:
-            yield _file_part(target_of(grounds, path, folder), grounds, writes=True)
+            yield _file_part(target_of(anchors, path, folder), anchors, writes=True)
     for path in analysis.reads:
         if path not in _NO_FILES:
-            yield _file_part(target_of(grounds, path, folder), grounds, writes=False)
+            yield _file_part(target_of(anchors, path, folder), anchors, writes=False)
 
 
-def _file_part(target: Target, grounds: Grounds, *, writes: bool) -> Part:
-    outside = None if target.is_inside(grounds.root) else "it is outside the workspace"
+def _file_part(target: Target, anchors: AnchorDirs, *, writes: bool) -> CallPart:
+    outside = None if target.is_inside(anchors.root) else "it is outside the workspace"
     protected = _protected(target, reads=not writes)
     usual = Risk.MEDIUM if writes else Risk.LOW
-    return Part(
+    return CallPart(
         tool=COMMAND_TOOL,
         rules=WRITE_RULES if writes else READ_RULES,
-        shown=target.shown(grounds),
+        shown=target.shown(anchors),
         risk=Risk.HIGH if outside or protected else usual,
         target=target,
         protected=protected,
-        outright=outside,
+        always_ask_reason=outside,
     )
 
 
-def _word_parts(command: SimpleCommand, folder: str, grounds: Grounds) -> Iterator[Part]:
+def _word_parts(command: SimpleCommand, folder: str, anchors: AnchorDirs) -> Iterator[CallPart]:
     """Words that could be paths which matter: protected, secret, outside, or denied by a rule."""
     reads = command.effects <= {Effect.READS} and not command.doubts
-    here = () if folder == grounds.root else (".",)
+    here = () if folder == anchors.root else (".",)
     everything = (here, command.words[1:], *command.hidden)
     pieces = (piece for words in everything for piece in _paths_in(words, joined=not reads))
     for word in dict.fromkeys(pieces):
-        target = target_of(grounds, word, folder)
-        outside = not target.is_inside(grounds.root)
+        target = target_of(anchors, word, folder)
+        outside = not target.is_inside(anchors.root)
         protected = _protected(target, reads=reads)
-        yield Part(
+        yield CallPart(
             tool=COMMAND_TOOL,
             rules=READ_RULES if reads else (*READ_RULES, *WRITE_RULES, *DELETE_RULES),
-            shown=target.shown(grounds),
+            shown=target.shown(anchors),
             risk=Risk.HIGH if outside or protected else Risk.LOW,
             target=target,
             protected=protected,
-            outright="it is outside the workspace" if outside else None,
-            only_if_denied=not (outside or protected),
+            always_ask_reason="it is outside the workspace" if outside else None,
+            deny_only=not (outside or protected),
             allowed_by=READ_RULES if reads else WRITE_RULES,
         )
 
 
-def _tree_parts(command: SimpleCommand, folder: str, grounds: Grounds) -> Iterator[Part]:
+def _tree_parts(command: SimpleCommand, folder: str, anchors: AnchorDirs) -> Iterator[CallPart]:
     """What a search through a folder comes across."""
-    tree = tree_read_by(command, folder, grounds)
+    tree = tree_read_by(command, folder, anchors)
     if tree is None:
         return
-    found = (one for one in tree.files if is_secret(one) or not one.is_inside(grounds.root))
+    found = (one for one in tree.files if is_secret(one) or not one.is_inside(anchors.root))
     for target in islice(found, 1):
-        yield _file_part(target, grounds, writes=False)
+        yield _file_part(target, anchors, writes=False)
     if not tree.complete:
         doubts = ("it reads more files than can be looked at, and there may be secrets in them",)
-        yield Part(COMMAND_TOOL, READ_RULES, command.text, Risk.HIGH, doubts=doubts)
+        yield CallPart(COMMAND_TOOL, READ_RULES, command.text, Risk.HIGH, doubts=doubts)
     shown = f"what {command.text} comes across"
     if tree.files:
-        yield Part(COMMAND_TOOL, READ_RULES, shown, Risk.LOW, only_if_denied=True, below=tree.files)
+        yield CallPart(COMMAND_TOOL, READ_RULES, shown, Risk.LOW, deny_only=True, below=tree.files)
 
 
-def _git_parts(command: SimpleCommand, folder: str) -> Iterator[Part]:
+def _git_parts(command: SimpleCommand, folder: str) -> Iterator[CallPart]:
     """What git would start by itself, because the folder says so."""
     if any(program_name(words[0]) == "git" for words in (command.words, *command.hidden) if words):
         why = doubt_about_git(folder)
         if why:
-            yield Part(COMMAND_TOOL, (COMMAND_TOOL,), command.text, Risk.HIGH, doubts=(why,))
+            yield CallPart(COMMAND_TOOL, (COMMAND_TOOL,), command.text, Risk.HIGH, doubts=(why,))
 
 
-def _folders_after(command: SimpleCommand, folders: list[str], grounds: Grounds) -> list[str]:
+def _folders_after(command: SimpleCommand, folders: list[str], anchors: AnchorDirs) -> list[str]:
     """Where the next command may run, if this one is a `cd`; a doubtful one asks anyway."""
     if command.words[:1] != ("cd",) or len(folders) >= _MOST_FOLDERS:
         return []
     words = [word for word in command.words[1:] if word[:1] != "-"][:1]
-    new = [target_of(grounds, word, folder).real for word in words for folder in folders]
+    new = [target_of(anchors, word, folder).real for word in words for folder in folders]
     return [one for one in dict.fromkeys(new) if one not in folders]
 
 
@@ -389,10 +390,10 @@ def _is_address(value: str) -> bool:
 def must_be_named(command: SimpleCommand) -> frozenset[Effect]:
     """What in a command goes beyond reading and computing, so that a rule has to say it."""
     unnamed = {Effect.WRITES} if command.writes_unnamed else set[Effect]()
-    return command.effects & (_OUTRIGHT.keys() | {Effect.RUNS_PROGRAMS}) | unnamed
+    return command.effects & (_ALWAYS_ASKS.keys() | {Effect.RUNS_PROGRAMS}) | unnamed
 
 
-def may_be_kept(part: Part) -> bool:
+def may_be_kept(part: CallPart) -> bool:
     """Whether a lasting rule for exactly this part makes sense."""
     if part.protected or part.doubts or part.tool in KERNEL_TOOLS:
         return False
