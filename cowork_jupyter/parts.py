@@ -89,7 +89,7 @@ class Parts:
         """Of tools that were cut off, too; in the background, since it may take a while."""
         with suppress(RuntimeError):  # no loop runs: then before the first checkpoint
             loop = asyncio.get_running_loop()
-            self._soon = loop.call_soon(lambda: self.keeper.recorder.recover())
+            self._soon = loop.call_soon(lambda: self.checkpointing.recorder.recover())
 
     @cached_property
     def connections(self) -> Connections:
@@ -178,7 +178,7 @@ class Parts:
         return Sandbox(self.settings)
 
     @cached_property
-    def keeper(self) -> Checkpoints:
+    def checkpointing(self) -> Checkpoints:
         """What was changed, and the way back."""
         from .checkpoints import checkpoints_of
         from .record.changes import compare
@@ -234,7 +234,7 @@ class Parts:
             gate=Gate(
                 *(workspace, self.rules, approver),
                 confined=self._holds_commands(),
-                at_risk=self.keeper.recorder.at_risk if self.interactive else None,
+                at_risk=self.checkpointing.recorder.at_risk if self.interactive else None,
                 notebooks=self._notebooks or NotebookFiles(),
                 pins=self.pins,
             ),
@@ -244,7 +244,7 @@ class Parts:
             prompts=self.prompts,
             templates=self.templates,
             sandbox=self.sandbox,
-            recorder=self.keeper.recorder,
+            recorder=self.checkpointing.recorder,
             kernels=self._kernels or NoKernels(),
             externals=ExternalAgents(settings.user_settings),
         )
@@ -297,8 +297,8 @@ class Parts:
             await self.factory.model.aclose()
         if "sandbox" in self.__dict__:
             self.sandbox.close()
-        if "keeper" in self.__dict__:
-            await self.keeper.close()
+        if "checkpointing" in self.__dict__:
+            await self.checkpointing.close()
         if "journal" in self.__dict__:
             self.journal.bus.close()
             self.journal.store.close()

@@ -162,7 +162,7 @@ class CoworkService(Parts):
         if running:
             await self.jobs.cancel(running.id)
         self.journal.store.delete_context(context_id)
-        await self.keeper.shelf.forget_context(context_id)
+        await self.checkpointing.lazy_store.forget_context(context_id)
 
     def names(self, context: Context) -> list[str | None]:
         """What cells of its notebook call it: its title, and nothing if nobody has given it one."""
@@ -474,12 +474,12 @@ class CoworkService(Parts):
             tx.move_file(old, new)
         if "plans" in self.__dict__:
             self.plans.move_file(old, new)
-        await self.keeper.shelf.move_file(old, new)
+        await self.checkpointing.lazy_store.move_file(old, new)
 
     async def checkpoints(self, context_id: str) -> list[CheckpointRecord]:
         """States of the workspace that one can go back to, oldest first."""
         self.context(context_id)
-        await self.keeper.recorder.finish_interrupted()
+        await self.checkpointing.recorder.finish_interrupted()
         return self.journal.store.checkpoints(context_id)
 
     def checkpoint(self, checkpoint_id: str) -> CheckpointRecord:
@@ -490,8 +490,8 @@ class CoworkService(Parts):
         self, checkpoint_id: str, scope: Scope = "this", until: str | None = None
     ) -> CheckpointDiff:
         """What a checkpoint changed, or its step, its job, or all up to another checkpoint."""
-        await self.keeper.recorder.finish_interrupted()
-        return await self.keeper.undo.diff(checkpoint_id, scope, until)
+        await self.checkpointing.recorder.finish_interrupted()
+        return await self.checkpointing.undo.diff(checkpoint_id, scope, until)
 
     async def rollback(
         self,
@@ -505,8 +505,8 @@ class CoworkService(Parts):
         dry_run: bool = False,
     ) -> RollbackResult:
         """Put files back as they were before; what the user changed since is left and listed."""
-        await self.keeper.recorder.finish_interrupted()
-        return await self.keeper.undo.rollback(
+        await self.checkpointing.recorder.finish_interrupted()
+        return await self.checkpointing.undo.rollback(
             checkpoint_id,
             scope=scope,
             paths=paths,

@@ -89,7 +89,7 @@ class RollbackRequest(Request):
 async def list_checkpoints(call: Call) -> BaseModel:
     """States that one can go back to, oldest first."""
     found = await call.service.checkpoints(call.path["id"])
-    store = await call.service.keeper.shelf.use()
+    store = await call.service.checkpointing.lazy_store.use()
     return CheckpointList(items=[CheckpointView.of(one) for one in found], store=store)
 
 

@@ -15,12 +15,12 @@ from .documents import DocumentChanged, NoDocuments, OpenDocuments
 from .entries import Change, Entry, Uncovered
 from .history import Scope
 from .housekeeping import Report, verify
-from .ledger import Journal, Ledger
+from .lazy_store import FOLDER, LazyCheckpointStore
 from .recorder import Recorder, ToolUse
-from .shelf import FOLDER, Shelf
 from .store import CheckpointStore
 from .undo import Undo
 from .views import CellDiff, CheckpointDiff, CheckpointUse, Compare, FileDiff, RollbackResult, Side
+from .writer import CheckpointWriter, Journal
 
 __all__ = [
     "CellDiff",
@@ -52,7 +52,7 @@ __all__ = [
 class Checkpoints:
     """All that has to do with checkpoints, for one workspace."""
 
-    shelf: Shelf
+    lazy_store: LazyCheckpointStore
     recorder: Recorder
     undo: Undo
 
@@ -69,10 +69,10 @@ def checkpoints_of(
 ) -> Checkpoints:
     """Put the parts together. Nothing is opened before it is needed."""
     documents = documents or NoDocuments()
-    shelf = Shelf(settings)
-    ledger = Ledger(shelf, journal, compare)
-    recorder = Recorder(ledger, Workspace(settings.workspace), documents)
-    return Checkpoints(shelf, recorder, Undo(ledger, documents))
+    lazy_store = LazyCheckpointStore(settings)
+    writer = CheckpointWriter(lazy_store, journal, compare)
+    recorder = Recorder(writer, Workspace(settings.workspace), documents)
+    return Checkpoints(lazy_store, recorder, Undo(writer, documents))
 
 
 def verified(settings: Settings) -> Report:

@@ -13,9 +13,9 @@ from .attributes import Attributes, attributes_of
 from .batch import Batch
 from .entries import Entry
 from .exclude import inside_git
-from .ground import Ground
 from .large import Limits
 from .look import row_of
+from .no_follow_fs import NoFollowFs
 from .objects import LARGE, Objects
 from .scan import YOUNG
 from .snapshot import NOTHING, Snapshot
@@ -35,7 +35,7 @@ class Known(NamedTuple):
 class Capture:
     """Keeps single files of one workspace, and remembers those that it has read."""
 
-    ground: Ground
+    fs: NoFollowFs
     objects: Objects
     limits: Limits
     _read: dict[str, Known] = field(default_factory=dict)
@@ -53,19 +53,19 @@ class Capture:
         return {folder: self._folder(folder) for folder in folders - wanted} | found
 
     def _folder(self, path: str) -> Entry | None:
-        facts = self.ground.stat(path)
+        facts = self.fs.stat(path)
         if facts is None or not stat.S_ISDIR(facts.st_mode):
             return None
         return Entry("folder", stat.S_IMODE(facts.st_mode))
 
     def _entry(self, path: str, batch: Batch, scanned: _Scanned) -> Entry | None:
-        facts = self.ground.stat(path)
+        facts = self.fs.stat(path)
         if facts is None:
             return None
         if stat.S_ISDIR(facts.st_mode):
             return Entry("folder", stat.S_IMODE(facts.st_mode))
         if stat.S_ISLNK(facts.st_mode):
-            with self.ground.parent(path) as (folder, name):
+            with self.fs.parent(path) as (folder, name):
                 return Entry("link", 0o777, target=os.readlink(name, dir_fd=folder))
         entry = Entry("file", stat.S_IMODE(facts.st_mode), facts.st_size, facts.st_mtime_ns)
         if not stat.S_ISREG(facts.st_mode):
@@ -86,7 +86,7 @@ class Capture:
         return None
 
     def _kept(self, path: str, size: int, batch: Batch) -> Entry:
-        with self.ground.opened(path) as file:
+        with self.fs.opened(path) as file:
             facts = os.fstat(file)
             entry = Entry(
                 *("file", stat.S_IMODE(facts.st_mode), facts.st_size, facts.st_mtime_ns),

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from ..domain.errors import Conflict
 from .entries import Entry
-from .shelf import Shelf
+from .lazy_store import LazyCheckpointStore
 
 
 class DocumentChanged(Conflict):
@@ -58,17 +58,17 @@ class NoDocuments:
 
 
 async def captured(
-    shelf: Shelf, documents: OpenDocuments, paths: Iterable[str]
+    lazy_store: LazyCheckpointStore, documents: OpenDocuments, paths: Iterable[str]
 ) -> dict[str, Entry | None]:
     """Keep what is at these paths; of open documents, what is in the tab."""
-    entries = await shelf.ask(lambda state: state.capture(paths))
+    entries = await lazy_store.ask(lambda state: state.capture(paths))
     for path, entry in list(entries.items()):
         if entry is None or entry.kind == "file":
             content = await documents.read_unsaved(path)
             if content is not None:
-                entries[path] = await _kept(shelf, content, entry)
+                entries[path] = await _kept(lazy_store, content, entry)
     return entries
 
 
-async def _kept(shelf: Shelf, content: bytes, like: Entry | None) -> Entry:
-    return await shelf.ask(lambda state: state.keep(content, like))
+async def _kept(lazy_store: LazyCheckpointStore, content: bytes, like: Entry | None) -> Entry:
+    return await lazy_store.ask(lambda state: state.keep(content, like))

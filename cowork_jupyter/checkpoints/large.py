@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
-from .ground import Ground
 from .look import doubted, row_of
+from .no_follow_fs import NoFollowFs
 from .objects import Objects
 from .snapshot import DIGEST, ROW, Folder
 
@@ -35,7 +35,7 @@ class Wanted:
 class LargeFiles:
     """Those that one scan has met."""
 
-    ground: Ground
+    fs: NoFollowFs
     objects: Objects
     limits: Limits
     wanted: list[Wanted] = field(default_factory=list)
@@ -60,7 +60,7 @@ class LargeFiles:
     def _keep_one(self, wanted: Wanted, believed: int) -> int:
         folder, at = wanted.folder, wanted.at
         try:
-            with self.ground.opened(wanted.path) as file:
+            with self.fs.opened(wanted.path) as file:
                 facts = os.fstat(file)
                 digest, size = self.objects.add_file(file)
                 row = row_of(facts)

@@ -12,8 +12,8 @@ import logging
 import sqlite3
 
 from ..domain.errors import CoworkError
-from .ledger import LONGEST_LABEL, Ledger, Origin
 from .store import WorkspaceState
+from .writer import LONGEST_LABEL, CheckpointWriter, Origin
 
 logger = logging.getLogger(__name__)
 
@@ -21,9 +21,9 @@ logger = logging.getLogger(__name__)
 class JobMarks:
     """One for each job."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-        self._shelf = ledger.shelf
+    def __init__(self, writer: CheckpointWriter) -> None:
+        self._writer = writer
+        self._lazy_store = writer.lazy_store
         self._looks: dict[str, asyncio.Task[None]] = {}
         """By job: the look at the workspace before it."""
         self._marks: dict[str, asyncio.Task[None]] = {}
@@ -53,14 +53,14 @@ class JobMarks:
     async def _look(self) -> None:
         """Whoever needs a checkpoint will find out for themselves if none can be taken."""
         try:
-            await self._shelf.ask(WorkspaceState.scan)
+            await self._lazy_store.ask(WorkspaceState.scan)
         except (OSError, sqlite3.Error, CoworkError) as error:
             logger.info("The workspace could not be looked at before a job: %s", error)
 
     async def _mark(self, context_id: str, job_id: str) -> None:
         await asyncio.wait([self._looks[job_id]])
-        if await self._shelf.ask(lambda state: state.store.has_job(job_id)):
+        if await self._lazy_store.ask(lambda state: state.store.has_job(job_id)):
             return  # a job that was resumed has its mark
-        text = self._ledger.journal.store.job(job_id).request.strip().partition("\n")[0]
+        text = self._writer.journal.store.job(job_id).request.strip().partition("\n")[0]
         label = f"Before: {text or 'this job'}"[:LONGEST_LABEL]
-        await self._ledger.record(Origin(context_id, job_id, label=label), [])
+        await self._writer.record(Origin(context_id, job_id, label=label), [])

@@ -26,10 +26,10 @@ from ..workspace import Workspace
 from .documents import OpenDocuments, captured
 from .entries import Change, Entry, Uncovered, printable, same
 from .exclude import inside_git
-from .ledger import LONGEST_LABEL, Ledger, Origin
 from .marks import JobMarks
 from .recovery import Recovery
 from .store import WorkspaceState
+from .writer import LONGEST_LABEL, CheckpointWriter, Origin
 
 logger = logging.getLogger(__name__)
 
@@ -75,13 +75,15 @@ class _Open:
 class Recorder:
     """Takes checkpoints."""
 
-    def __init__(self, ledger: Ledger, workspace: Workspace, documents: OpenDocuments) -> None:
-        self._ledger = ledger
-        self._shelf = ledger.shelf
+    def __init__(
+        self, writer: CheckpointWriter, workspace: Workspace, documents: OpenDocuments
+    ) -> None:
+        self._writer = writer
+        self._lazy_store = writer.lazy_store
         self._workspace = workspace
         self._documents = documents
-        self._recovery = Recovery(ledger, documents)
-        self._marks = JobMarks(ledger)
+        self._recovery = Recovery(writer, documents)
+        self._marks = JobMarks(writer)
         self._settling: dict[asyncio.Task[None], str | None] = {}
         """Looks at the workspace after tools, with the tools' jobs."""
 
@@ -135,15 +137,15 @@ class Recorder:
         """Finish what must be, and let go of the store, whereby what need not be ends."""
         await self.settled()
         try:
-            await asyncio.to_thread(self._shelf.close)
+            await asyncio.to_thread(self._lazy_store.close)
         except RuntimeError:  # the interpreter is ending, and starts no more threads
-            self._shelf.close()
+            self._lazy_store.close()
         await self._recovery.close()
         await self._marks.close()
 
     async def preview(self) -> list[Uncovered]:
         """What a command run now could change beyond recall; known before it runs."""
-        snapshot = await self._shelf.ask(WorkspaceState.scan)
+        snapshot = await self._lazy_store.ask(WorkspaceState.scan)
         return snapshot.uncovered()
 
     async def at_risk(self) -> list[str]:
@@ -180,17 +182,17 @@ class Recorder:
         """The state of what the call names; None if it may change anything, and all is kept."""
         paths = await asyncio.to_thread(self._named_paths, use)
         if paths is None:
-            await self._shelf.ask(WorkspaceState.scan)
+            await self._lazy_store.ask(WorkspaceState.scan)
             return None
-        return await captured(self._shelf, self._documents, paths)
+        return await captured(self._lazy_store, self._documents, paths)
 
     async def _written_down(self, opened: _Open, origin: Origin) -> None:
         """From here on nothing that the tool does is lost. Who is cancelled leaves nothing open."""
-        work = asyncio.create_task(self._ledger.open(opened.id, origin, opened.before))
+        work = asyncio.create_task(self._writer.open(opened.id, origin, opened.before))
         try:
             await _to_the_end(work)
         except asyncio.CancelledError:
-            await _to_the_end(asyncio.create_task(self._ledger.drop(opened.id)))
+            await _to_the_end(asyncio.create_task(self._writer.drop(opened.id)))
             raise
 
     async def _beat(self, checkpoint_id: str) -> None:
@@ -198,15 +200,17 @@ class Recorder:
         while True:
             await asyncio.sleep(BEAT)
             with suppress(OSError, sqlite3.Error, CoworkError):
-                await self._shelf.ask(lambda state: state.store.unfinished.say_alive(checkpoint_id))
+                await self._lazy_store.ask(
+                    lambda state: state.store.unfinished.say_alive(checkpoint_id)
+                )
 
     async def _after(self, use: ToolUse, opened: _Open) -> None:
         try:
             changes, uncovered = await self._changes(opened)
             if changes:
-                await self._ledger.record(use.origin, changes, uncovered, opened.id)
+                await self._writer.record(use.origin, changes, uncovered, opened.id)
             else:
-                await self._ledger.drop(opened.id)
+                await self._writer.drop(opened.id)
         except (OSError, sqlite3.Error, CoworkError) as error:
             logger.exception("No checkpoint of %s", use.tool)
             await self._recovery.release(opened.id)
@@ -214,14 +218,14 @@ class Recorder:
             self._notice(use, message)
 
     def _notice(self, use: ToolUse, message: str) -> None:
-        with suppress(CoworkError, sqlite3.Error), self._ledger.journal.transaction() as tx:
+        with suppress(CoworkError, sqlite3.Error), self._writer.journal.transaction() as tx:
             notice = Notice(code="no_checkpoint", message=message)
             tx.append_event(use.context_id, notice, use.job_id, use.task_id)
 
     async def _changes(self, opened: _Open) -> tuple[list[Change], list[Uncovered]]:
         if opened.before is None:
-            return await self._shelf.ask(lambda state: _found_by_scans(state, opened.id))
-        found = await captured(self._shelf, self._documents, opened.before)
+            return await self._lazy_store.ask(lambda state: _found_by_scans(state, opened.id))
+        found = await captured(self._lazy_store, self._documents, opened.before)
         changes = [
             Change(path, entry, found.get(path))
             for path, entry in sorted(opened.before.items())

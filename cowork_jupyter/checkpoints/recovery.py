@@ -20,11 +20,11 @@ from ..domain.errors import CoworkError, NotFound
 from ..store.connection import on_network
 from .documents import OpenDocuments, captured
 from .entries import Change, Uncovered
-from .ground import Ground
-from .ledger import Ledger, Origin
+from .no_follow_fs import NoFollowFs
 from .snapshot import Snapshot
 from .store import WorkspaceState
-from .unfinished import Left, merged
+from .unfinished import OpenCheckpoint, merged
+from .writer import CheckpointWriter, Origin
 
 logger = logging.getLogger(__name__)
 
@@ -43,16 +43,16 @@ OTHER_RULES = (
 class Recovery:
     """Looks after what was left unfinished in one workspace."""
 
-    def __init__(self, ledger: Ledger, documents: OpenDocuments) -> None:
-        self._ledger = ledger
-        self._shelf = ledger.shelf
+    def __init__(self, writer: CheckpointWriter, documents: OpenDocuments) -> None:
+        self._writer = writer
+        self._lazy_store = writer.lazy_store
         self._documents = documents
         self._since = time.time_ns()
         self._work: asyncio.Task[None] | None = None
 
     def begin(self) -> asyncio.Task[None] | None:
         """Finish what processes that are gone left open; those of living ones are left alone."""
-        if not self._shelf.is_empty and (self._work is None or self._work.done()):
+        if not self._lazy_store.is_empty and (self._work is None or self._work.done()):
             self._work = asyncio.create_task(self._finish_all())
         return self._work
 
@@ -68,7 +68,7 @@ class Recovery:
 
     async def _finish_all(self) -> None:
         try:
-            left = await self._shelf.ask(_claimed)
+            left = await self._lazy_store.ask(_claimed)
         except (OSError, sqlite3.Error, CoworkError):
             logger.exception("Cannot look for checkpoints that were left unfinished")
             return
@@ -81,47 +81,47 @@ class Recovery:
             except CoworkError:  # its contents are not kept any more, or we are closing
                 logger.exception("Cannot finish the checkpoint of %s", one.facts["tool"])
                 with suppress(CoworkError, sqlite3.Error):
-                    await self._ledger.drop(one.id)
+                    await self._writer.drop(one.id)
 
     async def release(self, checkpoint_id: str) -> None:
         """Leave it to whoever can finish it, sooner or later."""
         try:
-            await self._shelf.ask(lambda state: state.store.unfinished.release(checkpoint_id))
+            await self._lazy_store.ask(lambda state: state.store.unfinished.release(checkpoint_id))
         except (OSError, sqlite3.Error, CoworkError):
             logger.exception("It is left to the next start")
 
-    async def _finish(self, left: Left) -> None:
+    async def _finish(self, left: OpenCheckpoint) -> None:
         origin = Origin.of(left)
         before = self._since - TICK
-        await self._shelf.ask(lambda state: _clear_away(state.ground, left.changes, before))
+        await self._lazy_store.ask(lambda state: _clear_away(state.fs, left.changes, before))
         if left.phase == "untold":
             missing = [Uncovered(path, why) for path, why in left.facts["uncovered"]]
             await self._tell(left, origin, missing)
             return
         changes, uncovered = await self._changes(left)
         if not changes and OTHER_RULES not in {one.why for one in uncovered}:
-            await self._ledger.drop(left.id)
+            await self._writer.drop(left.id)
             return
-        doubted = await self._shelf.ask(lambda state: in_doubt(state.ground, changes, left.alive))
+        doubted = await self._lazy_store.ask(lambda state: in_doubt(state.fs, changes, left.alive))
         said = [Uncovered(path, CUT_OFF) for path in doubted]
         place = (origin.context_id, origin.job_id, origin.task_id, origin.step_id)
         label = f"{origin.label} (interrupted)"
         cut_off = Origin(*place, origin.tool, label)
-        await self._ledger.record(cut_off, changes, [*said, *uncovered], left.id, doubted=doubted)
+        await self._writer.record(cut_off, changes, [*said, *uncovered], left.id, doubted=doubted)
 
-    async def _tell(self, left: Left, origin: Origin, uncovered: list[Uncovered]) -> None:
+    async def _tell(self, left: OpenCheckpoint, origin: Origin, uncovered: list[Uncovered]) -> None:
         """All is stored; it may even have been announced already."""
         try:
-            self._ledger.journal.store.checkpoint(left.id)
+            self._writer.journal.store.checkpoint(left.id)
         except NotFound:
-            await self._ledger.tell(left.id, origin, left.changes, uncovered)
+            await self._writer.tell(left.id, origin, left.changes, uncovered)
         else:
-            await self._shelf.ask(lambda state: state.store.unfinished.told(left.id))
+            await self._lazy_store.ask(lambda state: state.store.unfinished.told(left.id))
 
-    async def _changes(self, left: Left) -> tuple[list[Change], list[Uncovered]]:
+    async def _changes(self, left: OpenCheckpoint) -> tuple[list[Change], list[Uncovered]]:
         if left.phase == "paths":
             found = await captured(
-                self._shelf, self._documents, [change.path for change in left.changes]
+                self._lazy_store, self._documents, [change.path for change in left.changes]
             )
             now = [Change(one.path, one.after, found.get(one.path)) for one in left.changes]
             return merged((*left.changes, *now)), []
@@ -131,30 +131,30 @@ class Recovery:
             known = state.store.checkpoint(left.id).changes
             return snapshot, state.number == left.workspace, known
 
-        snapshot, same_rules, changes = await self._shelf.ask(scanned)
+        snapshot, same_rules, changes = await self._lazy_store.ask(scanned)
         said = [] if same_rules else [Uncovered("everything", OTHER_RULES)]
         return changes, [*said, *snapshot.uncovered()]
 
 
-def _claimed(state: WorkspaceState) -> list[Left]:
+def _claimed(state: WorkspaceState) -> list[OpenCheckpoint]:
     return state.store.unfinished.claimed(os.fsencode(state.root))
 
 
-def _clear_away(ground: Ground, changes: Iterable[Change], before: int) -> None:
+def _clear_away(fs: NoFollowFs, changes: Iterable[Change], before: int) -> None:
     """Files that were being written when the process ended, and have no name of their own yet."""
-    if not on_network(ground.root):  # whose clock is another one
+    if not on_network(fs.root):  # whose clock is another one
         for folder in {change.path.rpartition("/")[0] for change in changes}:
-            ground.remove_leftovers(folder, before)
+            fs.remove_leftovers(folder, before)
 
 
-def in_doubt(ground: Ground, changes: Iterable[Change], alive: int) -> list[str]:
+def in_doubt(fs: NoFollowFs, changes: Iterable[Change], alive: int) -> list[str]:
     """The paths of which it is not sure that they changed while our process lived."""
-    if on_network(ground.root):
+    if on_network(fs.root):
         return [change.path for change in changes]  # whose clock is another one
     return [
         change.path
         for change in changes
-        if _is_from_a_tab(change) or _last_changed(ground, change.path) + TICK > alive
+        if _is_from_a_tab(change) or _last_changed(fs, change.path) + TICK > alive
     ]
 
 
@@ -165,12 +165,12 @@ def _is_from_a_tab(change: Change) -> bool:
     )
 
 
-def _last_changed(ground: Ground, path: str) -> int:
+def _last_changed(fs: NoFollowFs, path: str) -> int:
     """When what is at a path was changed; where nothing is any more, the folder it was in."""
     while path:
-        facts = ground.stat(path)
+        facts = fs.stat(path)
         if facts:
             return max(facts.st_ctime_ns, facts.st_mtime_ns)
         path = path.rpartition("/")[0]
-    facts = ground.root.stat()
+    facts = fs.root.stat()
     return max(facts.st_ctime_ns, facts.st_mtime_ns)

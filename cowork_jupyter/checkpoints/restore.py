@@ -8,14 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 from .entries import Change, depth
 from .objects import Damaged
-from .rollback import Plan
+from .rollback import RollbackPlan
 from .store import WorkspaceState
 
 AT_ONCE = 16
 """Files that are written side by side."""
 
 
-def carry_out(state: WorkspaceState, changes: Iterable[Change], plan: Plan) -> None:
+def carry_out(state: WorkspaceState, changes: Iterable[Change], plan: RollbackPlan) -> None:
     """Do it, path by path; what the system refuses is skipped and said. `plan` is kept true."""
     failed: dict[str, str] = {}
 
@@ -37,7 +37,7 @@ def carry_out(state: WorkspaceState, changes: Iterable[Change], plan: Plan) -> N
     for change in reversed(folders):
         if change.after and change.path not in failed:
             with contextlib.suppress(OSError):
-                state.ground.make_folder(change.path, change.after.mode)
+                state.fs.make_folder(change.path, change.after.mode)
 
 
 def _in_order(changes: list[Change]) -> tuple[list[Change], list[Change], list[Change]]:
@@ -51,26 +51,26 @@ def _in_order(changes: list[Change]) -> tuple[list[Change], list[Change], list[C
 
 
 def _do(state: WorkspaceState, change: Change) -> None:
-    ground, after = state.ground, change.after
+    fs, after = state.fs, change.after
     _check_still_there(state, change)
     if after is None:
-        ground.remove(change.path)
+        fs.remove(change.path)
         return
     if _changes_kind(change):
-        ground.remove(change.path)
+        fs.remove(change.path)
     if after.kind == "folder":
-        ground.make_folder(change.path, after.mode | 0o700)
+        fs.make_folder(change.path, after.mode | 0o700)
     elif after.kind == "link":
-        ground.link(change.path, after.target or "")
+        fs.link(change.path, after.target or "")
     else:
         assert after.digest  # the plan has no others
         content = state.store.objects.chunks(after.digest)
-        ground.write(change.path, after.mode, content, after.attributes)
+        fs.write(change.path, after.mode, content, after.attributes)
 
 
 def _check_still_there(state: WorkspaceState, change: Change) -> None:
     """The user may have saved since we looked, a moment ago."""
-    facts, before = state.ground.stat(change.path), change.before
+    facts, before = state.fs.stat(change.path), change.before
     if before is None and facts is not None:
         raise OSError(0, "something else is there just now")
     if before and before.kind == "file" and before.modified:

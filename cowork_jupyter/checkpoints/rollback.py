@@ -19,7 +19,7 @@ NOT_EMPTY = "the folder holds files that are not from this"
 
 
 @dataclass(frozen=True, slots=True)
-class Left(Uncovered):
+class SkippedPath(Uncovered):
     """A path that a rollback leaves as it is."""
 
     can_overwrite: bool = False
@@ -29,12 +29,12 @@ class Left(Uncovered):
 
 
 @dataclass
-class Plan:
+class RollbackPlan:
     """What a rollback would do."""
 
     changes: list[Change] = field(default_factory=list)
     """From what is there now to what was there before."""
-    skipped: list[Left] = field(default_factory=list)
+    skipped: list[SkippedPath] = field(default_factory=list)
     also_later: list[str] = field(default_factory=list)
     """Paths that later steps changed too, which goes with it."""
     parted: list[str] = field(default_factory=list)
@@ -51,9 +51,9 @@ class Plan:
         cells: tuple[CellConflict, ...] = (),
     ) -> None:
         """Leave a path as it is, or some cells of it."""
-        self.skipped.append(Left(path, why, can_overwrite, cells))
+        self.skipped.append(SkippedPath(path, why, can_overwrite, cells))
 
-    def adopt(self, path: str, anew: Plan) -> None:
+    def adopt(self, path: str, anew: RollbackPlan) -> None:
         """Do with one path what another plan says."""
         self.changes = [one for one in self.changes if one.path != path]
         self.changes += [one for one in anew.changes if one.path == path]
@@ -95,7 +95,7 @@ def planned(
     history: list[Stored],
     wanted: Wanted | None = None,
     documents: Mapping[str, bytes | None] | None = None,
-) -> Plan:
+) -> RollbackPlan:
     """What taking back the chosen checkpoints means for the workspace as it is now.
 
     `history` is every checkpoint of the workspace from the first chosen one on; `documents`
@@ -107,7 +107,7 @@ def planned(
     for path, content in documents.items():
         if path in stories and content is not None:
             now[path] = state.keep(content, now.get(path))
-    plan = Plan()
+    plan = RollbackPlan()
     own = {one.position for one in chosen}
     for path, story in sorted(stories.items()):
         target, present = story[0][1].before, now[path]
@@ -218,17 +218,17 @@ def _has_other_names(state: WorkspaceState, change: Change) -> bool:
     """Whether a file is written anew that other names (hard links) lead to as well."""
     if not (change.before and change.after and change.before.kind == change.after.kind == "file"):
         return False
-    facts = state.ground.stat(change.path)
+    facts = state.fs.stat(change.path)
     return facts is not None and facts.st_nlink > 1
 
 
-def _leave_full_folders(state: WorkspaceState, plan: Plan) -> None:
+def _leave_full_folders(state: WorkspaceState, plan: RollbackPlan) -> None:
     """Folders that hold what we did not record stay."""
     going = {one.path for one in plan.changes if one.after is None}
     for change in sorted(plan.changes, key=depth, reverse=True):
         if not _loses_folder(change):
             continue
-        inside = {f"{change.path}/{name}" for name in state.ground.names_in(change.path)}
+        inside = {f"{change.path}/{name}" for name in state.fs.names_in(change.path)}
         if inside - going:
             plan.skip(change.path, NOT_EMPTY)
             plan.changes.remove(change)

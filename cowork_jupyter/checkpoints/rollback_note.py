@@ -9,8 +9,8 @@ from ..domain.contexts import Job
 from ..domain.errors import NotFound
 from ..domain.message_data import TextData
 from ..domain.messages import Message, TextPart
-from .ledger import Journal
 from .views import RollbackResult
+from .writer import Journal
 
 MAX_NAMED = 10
 

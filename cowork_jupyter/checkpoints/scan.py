@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from .attributes import Attributes, attributes_of
 from .batch import Batch
 from .exclude import Exclusions
-from .ground import OPEN_FILE, Ground
 from .large import LargeFiles, Limits, Wanted
 from .look import OPEN_FOLDER, doubted, own_numbers_of, row_of, unchanged
 from .looker import ITS_SHARE, WORTHWHILE, Looker
+from .no_follow_fs import OPEN_FILE, NoFollowFs
 from .objects import LARGE, Objects
 from .snapshot import NOTHING, WHOLE, Folder, Snapshot, joined
 
@@ -43,7 +43,7 @@ class _Found:
 class Scan:
     """One look at the workspace."""
 
-    ground: Ground
+    fs: NoFollowFs
     objects: Objects
     exclusions: Exclusions
     limits: Limits
@@ -55,15 +55,15 @@ class Scan:
     """Times before this are."""
 
     def __post_init__(self) -> None:
-        self._large = LargeFiles(self.ground, self.objects, self.limits)
+        self._large = LargeFiles(self.fs, self.objects, self.limits)
 
     def run(self) -> Snapshot:
         """Look, and keep what is new."""
         self._believed = time.time_ns() - YOUNG
-        self._places = self.exclusions.places(self.ground.root)
+        self._places = self.exclusions.places(self.fs.root)
         self._ask_for_help()
         try:
-            with self.objects.batch() as batch, self.ground.top() as top:
+            with self.objects.batch() as batch, self.fs.top() as top:
                 self._walk(os.dup(top), batch)
         finally:
             self.looker.forget()

@@ -21,9 +21,9 @@ from .capture import Capture
 from .database import Database
 from .entries import Change, Entry, changes_from_bytes, changes_to_bytes
 from .exclude import Exclusions
-from .ground import Ground
 from .large import Limits
 from .looker import Looker
+from .no_follow_fs import NoFollowFs
 from .objects import Damaged, Objects
 from .scan import Scan
 from .snapshot import Folder, Snapshot
@@ -185,18 +185,18 @@ class WorkspaceState:
 
     def __init__(self, store: CheckpointStore, root: Path, exclusions: Exclusions) -> None:
         self.store = store
-        self.ground = Ground(root)
+        self.fs = NoFollowFs(root)
         self._exclusions = exclusions
         self._lock = threading.Lock()
         self._last: Snapshot | None = None
         self._id = 0
-        self._capture = Capture(self.ground, store.objects, store.limits)
-        self._looker = Looker(str(self.ground.root))
+        self._capture = Capture(self.fs, store.objects, store.limits)
+        self._looker = Looker(str(self.fs.root))
 
     @property
     def root(self) -> Path:
         """The workspace's folder."""
-        return self.ground.root
+        return self.fs.root
 
     @property
     def number(self) -> int:
@@ -217,7 +217,7 @@ class WorkspaceState:
         with self._lock:
             before = self._load() if afresh or self._last is None else self._last
             scan = Scan(
-                *(self.ground, self.store.objects, self._exclusions, self.store.limits, before),
+                *(self.fs, self.store.objects, self._exclusions, self.store.limits, before),
                 looker=self._looker,
             )
             after = scan.run()

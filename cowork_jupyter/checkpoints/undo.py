@@ -13,13 +13,13 @@ from ..store import CheckpointRecord
 from .documents import DocumentChanged, OpenDocuments
 from .entries import Change, Entry, printable
 from .history import Scope, between, composed, selected
-from .ledger import Ledger, Origin
 from .merge import CellConflict
 from .restore import carry_out
-from .rollback import Left, Plan, Wanted, planned
+from .rollback import RollbackPlan, SkippedPath, Wanted, planned
 from .rollback_note import note_on_cards
 from .store import Stored, WorkspaceState
 from .views import CheckpointDiff, RollbackResult, Skipped, SkippedCell
+from .writer import CheckpointWriter, Origin
 
 MOST_SHOWN = 200
 """Files that one diff shows."""
@@ -47,21 +47,21 @@ class _Order:
 class Undo:
     """Diffs and rollbacks."""
 
-    def __init__(self, ledger: Ledger, documents: OpenDocuments) -> None:
-        self._ledger = ledger
-        self._shelf = ledger.shelf
+    def __init__(self, writer: CheckpointWriter, documents: OpenDocuments) -> None:
+        self._writer = writer
+        self._lazy_store = writer.lazy_store
         self._documents = documents
 
     async def diff(
         self, checkpoint_id: str, scope: Scope = "this", until: str | None = None
     ) -> CheckpointDiff:
         """What a checkpoint changed, or its step, its job, or all up to another checkpoint."""
-        card = self._card(self._ledger.journal.store.checkpoint(checkpoint_id))
+        card = self._card(self._writer.journal.store.checkpoint(checkpoint_id))
 
         def compare(state: WorkspaceState) -> CheckpointDiff:
             changes = _changes(state, checkpoint_id, scope, until, card)
             shown = changes[:MOST_SHOWN]
-            items = [self._ledger.compare(change, self._shelf.read) for change in shown]
+            items = [self._writer.compare(change, self._lazy_store.read) for change in shown]
             for item in items:
                 item.path = printable(item.path)
             return CheckpointDiff(
@@ -71,11 +71,11 @@ class Undo:
                 left_out=len(changes) - len(shown),
             )
 
-        return await self._shelf.ask(compare)
+        return await self._lazy_store.ask(compare)
 
     def _card(self, record: CheckpointRecord) -> frozenset[str]:
         """The jobs on the card that shows the checkpoint's job."""
-        store = self._ledger.journal.store
+        store = self._writer.journal.store
         if record.job_id is None:
             return frozenset()
         return frozenset(job.id for job in store.card_jobs(store.job(record.job_id).card_id))
@@ -96,7 +96,7 @@ class Undo:
         `preview` is what a dry run has answered: if something else would happen by now,
         nothing does, and the refusal has the new preview.
         """
-        record = self._ledger.journal.store.checkpoint(checkpoint_id)
+        record = self._writer.journal.store.checkpoint(checkpoint_id)
         self._refuse_while_busy(record.context_id)
         wanted = Wanted(
             None if paths is None else {_plain(path) for path in paths},
@@ -104,7 +104,7 @@ class Undo:
             {_plain(path): cells for path, cells in (overwrite_cells or {}).items()},
         )
         card = self._card(record)
-        selection = await self._shelf.ask(
+        selection = await self._lazy_store.ask(
             lambda state: _selected(state, checkpoint_id, scope, card)
         )
         order = _Order(*selection, wanted)
@@ -118,24 +118,24 @@ class Undo:
         is_undo = bool(earlier) and not record.data.get("is_undo")
         origin = Origin(record.context_id, label=label, reverts=jobs, is_undo=is_undo)
         # Written down before the first file is touched, so that it can be undone even halfway.
-        made = await self._ledger.store(origin, plan.changes, new_id("cp"))
+        made = await self._writer.store(origin, plan.changes, new_id("cp"))
 
         async def plan_anew(path: str) -> None:
             only = replace(order.wanted, paths={printable(path)})
             plan.adopt(path, await self._planned(replace(order, wanted=only)))
-            await self._ledger.store(origin, plan.changes, made)
+            await self._writer.store(origin, plan.changes, made)
 
         paths_now = [change.path for change in plan.changes]
         done = {path for path in paths_now if await self._in_document(path, plan, plan_anew)}
         on_disk = [change for change in plan.changes if change.path not in done]
-        await self._shelf.ask(lambda state: carry_out(state, on_disk, plan))
-        await self._ledger.record(origin, plan.changes, checkpoint_id=made)
+        await self._lazy_store.ask(lambda state: carry_out(state, on_disk, plan))
+        await self._writer.record(origin, plan.changes, checkpoint_id=made)
         result = _result(plan, made, dry_run)
-        note_on_cards(self._ledger.journal, jobs, result, is_undo=is_undo)
+        note_on_cards(self._writer.journal, jobs, result, is_undo=is_undo)
         return result
 
     def _refuse_while_busy(self, context_id: str) -> None:
-        running = self._ledger.journal.store.active_job(context_id)
+        running = self._writer.journal.store.active_job(context_id)
         if running:
             raise Conflict(
                 "A job is running in this conversation; cancel it before you take things back.",
@@ -143,27 +143,27 @@ class Undo:
                 details={"job_id": running.id},
             )
 
-    async def _planned(self, order: _Order) -> Plan:
+    async def _planned(self, order: _Order) -> RollbackPlan:
         documents: dict[str, bytes | None] = {}
         for path in {change.path for one in order.chosen for change in one.changes}:
             if self._documents.is_open(path):
                 documents[path] = await self._documents.read_unsaved(path)
-        plan = await self._shelf.ask(
+        plan = await self._lazy_store.ask(
             lambda state: planned(state, order.chosen, order.history, order.wanted, documents)
         )
         await self._leave_open(plan, order.wanted.overwrite)
         return plan
 
-    async def _leave_open(self, plan: Plan, overwrite: Collection[str]) -> None:
+    async def _leave_open(self, plan: RollbackPlan, overwrite: Collection[str]) -> None:
         """What another program has open is written only if the user says so."""
         for change in list(plan.changes):
             chosen = printable(change.path) in overwrite
             if not chosen and await self._documents.is_open_elsewhere(change.path):
                 cells = next((one.cells for one in plan.skipped if one.path == change.path), ())
-                left = Left(change.path, OPEN_ELSEWHERE, can_overwrite=True, cells=cells)
-                plan.adopt(change.path, Plan(skipped=[left]))
+                left = SkippedPath(change.path, OPEN_ELSEWHERE, can_overwrite=True, cells=cells)
+                plan.adopt(change.path, RollbackPlan(skipped=[left]))
 
-    async def _in_document(self, path: str, plan: Plan, plan_anew: PlanAnew) -> bool:
+    async def _in_document(self, path: str, plan: RollbackPlan, plan_anew: PlanAnew) -> bool:
         """Change a document where it is open; False if it is not.
 
         Typing may come in between: then it is told anew what goes back, and nothing is lost.
@@ -176,7 +176,7 @@ class Undo:
                 return await self._written(change)
             except DocumentChanged:
                 await plan_anew(path)
-        plan.adopt(path, Plan(skipped=[Left(path, BUSY)]))
+        plan.adopt(path, RollbackPlan(skipped=[SkippedPath(path, BUSY)]))
         return True
 
     async def _written(self, change: Change) -> bool:
@@ -189,7 +189,7 @@ class Undo:
         if entry is None or entry.digest is None:
             return None
         digest = entry.digest
-        return await self._shelf.ask(lambda state: state.store.objects.read(digest))
+        return await self._lazy_store.ask(lambda state: state.store.objects.read(digest))
 
 
 def _plain(path: str) -> str:
@@ -222,7 +222,7 @@ def _changes(
     return composed(selected(history, first, scope, card))
 
 
-def _taken_back(order: _Order, plan: Plan) -> tuple[str, ...]:
+def _taken_back(order: _Order, plan: RollbackPlan) -> tuple[str, ...]:
     """The jobs whose changes go: of the chosen checkpoints, and later ones of the same files."""
     changed, later = {one.path for one in plan.changes}, set(plan.also_later)
     chosen = {one.id for one in order.chosen}
@@ -234,7 +234,7 @@ def _taken_back(order: _Order, plan: Plan) -> tuple[str, ...]:
     return tuple(dict.fromkeys(job_id for job_id in concerned if job_id))
 
 
-def _check_preview(plan: Plan, preview: str | None) -> None:
+def _check_preview(plan: RollbackPlan, preview: str | None) -> None:
     if preview is None or preview == _preview(plan):
         return
     anew = _result(plan, None, dry_run=True)
@@ -246,7 +246,7 @@ def _check_preview(plan: Plan, preview: str | None) -> None:
     )
 
 
-def _preview(plan: Plan) -> str:
+def _preview(plan: RollbackPlan) -> str:
     """What a plan does, told apart from what it leaves alone: running or editing other cells of
     a notebook makes no difference.
     """
@@ -271,7 +271,7 @@ def _skipped_cell(cell: CellConflict) -> SkippedCell:
     )
 
 
-def _result(plan: Plan, made: str | None, dry_run: bool) -> RollbackResult:
+def _result(plan: RollbackPlan, made: str | None, dry_run: bool) -> RollbackResult:
     notes = [KERNELS] if plan.changes else []
     if plan.also_later:
         shown = ", ".join(printable(path) for path in plan.also_later[:10])

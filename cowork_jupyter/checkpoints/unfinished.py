@@ -29,7 +29,7 @@ NOBODY = ""
 
 
 @dataclass(frozen=True)
-class Left:
+class OpenCheckpoint:
     """What a process that is gone left unfinished."""
 
     id: str
@@ -95,7 +95,7 @@ class Unfinished:
             sql = "SELECT id FROM unfinished WHERE phase='scan' AND workspace=?"
             return [row[0] for row in connection.execute(sql, (workspace,))]
 
-    def claimed(self, root: bytes) -> list[Left]:
+    def claimed(self, root: bytes) -> list[OpenCheckpoint]:
         """What was left behind in a workspace, oldest first, and is now ours to finish."""
         with self._database.reading() as connection:
             owners = connection.execute("SELECT DISTINCT owner FROM unfinished").fetchall()
@@ -133,9 +133,9 @@ def _left(
     job_id: str | None,
     task_id: str | None,
     changes: bytes,
-) -> Left:
+) -> OpenCheckpoint:
     place = (context_id, job_id, task_id, changes_from_bytes(changes))
-    return Left(checkpoint_id, alive, phase, workspace, json.loads(facts), *place)
+    return OpenCheckpoint(checkpoint_id, alive, phase, workspace, json.loads(facts), *place)
 
 
 def merged(changes: Iterable[Change]) -> list[Change]:

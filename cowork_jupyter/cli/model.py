@@ -12,7 +12,7 @@ from .command import SUCCESS
 
 if TYPE_CHECKING:
     from ..config import Cowork
-    from ..local.shelf import Shelf
+    from ..local.model_dir import ModelDir
     from .command import Commands
 
 _NAME = "one of those that `list` shows"
@@ -46,18 +46,18 @@ def list_models(config: Cowork, _arguments: Namespace) -> int:
     """One line for each."""
     from ..local.catalogue import CATALOGUE
 
-    shelf, choice = _shelf(config), _Choice(config)
+    model_dir, choice = _model_dir(config), _Choice(config)
     used = choice.file()
     for one in CATALOGUE:
-        place = shelf.place_of(one.name)
-        mark = _state(place == used, place.is_file(), bool(shelf.parts_of(one.name)))
+        place = model_dir.place_of(one.name)
+        mark = _state(place == used, place.is_file(), bool(model_dir.parts_of(one.name)))
         _say(
             f"{one.name:<20} {one.size / 1e9:>4.1f} GB  takes {one.memory / 1e9:>4.1f} GB of memory"
             f"  {one.licence}  {mark or one.good_for}"
         )
-    names = {shelf.place_of(one.name) for one in CATALOGUE}
+    names = {model_dir.place_of(one.name) for one in CATALOGUE}
     elsewhere = {used} - names if used else set()
-    for file in sorted({*shelf.others(), *elsewhere}):
+    for file in sorted({*model_dir.others(), *elsewhere}):
         mark = _state(file == used, file.is_file(), partly=False) or "gone"
         _say(f"{file}  {mark}")
     _warn_of_configuration(config, choice)
@@ -70,8 +70,8 @@ def get_model(config: Cowork, arguments: Namespace) -> int:
     from ..local.hub import DEFAULT_HUB
     from .downloading import get
 
-    shelf = _shelf(config)
-    place, found = shelf.place_of(arguments.name), recommended(arguments.name)
+    model_dir = _model_dir(config)
+    place, found = model_dir.place_of(arguments.name), recommended(arguments.name)
     assert found
     if place.is_file():
         _say(f"{found.name} is here already: {place}")
@@ -93,7 +93,7 @@ def use_model(config: Cowork, arguments: Namespace) -> int:
         choice.forget()
         _say(f"{was} is not used any more." if was else "No local model was in use.")
         return SUCCESS
-    file = _shelf(config).find(arguments.model)
+    file = _model_dir(config).find(arguments.model)
     choice.remember(file)
     _say(f"{file.stem} answers from now on. It is loaded with the first question.")
     if find_spec("xllamacpp") is None:
@@ -104,10 +104,10 @@ def use_model(config: Cowork, arguments: Namespace) -> int:
 
 def remove_model(config: Cowork, arguments: Namespace) -> int:
     """Delete the file and its parts; a choice that leads nowhere is forgotten too."""
-    shelf, choice = _shelf(config), _Choice(config)
-    freed = shelf.remove(arguments.name)
+    model_dir, choice = _model_dir(config), _Choice(config)
+    freed = model_dir.remove(arguments.name)
     _say(f"{arguments.name} is removed: {freed / 1e9:.1f} GB are free again.")
-    if choice.file() == shelf.place_of(arguments.name):
+    if choice.file() == model_dir.place_of(arguments.name):
         choice.forget()
         _say("It was in use; no local model is now.")
     return SUCCESS
@@ -139,10 +139,10 @@ class _Choice:
             self._file.set(self._section, None)
 
 
-def _shelf(config: Cowork) -> Shelf:
-    from ..local.shelf import Shelf
+def _model_dir(config: Cowork) -> ModelDir:
+    from ..local.model_dir import ModelDir
 
-    return Shelf(config.settings(workspace=Path.cwd()).data_dir)
+    return ModelDir(config.settings(workspace=Path.cwd()).data_dir)
 
 
 def _state(used: bool, here: bool, partly: bool) -> str:

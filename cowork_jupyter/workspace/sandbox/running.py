@@ -30,7 +30,7 @@ main({descriptor})
 """
 
 
-class Keeper:
+class Launcher:
     """The one keeper of this process, started when first needed and ended with it."""
 
     def __init__(self) -> None:
@@ -134,7 +134,7 @@ class ConfinedCommand:
         self.returncode: int | None = None
 
     @classmethod
-    async def start(cls, keeper: Keeper, orders: Orders, held: Descriptors) -> ConfinedCommand:
+    async def start(cls, keeper: Launcher, orders: Orders, held: Descriptors) -> ConfinedCommand:
         """Start it, or raise; it never runs less confined than was asked for."""
         answer = keeper.send(orders, held)
         command = cls(*await asyncio.open_unix_connection(sock=answer))

@@ -23,13 +23,13 @@ from .namespaces import Bind
 from .orders import Descriptors, Limits, Orders
 from .places import Places, find_places, homes_here, withheld
 from .promises import Powers, missing, promises
-from .running import ConfinedCommand, Keeper
+from .running import ConfinedCommand, Launcher
 from .scratch import Scratch, environment
 from .seccomp import families, filter_program, seccomp_works_here
 from .view import COVERED_WITH_NOTHING, View, Viewer, mounts, read_only
 
 _MEBIBYTE = 1024 * 1024
-_KEEPER = Keeper()
+_KEEPER = Launcher()
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import pytest
 from cowork_jupyter.checkpoints.entries import Change, Uncovered, same
 from cowork_jupyter.checkpoints.exclude import Exclusions
 from cowork_jupyter.checkpoints.restore import carry_out
-from cowork_jupyter.checkpoints.rollback import Plan, Wanted, planned
+from cowork_jupyter.checkpoints.rollback import RollbackPlan, Wanted, planned
 from cowork_jupyter.checkpoints.snapshot import Snapshot
 from cowork_jupyter.checkpoints.store import CheckpointStore, Stored, WorkspaceState
 
@@ -64,7 +64,7 @@ class Site:
 
     def plan(
         self, *names: str, documents: dict[str, bytes | None] | None = None, **wanted: object
-    ) -> Plan:
+    ) -> RollbackPlan:
         chosen = [self.store.checkpoint(name) for name in names]
         history = self.history(chosen[0].position)
         return planned(self.state, chosen, history, Wanted(**wanted), documents)  # type: ignore[arg-type]
@@ -74,7 +74,7 @@ class Site:
 
     def roll_back(
         self, *names: str, documents: dict[str, bytes | None] | None = None, **wanted: object
-    ) -> Plan:
+    ) -> RollbackPlan:
         plan = self.plan(*names, documents=documents, **wanted)
         carry_out(self.state, plan.changes, plan)
         return plan

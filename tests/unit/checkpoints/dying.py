@@ -221,7 +221,7 @@ def at_desk(
         async with desk.around(desk.use("tool", **parameters)):
             change(desk.root)
 
-    databases = [desk.parts.shelf.state.store.database, desk.journal.store]
+    databases = [desk.parts.lazy_store.state.store.database, desk.journal.store]
     return lambda: asyncio.run(work()), databases
 
 
@@ -232,7 +232,7 @@ async def check_recorded(folder: Path, context: str, was: dict[str, object], die
     changed = {path for path in was | now if was.get(path) != now.get(path)}
     await desk.parts.recorder.finish_interrupted()
     assert desk.unfinished() == []
-    assert (await desk.parts.shelf.verify()).problems == []
+    assert (await desk.parts.lazy_store.verify()).problems == []
     listed = desk.listed()
     assert {file["path"] for one in listed for file in one["files"]} == changed
     assert desk.announced() == [one["id"] for one in listed]

@@ -17,7 +17,7 @@ import pytest_asyncio
 
 from cowork_jupyter.bus import EventBus, Journal
 from cowork_jupyter.checkpoints import Checkpoints, ToolUse, checkpoints_of
-from cowork_jupyter.checkpoints import ledger as ledgers
+from cowork_jupyter.checkpoints import writer as ledgers
 from cowork_jupyter.checkpoints.objects import LARGE
 from cowork_jupyter.checkpoints.snapshot import Snapshot
 from cowork_jupyter.checkpoints.store import WorkspaceState
@@ -122,7 +122,7 @@ class Desk:
 
     def unfinished(self) -> list[str]:
         """The phases of checkpoints that are not finished."""
-        with self.parts.shelf.state.store.database.reading() as connection:
+        with self.parts.lazy_store.state.store.database.reading() as connection:
             return [row[0] for row in connection.execute("SELECT phase FROM unfinished")]
 
     def listed(self) -> list[dict[str, Any]]:
@@ -192,13 +192,13 @@ async def test_tools_that_only_look_leave_no_trace(desk: Desk) -> None:
     async with desk.around(desk.looks()):
         (desk.root / "a.txt").write_text("by the user")
     assert desk.listed() == []
-    assert desk.parts.shelf.is_empty
+    assert desk.parts.lazy_store.is_empty
 
 
 async def test_a_tool_that_changed_nothing_leaves_only_the_place_before_its_job(desk: Desk) -> None:
     await desk.run("ls")
     assert [one["label"] for one in desk.listed()] == ["Before: Tidy up"]
-    assert len(desk.parts.shelf.state.store.checkpoints(desk.root)) == 1
+    assert len(desk.parts.lazy_store.state.store.checkpoints(desk.root)) == 1
     assert desk.unfinished() == []
 
 
@@ -430,7 +430,7 @@ async def test_a_look_before_a_job_ends_with_the_service(tmp_path: Path, scans: 
     async with desk.parts.recorder.during(desk.job, RUNS):
         await scans.one_begins()
     closing = asyncio.create_task(desk.close())
-    while not desk.parts.shelf._closed:
+    while not desk.parts.lazy_store._closed:
         await asyncio.sleep(0.001)
     scans.go_on()
     await asyncio.wait_for(closing, 60)
@@ -594,23 +594,23 @@ async def test_past_the_limit_the_oldest_go_from_the_list_too(
         async with desk.around(desk.use(path="a.bin")):
             (desk.root / "a.bin").write_bytes(os.urandom(LARGE) + bytes([number]))
     before = [one["id"] for one in desk.listed()]
-    store = desk.parts.shelf.state.store
+    store = desk.parts.lazy_store.state.store
     store.database._connection.execute("UPDATE objects SET seen=0")
     store.limits = type(store.limits)(total=store.objects.used() - 2 * LARGE)
-    await desk.parts.recorder._ledger.tidy()
+    await desk.parts.recorder._writer.tidy()
     after = [one["id"] for one in desk.listed()]
     assert after == before[-len(after) :]
     assert 0 < len(after) < len(before)
     assert (await desk.parts.undo.rollback(after[-1])).restored == ["a.bin"]
-    use = await desk.parts.shelf.use()
+    use = await desk.parts.lazy_store.use()
     assert use.bytes <= store.limits.total + LARGE
-    assert (await desk.parts.shelf.verify()).problems == []
+    assert (await desk.parts.lazy_store.verify()).problems == []
     await desk.close()
 
 
 async def test_a_deleted_conversation_takes_its_checkpoints_along(desk: Desk) -> None:
     made = await desk.write("a.txt", "x")
-    await desk.parts.shelf.forget_context(desk.context)
+    await desk.parts.lazy_store.forget_context(desk.context)
     with pytest.raises(NotFound, match="not kept any more"):
         await desk.parts.undo.rollback(made)
 
@@ -623,5 +623,5 @@ async def test_our_own_records_in_the_workspace_are_left_out(tmp_path: Path) -> 
     parts = checkpoints_of(settings, Journal(store, EventBus(store)), compare)
     paths = {one.path for one in await parts.recorder.preview()}
     assert paths == {".local/share/jupyter/cowork"}
-    parts.shelf.close()
+    parts.lazy_store.close()
     store.close()

@@ -20,10 +20,10 @@ from cowork_jupyter.checkpoints import recorder as recorders
 from cowork_jupyter.checkpoints import recovery as recoveries
 from cowork_jupyter.checkpoints.database import VERSION
 from cowork_jupyter.checkpoints.housekeeping import sweep
-from cowork_jupyter.checkpoints.ledger import Origin
 from cowork_jupyter.checkpoints.recovery import CUT_OFF, OTHER_RULES, TICK
 from cowork_jupyter.checkpoints.rollback import CUT_OFF as ASKS
 from cowork_jupyter.checkpoints.store import CheckpointStore, WorkspaceState
+from cowork_jupyter.checkpoints.writer import Origin
 from cowork_jupyter.domain.events import EventType
 
 from .test_recorder import Desk
@@ -64,7 +64,7 @@ class Office:
     def kill(self, desk: Desk) -> None:
         self._open.remove(desk)
         self._killed.append(desk)
-        desk.parts.shelf.close()
+        desk.parts.lazy_store.close()
         desk.journal.store.close()
 
     async def killed_during(self, work: Callable[[], object], **parameters: str) -> None:
@@ -163,18 +163,18 @@ async def test_files_that_were_being_written_are_cleared_away(office: Office) ->
 
 
 def last_sign_of_life(desk: Desk) -> int:
-    with desk.parts.shelf.state.store.database.reading() as connection:
+    with desk.parts.lazy_store.state.store.database.reading() as connection:
         return int(connection.execute("SELECT alive FROM unfinished").fetchone()[0])
 
 
 async def sign_of_life(desk: Desk, *changed: Path) -> None:
     """One that is surely after all that these files and folders went through."""
     last = max(path.stat().st_ctime_ns for path in changed)
-    with desk.parts.shelf.state.store.database.reading() as connection:
+    with desk.parts.lazy_store.state.store.database.reading() as connection:
         (running,) = connection.execute("SELECT id FROM unfinished").fetchone()
     while last_sign_of_life(desk) < last + TICK:
         await asyncio.sleep(0.005)
-        desk.parts.shelf.state.store.unfinished.say_alive(running)
+        desk.parts.lazy_store.state.store.unfinished.say_alive(running)
 
 
 async def test_what_was_changed_while_its_process_lived_is_taken_back_without_asking(
@@ -349,17 +349,17 @@ async def test_a_conversation_that_was_deleted_meanwhile(office: Office) -> None
     desk.journal.store.delete_context(office.context)
     await desk.parts.recorder.finish_interrupted()
     assert desk.unfinished() == []
-    assert desk.parts.shelf.state.store.checkpoints(desk.root)[1:] == []
+    assert desk.parts.lazy_store.state.store.checkpoints(desk.root)[1:] == []
 
 
 async def test_a_rollback_that_was_cut_off_can_be_taken_back(office: Office) -> None:
     desk = office.desk()
     (office.root / "a.txt").write_text("v1")
     made = await desk.write("a.txt", "v2")
-    changes = desk.parts.shelf.state.store.checkpoint(made).changes
+    changes = desk.parts.lazy_store.state.store.checkpoint(made).changes
     back = [type(one)(one.path, one.after, one.before) for one in changes]
     origin = Origin(desk.context, label="Rolled back: it")
-    written_down = await desk.parts.recorder._ledger.store(origin, back)
+    written_down = await desk.parts.recorder._writer.store(origin, back)
     (office.root / "a.txt").write_text("v1")
     office.kill(desk)
     desk = await office.next()
@@ -397,19 +397,19 @@ async def test_a_checkpoint_that_fails_is_made_up_for_when_there_is_room_again(
 
 async def test_nothing_is_opened_only_to_find_that_nothing_was_left(office: Office) -> None:
     desk = await office.next()
-    assert desk.parts.shelf.is_empty
+    assert desk.parts.lazy_store.is_empty
     assert not (office.folder / "data/checkpoints").exists()
 
 
 async def test_a_store_from_before_this_is_brought_up_to_date(office: Office) -> None:
     desk = office.desk()
     made = await desk.write("a.txt", "x")
-    connection = desk.parts.shelf.state.store.database._connection
+    connection = desk.parts.lazy_store.state.store.database._connection
     connection.execute("DROP TABLE unfinished")
     connection.execute("ALTER TABLE checkpoints DROP COLUMN doubted")
     connection.execute("PRAGMA user_version=1")
     office.kill(desk)
     desk = await office.next()
-    version = desk.parts.shelf.state.store.database._connection.execute("PRAGMA user_version")
+    version = desk.parts.lazy_store.state.store.database._connection.execute("PRAGMA user_version")
     assert version.fetchone()[0] == VERSION
     assert (await desk.parts.undo.rollback(made)).removed == ["a.txt"]

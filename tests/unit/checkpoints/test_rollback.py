@@ -11,8 +11,8 @@ import pytest
 from cowork_jupyter.checkpoints import restore
 from cowork_jupyter.checkpoints.attributes import Attributes
 from cowork_jupyter.checkpoints.entries import Change
-from cowork_jupyter.checkpoints.ground import Ground
 from cowork_jupyter.checkpoints.large import Limits
+from cowork_jupyter.checkpoints.no_follow_fs import NoFollowFs
 from cowork_jupyter.checkpoints.objects import LARGE
 from cowork_jupyter.checkpoints.rollback import BY_USER, ELSEWHERE, IN_BETWEEN, NOT_EMPTY, NOT_OURS
 
@@ -271,15 +271,15 @@ def test_a_swap_at_the_last_moment_leads_nowhere(
     site.write("d/a.txt", "ours")
     site.write("d/b.txt", "ours")
     site.record("cp", before)
-    original = getattr(Ground, moment)
+    original = getattr(NoFollowFs, moment)
 
-    def swapped(self: Ground, *arguments: object) -> None:
+    def swapped(self: NoFollowFs, *arguments: object) -> None:
         if not (site.root / "d").is_symlink():
             (site.root / "d").rename(tmp_path / "moved")
             (site.root / "d").symlink_to(outside)
         original(self, *arguments)
 
-    monkeypatch.setattr(Ground, moment, swapped)
+    monkeypatch.setattr(NoFollowFs, moment, swapped)
     done = site.roll_back("cp")
     assert done.skipped
     assert tree(outside) == dict.fromkeys(("a.txt", "b.txt"), (b"precious", 0o644))
@@ -287,9 +287,9 @@ def test_a_swap_at_the_last_moment_leads_nowhere(
 
 @pytest.mark.parametrize("path", ["../x", "a/../../x", "/etc/x", "", ".", "a//b"])
 def test_a_path_that_leads_out_is_nowhere(site: Site, path: str) -> None:
-    assert site.state.ground.stat(path) is None
+    assert site.state.fs.stat(path) is None
     with pytest.raises(FileNotFoundError):
-        site.state.ground.write(path, 0o600, [b"x"])
+        site.state.fs.write(path, 0o600, [b"x"])
 
 
 def test_a_file_saved_at_the_last_moment_stays(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -393,9 +393,11 @@ def test_a_full_disk_leaves_each_file_old_or_new(
     for name in ("a", "b", "c"):
         site.write(name, "ours")
     site.record("cp", before)
-    write = Ground.write
+    write = NoFollowFs.write
 
-    def full(self: Ground, path: str, mode: int, chunks: object, attributes: Attributes) -> None:
+    def full(
+        self: NoFollowFs, path: str, mode: int, chunks: object, attributes: Attributes
+    ) -> None:
         def breaking() -> object:
             yield b"bef"
             raise OSError(28, "No space left on device")
@@ -403,7 +405,7 @@ def test_a_full_disk_leaves_each_file_old_or_new(
         content = breaking() if path == "b" else chunks
         write(self, path, mode, content, attributes)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Ground, "write", full)
+    monkeypatch.setattr(NoFollowFs, "write", full)
     done = site.roll_back("cp")
     assert done.restored == ["a", "c"]
     assert "No space left" in why(done.skipped)["b"]

@@ -14,7 +14,7 @@ from cowork_jupyter.config import Cowork
 from cowork_jupyter.connections import Connections
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.local.download import Progress
-from cowork_jupyter.local.shelf import Shelf
+from cowork_jupyter.local.model_dir import ModelDir
 from tests.unit.local.publisher import CONTENT, WANTED, Publisher, publishing
 
 from .terminals import run_here as run
@@ -36,7 +36,7 @@ def settings() -> Settings:
 
 @pytest.fixture
 def place(settings: Settings) -> Path:
-    return Shelf(settings.data_dir).place_of(NAME)
+    return ModelDir(settings.data_dir).place_of(NAME)
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ LEFTOVER = re.compile(r"\.cowork-[0-9a-f]{16}\.tmp")
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class Ground:
+class NoFollowFs:
     """One workspace."""
 
     def __init__(self, root: Path) -> None:

@@ -20,7 +20,7 @@ FOLDER = "checkpoints"
 T = TypeVar("T")
 
 
-class Shelf:
+class LazyCheckpointStore:
     """The checkpoints of one workspace."""
 
     def __init__(self, settings: Settings) -> None:

@@ -13,9 +13,9 @@ from ..domain.events import CheckpointCreated
 from ..domain.identity import new_id, now
 from ..store import CheckpointRecord, Store, Transaction
 from .entries import Change, Entry, Uncovered, printable
-from .shelf import Shelf
+from .lazy_store import LazyCheckpointStore
 from .store import WorkspaceState
-from .unfinished import Left
+from .unfinished import OpenCheckpoint
 from .views import Compare, Facts
 
 LONGEST_LABEL = 100
@@ -57,7 +57,7 @@ class Origin:
     """Whether that rollback was undone by this one."""
 
     @classmethod
-    def of(cls, left: Left) -> Origin:
+    def of(cls, left: OpenCheckpoint) -> Origin:
         """Of a checkpoint that was left unfinished."""
         said = (left.facts["step_id"], left.facts["tool"], left.facts["label"])
         return cls(left.context_id, left.job_id, left.task_id, *said)
@@ -69,11 +69,11 @@ class Origin:
         return {**said, "uncovered": missing}
 
 
-class Ledger:
+class CheckpointWriter:
     """Writes checkpoints down."""
 
-    def __init__(self, shelf: Shelf, journal: Journal, compare: Compare) -> None:
-        self.shelf = shelf
+    def __init__(self, lazy_store: LazyCheckpointStore, journal: Journal, compare: Compare) -> None:
+        self.lazy_store = lazy_store
         self.journal = journal
         self.compare = compare
         self._taken = 0
@@ -97,11 +97,11 @@ class Ledger:
                 else:
                     store.unfinished.note(checkpoint_id, "paths", origin.facts())
 
-        await self.shelf.ask(write)
+        await self.lazy_store.ask(write)
 
     async def drop(self, checkpoint_id: str) -> None:
         """The tool changed nothing."""
-        await self.shelf.ask(lambda state: state.store.drop(checkpoint_id))
+        await self.lazy_store.ask(lambda state: state.store.drop(checkpoint_id))
 
     async def store(
         self,
@@ -126,7 +126,7 @@ class Ledger:
                 store.record(made, *place, doubted=doubted)
                 store.unfinished.note(made, "untold", origin.facts(uncovered))
 
-        await self.shelf.ask(write)
+        await self.lazy_store.ask(write)
         return made
 
     async def record(
@@ -155,18 +155,18 @@ class Ledger:
         uncovered: Iterable[Uncovered],
     ) -> None:
         """Announce a stored checkpoint; one whose conversation is gone by now goes too."""
-        files = await self.shelf.ask(lambda _: self._listed(changes))
+        files = await self.lazy_store.ask(lambda _: self._listed(changes))
         missing = [{"path": printable(one.path), "why": one.why} for one in uncovered]
         try:
             self._announce(checkpoint_id, origin, files, missing)
         except NotFound:
             await self.drop(checkpoint_id)
         else:
-            await self.shelf.ask(lambda state: state.store.unfinished.told(checkpoint_id))
+            await self.lazy_store.ask(lambda state: state.store.unfinished.told(checkpoint_id))
 
     async def tidy(self) -> None:
         """Drop what is past the limit, from the store and from the record."""
-        dropped = await self.shelf.tidy()
+        dropped = await self.lazy_store.tidy()
         if dropped:
             with self.journal.transaction() as tx:
                 tx.delete_checkpoints(dropped)
@@ -213,4 +213,4 @@ class Ledger:
 
     def _read(self, digest: bytes, most: int) -> bytes | None:
         """No long reading while an agent waits."""
-        return self.shelf.read(digest, min(most, LARGEST_COUNTED))
+        return self.lazy_store.read(digest, min(most, LARGEST_COUNTED))

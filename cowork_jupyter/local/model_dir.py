@@ -10,7 +10,7 @@ from .catalogue import CATALOGUE, recommended
 _MAGIC = b"GGUF"
 
 
-class Shelf:
+class ModelDir:
     """The folder with the downloaded files."""
 
     def __init__(self, data_dir: Path) -> None:
