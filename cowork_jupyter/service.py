@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .checkpoints import CheckpointDiff, RollbackResult, Scope
     from .parts import NotebookHost
     from .policy.decision import Decision
-    from .record import Audit, Discretion, Export, ExportFormat
+    from .record import Audit, Export, ExportFormat, Redactor
     from .store import CheckpointRecord, Inquiry, Page, PlanRevision
     from .tools.kernel.state import Kernels
 
@@ -85,11 +85,11 @@ class CoworkService(Parts):
         state = local or await self._probe.state(fresh=fresh)
         return describe(self.settings, state, [*problems, *known])
 
-    def discretion(self) -> Discretion:
+    def redactor(self) -> Redactor:
         """Knows what to keep out of files that are given to others."""
-        from .record import Discretion
+        from .record import Redactor
 
-        return Discretion.of(self.settings, self.connections.secrets())
+        return Redactor.of(self.settings, self.connections.secrets())
 
     def roles(self) -> list[RoleView]:
         """Every role, as cards and menus show them."""
@@ -582,9 +582,9 @@ class CoworkService(Parts):
         from .record import export, facts_of
 
         store, tools = self.journal.store, self.factory.registry
-        discretion = self.discretion()
+        redactor = self.redactor()
         return await asyncio.to_thread(
-            lambda: export(facts_of(store, context_id), kind, tools, discretion)
+            lambda: export(facts_of(store, context_id), kind, tools, redactor)
         )
 
     def stored_events(self, context_id: str, after: int, limit: int = 500) -> list[Event]:

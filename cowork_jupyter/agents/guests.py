@@ -19,7 +19,7 @@ from ..domain.messages import Message, TextPart
 from ..domain.replies import ToolCall
 from ..domain.roles import AgentRole
 from ..llm.tokens import cut_middle, estimate_tokens
-from ..mcp.server.desk import Tell
+from ..mcp.server.tool_host import Tell
 from ..policy.rules import Rule
 from ..policy.visible import visible
 from ..tools.base import Tool, ToolResult

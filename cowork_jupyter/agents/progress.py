@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
-from ..mcp.server.desk import Tell
+from ..mcp.server.tool_host import Tell
 from .log import RunLog
 from .user import Approver, PermissionRequest, Ruling
 

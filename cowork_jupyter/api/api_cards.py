@@ -99,7 +99,7 @@ def _card(call: Call, run: Run) -> RunCard:
         host=call.host.kind,
         model=service.connections.current().name or None,
         stale=service.plans.stale_files(run.revision) if run.revision else [],
-        discretion=service.discretion(),
+        redactor=service.redactor(),
     )
 
 

@@ -26,7 +26,7 @@ def run(config: Cowork, arguments: Namespace) -> int:
 
     A promise that does not hold is no fault of the installation: what it would keep out asks.
     """
-    from .examination import examine
+    from .doctor_checks import examine
     from .finding import print_findings
     from .promises import promises_here
 

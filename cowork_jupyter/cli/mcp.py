@@ -41,7 +41,7 @@ def add_to(commands: Commands) -> None:
 
 def run(config: Cowork, arguments: Namespace) -> int:
     """Serve until the client closes the stream."""
-    from ..mcp.server.desk import check_installed
+    from ..mcp.server.tool_host import check_installed
     from ..policy.policy_file import read_policy
 
     check_installed()

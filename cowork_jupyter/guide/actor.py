@@ -9,12 +9,12 @@ from ..domain.errors import NotFound
 from . import words
 from .cells import ARROW, Choices, code_for, name_of
 from .conversation import Result
+from .intents import intents_in, with_files_quoted
 from .jobs import Job, jobs_in
 from .looking import all_files, notebook_for, tables_for
 from .notebook import cells_in, explained, moves
 from .script import Script
 from .tables import Table
-from .wishes import wishes_in, with_files_quoted
 from .workshop import CannotRun, Workshop, find_workshop
 
 _MOST_TRIES = 5
@@ -29,21 +29,23 @@ _OPTIONAL = {"pandas", "matplotlib", "sklearn", "numpy"}
 def act(script: Script) -> str:
     """Do what is asked, to the end, and say what came of it."""
     text = script.run.request
-    wishes = wishes_in(text)
-    if "order" in wishes:
+    intents = intents_in(text)
+    if "order" in intents:
         return put_in_order(script, text)
-    if "explain" in wishes:
+    if "explain" in intents:
         return explain(script, text)
-    if not wishes:
+    if not intents:
         script.fail(words.what_i_can_do(script.run.is_step))
     files = all_files(script)
     text = with_files_quoted(text, files)
-    wishes = wishes_in(text)
-    tables = tables_for(script, text, files, 2 if "join" in wishes else 1)
+    intents = intents_in(text)
+    tables = tables_for(script, text, files, 2 if "join" in intents else 1)
     jobs = jobs_in(text, tables, files)
     if not jobs:
         jobs = (
-            [Job("model", tables[0], (ask_target(script, tables[0]),))] if "model" in wishes else []
+            [Job("model", tables[0], (ask_target(script, tables[0]),))]
+            if "model" in intents
+            else []
         )
     if not jobs:
         script.fail(words.nothing_fits(text, tables))

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from .columns import Column
+from .intents import Intent, columns_in, intents_in, without_names
 from .tables import Table
-from .wishes import Wish, columns_in, wishes_in, without_names
 
 Kind = Literal["profile", "clean", "time", "category", "distribution", "join", "model"]
 Gaps = Literal["keep", "drop", "fill"]
@@ -112,10 +112,10 @@ def jobs_in(text: str, tables: Sequence[Table], files: Sequence[str] = ()) -> li
         return []
     names = [name for table in tables for name in table.names]
     jobs: list[Job] = []
-    for wish in wishes_in(text, [*names, *(table.path for table in tables)]):
-        found = _jobs(wish, text, tables)
+    for intent in intents_in(text, [*names, *(table.path for table in tables)]):
+        found = _jobs(intent, text, tables)
         jobs += found
-        if wish == "clean":
+        if intent == "clean":
             tables = [_cleaned(one, files) for one in found]
     return jobs
 
@@ -140,9 +140,9 @@ def _cleaned(job: Job, files: Sequence[str]) -> Table:
     return Table(job.output, ",", columns, has_header=True, first_line=1)
 
 
-def _jobs(wish: Wish, text: str, tables: Sequence[Table]) -> list[Job]:
+def _jobs(intent: Intent, text: str, tables: Sequence[Table]) -> list[Job]:
     table = tables[0]
-    match wish:
+    match intent:
         case "profile":
             return [Job("profile", one) for one in tables]
         case "clean":

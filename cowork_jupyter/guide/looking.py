@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 
 from . import words
+from .intents import comparable, is_table, named_in, quoted, unquoted
 from .script import Script
 from .tables import LINES_READ, Table, table_of
-from .wishes import comparable, is_table, named_in, quoted, unquoted
 
 MOST_TABLES = 2
 _MOST_OFFERED = 8

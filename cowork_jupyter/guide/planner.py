@@ -11,12 +11,12 @@ from ..domain.contexts import DONE
 from . import words
 from .actor import ask_target, explain
 from .cells import name_of
+from .intents import intents_in, with_files_quoted, without_names
 from .jobs import Job, gaps_in, jobs_in
 from .looking import all_files, notebook_for, tables_for
 from .notebook import cells_in, moves
 from .script import Script
 from .tables import Table
-from .wishes import wishes_in, with_files_quoted, without_names
 from .workshop import CELL_TOOLS, KERNEL_TOOLS, NO_KERNEL, SCRIPT_TOOLS
 
 _ADDS = re.compile(r"^\s*(?:and )?(?:also|add|then|plus)\b|\b(?:too|as well)\W*$", re.IGNORECASE)
@@ -26,26 +26,26 @@ _LARGE = 500_000
 def plan(script: Script) -> str:
     """A plan, a question, or words if there is nothing to plan."""
     text = _request(script)
-    wishes = wishes_in(text)
-    if "explain" in wishes:
+    intents = intents_in(text)
+    if "explain" in intents:
         return explain(script, text)
-    if "order" in wishes:
+    if "order" in intents:
         return _order(script, text)
-    if not wishes:
+    if not intents:
         script.fail(words.what_i_can_do(is_step=False))
     files = all_files(script)
     goal, text = text, with_files_quoted(text, files)
-    wishes = wishes_in(text)
-    tables = tables_for(script, text, files, 2 if "join" in wishes else 1)
+    intents = intents_in(text)
+    tables = tables_for(script, text, files, 2 if "join" in intents else 1)
     if (
-        "clean" in wishes
+        "clean" in intents
         and gaps_in(text) is None
         and re.search(r"missing|gaps|nan", without_names(text))
     ):
         gaps = _ask_about_gaps(script)
         goal, text = goal + gaps, text + gaps
     jobs = jobs_in(text, tables, files)
-    if "model" in wishes and not any(job.kind == "model" for job in jobs):
+    if "model" in intents and not any(job.kind == "model" for job in jobs):
         jobs.append(Job("model", tables[0], (ask_target(script, tables[0]),)))
     finished = _finished(script)
     jobs = [job for job in jobs if job.action not in finished]

@@ -6,9 +6,9 @@ import difflib
 from typing import Any
 
 from ..domain.roles import DEFAULT_ROLE, AgentRole
-from .desk import Context
 from .link import Link
 from .problem import CellProblem
+from .session import Context
 
 
 def role_named(name: str) -> str:

@@ -9,28 +9,28 @@ from urllib.parse import quote
 
 from ..record.markdown import line
 from .addressee import jobs_of
-from .desk import Context, Desk
 from .output import Note
 from .run import ACTIVE, Run
+from .session import Context, KernelSession
 
 _MOST_WORDS = 200
 
 
-def wait_until_free(desk: Desk, context: Context) -> None:
+def wait_until_free(session: KernelSession, context: Context) -> None:
     """Stay until nothing runs in the conversation any more."""
-    for job in jobs_of(desk.link, context):
+    for job in jobs_of(session.link, context):
         if job["status"] in ACTIVE:
-            Run(desk.link, job["id"]).wait()
+            Run(session.link, job["id"]).wait()
 
 
-def note_of_run(desk: Desk, context: Context) -> Note:
+def note_of_run(session: KernelSession, context: Context) -> Note:
     """That nothing was sent, which run is in the way, what it waits for, and how to go on."""
-    running = next((job for job in jobs_of(desk.link, context) if job["status"] in ACTIVE), None)
+    running = next((job for job in jobs_of(session.link, context) if job["status"] in ACTIVE), None)
     if running is None:  # it has ended in this very moment
         return Note("**Nothing was sent**: a run was still going on. Run this cell again.")
-    card = desk.link.request("GET", f"jobs/{running['id']}/card")["card"]
+    card = session.link.request("GET", f"jobs/{running['id']}/card")["card"]
     return Note(
-        f"**Nothing was sent.** {_cell(desk, running)} {_what_it_does(card)}\n\n"
+        f"**Nothing was sent.** {_cell(session, running)} {_what_it_does(card)}\n\n"
         "Then run this cell again. With `--wait` a cell waits its turn; "
         "`%cowork cancel` stops what runs."
     )
@@ -46,9 +46,9 @@ def _what_it_does(card: dict[str, Any]) -> str:
     return f"is still at work on: {_short(card['title'])}"
 
 
-def _cell(desk: Desk, job: dict[str, Any]) -> str:
+def _cell(session: KernelSession, job: dict[str, Any]) -> str:
     """The cell that began the run, with a link to it; a button may have begun it, too."""
-    notebook, cell_id = desk.present_place.notebook, job["cell_id"]
+    notebook, cell_id = session.present_place.notebook, job["cell_id"]
     if notebook is None or cell_id is None:
         return "Another run of this conversation"
     number = _number(notebook, cell_id)

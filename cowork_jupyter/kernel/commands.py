@@ -14,13 +14,13 @@ from typing import Any
 from ..domain.errors import CoworkError
 from ..domain.roles import AgentRole
 from .addressee import role_in, role_named
-from .desk import Context, Desk, desk
 from .insertion import proposed_cells
 from .names import COMMANDS
 from .output import Note, shareable
 from .problem import CellProblem
 from .requests import Request, fulfil, plain_words, show
 from .run import ACTIVE, messages_of
+from .session import Context, KernelSession, session
 from .status import show_status
 
 _NO_CONVERSATION = "There is no conversation in this notebook yet. Begin one with %%plan or %%act."
@@ -42,7 +42,7 @@ def command(text: str) -> Note | None:
     if not least <= len(arguments) <= most:
         raise _misused(verb)
     with plain_words():
-        return do(Command(desk(), name, arguments))
+        return do(Command(session(), name, arguments))
 
 
 def _misused(verb: str) -> CellProblem:
@@ -60,14 +60,14 @@ def _words(text: str) -> list[str]:
 class Command:
     """What a sub-command gets to know."""
 
-    desk: Desk
+    session: KernelSession
     name: str | None
     arguments: list[str]
 
     @property
     def context(self) -> Context:
         """The conversation that it is about."""
-        found = self.desk.find(self.name)
+        found = self.session.find(self.name)
         if found is None and self.name:
             raise CellProblem(f"There is no conversation '{self.name}' in this notebook yet.")
         if found is None:
@@ -76,7 +76,7 @@ class Command:
 
     def get(self, what: str) -> Any:
         """Something of that conversation."""
-        return self.desk.link.request("GET", f"context/{self.context['id']}/{what}")
+        return self.session.link.request("GET", f"context/{self.context['id']}/{what}")
 
     def jobs(self) -> list[dict[str, Any]]:
         """Its jobs, newest first."""
@@ -90,7 +90,7 @@ def _listed(view: str, found: Any) -> Note:
 
 
 def _status(one: Command) -> None:
-    show_status(one.desk, context=one.desk.find(one.name))
+    show_status(one.session, context=one.session.find(one.name))
 
 
 def _role(one: Command) -> Note:
@@ -98,12 +98,12 @@ def _role(one: Command) -> Note:
     confirmed = one.arguments[1:] == [_CONFIRM]
     if one.arguments[1:] and not confirmed:
         raise _misused("role")
-    link, label = one.desk.link, AgentRole(role).spec.label
-    context = one.desk.open(one.name, role)
+    link, label = one.session.link, AgentRole(role).spec.label
+    context = one.session.open(one.name, role)
     if context["role"] == role == role_in(link, context):
         return Note(f"The role is **{label}**.")
     try:
-        body = {"role": role, "confirm": confirmed, "cell_id": one.desk.place.cell_id}
+        body = {"role": role, "confirm": confirmed, "cell_id": one.session.place.cell_id}
         link.request("POST", f"context/{context['id']}/role", body)
     except CoworkError as error:
         if error.code != "confirmation_required":
@@ -117,40 +117,42 @@ def _role(one: Command) -> Note:
 
 def _plan(one: Command) -> None:
     for job in one.jobs():
-        found = one.desk.link.request("GET", f"jobs/{job['id']}/card")
+        found = one.session.link.request("GET", f"jobs/{job['id']}/card")
         if found["card"]["snapshot"]["plan"]:
-            show(one.desk, job["id"])
+            show(one.session, job["id"])
             return
     raise CellProblem("There is no plan in this conversation yet. Make one with %%plan.")
 
 
 def _execute(one: Command) -> None:
-    fulfil(one.desk, Request(role="actor", context=one.name))
+    fulfil(one.session, Request(role="actor", context=one.name))
 
 
 def _cancel(one: Command) -> Note:
     for job in one.jobs():
         if job["status"] in ACTIVE:
-            one.desk.link.request("POST", f"jobs/{job['id']}/cancel")
+            one.session.link.request("POST", f"jobs/{job['id']}/cancel")
             return Note("Stopped.")
     return Note("Nothing is running in this conversation.")
 
 
 def _insert(one: Command) -> Note:
     """One at a time: a reply can ask the front end for one cell only."""
-    proposed = proposed_cells(messages_of(one.desk.link, one.context["id"]), one.desk.notebook())
-    waiting = [cell for cell in proposed if cell.call_id not in one.desk.inserted]
+    proposed = proposed_cells(
+        messages_of(one.session.link, one.context["id"]), one.session.notebook()
+    )
+    waiting = [cell for cell in proposed if cell.call_id not in one.session.inserted]
     if not waiting:
         raise CellProblem("No cell of this conversation waits to be inserted.")
-    one.desk.insert_below(waiting[0].source)
-    one.desk.inserted.add(waiting[0].call_id)
+    one.session.insert_below(waiting[0].source)
+    one.session.inserted.add(waiting[0].call_id)
     more = f" {len(waiting) - 1} more: run this again." if waiting[1:] else ""
     return Note(f"The cell is below.{more}")
 
 
 def _rollback(one: Command) -> Note:
     chosen = one.arguments[0] if one.arguments else _before_last_run(one)
-    found = one.desk.link.request("POST", f"checkpoints/{chosen}/rollback", {})
+    found = one.session.link.request("POST", f"checkpoints/{chosen}/rollback", {})
     return _listed("rolled_back", found)
 
 
@@ -166,7 +168,7 @@ def _before_last_run(one: Command) -> str:
 
 
 def _history(one: Command) -> Note:
-    return _listed("history", messages_of(one.desk.link, one.context["id"]))
+    return _listed("history", messages_of(one.session.link, one.context["id"]))
 
 
 def _audit(one: Command) -> Note:
@@ -178,30 +180,30 @@ def _checkpoints(one: Command) -> Note:
 
 
 def _rules(one: Command) -> Note:
-    return _listed("rules", one.desk.link.request("GET", "rules")["items"])
+    return _listed("rules", one.session.link.request("GET", "rules")["items"])
 
 
 def _models(one: Command) -> Note:
-    ask = one.desk.link.request
+    ask = one.session.link.request
     return _listed("models", [ask("GET", "models")["items"], ask("GET", "models/offers")["items"]])
 
 
 def _workflows(one: Command) -> Note:
-    return _listed("workflows", one.desk.link.request("GET", "workflows")["items"])
+    return _listed("workflows", one.session.link.request("GET", "workflows")["items"])
 
 
 def _run(one: Command) -> None:
     name, *given = one.arguments
-    link = one.desk.link
+    link = one.session.link
     known = {each["name"]: each for each in link.request("GET", "workflows")["items"]}
     if name not in known:
         raise CellProblem(f"There is no workflow '{name}'. See: %cowork workflows")
     body: dict[str, Any] = {"parameters": _parameters(known[name]["parameters"], given)}
     workflow = known[name]
-    context = one.desk.open(one.name or workflow["title"], workflow["role"])
+    context = one.session.open(one.name or workflow["title"], workflow["role"])
     body["context_id"] = context["id"]
     job = link.request("POST", f"workflows/{name}/run", body)["job_id"]
-    run = show(one.desk, job)
+    run = show(one.session, job)
     if link.kind == "kernel":
         run.wait()
 

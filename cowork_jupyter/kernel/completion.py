@@ -79,32 +79,32 @@ def _roles() -> Iterable[str]:
 
 
 def _names(what: str) -> Iterable[str]:
-    from .desk import desk
+    from .session import session
 
-    return [one["name"] for one in desk().link.request("GET", what)["items"]]
+    return [one["name"] for one in session().link.request("GET", what)["items"]]
 
 
 def _parameters(workflow: str) -> Iterable[str]:
-    from .desk import desk
+    from .session import session
 
-    items = desk().link.request("GET", "workflows")["items"]
+    items = session().link.request("GET", "workflows")["items"]
     schema = next(one["parameters"] for one in items if one["name"] == workflow)
     return [f"{name}=" for name in schema.get("properties", {})]
 
 
 def _contexts() -> Iterable[str]:
     """Names that a line can hold as one word."""
-    from .desk import desk
+    from .session import session
 
-    titles = [one["title"] for one in desk().contexts()]
+    titles = [one["title"] for one in session().contexts()]
     return [title for title in titles if title and not set(title) & set(" \t'\"")]
 
 
 def _checkpoints(name: str | None) -> Iterable[str]:
-    from .desk import desk
+    from .session import session
 
-    context = desk().find(name)
+    context = session().find(name)
     if context is None:
         return []
-    found = desk().link.request("GET", f"context/{context['id']}/checkpoints")
+    found = session().link.request("GET", f"context/{context['id']}/checkpoints")
     return [one["id"] for one in found["items"]]

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..policy.policy_file import read_policy
-from .desk import Context, desk
 from .link import Policy
 from .problem import CellProblem
 from .requests import Request, fulfil, plain_words, role_to_ask
 from .run import Run, messages_of, text_of
+from .session import Context, session
 
 
 class Messages(list[dict[str, Any]]):
@@ -80,7 +80,7 @@ class Cowork:
         """
         words = _text(text)
         with plain_words():
-            asked = role_to_ask(desk(), self._name, role)
+            asked = role_to_ask(session(), self._name, role)
         return self._ask(words, asked, goes_on=True)
 
     def execute(self) -> Run:
@@ -91,13 +91,13 @@ class Cowork:
     def messages(self) -> Messages:
         """All that was said so far."""
         with plain_words():
-            context = desk().find(self._name)
-            return Messages(messages_of(desk().link, context["id"]) if context else [])
+            context = session().find(self._name)
+            return Messages(messages_of(session().link, context["id"]) if context else [])
 
     def audit(self) -> Audit:
         """The plan that was carried out last, beside what really happened."""
         with plain_words():
-            return Audit(desk().link.request("GET", f"context/{self._context()['id']}/audit"))
+            return Audit(session().link.request("GET", f"context/{self._context()['id']}/audit"))
 
     def rollback(
         self,
@@ -114,16 +114,16 @@ class Cowork:
             body["overwrite"] = list(overwrite)
         with plain_words():
             address = f"checkpoints/{checkpoint_id}/rollback"
-            return Rollback(desk().link.request("POST", address, body))
+            return Rollback(session().link.request("POST", address, body))
 
     def _context(self) -> Context:
-        found = desk().find(self._name)
+        found = session().find(self._name)
         if found is None:
             raise CellProblem("Nothing was said in this conversation yet.")
         return found
 
     def _ask(self, text: str, role: str, *, goes_on: bool = False) -> Run:
-        here = desk()
+        here = session()
         request = Request(
             role=role,
             text=text,

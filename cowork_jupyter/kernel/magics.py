@@ -74,15 +74,15 @@ class CoworkMagics(Magics):
 
         Said to a planner, it is about the current plan, unless that was executed already.
         """
-        from .desk import desk
         from .problem import CellProblem
         from .requests import plain_words, role_to_ask
+        from .session import session
 
         arguments = _options(self.ask, line)
         if not cell.strip():
             raise CellProblem("Write below %%ask what you want to say.")
         with plain_words():
-            role = role_to_ask(desk(), arguments.context, arguments.role)
+            role = role_to_ask(session(), arguments.context, arguments.role)
         del arguments.role
         _ask(role, cell, arguments, goes_on=True)
 
@@ -106,12 +106,12 @@ def _options(magic: Any, line: str) -> Namespace:
 
 def _ask(role: str, text: str, arguments: Namespace, *, goes_on: bool = False) -> None:
     from ..policy.policy_file import read_policy
-    from .desk import desk
     from .requests import Request, fulfil, plain_words
+    from .session import session
 
     options: dict[str, Any] = vars(arguments)
     file = options.pop("policy", None)
     with plain_words():
         policy = read_policy(file) if file else None
         request = Request(role=role, text=text.strip(), policy=policy, goes_on=goes_on, **options)
-        fulfil(desk(), request)
+        fulfil(session(), request)

@@ -12,8 +12,8 @@ from typing import Any, Literal
 from ..domain.errors import CoworkError, InvalidInput, Unavailable
 from ..tools.kernel.inside.report import report
 from ..tools.kernel.outputs import Live, Outputs
+from ..tools.kernel.stall_detector import PATIENCE, StallDetector
 from ..tools.kernel.state import Code, Ran, Run, Variable, Variables
-from ..tools.kernel.vigil import PATIENCE, Vigil
 from ..workspace import Workspace
 from .main_thread import MainThread
 from .place import place_of
@@ -37,16 +37,16 @@ class OwnKernels:
         """Run code in the user's own namespace; being cancelled interrupts it."""
         path = self._own(workspace, run.path)
         async with self._turn:
-            vigil = Vigil(os.getpid(), run.stalled, self._patience)
-            errand = _Errand(self._shell, run, vigil.moved)
+            detector = StallDetector(os.getpid(), run.stalled, self._patience)
+            errand = _Errand(self._shell, run, detector.moved)
             self._main.hand_over(errand.do)
             try:
-                await self._follow(errand, vigil)
+                await self._follow(errand, detector)
             except asyncio.CancelledError:
                 await self._stop(errand)
                 raise
             finally:
-                vigil.close()
+                detector.close()
         if errand.refusal:
             raise errand.refusal
         outputs = errand.outputs
@@ -56,7 +56,7 @@ class OwnKernels:
             failure=outputs.failure,
             seconds=errand.seconds,
             omitted=outputs.omitted,
-            stalled=vigil.interrupted_after,
+            stalled=detector.interrupted_after,
         )
 
     async def run_anew(
@@ -96,13 +96,13 @@ class OwnKernels:
             code="other_kernel",
         )
 
-    async def _follow(self, errand: _Errand, vigil: Vigil) -> None:
+    async def _follow(self, errand: _Errand, detector: StallDetector) -> None:
         """Until it has ended; interrupted if it has come to a standstill."""
         while not errand.done.done():
             await asyncio.wait([errand.done], timeout=LOOK_UP)
             if errand.state == "waiting":
-                vigil.moved()
-            elif await vigil.look() and errand.state == "running":
+                detector.moved()
+            elif await detector.look() and errand.state == "running":
                 errand.given_up = True
                 self._main.interrupt()
 

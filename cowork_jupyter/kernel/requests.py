@@ -14,11 +14,11 @@ from ..domain.errors import CoworkError
 from ..domain.roles import AgentRole
 from .addressee import card_of_open_plan, jobs_of, role_in, role_named
 from .busy import note_of_run, wait_until_free
-from .desk import Context, Desk
 from .link import Policy
 from .output import Note, Output
 from .problem import CellProblem
 from .run import Run
+from .session import Context, KernelSession
 from .status import NOT_SENT, show_status
 
 _WORDS = {
@@ -64,108 +64,112 @@ class Request:
     display: bool = True
 
 
-def fulfil(desk: Desk, request: Request) -> Run | None:
+def fulfil(session: KernelSession, request: Request) -> Run | None:
     """Send it; None if it cannot be sent now, which the cell's output then says."""
-    if not _is_ready(desk, request):
+    if not _is_ready(session, request):
         return None
     if request.text.strip():
-        return _say(desk, request)
-    return _execute(desk, request)
+        return _say(session, request)
+    return _execute(session, request)
 
 
-def role_to_ask(desk: Desk, name: str | None, role: str | None) -> str:
+def role_to_ask(session: KernelSession, name: str | None, role: str | None) -> str:
     """The role that is named, or else the one that the conversation has."""
-    return role_named(role) if role else role_in(desk.link, desk.find(name))
+    return role_named(role) if role else role_in(session.link, session.find(name))
 
 
-def show(desk: Desk, job_id: str) -> Run:
+def show(session: KernelSession, job_id: str) -> Run:
     """The card of a run."""
-    return _watched(desk, job_id, display=True).show()
+    return _watched(session, job_id, display=True).show()
 
 
-def _is_ready(desk: Desk, request: Request) -> bool:
-    health = desk.link.request("GET", "health")
+def _is_ready(session: KernelSession, request: Request) -> bool:
+    health = session.link.request("GET", "health")
     if not health["model"]["ready"]:
-        health = desk.link.request("GET", "health?fresh=true")
+        health = session.link.request("GET", "health?fresh=true")
     model = health["model"]
     if request.model:
         health["model"] = {**model, "name": request.model}
-    if model["ready"] or (request.model and _serves(desk)):
+    if model["ready"] or (request.model and _serves(session)):
         return True
     if not request.display:
         raise CellProblem(model["why_not"])
-    show_status(desk, health=health, role=request.role, goal=request.text, note=NOT_SENT)
+    show_status(session, health=health, role=request.role, goal=request.text, note=NOT_SENT)
     return False
 
 
-def _serves(desk: Desk) -> bool:
+def _serves(session: KernelSession) -> bool:
     """Whether the model's server answers, although it does not have the configured model."""
     try:
-        return bool(desk.link.request("GET", "models")["items"])
+        return bool(session.link.request("GET", "models")["items"])
     except CoworkError as error:
         return error.code == "forbidden"  # a kernel may not look, but the run will tell
 
 
-def _say(desk: Desk, request: Request) -> Run | None:
-    context = desk.open(request.context, request.role, request.model)
-    if request.offer and (earlier := _said_before(desk, context, request)):
-        again = {"content": request.text, "role": request.role, "notebook": desk.notebook()}
-        return _watched(desk, earlier, display=request.display, again=again).show()
+def _say(session: KernelSession, request: Request) -> Run | None:
+    context = session.open(request.context, request.role, request.model)
+    if request.offer and (earlier := _said_before(session, context, request)):
+        again = {"content": request.text, "role": request.role, "notebook": session.notebook()}
+        return _watched(session, earlier, display=request.display, again=again).show()
     message = {"content": request.text, "role": request.role, "model": request.model}
-    message["cell_id"] = desk.place.cell_id
+    message["cell_id"] = session.place.cell_id
     if request.goes_on and request.role == AgentRole.PLANNER:
-        message["card_id"] = card_of_open_plan(desk.link, context)
+        message["card_id"] = card_of_open_plan(session.link, context)
 
     def send() -> str:
-        return desk.link.send(context["id"], message, request.policy)
+        return session.link.send(context["id"], message, request.policy)
 
-    return _begin(desk, request, context, send)
+    return _begin(session, request, context, send)
 
 
-def _execute(desk: Desk, request: Request) -> Run | None:
-    context = desk.find(request.context)
-    found = desk.link.request("GET", f"context/{context['id']}/plan") if context else {}
+def _execute(session: KernelSession, request: Request) -> Run | None:
+    context = session.find(request.context)
+    found = session.link.request("GET", f"context/{context['id']}/plan") if context else {}
     if context is None or found["plan"] is None:
         raise CellProblem(_WORDS["no_plan"])
     plan = {"plan_id": found["plan"]["id"], "revision": found["revision"]}
-    if request.offer and (earlier := _executed_before(desk, context, plan)):
-        return _watched(desk, earlier, display=request.display, again=plan).show()
-    approval = {**plan, "model": request.model, "cell_id": desk.place.cell_id}
+    if request.offer and (earlier := _executed_before(session, context, plan)):
+        return _watched(session, earlier, display=request.display, again=plan).show()
+    approval = {**plan, "model": request.model, "cell_id": session.place.cell_id}
 
     def approve() -> str | None:
-        return desk.link.execute(context["id"], approval, request.policy)
+        return session.link.execute(context["id"], approval, request.policy)
 
-    return _begin(desk, request, context, approve)
+    return _begin(session, request, context, approve)
 
 
 def _begin(
-    desk: Desk, request: Request, context: Context, start: Callable[[], str | None]
+    session: KernelSession, request: Request, context: Context, start: Callable[[], str | None]
 ) -> Run | None:
     """Start it once the conversation is free; a cell that does not wait says why it cannot."""
     while True:
         try:
             job_id = start()
-            return _begun(desk, request, job_id) if job_id else _unapproved(desk, request, context)
+            return (
+                _begun(session, request, job_id)
+                if job_id
+                else _unapproved(session, request, context)
+            )
         except CoworkError as error:
-            if error.code != "job_running" or desk.link.kind == "kernel":
+            if error.code != "job_running" or session.link.kind == "kernel":
                 raise
         if not request.wait:
-            display(note_of_run(desk, context))
+            display(note_of_run(session, context))
             return None
-        wait_until_free(desk, context)
+        wait_until_free(session, context)
 
 
-def _begun(desk: Desk, request: Request, job_id: str) -> Run:
-    run = _watched(desk, job_id, display=request.display)
-    return run.wait() if request.wait or desk.link.kind == "kernel" else run.show()
+def _begun(session: KernelSession, request: Request, job_id: str) -> Run:
+    run = _watched(session, job_id, display=request.display)
+    return run.wait() if request.wait or session.link.kind == "kernel" else run.show()
 
 
-def _unapproved(desk: Desk, request: Request, context: Context) -> Run:
+def _unapproved(session: KernelSession, request: Request, context: Context) -> Run:
     """The plan waits for a person: its card has the button. The cell does not wait for them."""
-    made_by = card_of_open_plan(desk.link, context)
+    made_by = card_of_open_plan(session.link, context)
     if made_by is None:  # made by hand, or executed before
         raise CellProblem(_APPROVE.replace("**", ""))
-    run = _watched(desk, made_by, display=request.display)
+    run = _watched(session, made_by, display=request.display)
     run.awaits_approval = True
     run.show()
     if request.display:
@@ -173,10 +177,12 @@ def _unapproved(desk: Desk, request: Request, context: Context) -> Run:
     return run
 
 
-def _watched(desk: Desk, job_id: str, *, display: bool, again: dict[str, Any] | None = None) -> Run:
+def _watched(
+    session: KernelSession, job_id: str, *, display: bool, again: dict[str, Any] | None = None
+) -> Run:
     if not display:
-        return Run(desk.link, job_id)
-    link, output = desk.link, Output(desk.link, desk.place.attended)
+        return Run(session.link, job_id)
+    link, output = session.link, Output(session.link, session.place.attended)
     if link.kind == "kernel":  # with a server, the page itself keeps the output up to date
         output.on_job = lambda started: _keep_up(Run(link, started, output))
     return Run(link, job_id, output, again)
@@ -188,36 +194,36 @@ def _keep_up(run: Run) -> None:
         run.wait()
 
 
-def _said_before(desk: Desk, context: Context, request: Request) -> str | None:
+def _said_before(session: KernelSession, context: Context, request: Request) -> str | None:
     """The newest job that this cell has started with the same text, in the same role.
 
     Where nobody can be asked what to do, a cell that is run again simply runs again.
     """
-    if desk.link.kind == "kernel":
+    if session.link.kind == "kernel":
         return None
-    for job in reversed(jobs_of(desk.link, context)):
+    for job in reversed(jobs_of(session.link, context)):
         same = job["kind"] == "message" and job["request"].strip() == request.text.strip()
-        if same and job["role"] == request.role and _is_this_cell(desk, job):
+        if same and job["role"] == request.role and _is_this_cell(session, job):
             return str(job["id"])
     return None
 
 
-def _executed_before(desk: Desk, context: Context, plan: dict[str, Any]) -> str | None:
+def _executed_before(session: KernelSession, context: Context, plan: dict[str, Any]) -> str | None:
     """The newest job that executes, or has executed, this very revision."""
-    if desk.link.kind == "kernel":
+    if session.link.kind == "kernel":
         return None
     wanted = ("plan", plan["plan_id"], plan["revision"])
-    for job in reversed(jobs_of(desk.link, context)):
+    for job in reversed(jobs_of(session.link, context)):
         if (job["kind"], job["plan_id"], job["plan_revision"]) == wanted:
             return str(job["id"])
     return None
 
 
-def _is_this_cell(desk: Desk, job: dict[str, Any]) -> bool:
+def _is_this_cell(session: KernelSession, job: dict[str, Any]) -> bool:
     """Another cell may well say the same, also in an earlier notebook that had this name.
 
     What a button has sent is nobody's. Where cells have no ids, as in a console, there is no card
     to choose on either: it is sent.
     """
-    here = desk.place.cell_id
+    here = session.place.cell_id
     return here is not None and job["cell_id"] in (None, here)

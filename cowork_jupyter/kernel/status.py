@@ -7,8 +7,8 @@ from typing import Any
 
 from ..domain.roles import AgentRole
 from .addressee import role_in
-from .desk import Context, Desk
 from .output import Output, shareable
+from .session import Context, KernelSession
 
 _MOST_TITLE = 200
 """Characters of a goal that the card repeats; it is saved with the notebook."""
@@ -16,7 +16,7 @@ NOT_SENT = "Nothing was sent to a model, nothing was changed."
 
 
 def show_status(
-    desk: Desk,
+    session: KernelSession,
     *,
     health: dict[str, Any] | None = None,
     context: Context | None = None,
@@ -25,7 +25,7 @@ def show_status(
     note: str | None = None,
 ) -> None:
     """Show how things are; with a goal, why it cannot be worked on."""
-    link = desk.link
+    link = session.link
     health = health or link.request("GET", "health?fresh=true")
     if context and context["model"]:  # `-m` has chosen one for this conversation
         health = {**health, "model": {**health["model"], "name": context["model"]}}
@@ -40,7 +40,7 @@ def show_status(
         "note": note,
         "health": health,
     }
-    output = Output(link, desk.place.attended)
+    output = Output(link, session.place.attended)
     output.show(card, status_markdown(title, acting, health, note))
 
 

@@ -52,8 +52,8 @@ class FoundServer:
 def find_servers(usual: Sequence[KnownServer] | None = None) -> list[FoundServer]:
     """All that answer now, in the order in which they are known."""
     usual = KNOWN_SERVERS if usual is None else usual
-    with ThreadPoolExecutor(len(usual)) as doors:
-        return [found for found in doors.map(_knock, usual) if found]
+    with ThreadPoolExecutor(len(usual)) as http_sessions:
+        return [found for found in http_sessions.map(_knock, usual) if found]
 
 
 def _knock(at: KnownServer) -> FoundServer | None:

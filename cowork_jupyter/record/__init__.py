@@ -4,16 +4,16 @@ Both are views of the log. Nothing here stores anything.
 """
 
 from .audit import Audit, audit
-from .discretion import Discretion
 from .export import Export, ExportFormat, export
 from .facts import Facts, facts_of
+from .redactor import Redactor
 
 __all__ = [
     "Audit",
-    "Discretion",
     "Export",
     "ExportFormat",
     "Facts",
+    "Redactor",
     "audit",
     "export",
     "facts_of",

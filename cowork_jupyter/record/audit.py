@@ -14,7 +14,7 @@ from ..domain.contexts import Initiator, StepStatus
 from ..domain.plan import PlanStep
 from ..domain.roles import AgentRole
 from ..tools.base import Tool
-from .deviations import Course, Deviation, Judge, only_looks
+from .deviations import Deviation, DeviationFinder, StepGraph, only_looks
 from .facts import Facts
 from .steps import Trace, traces_of
 from .trail import Use, seconds_in, tool_uses, work_by_task
@@ -115,7 +115,7 @@ def audit(facts: Facts, tools: Mapping[str, Tool]) -> Audit:
     """Hold the plan that was carried out last against the log. `tools` says what each may do."""
     uses = tool_uses(facts.messages, facts.moves)
     traces = traces_of(facts, uses, work_by_task(facts.events))
-    judge = Judge(facts, tools, Course(traces))
+    judge = DeviationFinder(facts, tools, StepGraph(traces))
     order = _order_of_start(traces)
     steps = [
         _step_audit(trace, place, order.get(trace.step.id), judge)
@@ -143,7 +143,7 @@ def audit(facts: Facts, tools: Mapping[str, Tool]) -> Audit:
     )
 
 
-def _step_audit(trace: Trace, place: int, order: int | None, judge: Judge) -> StepAudit:
+def _step_audit(trace: Trace, place: int, order: int | None, judge: DeviationFinder) -> StepAudit:
     step, changed = trace.step, judge.changed(trace)
     return StepAudit(
         id=step.id,

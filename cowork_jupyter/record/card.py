@@ -18,7 +18,7 @@ from ..store.records import PENDING
 from .card_markdown import brief, card_markdown
 from .card_model import CardJob, CardTask, RunCardData
 from .decided import asked_by, decisions
-from .discretion import Discretion
+from .redactor import Redactor
 from .run import Run
 
 VERSION = 1
@@ -82,13 +82,13 @@ class RunCard:
 
 
 def run_card(
-    run: Run, *, host: str, model: str | None, stale: list[str], discretion: Discretion
+    run: Run, *, host: str, model: str | None, stale: list[str], redactor: Redactor
 ) -> RunCard:
     """The card of a run as it stands now. `host` says who can be asked for more."""
-    maker = _Maker(run, host, model, stale, discretion)
+    maker = _Maker(run, host, model, stale, redactor)
     fitting = (card for card in map(maker.card, _ALLOWANCES) if saved_size(card) <= MOST_CARD)
     card = next(fitting, None) or maker.card(_ALLOWANCES[-1])
-    markdown = card_markdown(run, model, discretion)
+    markdown = card_markdown(run, model, redactor)
     return RunCard(RunCardData.model_validate(card), markdown, brief(markdown))
 
 
@@ -104,7 +104,7 @@ class _Maker:
     host: str
     model: str | None
     stale: list[str]
-    discretion: Discretion
+    redactor: Redactor
 
     def card(self, allowed: Allowance) -> dict[str, Any]:
         run = self.run
@@ -207,7 +207,7 @@ class _Maker:
 
     def _cut(self, text: str, most: int) -> str:
         """Cleaned before it is cut: half a key is no key to a pattern."""
-        cleaned = self.discretion.clean(text[: most + _LONGEST_SECRET])
+        cleaned = self.redactor.clean(text[: most + _LONGEST_SECRET])
         return cleaned if len(cleaned) <= most else f"{cleaned[: most - 1]}…"
 
     def _each_trimmed(self, fields: dict[str, Any], most: int, items: int) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from ..domain.plan import PlanStep
 from ..store import Inquiry
 from ..store.records import PENDING
 from .decided import EXECUTED, asked_by
-from .discretion import Discretion
 from .markdown import code, line, quote
+from .redactor import Redactor
 from .report import duration
 from .run import Run
 from .trail import moment, tool_uses
@@ -37,12 +37,12 @@ _ROOM = ((60, 160, 1_200), (60, 60, 500), (30, 40, 300), (10, 30, 160))
 """Steps, characters of each, characters of an answer: the first that fit."""
 
 
-def card_markdown(run: Run, model: str | None, discretion: Discretion) -> str:
+def card_markdown(run: Run, model: str | None, redactor: Redactor) -> str:
     """The run as it stands now."""
-    writer = _Writer(run, model, discretion)
+    writer = _Writer(run, model, redactor)
     for steps, words, answer in _ROOM:
         text = "\n\n".join(part for part in writer.parts(steps, words, answer) if part)
-        text = discretion.clean(text)
+        text = redactor.clean(text)
         if _saved_size(text) <= MOST_MARKDOWN:
             return text
     return _cut(text, MOST_MARKDOWN)
@@ -68,10 +68,10 @@ def _saved_size(text: str) -> int:
 
 
 class _Writer:
-    def __init__(self, run: Run, model: str | None, discretion: Discretion) -> None:
+    def __init__(self, run: Run, model: str | None, redactor: Redactor) -> None:
         self._run = run
         self._model = run.usage.model or run.context.model or model
-        self._discretion = discretion
+        self._redactor = redactor
 
     def parts(self, steps: int, words: int, answer: int) -> Iterator[str]:
         """The pieces, in the order in which one wants to know them."""
@@ -208,11 +208,11 @@ class _Writer:
         return self._quote(last.text, most)
 
     def _quote(self, text: str, most: int) -> str:
-        cleaned = self._discretion.clean(text.strip()[: most + 500])
+        cleaned = self._redactor.clean(text.strip()[: most + 500])
         return quote(cleaned if len(cleaned) <= most else f"{cleaned[:most]}…")
 
     def _line(self, text: Any, most: int) -> str:
-        cleaned = " ".join(self._discretion.clean(str(text)[: most + 500]).split())
+        cleaned = " ".join(self._redactor.clean(str(text)[: most + 500]).split())
         return line(cleaned if len(cleaned) <= most else f"{cleaned[: most - 1]}…")
 
 

@@ -64,7 +64,7 @@ def only_looks(use: Use, tools: Mapping[str, Tool]) -> bool:
 
 
 @dataclass
-class Course:
+class StepGraph:
     """The steps, and what each of them had to wait for, directly or not."""
 
     traces: Mapping[str, Trace]
@@ -97,12 +97,12 @@ class Course:
 
 
 @dataclass
-class Judge:
+class DeviationFinder:
     """Finds the deviations of every step."""
 
     facts: Facts
     tools: Mapping[str, Tool]
-    course: Course
+    course: StepGraph
 
     def __post_init__(self) -> None:
         jobs = {task.job_id for trace in self.course.traces.values() for task in trace.tasks}

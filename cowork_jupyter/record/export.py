@@ -10,8 +10,8 @@ from enum import StrEnum
 
 from ..tools.base import Tool
 from .audit import audit
-from .discretion import Discretion
 from .facts import Facts
+from .redactor import Redactor
 from .report import report, title_of
 
 
@@ -45,29 +45,29 @@ class Export:
 
 
 def export(
-    facts: Facts, kind: ExportFormat, tools: Mapping[str, Tool], discretion: Discretion
+    facts: Facts, kind: ExportFormat, tools: Mapping[str, Tool], redactor: Redactor
 ) -> Export:
     """The conversation in one of the formats."""
     match kind:
         case ExportFormat.JSONL:
-            text = "".join(f"{one}\n" for one in _lines(facts, discretion))
+            text = "".join(f"{one}\n" for one in _lines(facts, redactor))
         case ExportFormat.MARKDOWN:
-            sections = report(facts, audit(facts, tools), discretion)
+            sections = report(facts, audit(facts, tools), redactor)
             text = "\n\n".join(sections) + "\n"
         case ExportFormat.NOTEBOOK:
-            sections = report(facts, audit(facts, tools), discretion)
+            sections = report(facts, audit(facts, tools), redactor)
             text = _notebook(facts.context.id, sections)
-    return Export(kind.content_type, _file_name(facts, kind, discretion), text.encode())
+    return Export(kind.content_type, _file_name(facts, kind, redactor), text.encode())
 
 
-def _lines(facts: Facts, discretion: Discretion) -> Iterator[str]:
+def _lines(facts: Facts, redactor: Redactor) -> Iterator[str]:
     """The context, then every event in order. A message is what its event carries, whole.
 
     In ASCII, so that no odd character in some text ends a line or cannot be written.
     """
-    context = {"type": "context", "data": discretion.mask_value(facts.context.model_dump())}
+    context = {"type": "context", "data": redactor.mask_value(facts.context.model_dump())}
     yield json.dumps(context)
-    for event in discretion.mask_events(facts.events):
+    for event in redactor.mask_events(facts.events):
         yield json.dumps(event)
 
 
@@ -87,9 +87,9 @@ def _notebook(context_id: str, sections: list[str]) -> str:
     return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
 
 
-def _file_name(facts: Facts, kind: ExportFormat, discretion: Discretion) -> str:
+def _file_name(facts: Facts, kind: ExportFormat, redactor: Redactor) -> str:
     """A name that any system and any header takes."""
-    words = re.findall(r"[a-z0-9]+", discretion.clean(title_of(facts)).lower())
+    words = re.findall(r"[a-z0-9]+", redactor.clean(title_of(facts)).lower())
     title = "-".join(words)[:40].strip("-") or "conversation"
     day = re.match(r"\d{4}-\d\d-\d\d", facts.context.created_at)
     return "-".join(one for one in ("cowork", day[0] if day else "", title) if one) + f".{kind}"

@@ -9,11 +9,11 @@ from ..domain.contexts import StepStatus
 from ..domain.events import UsageCharged
 from .audit import Audit, Outside, StepAudit, Work
 from .decided import EXECUTED
-from .discretion import Discretion
 from .facts import Facts
 from .markdown import code, line, quote, table
-from .talk import said
+from .redactor import Redactor
 from .trail import moment
+from .transcript import said
 
 _MARKS = {
     StepStatus.COMPLETED: "✓",
@@ -24,7 +24,7 @@ _MOST_NAMES = 12
 """Files named in one cell of a table."""
 
 
-def report(facts: Facts, audit: Audit, discretion: Discretion) -> list[str]:
+def report(facts: Facts, audit: Audit, redactor: Redactor) -> list[str]:
     """The sections, each of which can stand alone: a Markdown file, or cells of a notebook."""
     sections = [
         *_heading(facts),
@@ -32,9 +32,9 @@ def report(facts: Facts, audit: Audit, discretion: Discretion) -> list[str]:
         *_plan(audit),
         *_deviations(audit),
         *_outside(audit),
-        *_talk(facts, discretion),
+        *_talk(facts, redactor),
     ]
-    return [discretion.clean(section) for section in sections]
+    return [redactor.clean(section) for section in sections]
 
 
 def _heading(facts: Facts) -> Iterator[str]:
@@ -148,8 +148,8 @@ def _who(outside: Outside) -> str:
     return outside.role.spec.label if outside.role else "Somebody"
 
 
-def _talk(facts: Facts, discretion: Discretion) -> Iterator[str]:
-    parts = list(said(facts, discretion))
+def _talk(facts: Facts, redactor: Redactor) -> Iterator[str]:
+    parts = list(said(facts, redactor))
     if parts:
         yield f"## What was said\n\n{parts[0]}"
         yield from parts[1:]

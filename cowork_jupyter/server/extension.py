@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..domain.cell_commands import CellCommand
     from ..domain.health import Problem
     from ..domain.settings import Settings
-    from ..mcp.server.http import Doors
+    from ..mcp.server.http import HttpSessions
     from ..service import CoworkService
     from .cell_marks import CellMarks
     from .kernels import ServerKernels
@@ -62,7 +62,7 @@ class CoworkExtension(ExtensionApp):
     _service: CoworkService | None = None
     _kernels: ServerKernels | None = None
     _marks: CellMarks | None = None
-    _doors: Doors | None = None
+    _doors: HttpSessions | None = None
 
     def initialize_settings(self) -> None:
         """Give kernels their tokens from the start."""
@@ -207,12 +207,12 @@ class CoworkExtension(ExtensionApp):
             return ""
 
     @property
-    def doors(self) -> Doors:
+    def http_sessions(self) -> HttpSessions:
         """Where agents of others come in over MCP."""
         if self._doors is None:
-            from ..mcp.server.http import Doors
+            from ..mcp.server.http import HttpSessions
 
-            self._doors = Doors()
+            self._doors = HttpSessions()
         return self._doors
 
     async def stop_extension(self) -> None:

@@ -16,8 +16,8 @@ from jupyter_core.utils import ensure_async
 
 from ..domain.errors import Conflict, InvalidInput
 from ..tools.kernel.outputs import Live, Outputs
+from ..tools.kernel.stall_detector import PATIENCE, StallDetector
 from ..tools.kernel.state import Code, Failure, Ran, Run, Show, Variable, Variables
-from ..tools.kernel.vigil import PATIENCE, Vigil
 from ..tools.notebook.state import Edit, OpenElsewhere
 from ..tools.notebook.stored import locate_notebook
 from ..workspace import Workspace
@@ -45,13 +45,13 @@ class _Started:
 
     sent = False
     stopped = False
-    vigil: Vigil | None = None
+    detector: StallDetector | None = None
 
     def stop(self) -> None:
         """Nobody waits for it any more, nor wants to be asked about it."""
         self.stopped = True
-        if self.vigil is not None:
-            self.vigil.close()
+        if self.detector is not None:
+            self.detector.close()
 
 
 class ServerKernels:
@@ -213,14 +213,16 @@ class ServerKernels:
             began = time.monotonic()
             started.sent = True
             outputs = Outputs(Live(run.show))
-            vigil = started.vigil = Vigil(_pid(found.manager), run.stalled, self._patience)
+            detector = started.detector = StallDetector(
+                _pid(found.manager), run.stalled, self._patience
+            )
             self._with_code_of_agent.add(found.kernel_id)
             try:
                 request, in_tab = await self._send(workspace, found, run, line)
-                await _follow(line, request, outputs, started, vigil)
+                await _follow(line, request, outputs, started, detector)
             finally:
                 self._with_code_of_agent.discard(found.kernel_id)
-                vigil.close()
+                detector.close()
         kept = outputs.as_notebook()
         hidden = tuple(map(run.mask.everywhere, kept))
         ran = Ran(
@@ -230,7 +232,7 @@ class ServerKernels:
             seconds=time.monotonic() - began,
             omitted=outputs.omitted,
             execution_count=outputs.execution_count,
-            stalled=vigil.interrupted_after,
+            stalled=detector.interrupted_after,
         )
         # A tab shows by itself what its kernel tells, and with it a key.
         if run.code.cell_id is not None and (not in_tab or hidden != kept):
@@ -282,7 +284,7 @@ async def _until_free(line: Line, show: Show) -> None:
 
 
 async def _follow(
-    line: Line, request: str, outputs: Outputs, started: _Started, vigil: Vigil
+    line: Line, request: str, outputs: Outputs, started: _Started, detector: StallDetector
 ) -> None:
     """Gather what comes of a request until it has ended; interrupt it if nobody wants it."""
     interrupted = False
@@ -292,11 +294,11 @@ async def _follow(
             outputs.live.flush()
         elif message["parent_header"].get("msg_id") == request:
             outputs.take(message)
-            vigil.moved()
+            detector.moved()
         if started.stopped and outputs.began and not interrupted:
             interrupted = True
             await line.interrupt()
-        elif not started.stopped and outputs.began and await vigil.look():
+        elif not started.stopped and outputs.began and await detector.look():
             await line.interrupt()
     outputs.finish()
     if not outputs.began:

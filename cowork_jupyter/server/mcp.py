@@ -46,13 +46,13 @@ class McpHandler(ApiHandler):
         caller = await self.authorize("execute")
         if self.request.method not in _METHODS:
             raise web.HTTPError(405, "This address takes GET, POST and DELETE only.")
-        from ..mcp.server.desk import check_installed
+        from ..mcp.server.tool_host import check_installed
 
         check_installed()
         service, role = self.extension.service, self._role()
         # Who comes with nothing but the server's token has another name each time.
         whose = "" if self.token_authenticated else caller.name
-        door = self.extension.doors.door(
+        door = self.extension.http_sessions.door(
             (whose, role), lambda: service.guest_desk(role, caller.name)
         )
         await door.handle(self._scope(), self._receive, self._send)

@@ -17,7 +17,7 @@ from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.client import Model
 from cowork_jupyter.mcp.client.configured import ConfiguredServers
-from cowork_jupyter.mcp.client.connection import Patience, Surroundings
+from cowork_jupyter.mcp.client.connection import McpEnvironment, Patience
 from cowork_jupyter.mcp.client.facts import KnownTools
 from cowork_jupyter.mcp.client.servers import McpServers
 from cowork_jupyter.policy.pins import Pins
@@ -99,7 +99,7 @@ class House:
             ConfiguredServers(self.workspace, self.settings.user_settings, self.trust),
             KnownTools(self.settings.data_dir / "mcp_tools.json"),
             self.pins,
-            Surroundings(
+            McpEnvironment(
                 str(self.workspace), lambda: Model(base_url="", model=""), Patience(**quick)
             ),
         )

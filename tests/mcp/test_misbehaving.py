@@ -79,7 +79,7 @@ async def test_a_real_server_killed_in_the_middle_of_a_call(house: House) -> Non
         call(house, servers, slow, context, duration=PATIENCE * 2, steps=PATIENCE * 20)
     )
     await eventually(lambda: steps)
-    (server,) = (one for one in below_us("server-everything") if "leash.py" not in one.words)
+    (server,) = (one for one in below_us("server-everything") if "supervisor.py" not in one.words)
     os.kill(server.pid, signal.SIGKILL)
     with pytest.raises(CoworkError, match="it was ended by signal 9"):
         await running

@@ -15,10 +15,10 @@ import pytest
 from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.server import kernels
 from cowork_jupyter.server.kernels import WAITING
-from cowork_jupyter.tools.kernel import vigil
+from cowork_jupyter.tools.kernel import stall_detector as detector
 from cowork_jupyter.tools.kernel.outputs import MOST_TEXT
+from cowork_jupyter.tools.kernel.stall_detector import Ask, StallDetector
 from cowork_jupyter.tools.kernel.state import Code, Ran, Run
-from cowork_jupyter.tools.kernel.vigil import Ask, Vigil
 from tests.scripted import ScriptedServer, call, text
 
 from .api import Api
@@ -126,24 +126,24 @@ async def test_a_kernel_that_dies_while_it_is_waited_for_is_told(place: Place) -
 
 
 @pytest.fixture
-def vigils(monkeypatch: pytest.MonkeyPatch) -> list[Vigil]:
+def vigils(monkeypatch: pytest.MonkeyPatch) -> list[StallDetector]:
     """Those that watch, as they begin: tests say by themselves when one loses its patience."""
-    kept: list[Vigil] = []
+    kept: list[StallDetector] = []
 
-    def watched(pid: int | None, ask: Ask, patience: float) -> Vigil:
-        kept.append(Vigil(pid, ask, patience))
+    def watched(pid: int | None, ask: Ask, patience: float) -> StallDetector:
+        kept.append(StallDetector(pid, ask, patience))
         return kept[-1]
 
-    monkeypatch.setattr(kernels, "Vigil", watched)
+    monkeypatch.setattr(kernels, "StallDetector", watched)
     return kept
 
 
 @pytest.mark.usefixtures("connected")
 async def test_code_in_which_nothing_moves_is_asked_about_and_interrupted_if_the_user_says_so(
-    place: Place, api: Api, scripted: ScriptedServer, vigils: list[Vigil], monkeypatch: Any
+    place: Place, api: Api, scripted: ScriptedServer, vigils: list[StallDetector], monkeypatch: Any
 ) -> None:
     monkeypatch.setattr(place.kernels, "_patience", PATIENCE)
-    monkeypatch.setattr(vigil, "IDLE", 0.5)  # of so short a time, a tick of the clock is much
+    monkeypatch.setattr(detector, "IDLE", 0.5)  # of so short a time, a tick of the clock is much
     sleeps = "import time; print('in it', flush=True); time.sleep(1000)"
     await api.post("rules", {"effect": "allow", "rule": "run_code", "scope": "global"}, status=201)
     context = await api.new_context(notebook=NOTEBOOK, role="actor")

@@ -40,7 +40,7 @@ async def test_kernels_are_refused(jp_serverapp: Any, http_server_client: Any) -
 async def test_without_the_package_it_says_which_is_needed(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cowork_jupyter.mcp.server.desk.find_spec", lambda _name: None)
+    monkeypatch.setattr("cowork_jupyter.mcp.server.tool_host.find_spec", lambda _name: None)
     error = await api.refused("POST", "mcp", HELLO, status=503, code="no_mcp")
     assert "pip install 'cowork-jupyter[mcp]'" in error["message"]
 

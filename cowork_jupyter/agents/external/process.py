@@ -1,4 +1,4 @@
-"""The process of an external agent: on a leash, spoken to by lines of JSON."""
+"""The process of an external agent: supervised, spoken to by lines of JSON."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from ...domain.errors import Unavailable
-from ...mcp.client import leashed
-from ...mcp.client.leashed import Leashed
+from ...mcp.client import supervised
 from ...mcp.client.secrets import Resolved
+from ...mcp.client.supervised import SupervisedProcess
 from ...tools.environment import scrubbed
 
 MOST_GARBAGE = 20
@@ -24,7 +24,7 @@ _TAIL = 20
 class Lines:
     """The SDK's transport, with limits."""
 
-    def __init__(self, process: Leashed) -> None:
+    def __init__(self, process: SupervisedProcess) -> None:
         self._reader, self._writer = process.stdout, process.stdin
         self._garbage = 0
         self._writing = asyncio.Lock()
@@ -65,7 +65,7 @@ async def started(
     program = shutil.which(agent.command, path=variables.get("PATH"))
     if program is None:
         raise Unavailable(f"There is no program '{agent.command}' here.", code="no_agent")
-    process = await leashed.start(program, agent.args, variables, folder)
+    process = await supervised.start(program, agent.args, variables, folder)
     last: deque[str] = deque(maxlen=_TAIL)
     overhearing = asyncio.create_task(_overhear(process, last))
     try:
@@ -76,6 +76,6 @@ async def started(
         await asyncio.gather(overhearing, return_exceptions=True)
 
 
-async def _overhear(process: Leashed, last: deque[str]) -> None:
+async def _overhear(process: SupervisedProcess, last: deque[str]) -> None:
     while piece := await process.stderr.read(65_536):
         last.extend(piece.decode(errors="replace").splitlines())

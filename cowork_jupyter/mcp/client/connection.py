@@ -21,8 +21,8 @@ from .entry import ServerConfig
 from .facts import ToolFacts
 from .ongoing import Ongoing
 from .secrets import resolve
+from .server_requests import Wishes
 from .tail import Tail
-from .wishes import Wishes
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -57,7 +57,7 @@ class Patience:
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class McpEnvironment:
     """What all servers of a service share."""
 
     folder: str
@@ -78,7 +78,7 @@ class Connection:
     def __init__(
         self,
         config: ServerConfig,
-        around: Surroundings,
+        around: McpEnvironment,
         on_change: Callable[[], None],
         tools: tuple[ToolFacts, ...] | None = None,
     ) -> None:

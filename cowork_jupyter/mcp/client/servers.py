@@ -14,7 +14,7 @@ from ...policy.pins import Pins
 from ...policy.trust import Trust
 from ...tools.base import Tool
 from .configured import Configured, ConfiguredServers
-from .connection import Connection, Surroundings
+from .connection import Connection, McpEnvironment
 from .facts import KnownTools
 from .schema import get_ready
 from .tools import tool_name, tool_of
@@ -31,7 +31,7 @@ class McpServers:
         configured: ConfiguredServers,
         known: KnownTools,
         pins: Pins,
-        around: Surroundings,
+        around: McpEnvironment,
     ) -> None:
         self.configured = configured
         self._known = known
@@ -191,5 +191,5 @@ def servers_of(
         ConfiguredServers(settings.workspace, settings.user_settings, trust),
         KnownTools(settings.data_dir / "mcp_tools.json"),
         pins,
-        Surroundings(str(settings.workspace), model),
+        McpEnvironment(str(settings.workspace), model),
     )

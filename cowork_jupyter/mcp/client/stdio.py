@@ -19,9 +19,9 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 
-from . import leashed
-from .leashed import LONGEST_LINE, Leashed
+from . import supervised
 from .secrets import Resolved
+from .supervised import LONGEST_LINE, SupervisedProcess
 from .tail import Tail
 
 MOST_GARBAGE = 20
@@ -88,19 +88,19 @@ async def started(
             receive.close()
 
 
-async def _start(server: Resolved) -> Leashed:
+async def _start(server: Resolved) -> SupervisedProcess:
     program = server.program()
     if program is None:
         raise Misbehaved(f"there is no program '{server.command}' here")
     environment = get_default_environment() | server.env
     try:
-        return await leashed.start(program, server.args, environment, server.cwd)
+        return await supervised.start(program, server.args, environment, server.cwd)
     except (FileNotFoundError, NotADirectoryError):
         raise Misbehaved(f"its folder {server.cwd} is not there") from None
 
 
 async def _listen(
-    process: Leashed,
+    process: SupervisedProcess,
     send: MemoryObjectSendStream[SessionMessage | Exception],
     tail: Tail,
     overhearing: asyncio.Task[None],
@@ -126,7 +126,7 @@ async def _listen(
 
 
 async def _messages(
-    process: Leashed,
+    process: SupervisedProcess,
     send: MemoryObjectSendStream[SessionMessage | Exception],
     tail: Tail,
 ) -> None:
@@ -155,7 +155,9 @@ async def _messages(
             await send.send(SessionMessage(message))
 
 
-async def _speak(process: Leashed, receive: MemoryObjectReceiveStream[SessionMessage]) -> None:
+async def _speak(
+    process: SupervisedProcess, receive: MemoryObjectReceiveStream[SessionMessage]
+) -> None:
     with contextlib.suppress(OSError, anyio.ClosedResourceError):
         async with receive:
             async for message in receive:
@@ -164,7 +166,7 @@ async def _speak(process: Leashed, receive: MemoryObjectReceiveStream[SessionMes
                 await process.stdin.drain()
 
 
-async def _overhear(process: Leashed, tail: Tail) -> None:
+async def _overhear(process: SupervisedProcess, tail: Tail) -> None:
     """Keep what it writes about itself. One that writes without end is made to wait."""
     while piece := await process.stderr.read(_PIECE):
         tail.add(piece.decode(errors="replace"))

@@ -12,8 +12,8 @@ from collections.abc import Callable, Hashable
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Receive, Scope, Send
 
-from .desk import Desk
 from .protocol import server_for
+from .tool_host import ToolHost
 
 MOST_SESSIONS = 100
 """Open at the same time, at one door."""
@@ -22,7 +22,7 @@ MOST_SESSIONS = 100
 class Door:
     """The way to one desk."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ToolHost) -> None:
         # Hosts and origins are checked by the host, which knows its own names.
         self._manager = StreamableHTTPSessionManager(server_for(desk), max_sessions=MOST_SESSIONS)
         self._open = asyncio.Event()
@@ -58,13 +58,13 @@ class Door:
             await self._closing.wait()
 
 
-class Doors:
+class HttpSessions:
     """All doors of a host, each made when somebody first comes to it."""
 
     def __init__(self) -> None:
         self._doors: dict[Hashable, Door] = {}
 
-    def door(self, whose: Hashable, desk: Callable[[], Desk]) -> Door:
+    def door(self, whose: Hashable, desk: Callable[[], ToolHost]) -> Door:
         """The way in for these; the desk is made with it."""
         if whose not in self._doors:
             self._doors[whose] = Door(desk())

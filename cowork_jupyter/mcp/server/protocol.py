@@ -26,7 +26,7 @@ from ..._version import __version__
 from ...domain.errors import CoworkError
 from ...domain.roles import Permission
 from ...tools.base import Parameters, Tool, ToolResult
-from .desk import Desk, Tell
+from .tool_host import Tell, ToolHost
 
 Context = ServerRequestContext[Any, Any]
 
@@ -39,7 +39,7 @@ _INSTRUCTIONS = (
 )
 
 
-def server_for(desk: Desk) -> Server[Any]:
+def server_for(desk: ToolHost) -> Server[Any]:
     """A server that offers what the desk does."""
 
     async def list_tools(_: Context, __: PaginatedRequestParams | None) -> ListToolsResult:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from mcp.server.stdio import stdio_server
 
-from .desk import Desk
 from .protocol import server_for
+from .tool_host import ToolHost
 
 
-async def serve(desk: Desk) -> None:
+async def serve(desk: ToolHost) -> None:
     """Until the client closes the stream. What is printed meanwhile goes to stderr."""
     server = server_for(desk)
     async with stdio_server() as (incoming, outgoing):

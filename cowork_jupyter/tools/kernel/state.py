@@ -10,7 +10,7 @@ from typing import Any, Protocol, Self
 from ...domain.errors import CoworkError, NotFound, Unavailable
 from ...domain.redaction import Mask
 from ...workspace import Workspace
-from .vigil import Ask
+from .stall_detector import Ask
 
 
 @dataclass(frozen=True)

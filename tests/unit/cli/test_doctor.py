@@ -16,7 +16,7 @@ from cowork_jupyter.checkpoints import checkpoint_folder
 from cowork_jupyter.checkpoints.exclude import Exclusions
 from cowork_jupyter.checkpoints.objects import LARGE
 from cowork_jupyter.checkpoints.store import CheckpointStore, WorkspaceState
-from cowork_jupyter.cli.examination import examine
+from cowork_jupyter.cli.doctor_checks import examine
 from cowork_jupyter.cli.promises import promises_here
 from cowork_jupyter.config import Cowork
 from cowork_jupyter.domain.contexts import Context
@@ -32,7 +32,7 @@ from .terminals import run_here
 @pytest.fixture(autouse=True)
 def no_servers_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever model servers the developer runs."""
-    monkeypatch.setattr("cowork_jupyter.cli.examination.find_servers", list)
+    monkeypatch.setattr("cowork_jupyter.cli.doctor_checks.find_servers", list)
 
 
 def findings(tmp_path: Path, port: int = 0, **settings: str) -> dict[str, tuple[bool, str]]:
@@ -68,7 +68,7 @@ def test_without_a_model_it_says_how_to_connect_one_and_which_run_here(
     assert ok
     assert "COWORK_BASE_URL" in message
     server = FoundServer("ollama", "Ollama", "http://127.0.0.1:11434/v1", ())
-    monkeypatch.setattr("cowork_jupyter.cli.examination.find_servers", lambda: [server])
+    monkeypatch.setattr("cowork_jupyter.cli.doctor_checks.find_servers", lambda: [server])
     assert "Ollama at http://127.0.0.1:11434/v1" in findings(tmp_path)["model"][1]
 
 

@@ -9,8 +9,8 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from cowork_jupyter.kernel import desk as desks
-from cowork_jupyter.kernel.desk import Desk
+from cowork_jupyter.kernel import session as desks
+from cowork_jupyter.kernel.session import KernelSession
 from tests.scripted import ScriptedServer
 
 from .kernels import Cells, kernel
@@ -31,11 +31,11 @@ def connected(monkeypatch: pytest.MonkeyPatch, scripted: ScriptedServer) -> Scri
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[KernelSession]:
     """The desk of this process, in a folder of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(desks, "_desk", None)
-    made = desks.desk()
+    made = desks.session()
     yield made
     made.close()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from cowork_jupyter.kernel.commands import _DO, Command
-from cowork_jupyter.kernel.desk import Desk
+from cowork_jupyter.kernel.session import KernelSession
 
 POINTS: list[tuple[str, str, list[str]]] = [
     ("cp1", "changed", []),
@@ -35,5 +35,5 @@ class Service:
 
 def test_without_a_name_the_last_run_that_changed_something_is_taken_back() -> None:
     service = Service()
-    _DO["rollback"](Command(cast("Desk", service), None, []))
+    _DO["rollback"](Command(cast("KernelSession", service), None, []))
     assert service.asked[-1] == "POST checkpoints/cp1/rollback"

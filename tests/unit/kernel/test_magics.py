@@ -10,10 +10,10 @@ import pytest
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
-from cowork_jupyter.kernel import desk as desks
-from cowork_jupyter.kernel.desk import Desk
+from cowork_jupyter.kernel import session as desks
 from cowork_jupyter.kernel.own_link import OwnLink
 from cowork_jupyter.kernel.problem import CellProblem
+from cowork_jupyter.kernel.session import KernelSession
 
 pytestmark = pytest.mark.usefixtures("desk")
 
@@ -81,12 +81,12 @@ def test_a_card_does_not_repeat_the_whole_of_a_long_goal(
 
 
 def test_settings_count_from_the_next_cell_on(
-    desk: Desk, bundles: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+    session: KernelSession, bundles: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = desk.link
-    assert desk.link is first
+    first = session.link
+    assert session.link is first
     monkeypatch.setenv("COWORK_BASE_URL", "http://127.0.0.1:9/v1")
-    assert desk.link is not first
+    assert session.link is not first
 
 
 def test_jupyters_config_files_count_and_the_shells_own_settings_above_them(
@@ -97,10 +97,10 @@ def test_jupyters_config_files_count_and_the_shells_own_settings_above_them(
     (folder / "jupyter_config.py").write_text("c.Cowork.model = 'filed'")
     (folder / "jupyter_server_config.py").write_text("c.Cowork.max_iterations = 7")
     shell.config.Cowork.model = "nearer"
-    link = desks.desk().link
+    link = desks.session().link
     assert isinstance(link, OwnLink)
     assert (link.settings.model, link.settings.max_iterations) == ("nearer", 7)
-    desks.desk().close()
+    desks.session().close()
 
 
 def test_a_setting_that_cannot_be_is_named_in_one_line(shell: InteractiveShell) -> None:
@@ -201,7 +201,7 @@ def test_the_package_offers_its_class_without_loading_it_at_once() -> None:
 
 
 def test_a_name_in_quotes_is_the_name_without_them(
-    desk: Desk, shell: InteractiveShell, bundles: list[dict[str, Any]]
+    session: KernelSession, shell: InteractiveShell, bundles: list[dict[str, Any]]
 ) -> None:
     shell.run_cell_magic("plan", '-c "Two words"', "Say hello")
-    assert desk.find("Two words") is not None
+    assert session.find("Two words") is not None

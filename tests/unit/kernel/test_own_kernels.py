@@ -158,7 +158,7 @@ def test_code_in_which_nothing_moves_is_interrupted_and_the_run_goes_on(
     cells: Cells, model: ScriptedServer
 ) -> None:
     cells.run(
-        "import cowork_jupyter.tools.kernel.vigil as _vigil\n"
+        "import cowork_jupyter.tools.kernel.stall_detector as _vigil\n"
         "_vigil.IDLE = 0.5  # of so short a time, a tick of the clock is much\n"
         "get_ipython().config.Cowork.stall_seconds = 5.0"
     )

@@ -21,7 +21,7 @@ from cowork_jupyter.domain.contexts import (
 from cowork_jupyter.domain.messages import Message, MessageType, TextPart
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.record import Discretion
+from cowork_jupyter.record import Redactor
 from cowork_jupyter.record.card import RunCard, run_card
 from cowork_jupyter.record.run import Run, run_of
 from cowork_jupyter.store import Inquiry, PlanRevision, Store, Transaction
@@ -30,7 +30,7 @@ BEGAN, ENDED = "2026-07-04T14:00:00.000Z", "2026-07-04T14:00:12.000Z"
 MOST_SAVED = 20_000
 KEY = "sk-abcdefgh12345678"
 HOME = Path("/home/ada")
-DISCRETION = Discretion([], HOME / "sales", HOME)
+DISCRETION = Redactor([], HOME / "sales", HOME)
 
 
 def message(text: str, kind: MessageType = MessageType.TEXT, **fields: Any) -> Message:
@@ -65,7 +65,7 @@ def run(*messages: Message, **fields: Any) -> Run:
 
 
 def card_of(made: Run, stale: list[str] | None = None) -> RunCard:
-    return run_card(made, host="server", model=None, stale=stale or [], discretion=DISCRETION)
+    return run_card(made, host="server", model=None, stale=stale or [], redactor=DISCRETION)
 
 
 def saved(made: RunCard) -> int:

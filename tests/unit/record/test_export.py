@@ -14,16 +14,16 @@ from cowork_jupyter.domain.contexts import Initiator, StepStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.record import Discretion, ExportFormat, export
+from cowork_jupyter.record import ExportFormat, Redactor, export
 
 from .logs import TOOLS, Log
 
 KEY = "sk-proj-abc123def456ghi789"
-NOBODY = Discretion()
+NOBODY = Redactor()
 
 
-def exported(log: Log, kind: str = "md", discretion: Discretion = NOBODY) -> str:
-    return export(log.facts(), ExportFormat(kind), TOOLS, discretion).body.decode()
+def exported(log: Log, kind: str = "md", redactor: Redactor = NOBODY) -> str:
+    return export(log.facts(), ExportFormat(kind), TOOLS, redactor).body.decode()
 
 
 @pytest.fixture
@@ -223,7 +223,7 @@ def test_what_looks_like_a_key_is_hidden_everywhere(secret: str, kind: ExportFor
     log.use("execute_command", step="a", command="cat", output=f"{'x' * 990} {secret}")
     for piece in (secret[:3], secret[3:9], secret[9:], " and so on"):
         log.event(EventType.TEXT_DELTA, text=piece)
-    text = exported(log, kind, Discretion(["our-own-key-9"]))
+    text = exported(log, kind, Redactor(["our-own-key-9"]))
     hidden = secret.removeprefix("Bearer ")
     assert hidden not in text
     assert hidden[5:12] not in text
@@ -268,9 +268,7 @@ def test_prose_about_keys_is_no_key() -> None:
     ],
 )
 def test_a_report_tells_nothing_of_homes(text: str, cleaned: str) -> None:
-    assert (
-        Discretion(workspace=Path("/data/joe/work"), home=Path("/data/joe")).clean(text) == cleaned
-    )
+    assert Redactor(workspace=Path("/data/joe/work"), home=Path("/data/joe")).clean(text) == cleaned
 
 
 def test_colours_and_control_characters_are_left_out() -> None:

@@ -15,7 +15,7 @@ from cowork_jupyter.domain.events import Event, EventType
 from cowork_jupyter.domain.message_data import ToolCallData
 from cowork_jupyter.domain.messages import Message, MessageType
 from cowork_jupyter.domain.plan import Plan
-from cowork_jupyter.record import Discretion, ExportFormat, Facts, audit, export
+from cowork_jupyter.record import ExportFormat, Facts, Redactor, audit, export
 from cowork_jupyter.store import CheckpointRecord, PlanRevision
 
 from .logs import TOOLS
@@ -180,4 +180,4 @@ def test_the_audit_agrees_with_the_log(seed: int) -> None:
 @settings(max_examples=100, deadline=None)
 def test_every_log_can_be_exported(seed: int, kind: ExportFormat) -> None:
     facts = Dice(seed).log()
-    assert export(facts, kind, TOOLS, Discretion()).body.decode()
+    assert export(facts, kind, TOOLS, Redactor()).body.decode()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from cowork_jupyter.domain.errors import CoworkError
-from cowork_jupyter.tools.kernel.vigil import Vigil, processor_seconds
+from cowork_jupyter.tools.kernel.stall_detector import StallDetector, processor_seconds
 
 PATIENCE = 100.0
 
@@ -33,15 +33,17 @@ class World:
             self.withdrawn = True
             raise
 
-    def vigil(self, pid: int | None = 1, patience: float = PATIENCE) -> Vigil:
-        return Vigil(pid, self.ask, patience, clock=lambda: self.now, used=lambda _pid: self.used)
+    def detector(self, pid: int | None = 1, patience: float = PATIENCE) -> StallDetector:
+        return StallDetector(
+            pid, self.ask, patience, clock=lambda: self.now, used=lambda _pid: self.used
+        )
 
-    async def wait(self, vigil: Vigil, seconds: float, work: float = 0.0) -> bool:
+    async def wait(self, detector: StallDetector, seconds: float, work: float = 0.0) -> bool:
         """So many seconds pass, with so much work in each; whether to interrupt."""
         for _ in range(int(seconds)):
             self.now += 1
             self.used = None if self.used is None else self.used + work
-            if await vigil.look():
+            if await detector.look():
                 return True
             await asyncio.sleep(0)
         return False
@@ -50,26 +52,26 @@ class World:
 @pytest.mark.asyncio
 async def test_silence_is_asked_about_once_and_interrupted_if_nobody_wants_to_wait() -> None:
     world = World()
-    vigil = world.vigil()
-    assert not await world.wait(vigil, PATIENCE - 1)
+    detector = world.detector()
+    assert not await world.wait(detector, PATIENCE - 1)
     assert world.asked == []
-    assert not await world.wait(vigil, 50)
+    assert not await world.wait(detector, 50)
     assert world.asked == [PATIENCE]
     world.answer.set_result(False)
-    assert await world.wait(vigil, 2)
-    assert vigil.interrupted_after is not None
+    assert await world.wait(detector, 2)
+    assert detector.interrupted_after is not None
 
 
 @pytest.mark.asyncio
 async def test_a_working_processor_or_new_output_is_a_movement() -> None:
     world = World()
-    vigil = world.vigil()
-    assert not await world.wait(vigil, 10 * PATIENCE, work=0.1)
+    detector = world.detector()
+    assert not await world.wait(detector, 10 * PATIENCE, work=0.1)
     for _ in range(10):
-        assert not await world.wait(vigil, PATIENCE - 1)
-        vigil.moved()
+        assert not await world.wait(detector, PATIENCE - 1)
+        detector.moved()
     assert world.asked == []
-    await world.wait(vigil, 3 * PATIENCE, work=0.001)
+    await world.wait(detector, 3 * PATIENCE, work=0.001)
     assert len(world.asked) == 1, "what a kernel does to stay alive is none"
 
 
@@ -77,48 +79,48 @@ async def test_a_working_processor_or_new_output_is_a_movement() -> None:
 async def test_an_open_question_is_withdrawn_when_the_code_moves_again_or_ends() -> None:
     for work in (0.5, 0.0):
         world = World()
-        vigil = world.vigil()
-        await world.wait(vigil, PATIENCE + 5)
+        detector = world.detector()
+        await world.wait(detector, PATIENCE + 5)
         if work:
-            await world.wait(vigil, 20, work=work)
+            await world.wait(detector, 20, work=work)
         else:
-            vigil.close()
+            detector.close()
         await asyncio.sleep(0)
         assert world.withdrawn
-        assert vigil.interrupted_after is None
+        assert detector.interrupted_after is None
 
 
 @pytest.mark.asyncio
 async def test_who_said_to_wait_is_asked_again_only_after_twice_the_time() -> None:
     world = World()
-    vigil = world.vigil()
-    await world.wait(vigil, PATIENCE)
+    detector = world.detector()
+    await world.wait(detector, PATIENCE)
     world.answer.set_result(True)
-    assert not await world.wait(vigil, 1.9 * PATIENCE)
+    assert not await world.wait(detector, 1.9 * PATIENCE)
     assert len(world.asked) == 1
     world.answer = asyncio.Future()
-    assert not await world.wait(vigil, 0.3 * PATIENCE)
+    assert not await world.wait(detector, 0.3 * PATIENCE)
     assert len(world.asked) == 2
-    vigil.close()
+    detector.close()
 
 
 @pytest.mark.asyncio
 async def test_code_that_ignores_the_interrupt_is_told_and_not_waited_for() -> None:
     world = World()
     world.answer.set_result(False)
-    vigil = world.vigil()
-    assert await world.wait(vigil, PATIENCE + 5)
+    detector = world.detector()
+    assert await world.wait(detector, PATIENCE + 5)
     with pytest.raises(CoworkError, match="does not react"):
-        await world.wait(vigil, PATIENCE + 5)
+        await world.wait(detector, PATIENCE + 5)
 
 
 @pytest.mark.asyncio
 async def test_where_nobody_can_tell_nobody_is_asked() -> None:
     world = World()
-    for vigil in (world.vigil(pid=None), world.vigil(patience=0)):
-        assert not await world.wait(vigil, 5 * PATIENCE)
+    for detector in (world.detector(pid=None), world.detector(patience=0)):
+        assert not await world.wait(detector, 5 * PATIENCE)
     unknown = World(used=None)
-    assert not await unknown.wait(unknown.vigil(), 5 * PATIENCE)
+    assert not await unknown.wait(unknown.detector(), 5 * PATIENCE)
     assert world.asked == unknown.asked == []
 
 

@@ -18,9 +18,9 @@ from ..domain.message_data import (
     TextData,
 )
 from ..domain.messages import ImagePart, Message, MessageType
-from .discretion import Discretion
 from .facts import Facts
 from .markdown import code, cut, fenced, line, plain, quote
+from .redactor import Redactor
 from .trail import Use, moment, tool_uses
 
 _RUN_CODE = {"command": "bash", "code": "python"}
@@ -30,9 +30,9 @@ _MOST_CODE = (60, 4_000)
 _PICTURE = "*(a picture, left out here)*"
 
 
-def said(facts: Facts, discretion: Discretion) -> Iterator[str]:
+def said(facts: Facts, redactor: Redactor) -> Iterator[str]:
     """The conversation in sections; tool calls that follow each other share one."""
-    teller = _Teller(facts, discretion)
+    teller = _Teller(facts, redactor)
     calls: list[str] = []
     for message in facts.messages:
         if message.id in teller.uses:
@@ -50,9 +50,9 @@ def said(facts: Facts, discretion: Discretion) -> Iterator[str]:
 class _Teller:
     """Knows what is needed to retell one message."""
 
-    def __init__(self, facts: Facts, discretion: Discretion) -> None:
+    def __init__(self, facts: Facts, redactor: Redactor) -> None:
         self.uses = {use.call.id: use for use in tool_uses(facts.messages)}
-        self._discretion = discretion
+        self._redactor = redactor
         self._steps = _step_numbers(facts)
         self._answers = {
             event.data.id: event.data.value
@@ -88,7 +88,7 @@ class _Teller:
 
     def _cut(self, text: str, most: tuple[int, int], language: str) -> str:
         """The beginning, cleaned before it is cut: half a key is no key to a pattern."""
-        return fenced(cut(self._discretion.clean(plain(text)), *most), language)
+        return fenced(cut(self._redactor.clean(plain(text)), *most), language)
 
     def tell(self, message: Message) -> str:
         """One message, as its kind is told; nothing for one without words."""

@@ -1,6 +1,6 @@
-"""A leash: a small process between us and a server that we start, so that none outlives us.
+"""A supervisor: a small process between us and a server that we start, so that none outlives us.
 
-Run as a program of its own with nothing loaded: `python -I -S leash.py LIFELINE COMMAND …`. The
+Run as a program of its own with nothing loaded: `python -I -S supervisor.py LIFELINE COMMAND`. The
 server has our pipes as its own, so nothing is slower for it. When the lifeline ends, because we
 let go or are no more, the server and all that it has started are ended; when the server ends by
 itself, what it left behind is ended too.

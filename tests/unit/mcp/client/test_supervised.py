@@ -1,4 +1,4 @@
-"""A foreign program on a leash: it gets what it is given, and leaves nothing behind."""
+"""A supervised foreign program: it gets what it is given, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.mcp.client import leashed
+from cowork_jupyter.mcp.client import supervised
 
 pytestmark = pytest.mark.asyncio
 
@@ -38,7 +38,7 @@ async def test_it_has_these_variables_and_this_folder_and_no_others(
 ) -> None:
     monkeypatch.setenv("SECRET", "ours")
     words = ["-c", "echo $GIVEN $SECRET; pwd"]
-    program = await leashed.start(SHELL, words, {"GIVEN": "theirs"}, str(tmp_path))
+    program = await supervised.start(SHELL, words, {"GIVEN": "theirs"}, str(tmp_path))
     try:
         said = await program.stdout.read()
     finally:
@@ -49,9 +49,9 @@ async def test_it_has_these_variables_and_this_folder_and_no_others(
 async def test_it_may_end_by_itself_when_its_input_is_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leashed, "LAST_WORDS", 60)  # on a busy machine, starting takes a while
+    monkeypatch.setattr(supervised, "LAST_WORDS", 60)  # on a busy machine, starting takes a while
     words = ["-c", f"cat > /dev/null; touch {tmp_path}/written; exit 3"]
-    program = await leashed.start(SHELL, words, os.environ, None)
+    program = await supervised.start(SHELL, words, os.environ, None)
     await program.end()
     assert (tmp_path / "written").exists()
     assert await program.wait() == 3
@@ -59,8 +59,8 @@ async def test_it_may_end_by_itself_when_its_input_is_closed(
 
 @pytest.mark.parametrize("way", ["cut", "end"])
 async def test_what_it_started_is_ended_with_it(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leashed, "LAST_WORDS", 0.01)
-    program = await leashed.start(sys.executable, ["-c", ORPHAN], os.environ, None)
+    monkeypatch.setattr(supervised, "LAST_WORDS", 0.01)
+    program = await supervised.start(sys.executable, ["-c", ORPHAN], os.environ, None)
     orphan = int(await program.stdout.readline())
     if way == "cut":
         program.cut()
@@ -72,7 +72,7 @@ async def test_what_it_started_is_ended_with_it(way: str, monkeypatch: pytest.Mo
 async def test_a_folder_that_is_not_there_leaves_no_descriptor_open(tmp_path: Path) -> None:
     before = _pipes()
     with pytest.raises(FileNotFoundError):
-        await leashed.start(SHELL, [], os.environ, str(tmp_path / "nowhere"))
+        await supervised.start(SHELL, [], os.environ, str(tmp_path / "nowhere"))
     assert _pipes() <= before
 
 

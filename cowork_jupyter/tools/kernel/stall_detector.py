@@ -23,7 +23,7 @@ IDLE = 0.02
 """Of a processor: what a kernel uses that does nothing."""
 
 
-class Vigil:
+class StallDetector:
     """Watches one run. `look` is called often, and says when to interrupt it."""
 
     def __init__(

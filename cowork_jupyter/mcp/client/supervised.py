@@ -1,4 +1,4 @@
-"""Our side of the leash: foreign programs that speak lines of JSON, none of which outlives us."""
+"""Starts foreign programs that speak lines of JSON under a supervisor: none outlives us."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from . import leash
+from . import supervisor
 
 LONGEST_LINE = 16 * 2**20
 LAST_WORDS = 2.0
 """Seconds that a program has to end by itself once its input is closed."""
 _PATIENCE = 30.0
-"""Seconds for the leash to do its work: a moment, unless the machine is very busy."""
+"""Seconds for the supervisor to do its work: a moment, unless the machine is very busy."""
 
 
-class Leashed:
+class SupervisedProcess:
     """A running program, with its pipes."""
 
     def __init__(self, process: asyncio.subprocess.Process, lifeline: int) -> None:
@@ -54,12 +54,12 @@ class Leashed:
 
 async def start(
     program: str, arguments: Sequence[str], environment: Mapping[str, str], folder: str | None
-) -> Leashed:
-    """Start a program on a leash, in this folder and with these variables alone."""
+) -> SupervisedProcess:
+    """Start a supervised program, in this folder and with these variables alone."""
     end, lifeline = os.pipe()
     try:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-S", "-X", "utf8", leash.__file__, str(end)),
+            *(sys.executable, "-I", "-S", "-X", "utf8", supervisor.__file__, str(end)),
             *(program, *arguments),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
@@ -75,4 +75,4 @@ async def start(
         raise
     finally:
         os.close(end)
-    return Leashed(process, lifeline)
+    return SupervisedProcess(process, lifeline)

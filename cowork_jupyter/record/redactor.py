@@ -31,7 +31,7 @@ _HOMES = re.compile(_BEGIN + r"(?:(?:/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s'\
 
 
 @dataclass(frozen=True)
-class Discretion:
+class Redactor:
     """Knows what to hide."""
 
     keys: Sequence[str] = ()
@@ -45,7 +45,7 @@ class Discretion:
         return re.compile("|".join([*own, *_SECRETS]))
 
     @classmethod
-    def of(cls, settings: Settings, keys: Sequence[str] = ()) -> Discretion:
+    def of(cls, settings: Settings, keys: Sequence[str] = ()) -> Redactor:
         """What to hide of a service with these settings and keys."""
         try:
             home = Path.home()

@@ -20,7 +20,7 @@ from ..policy.rulebook import RuleBook
 from ..policy.trust import Trust
 from ..tools.registry import rule_names
 from ..workspace.sandbox.sandbox import Sandbox
-from .examination_mcp import examine_servers
+from .doctor_checks_mcp import examine_servers
 from .finding import Finding, judged
 from .installation import examine_installation
 

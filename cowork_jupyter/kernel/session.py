@@ -22,7 +22,7 @@ _MOST_TITLE = 80
 Context = dict[str, Any]
 
 
-class Desk:
+class KernelSession:
     """One for each kernel: magics, cards and `Cowork` objects share it."""
 
     def __init__(self, shell: Any = None) -> None:
@@ -188,16 +188,16 @@ def _text(message: dict[str, Any]) -> str:
     return "".join(part.get("text", "") for part in message["content"])
 
 
-_desk: Desk | None = None
+_session: KernelSession | None = None
 
 
-def desk() -> Desk:
+def session() -> KernelSession:
     """The desk of this kernel."""
-    global _desk
+    global _session
     shell = _shell()
-    if _desk is None or _desk._shell is not shell:
-        _desk = Desk(shell)
-    return _desk
+    if _session is None or _session._shell is not shell:
+        _session = KernelSession(shell)
+    return _session
 
 
 def _shell() -> Any:

@@ -14,9 +14,9 @@ from typing import Literal
 
 from .tables import SUFFIXES
 
-Wish = Literal["order", "explain", "profile", "clean", "join", "plot", "model"]
+Intent = Literal["order", "explain", "profile", "clean", "join", "plot", "model"]
 
-_WORDS: dict[Wish, str] = {
+_WORDS: dict[Intent, str] = {
     "join": r"join|merge|combine",
     "model": r"model|predict\w*|regression|classif\w*|baseline|forecast",
     "clean": r"clean\w*|missing|duplicates?|dedup\w*|impute|tidy",
@@ -24,7 +24,7 @@ _WORDS: dict[Wish, str] = {
     "profile": r"profile|describe|explor\w*|overview|summary|summari[sz]e|statistics|analy[sz]e"
     r"|analysis|look at|inspect|understand|eda",
 }
-_FOUND = {wish: re.compile(rf"\b(?:{words})\b") for wish, words in _WORDS.items()}
+_FOUND = {intent: re.compile(rf"\b(?:{words})\b") for intent, words in _WORDS.items()}
 _ORDER = re.compile(r"\b(?:order|sort|arrange|rearrange|reorder|tidy)\b.*\b(?:cells?|notebook)\b")
 _CELLS = re.compile(r"\bcells?\b.*\bin (?:the right )?order\b")
 _EXPLAIN = re.compile(r"\b(?:explain|describe|summari[sz]e|understand|what does|what is in)\b")
@@ -36,7 +36,7 @@ _BLANKS = re.compile(r"\s+|\\ |%20")
 _ALIKE = {**dict.fromkeys(map(ord, "‘’ʼ"), "'"), **dict.fromkeys(map(ord, "“”„«»"), '"')}
 
 
-def wishes_in(text: str, names: Sequence[str] = ()) -> list[Wish]:
+def intents_in(text: str, names: Sequence[str] = ()) -> list[Intent]:
     """What is asked for, in the order in which it is best done.
 
     `names` are words of the user's own, such as columns, which ask for nothing.
@@ -47,13 +47,13 @@ def wishes_in(text: str, names: Sequence[str] = ()) -> list[Wish]:
         return ["order"]
     if about_notebook and _EXPLAIN.search(words):
         return ["explain"]
-    found = {wish for wish, pattern in _FOUND.items() if pattern.search(words)}
+    found = {intent for intent, pattern in _FOUND.items() if pattern.search(words)}
     if "clean" in found and _COUNTING.search(words):
         found = (found - {"clean"}) | {"profile"}
     if found == {"profile"} and re.search(r"\banaly", words):
         found.add("plot")
-    order: tuple[Wish, ...] = ("profile", "clean", "join", "plot", "model")
-    return [wish for wish in order if wish in found]
+    order: tuple[Intent, ...] = ("profile", "clean", "join", "plot", "model")
+    return [intent for intent in order if intent in found]
 
 
 def quoted(text: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cowork_jupyter.guide.wishes import columns_in, named_in, wishes_in
+from cowork_jupyter.guide.intents import columns_in, intents_in, named_in
 
 
 @pytest.mark.parametrize(
@@ -26,12 +26,12 @@ from cowork_jupyter.guide.wishes import columns_in, named_in, wishes_in
         ("", []),
     ],
 )
-def test_words_tell_what_is_wanted(text: str, wishes: list[str]) -> None:
-    assert wishes_in(text) == wishes
+def test_words_tell_what_is_wanted(text: str, intents: list[str]) -> None:
+    assert intents_in(text) == intents
 
 
 def test_names_of_columns_ask_for_nothing() -> None:
-    assert wishes_in("plot the model year", ["model year"]) == ["plot"]
+    assert intents_in("plot the model year", ["model year"]) == ["plot"]
 
 
 def test_files_are_found_by_path_name_or_stem() -> None:

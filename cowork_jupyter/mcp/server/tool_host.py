@@ -14,7 +14,7 @@ Tell = Callable[[str], Awaitable[None]]
 """Says to the caller how its call is getting on."""
 
 
-class Desk(Protocol):
+class ToolHost(Protocol):
     """Where agents of others call our tools, under one role."""
 
     role: AgentRole
