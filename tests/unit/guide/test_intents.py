@@ -8,7 +8,7 @@ from cowork_jupyter.guide.intents import columns_in, intents_in, named_in
 
 
 @pytest.mark.parametrize(
-    ("text", "wishes"),
+    ("text", "intents"),
     [
         ("Profile sales.csv", ["profile"]),
         ("profile the table and plot revenue over time", ["profile", "plot"]),

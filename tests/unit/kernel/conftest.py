@@ -34,7 +34,7 @@ def connected(monkeypatch: pytest.MonkeyPatch, scripted: ScriptedServer) -> Scri
 def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[KernelSession]:
     """The desk of this process, in a folder of its own."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(desks, "_desk", None)
+    monkeypatch.setattr(desks, "_session", None)
     made = desks.session()
     yield made
     made.close()

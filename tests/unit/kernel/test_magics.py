@@ -15,7 +15,7 @@ from cowork_jupyter.kernel.own_link import OwnLink
 from cowork_jupyter.kernel.problem import CellProblem
 from cowork_jupyter.kernel.session import KernelSession
 
-pytestmark = pytest.mark.usefixtures("desk")
+pytestmark = pytest.mark.usefixtures("session")
 
 
 @pytest.fixture(autouse=True)
