@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MOST_TITLE = 80
+MAX_TITLE = 80
 
 
 class CoworkService(Parts):
@@ -597,7 +597,7 @@ class CoworkService(Parts):
 
 
 def _title(text: str) -> str:
-    return text.strip().partition("\n")[0][:MOST_TITLE]
+    return text.strip().partition("\n")[0][:MAX_TITLE]
 
 
 def _team_tools(role: AgentRole) -> list[str]:

@@ -38,10 +38,10 @@ from ..domain.roles import Permission
 from ..record.markdown import cut, fenced
 from ..tools.base import Tool
 
-MOST_LINES, MOST_CHARACTERS = 400, 20_000
+MAX_LINES, MAX_CHARACTERS = 400, 20_000
 """Of a result that are shown; all of it is in the store."""
-MOST_PLACES = 20
-_MOST_TITLE = 120
+MAX_PLACES = 20
+_MAX_TITLE = 120
 
 Content = (
     schema.ContentToolCallContent | schema.FileEditToolCallContent | schema.TerminalToolCallContent
@@ -92,7 +92,7 @@ class Portrayal:
         )
         words = f"`{command}`" if command else f"{tool} {about}"
         line = " ".join(words.split())
-        return line if len(line) <= _MOST_TITLE else f"{line[: _MOST_TITLE - 1]}…"
+        return line if len(line) <= _MAX_TITLE else f"{line[: _MAX_TITLE - 1]}…"
 
     def kind(self, name: str) -> schema.ToolKind:
         """What sort of thing a tool does, by what it may do."""
@@ -111,7 +111,7 @@ class Portrayal:
 
     def places(self, paths: Iterable[Any], line: object = None) -> list[schema.ToolCallLocation]:
         """Where in the workspace something happens."""
-        found = [one for one in dict.fromkeys(paths) if isinstance(one, str)][:MOST_PLACES]
+        found = [one for one in dict.fromkeys(paths) if isinstance(one, str)][:MAX_PLACES]
         number = line if isinstance(line, int) and line > 0 else None
         return [schema.ToolCallLocation(path=self.absolute(one), line=number) for one in found]
 
@@ -152,7 +152,7 @@ class Portrayal:
 
 def output(text: str) -> Content:
     """What a tool has given, as a block that nothing in it can leave."""
-    return tool_content(text_block(fenced(cut(text, MOST_LINES, MOST_CHARACTERS))))
+    return tool_content(text_block(fenced(cut(text, MAX_LINES, MAX_CHARACTERS))))
 
 
 def hunks(unified: str) -> Iterator[tuple[str | None, str]]:

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 logger = logging.getLogger(__name__)
 
-LARGEST_FRAME = 50 * 1024 * 1024
+MAX_FRAME_SIZE = 50 * 1024 * 1024
 """Bytes of one line. A longer one is read over and refused."""
 _AHEAD = 64
 """Frames that are read before the ones ahead of them are taken."""
@@ -109,11 +109,11 @@ class Wire:
 
     def _read_line(self) -> bytes:
         try:
-            line = self._incoming.readline(LARGEST_FRAME)
-            if len(line) < LARGEST_FRAME or line.endswith(b"\n"):
+            line = self._incoming.readline(MAX_FRAME_SIZE)
+            if len(line) < MAX_FRAME_SIZE or line.endswith(b"\n"):
                 return line
             while line and not line.endswith(b"\n"):
-                line = self._incoming.readline(LARGEST_FRAME)
+                line = self._incoming.readline(MAX_FRAME_SIZE)
             return _TOO_LONG
         except OSError:
             return b""

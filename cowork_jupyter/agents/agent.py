@@ -51,7 +51,7 @@ from .notebook_lookup import describe_notebook_context
 from .tool_runner import ToolRunner
 from .user import User
 
-MOST_TEMPLATES = 3
+MAX_TEMPLATES = 3
 """Saved plans that a planner is shown."""
 
 
@@ -200,7 +200,7 @@ class AgentFactory:
         if "plan" not in role.spec.formats:
             return []
         outlines = [one.outline for one in self.templates.listing().items]
-        return closest(outlines, request, MOST_TEMPLATES)
+        return closest(outlines, request, MAX_TEMPLATES)
 
     def _facts(self, context: Context) -> dict[str, str]:
         facts = {

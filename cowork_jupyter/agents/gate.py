@@ -38,7 +38,7 @@ from .log import RunLog
 from .untrusted import warning_about
 from .user import ONCE, Approver, AsksAhead, PermissionRequest, Unasked
 
-MOST_SHOWN = 200_000
+MAX_SHOWN = 200_000
 """Characters that a card shows of a call; of longer ones nobody reads all."""
 _LASTING: tuple[ChosenScope, ...] = ("session", "workspace", "global")
 
@@ -383,7 +383,7 @@ def _shown(resolved: _Resolved) -> CallPreview:
         kind, text = "path", call.parts[0].shown
     else:
         kind, text = "text", json.dumps(dict(call.parameters), indent=2, ensure_ascii=False)
-    return CallPreview(kind=kind, text=visible(text[:MOST_SHOWN]), complete=len(text) <= MOST_SHOWN)
+    return CallPreview(kind=kind, text=visible(text[:MAX_SHOWN]), complete=len(text) <= MAX_SHOWN)
 
 
 def _denied(tool: Tool, why: str, code: str = "denied") -> Forbidden:

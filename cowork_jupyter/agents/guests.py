@@ -31,9 +31,9 @@ from .loop import Outcome
 from .progress import ReportingApprover, Say, reporting_progress
 from .tool_runner import Handled, ToolRunner
 
-LARGEST_RESULT = 20_000
+MAX_RESULT_SIZE = 20_000
 """Tokens of a result that are handed over; some clients take no more than a bit above."""
-_LONGEST_NAME = 60
+_MAX_NAME_LENGTH = 60
 
 
 class McpGuests:
@@ -68,7 +68,7 @@ class McpGuests:
         self, guest: str, tool: str, parameters: dict[str, Any], tell: Tell
     ) -> ToolResult:
         """Run one call, once it is allowed; `CoworkError` says why it was not or went wrong."""
-        name = visible(guest.strip())[:_LONGEST_NAME] or "another agent"
+        name = visible(guest.strip())[:_MAX_NAME_LENGTH] or "another agent"
         known = self._guests.setdefault(name, _Guest(self, name))
         handled = await known.call(ToolCall(tool=tool, parameters=parameters), tell)
         if handled.error is not None:
@@ -80,7 +80,7 @@ class McpGuests:
 def _bounded(result: ToolResult, tool: str) -> ToolResult:
     """The result as a model can take it; the store has it whole."""
     hint = f"To see it, call {tool} again for a smaller part, such as fewer lines."
-    return replace(result, text=cut_middle(result.text, LARGEST_RESULT, estimate_tokens, hint))
+    return replace(result, text=cut_middle(result.text, MAX_RESULT_SIZE, estimate_tokens, hint))
 
 
 @dataclass

@@ -20,7 +20,7 @@ from .steering import read_queued
 from .tool_runner import Handled, ToolRunner
 from .user import User
 
-MOST_STRIKES = 3
+MAX_STRIKES = 3
 """Unusable replies in a row that end the run."""
 
 _EMPTY = "The reply was empty."
@@ -112,7 +112,7 @@ class AgentLoop:
         handled = await self.runner.run(calls.tools)
         misused = [one for one in handled if one.misused]
         self._strikes = self._strikes + 1 if len(misused) == len(handled) else 0
-        if self._strikes >= MOST_STRIKES:
+        if self._strikes >= MAX_STRIKES:
             return self._give_up(str(misused[-1].error))
         if calls.terminate or any(call.terminate for call in calls.tools):
             return self._terminated(reply, handled)
@@ -167,14 +167,14 @@ class AgentLoop:
         """Keep what the model wrote, and tell it what was wrong with it."""
         self._strikes += 1
         self.log.say("assistant", reply.raw, reply.beside_text(problem))
-        if self._strikes >= MOST_STRIKES:
+        if self._strikes >= MAX_STRIKES:
             return self._give_up(problem)
         self.log.say("system", _REPAIR.format(problem=problem))
         circle = self._guard.observe(())
         return await self._leave_circle(circle) if circle else None
 
     def _give_up(self, problem: str) -> Outcome:
-        error = f"The model gave {MOST_STRIKES} unusable replies in a row. The last: {problem}"
+        error = f"The model gave {MAX_STRIKES} unusable replies in a row. The last: {problem}"
         return Outcome(JobStatus.FAILED, error)
 
     async def _leave_circle(self, circle: str) -> Outcome | None:

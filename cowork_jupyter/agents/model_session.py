@@ -26,7 +26,7 @@ from ..llm.history import IMAGE_TOKENS, cost_of, optimize_history_by_tokens
 from ..llm.reader import ReplyReader
 from ..llm.reply import Delta, Reply, TextDelta
 from ..llm.tokens import TokenCounter
-from ..llm.vision import MOST_SENT, VisionSupport, with_pictures
+from ..llm.vision import MAX_SENT, VisionSupport, with_pictures
 from ..policy.visible import spell_hidden
 from ..store import PlanRevision
 from .budget import Budget
@@ -147,7 +147,7 @@ class ModelSession:
         revision, goal = self._plan(), self._goal()
         progress = standing_of(revision.plan) if revision else ""
         standing = [self.log.message("system", progress)] if progress else []
-        pictures = MOST_SENT if self.vision.sees(self._name) else 0
+        pictures = MAX_SENT if self.vision.sees(self._name) else 0
         aside = cost_of(self._aside, self.counter)
         # A model that reads little should rather read what was said.
         is_told = bool(self.note) and aside * _NOTE_SHARE <= self.history_tokens

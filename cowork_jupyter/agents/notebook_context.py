@@ -23,14 +23,14 @@ _INTRODUCTION = f"{TITLE}. What is indented is text from their notebook: data, n
 
 _RESERVED = 90
 """Tokens kept free for saying what is left out, and for the end."""
-_LEAST = 25
+_MIN = 25
 """Tokens below which a cell is not begun."""
 _OUTPUT = 1_500
 """Characters of what the cell has put out, at most."""
 _BEFORE, _AFTER, _LAST = 3, 2, 10
-_MOST_NAMED = 12
-_LONGEST_LINE = 160
-_MOST_SOURCE = 50_000
+_MAX_NAMED = 12
+_MAX_LINE_LENGTH = 160
+_MAX_SOURCE = 50_000
 """Characters of a cell in which names are looked for."""
 
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -93,7 +93,7 @@ class _Page:
 
     def put_cut(self, place: float, head: str, text: str, limit: int) -> bool:
         """Add a piece that may be shortened in its middle, to about this many tokens."""
-        while limit >= _LEAST:
+        while limit >= _MIN:
             if self.put(place, _with_head(head, cut_middle(text, limit, self.count))):
                 return True
             limit = limit * 3 // 4
@@ -146,7 +146,7 @@ class _CellsAround:
         if self._active is None:
             for index in range(len(self._cells) - 1, max(-1, len(self._cells) - 1 - _LAST), -1):
                 first = next(iter(self._cells[index].source.strip().splitlines()), "")
-                self._put(index, "begins", first[:_LONGEST_LINE], self._page.room)
+                self._put(index, "begins", first[:_MAX_LINE_LENGTH], self._page.room)
             return
         for index in _around(self._active, len(self._cells)):
             self._put(index, "", self._cells[index].source, self._page.room // 2)
@@ -191,7 +191,7 @@ def _named(where: NotebookContext, shown: Iterable[CellState]) -> Iterator[Varia
     near = [*places, *(index for at in places for index in _around(at, len(cells)))]
     for index in near or range(max(0, len(cells) - _LAST), len(cells)):
         if cells[index].cell_type == "code":
-            for name in _NAME.findall(cells[index].source[:_MOST_SOURCE]):
+            for name in _NAME.findall(cells[index].source[:_MAX_SOURCE]):
                 if name in known:
                     yield known.pop(name)
 
@@ -224,8 +224,8 @@ def _changed(found: Changes) -> str:
 
 
 def _ids(cells: tuple[str, ...]) -> str:
-    more = len(cells) - _MOST_NAMED
-    named = ", ".join(_line(one) for one in cells[:_MOST_NAMED])
+    more = len(cells) - _MAX_NAMED
+    named = ", ".join(_line(one) for one in cells[:_MAX_NAMED])
     return f"{named} and {more} more" if more > 0 else named
 
 
@@ -250,7 +250,7 @@ def _with_head(head: str, text: str) -> str:
 
 def _line(text: str) -> str:
     """On one line, however the text is broken."""
-    return " ".join(text.split())[:_LONGEST_LINE]
+    return " ".join(text.split())[:_MAX_LINE_LENGTH]
 
 
 def _says_only(cell: CellState, request: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..domain.contexts import StepStatus
 from ..domain.plan import Plan
 
-MOST_LISTED = 50
+MAX_LISTED = 50
 """Steps of one status that are named."""
 
 
@@ -26,5 +26,5 @@ def standing_of(plan: Plan) -> str:
 
 
 def _listed(status: StepStatus, steps: list[str]) -> str:
-    more = len(steps) - MOST_LISTED
-    return f"{status}: {', '.join(steps[-MOST_LISTED:])}{f' and {more} more' if more > 0 else ''}"
+    more = len(steps) - MAX_LISTED
+    return f"{status}: {', '.join(steps[-MAX_LISTED:])}{f' and {more} more' if more > 0 else ''}"

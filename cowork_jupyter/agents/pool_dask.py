@@ -22,7 +22,7 @@ from .log import RunLog
 from .pool_cluster import Attempt, Cluster, Lost
 from .pool_worker import Order
 
-MOST_ATTEMPTS = 3
+MAX_ATTEMPTS = 3
 """Workers that may die during one harmless call, before it is given up."""
 QUEUED = 5.0
 """Seconds without a free worker after which that is said."""
@@ -71,7 +71,7 @@ class _TaskAtWork:
 
     async def _run(self, tool: Tool, parameters: Parameters, context: ToolContext) -> ToolResult:
         """Run a call; once more elsewhere if its worker is lost and that can do no harm."""
-        for _ in range(MOST_ATTEMPTS):
+        for _ in range(MAX_ATTEMPTS):
             order = Order(
                 attempt=new_id("attempt"),
                 tool=tool.name,
@@ -99,7 +99,7 @@ class _TaskAtWork:
                 return replace(result, data={**result.data, "worker": attempt.worker})
             finally:
                 waiting.cancel()
-        raise Unavailable(f"{MOST_ATTEMPTS} workers were lost during {tool.name}.")
+        raise Unavailable(f"{MAX_ATTEMPTS} workers were lost during {tool.name}.")
 
     def _face_loss(self, tool: Tool, attempt: Attempt) -> None:
         what = f"The worker {attempt.worker} was lost during {tool.name}."

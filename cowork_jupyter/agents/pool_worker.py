@@ -24,7 +24,7 @@ from ..domain.settings import Settings
 from ..tools.base import ToolContext, ToolResult
 from ..tools.registry import default_tools
 from ..workspace.sandbox.sandbox import Sandbox
-from .tool_runner import MOST_SHOWN_OUTPUT
+from .tool_runner import MAX_SHOWN_OUTPUT
 
 LOOK = 0.05
 """Seconds between two looks whether anybody still wants this."""
@@ -170,7 +170,7 @@ class _Output:
 
     def __init__(self, send: Send) -> None:
         self._send = send
-        self._room = MOST_SHOWN_OUTPUT
+        self._room = MAX_SHOWN_OUTPUT
         self._pieces: list[str] = []
         self._loop = asyncio.get_running_loop()
 

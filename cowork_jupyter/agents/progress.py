@@ -13,8 +13,8 @@ from .user import Approver, PermissionRequest, Ruling
 
 AGAIN = 5.0
 """Seconds of silence after which the last words are said again."""
-_LONGEST = 500
-_MOST_UNTOLD = 100
+_MAX_LENGTH = 500
+_MAX_UNTOLD = 100
 """Words that wait for a slow client; what comes beyond that it does not hear."""
 _LAST_WORDS = 1.0
 """Seconds that a call waits for its last words to be taken."""
@@ -33,10 +33,10 @@ async def reporting_progress(tool: str, tell: Tell) -> AsyncIterator[Say]:
 
     Nothing is told of a call that is over sooner than that and says nothing.
     """
-    words = asyncio.Queue[str](_MOST_UNTOLD)
+    words = asyncio.Queue[str](_MAX_UNTOLD)
 
     def say(text: str) -> None:
-        if text := text.strip()[-_LONGEST:]:
+        if text := text.strip()[-_MAX_LENGTH:]:
             with suppress(asyncio.QueueFull):
                 words.put_nowait(text)
 

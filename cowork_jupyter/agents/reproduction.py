@@ -13,8 +13,8 @@ from ..tools.notebook.hidden import hidden_state
 from ..tools.notebook.state import CellState, NotebookState
 
 _ASKS_THE_AGENT = re.compile(r"\s*%%(?:plan|act|ask)\b")
-MOST_HIDDEN = 50
-MOST_ERROR = 2000
+MAX_HIDDEN = 50
+MAX_ERROR = 2000
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Trial:
         if ran.failure is None:
             state.ran += 1
             return
-        said = f"{ran.failure.name}: {ran.failure.message}"[:MOST_ERROR]
+        said = f"{ran.failure.name}: {ran.failure.message}"[:MAX_ERROR]
         cell = self.code[state.ran]
         state.failed = FailedCell(
             cell_id=cell.id, cell=self._number(cell.id), line=ran.failure.line, error=said
@@ -69,7 +69,7 @@ class Trial:
                 name=one.name,
                 message=one.message,
             )
-            for one in hidden_state(self.notebook.cells)[:MOST_HIDDEN]
+            for one in hidden_state(self.notebook.cells)[:MAX_HIDDEN]
         ]
 
     def _number(self, cell_id: str) -> int:

@@ -42,10 +42,10 @@ from .user import User
 
 logger = logging.getLogger(__name__)
 
-MOST_SHOWN_OUTPUT = 64 * 1024
+MAX_SHOWN_OUTPUT = 64 * 1024
 """Characters of a call's output that are shown while it runs; the result has all of it."""
 
-MOST_FILES_AT_ONCE = 20
+MAX_FILES_AT_ONCE = 20
 """A search that touches more than this says little about any single file."""
 
 _MISUSE = {"unknown_tool", "bad_parameters"}
@@ -79,7 +79,7 @@ class _LiveOutput:
         self._log = log
         self._listener = listener
         self._stream = MaskedStream(log.mask)
-        self._room = MOST_SHOWN_OUTPUT
+        self._room = MAX_SHOWN_OUTPUT
 
     def add(self, text: str) -> None:
         self._show(self._stream.add(text))
@@ -233,7 +233,7 @@ class ToolRunner:
 
     def _remember_files(self, call: ToolCall, result: ToolResult) -> None:
         paths = result.facts.paths
-        if self._only_looks(call) and len(paths) <= MOST_FILES_AT_ONCE:
+        if self._only_looks(call) and len(paths) <= MAX_FILES_AT_ONCE:
             self.files_read |= {path: fingerprint(self.workspace, path) for path in paths}
 
     def _context(self, clearance: Clearance, output: Callable[[str], None]) -> ToolContext:

@@ -19,9 +19,9 @@ from ..policy.shell import Effect
 from ..policy.visible import visible
 from ..store import Store
 
-_MOST_MESSAGES = 300
-_MOST_SOURCES = 3
-_SHORTEST_NAME = 4
+_MAX_MESSAGES = 300
+_MAX_SOURCES = 3
+_MIN_NAME_LENGTH = 4
 _OWN_WORDS = frozenset({
     "create_file", "update_file", "delete_file", "create_notebook", "insert_cell", "edit_cell",
     "move_cell", "delete_cell", "list_directory", "get_file_info", "find_tools",
@@ -72,7 +72,7 @@ def _recent(store: Store, context_id: str) -> _Recent:
     agent are no new beginning: whoever misleads it could let it ask.
     """
     results: list[Message] = []
-    for message in islice(store.newest_messages(context_id), _MOST_MESSAGES):
+    for message in islice(store.newest_messages(context_id), _MAX_MESSAGES):
         data = message.data
         if message.role == "user" and isinstance(data, TextData) and not data.answer:
             return _Recent(results, message.text)
@@ -108,7 +108,7 @@ def _is_named(name: str, result: Message, recent: _Recent) -> bool:
     """Whether it is in the text, which is not about it anyway, and the user has not named it."""
     assert isinstance(result.data, ToolResultData)
     own = [path.rpartition("/")[2] for path in result.data.facts.paths]
-    if len(name) < _SHORTEST_NAME or name in own or name in recent.wanted:
+    if len(name) < _MIN_NAME_LENGTH or name in own or name in recent.wanted:
         return False
     found = rf"(?<![\w-]){re.escape(name)}(?![\w-])"
     return name in result.text and re.search(found, result.text) is not None
@@ -116,7 +116,7 @@ def _is_named(name: str, result: Message, recent: _Recent) -> bool:
 
 def _listed(results: Sequence[Message]) -> str:
     sources = dict.fromkeys(source for one in results for source in _sources(one))
-    shown = list(sources)[:_MOST_SOURCES]
+    shown = list(sources)[:_MAX_SOURCES]
     more = len(sources) - len(shown)
     return ", ".join([*shown, f"{more} more"] if more else shown)
 

@@ -12,7 +12,7 @@ from ..domain.events import ChosenScope, PermissionRequested
 from ..domain.roles import AgentRole
 from ..policy.decision import Decision
 from ..policy.rulebook import RuleBook
-from ..policy.rules import LONGEST_RULE, Effect, Rule, Scope
+from ..policy.rules import MAX_RULE_LENGTH, Effect, Rule, Scope
 from ..policy.trust import fingerprint_of
 from ..store import Inquiry
 from .calls import Call
@@ -69,7 +69,7 @@ class NewRule(Request):
     """`POST rules`."""
 
     effect: Effect
-    rule: Annotated[str, Field(min_length=1, max_length=LONGEST_RULE)]
+    rule: Annotated[str, Field(min_length=1, max_length=MAX_RULE_LENGTH)]
     scope: Scope
     context_id: Name | None = None
 

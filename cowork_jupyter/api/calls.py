@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..service import CoworkService
     from .routes import Route
 
-LARGEST_BODY = 8 * 1024 * 1024
+MAX_BODY_SIZE = 8 * 1024 * 1024
 JUPYTERS = {"token", "_xsrf", "no_track_activity"}
 """Query parameters that are meant for the Jupyter server."""
 M = TypeVar("M", bound=BaseModel)
@@ -138,8 +138,8 @@ def parse_body(raw: bytes, model: type[M]) -> M:
     Read twice: once to tell what is no JSON, then strictly, so that `"yes"` is no boolean.
     """
     raw = raw or b"{}"
-    if len(raw) > LARGEST_BODY:
-        raise TooLarge(f"The body is larger than {LARGEST_BODY // 2**20} MiB.")
+    if len(raw) > MAX_BODY_SIZE:
+        raise TooLarge(f"The body is larger than {MAX_BODY_SIZE // 2**20} MiB.")
     try:
         json.loads(raw)
     except (ValueError, RecursionError):

@@ -14,7 +14,7 @@ from contextlib import suppress
 Attributes = tuple[tuple[str, bytes], ...]
 """Names and values, sorted."""
 
-MOST = 64 * 1024
+MAX = 64 * 1024
 """Bytes of all values of one file; where there are more, none is kept."""
 _OURS = "user."
 
@@ -30,7 +30,7 @@ def attributes_of(file: int) -> Attributes:
         found = sorted((name, os.getxattr(file, name)) for name in names if name.startswith(_OURS))
     except OSError:
         return ()
-    return tuple(found) if sum(len(value) for _, value in found) <= MOST else ()
+    return tuple(found) if sum(len(value) for _, value in found) <= MAX else ()
 
 
 def attributes_to_list(attributes: Attributes) -> list[list[str]]:

@@ -13,7 +13,7 @@ from .database import Database
 
 PACK = 1024 * 1024
 GATHERED = 16 * PACK
-MOST_AT_ONCE = 20_000
+MAX_AT_ONCE = 20_000
 """Bytes and contents that are gathered before they are stored."""
 LOOKED_UP = 900
 TOLD_AT_ONCE = 180
@@ -42,7 +42,7 @@ class Batch:
         if digest not in self._pending:
             self._pending[digest] = content
             self._size += len(content)
-            if self._size >= GATHERED or len(self._pending) >= MOST_AT_ONCE:
+            if self._size >= GATHERED or len(self._pending) >= MAX_AT_ONCE:
                 self._hand_over()
         return digest
 

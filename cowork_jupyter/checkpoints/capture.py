@@ -20,7 +20,7 @@ from .objects import LARGE, Objects
 from .scan import YOUNG
 from .snapshot import NOTHING, Snapshot
 
-_MOST_REMEMBERED = 10_000
+_MAX_REMEMBERED = 10_000
 
 
 class Known(NamedTuple):
@@ -109,7 +109,7 @@ class Capture:
         young = time.time_ns() - YOUNG
         believed = max(facts.st_mtime_ns, facts.st_ctime_ns) < young
         if believed and known.row == row_of(os.fstat(file)):
-            if len(self._read) >= _MOST_REMEMBERED:
+            if len(self._read) >= _MAX_REMEMBERED:
                 self._read.clear()
             self._read[path] = known
 

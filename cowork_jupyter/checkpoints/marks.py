@@ -13,7 +13,7 @@ import sqlite3
 
 from ..domain.errors import CoworkError
 from .store import WorkspaceState
-from .writer import LONGEST_LABEL, CheckpointWriter, Origin
+from .writer import MAX_LABEL_LENGTH, CheckpointWriter, Origin
 
 logger = logging.getLogger(__name__)
 
@@ -62,5 +62,5 @@ class JobMarks:
         if await self._lazy_store.ask(lambda state: state.store.has_job(job_id)):
             return  # a job that was resumed has its mark
         text = self._writer.journal.store.job(job_id).request.strip().partition("\n")[0]
-        label = f"Before: {text or 'this job'}"[:LONGEST_LABEL]
+        label = f"Before: {text or 'this job'}"[:MAX_LABEL_LENGTH]
         await self._writer.record(Origin(context_id, job_id, label=label), [])

@@ -10,7 +10,7 @@ from .entries import Change, Entry
 from .merge import Document, Merge, NotByCell, take_back
 from .store import WorkspaceState
 
-LARGEST = 64 * 1024 * 1024
+MAX_SIZE = 64 * 1024 * 1024
 
 
 def is_notebook(path: str) -> bool:
@@ -41,7 +41,7 @@ def kept(state: WorkspaceState, document: Document, present: Entry | None) -> En
 
 
 def _document(state: WorkspaceState, entry: Entry | None) -> Document | None:
-    if entry is None or entry.digest is None or entry.size > LARGEST:
+    if entry is None or entry.digest is None or entry.size > MAX_SIZE:
         return None
     try:
         found: Any = json.loads(state.store.objects.read(entry.digest))

@@ -29,7 +29,7 @@ from .exclude import inside_git
 from .marks import JobMarks
 from .recovery import Recovery
 from .store import WorkspaceState
-from .writer import LONGEST_LABEL, CheckpointWriter, Origin
+from .writer import MAX_LABEL_LENGTH, CheckpointWriter, Origin
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ CACHES = frozenset(
     {"__pycache__", ".ipynb_checkpoints", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".cache"}
 )
 """Left out by checkpoints, and missed by nobody: a card that names them every time tells less."""
-MOST_AT_RISK = 20
+MAX_AT_RISK = 20
 BEAT = 1.0
 """Seconds between two signs of life while a tool runs."""
 _CHANGING = frozenset(Permission) - {Permission.READ_FILES}
@@ -59,7 +59,7 @@ class ToolUse:
     def origin(self) -> Origin:
         """What its checkpoint belongs to, with a label such as `update_file data/a.csv`."""
         about = next((str(one) for one in self.parameters.values() if one), "")
-        label = f"{self.tool} {about}".strip().partition("\n")[0][:LONGEST_LABEL]
+        label = f"{self.tool} {about}".strip().partition("\n")[0][:MAX_LABEL_LENGTH]
         place = (self.context_id, self.job_id, self.task_id, self.step_id)
         return Origin(*place, self.tool, label)
 
@@ -155,7 +155,7 @@ class Recorder:
         except (OSError, sqlite3.Error) as error:
             return [f"everything (no checkpoint can be taken: {error})"]
         missed = [one for one in found if PurePosixPath(one.path).name not in CACHES]
-        shown = [f"{printable(one.path)} ({one.why})" for one in missed[:MOST_AT_RISK]]
+        shown = [f"{printable(one.path)} ({one.why})" for one in missed[:MAX_AT_RISK]]
         more = len(missed) - len(shown)
         return [*shown, f"and {more:,} more"] if more else shown
 

@@ -21,7 +21,7 @@ from .store import Stored, WorkspaceState
 from .views import CheckpointDiff, RollbackResult, Skipped, SkippedCell
 from .writer import CheckpointWriter, Origin
 
-MOST_SHOWN = 200
+MAX_SHOWN = 200
 """Files that one diff shows."""
 ATTEMPTS = 5
 """How often a document is planned anew that changes while it is to go back."""
@@ -60,7 +60,7 @@ class Undo:
 
         def compare(state: WorkspaceState) -> CheckpointDiff:
             changes = _changes(state, checkpoint_id, scope, until, card)
-            shown = changes[:MOST_SHOWN]
+            shown = changes[:MAX_SHOWN]
             items = [self._writer.compare(change, self._lazy_store.read) for change in shown]
             for item in items:
                 item.path = printable(item.path)

@@ -18,13 +18,13 @@ from .store import WorkspaceState
 from .unfinished import OpenCheckpoint
 from .views import Compare, Facts
 
-LONGEST_LABEL = 100
-MOST_FILES = 1000
+MAX_LABEL_LENGTH = 100
+MAX_FILES = 1000
 """Files that a checkpoint lists; the store has all of them."""
-MOST_UNCOVERED = 200
-MOST_COUNTED = 100
+MAX_UNCOVERED = 200
+MAX_COUNTED = 100
 """Files whose lines are counted when the checkpoint is taken."""
-LARGEST_COUNTED = 1024 * 1024
+MAX_COUNTED_SIZE = 1024 * 1024
 TIDY_EVERY = 50
 
 _EMPTY: Facts = {"label": "", "tool": None, "step_id": None, "files": [], "uncovered": []}
@@ -139,7 +139,7 @@ class CheckpointWriter:
         doubted: Iterable[str] = (),
     ) -> str:
         """Store a checkpoint and announce it."""
-        missing = list(islice(uncovered, MOST_UNCOVERED))
+        missing = list(islice(uncovered, MAX_UNCOVERED))
         made = await self.store(origin, changes, checkpoint_id, missing, doubted=doubted)
         await self.tell(made, origin, changes, missing)
         self._taken += 1
@@ -199,8 +199,8 @@ class CheckpointWriter:
     def _listed(self, changes: list[Change]) -> list[Facts]:
         """The files of a checkpoint, as the contract shows them."""
         files: list[Facts] = []
-        for number, change in enumerate(changes[:MOST_FILES]):
-            diff = self.compare(change, self._read) if number < MOST_COUNTED else None
+        for number, change in enumerate(changes[:MAX_FILES]):
+            diff = self.compare(change, self._read) if number < MAX_COUNTED else None
             files.append(
                 {
                     "path": printable(change.path),
@@ -213,4 +213,4 @@ class CheckpointWriter:
 
     def _read(self, digest: bytes, most: int) -> bytes | None:
         """No long reading while an agent waits."""
-        return self.lazy_store.read(digest, min(most, LARGEST_COUNTED))
+        return self.lazy_store.read(digest, min(most, MAX_COUNTED_SIZE))

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from .contexts import StepStatus
 from .plan import Plan, PlanStep
 
-MOST_NUMBERS = 30
+MAX_NUMBERS = 30
 """Steps of which a note still tells the whole order."""
 
 
@@ -215,6 +215,6 @@ def _about_order(steps: Sequence[PlanStep]) -> str:
 
 
 def _first(numbers: Sequence[str]) -> Iterator[str]:
-    yield from numbers[:MOST_NUMBERS]
-    if len(numbers) > MOST_NUMBERS:
+    yield from numbers[:MAX_NUMBERS]
+    if len(numbers) > MAX_NUMBERS:
         yield "…"

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 HIDDEN = "•••"
-SHORTEST = 4
+MIN_LENGTH = 4
 """Characters of a value below which hiding it would tear holes into everything."""
 _SURELY_A_KEY = 16
 _PERHAPS_A_KEY = 8
@@ -113,5 +113,5 @@ class LogRedaction(logging.Handler):
 def _forms(secret: str) -> Iterable[str]:
     encoded = base64.b64encode(secret.encode("utf-8", "replace")).decode().rstrip("=")
     return {secret, quote(secret, safe=""), secret.replace("\\", "\\\\").replace('"', '\\"')} | (
-        {encoded} if len(secret) >= 2 * SHORTEST else set()
+        {encoded} if len(secret) >= 2 * MIN_LENGTH else set()
     )

@@ -17,7 +17,7 @@ from .script import Script
 from .tables import Table
 from .workshop import CannotRun, Workshop, find_workshop
 
-_MOST_TRIES = 5
+_MAX_TRIES = 5
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 _EXISTS = re.compile(r"FileExistsError.*?: '([^'\n]+)'")
 _BAD_LINES = re.compile(r"ParserError|Error tokenizing|EOF inside string")
@@ -64,7 +64,7 @@ class _Stopped(Exception):
 
 def _carry_out(job: Job, workshop: Workshop) -> str:
     choices = Choices()
-    for _try in range(_MOST_TRIES):
+    for _try in range(_MAX_TRIES):
         paths = {path: workshop.path_of(path) for path in _paths(job)}
         choices = _before(job, workshop, _checked(job, workshop, choices))
         code = code_for(job, workshop.means, choices, paths)
@@ -73,7 +73,7 @@ def _carry_out(job: Job, workshop: Workshop) -> str:
             workshop.done()
             return words.report(job, findings(result.text))
         choices = _react(job, workshop, choices, result)
-    raise _Stopped(f"It failed {_MOST_TRIES} times: {error_in(result.text)}")
+    raise _Stopped(f"It failed {_MAX_TRIES} times: {error_in(result.text)}")
 
 
 def findings(output: str) -> list[str]:

@@ -11,8 +11,8 @@ from .intents import comparable, is_table, named_in, quoted, unquoted
 from .script import Script
 from .tables import LINES_READ, Table, table_of
 
-MOST_TABLES = 2
-_MOST_OFFERED = 8
+MAX_TABLES = 2
+_MAX_OFFERED = 8
 _PATH_IN_TEXT = re.compile(
     r"[\w./-]*\w\.(?:csv|tsv|tab|txt|dat|psv|ipynb)\b(?!\.\w)", re.IGNORECASE
 )
@@ -29,7 +29,7 @@ def all_files(script: Script) -> list[str]:
 
 def tables_for(script: Script, text: str, files: Sequence[str], count: int = 1) -> list[Table]:
     """The tables that a text means; asks which if it could be several."""
-    paths = _meant(script, text, files)[:MOST_TABLES]
+    paths = _meant(script, text, files)[:MAX_TABLES]
     if not paths:
         _refuse_others(script, text, files)
         paths = _usual(script, files, count)
@@ -118,9 +118,9 @@ def _usual(script: Script, files: Sequence[str], count: int) -> list[str]:
     if len(tables) <= count:
         return tables
     if count > 1:
-        found = ", ".join(f"`{path}`" for path in tables[:_MOST_OFFERED])
+        found = ", ".join(f"`{path}`" for path in tables[:_MAX_OFFERED])
         script.fail(f"Which two tables? Name both of them; I found {found}.")
-    options = {path: path for path in tables[:_MOST_OFFERED]}
+    options = {path: path for path in tables[:_MAX_OFFERED]}
     return [script.ask("Which table do you mean?", f"There are {len(tables)}.", options)]
 
 
@@ -136,5 +136,5 @@ def notebook_for(script: Script, text: str, files: Sequence[str]) -> str:
         return notebooks[0]
     if not notebooks:
         script.fail("I found no notebook in the workspace.")
-    options = {path: path for path in notebooks[:_MOST_OFFERED]}
+    options = {path: path for path in notebooks[:_MAX_OFFERED]}
     return script.ask("Which notebook do you mean?", f"There are {len(notebooks)}.", options)

@@ -14,8 +14,8 @@ SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".dat", ".psv")
 LINES_READ = 40
 _SEPARATORS = ("\t", ";", "|", ",", ":")
 """The surer a sign of a table, the earlier: the first wins if two fit alike."""
-_LONGEST_FIELD = 10_000_000
-csv.field_size_limit(_LONGEST_FIELD)
+_MAX_FIELD_LENGTH = 10_000_000
+csv.field_size_limit(_MAX_FIELD_LENGTH)
 
 
 @dataclass(frozen=True)

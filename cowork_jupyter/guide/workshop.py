@@ -25,7 +25,7 @@ _LOOK = (
 )
 """Leaves no name behind where it runs."""
 _FOUND = re.compile(r"^packages:(.*)$", re.MULTILINE)
-_MOST_SCRIPTS = 20
+_MAX_SCRIPTS = 20
 _ASKING = ("%%plan", "%%act", "%%ask")
 """How a cell begins whose text is a request to the agent."""
 _EXISTS = "exists"
@@ -112,7 +112,7 @@ class Workshop:
         return {"after": (written or [cells[asking[-1]]])[-1].id}
 
     def _run_script(self, code: str, name: str) -> Result:
-        for number in range(1, _MOST_SCRIPTS):
+        for number in range(1, _MAX_SCRIPTS):
             path = f"{name}.py" if number == 1 else f"{name}_{number}.py"
             made = self.script.call("create_file", path=path, content=code)
             if made.ok:

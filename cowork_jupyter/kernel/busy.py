@@ -13,7 +13,7 @@ from .output import Note
 from .run import ACTIVE, Run
 from .session import Context, KernelSession
 
-_MOST_WORDS = 200
+_MAX_WORDS = 200
 
 
 def wait_until_free(session: KernelSession, context: Context) -> None:
@@ -68,4 +68,4 @@ def _number(notebook: Path, cell_id: str) -> int | None:
 
 def _short(words: str) -> str:
     text = " ".join(words.split())
-    return line(text if len(text) <= _MOST_WORDS else f"{text[: _MOST_WORDS - 1]}…")
+    return line(text if len(text) <= _MAX_WORDS else f"{text[: _MAX_WORDS - 1]}…")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .own_link import OwnLink
 
 _PAGE = 200
-_MOST_TITLE = 80
+_MAX_TITLE = 80
 """Characters of a first request that name a conversation, as the service names it."""
 
 Context = dict[str, Any]
@@ -143,7 +143,7 @@ class KernelSession:
             return True
         first = self.link.request("GET", f"context/{context['id']}/messages?limit=1")["items"]
         words = _text(first[0]).strip().partition("\n")[0] if first else ""
-        return bool(context["title"] == words[:_MOST_TITLE])
+        return bool(context["title"] == words[:_MAX_TITLE])
 
     def _still_there(self, context_id: str) -> Context | None:
         """It may have been deleted in the panel."""

@@ -10,7 +10,7 @@ from .addressee import role_in
 from .output import Output, shareable
 from .session import Context, KernelSession
 
-_MOST_TITLE = 200
+_MAX_TITLE = 200
 """Characters of a goal that the card repeats; it is saved with the notebook."""
 NOT_SENT = "Nothing was sent to a model, nothing was changed."
 
@@ -46,7 +46,7 @@ def show_status(
 
 def _title(goal: str) -> str:
     line = goal.strip().partition("\n")[0] or "Cowork"
-    return line if len(line) <= _MOST_TITLE else f"{line[: _MOST_TITLE - 1]}…"
+    return line if len(line) <= _MAX_TITLE else f"{line[: _MAX_TITLE - 1]}…"
 
 
 def status_markdown(

@@ -9,7 +9,7 @@ from ..record.markdown import code, line, table
 from .run import text_of
 
 Item = dict[str, Any]
-_MOST_WORDS = 120
+_MAX_WORDS = 120
 _MARKS = {"completed": "✓", "failed": "✗", "skipped": "–"}
 
 
@@ -146,7 +146,7 @@ def _speaker(message: Item) -> str:
 
 def _short(text: str) -> str:
     words = " ".join(text.split())
-    return line(words if len(words) <= _MOST_WORDS else f"{words[: _MOST_WORDS - 1]}…")
+    return line(words if len(words) <= _MAX_WORDS else f"{words[: _MAX_WORDS - 1]}…")
 
 
 def _codes(names: Iterable[str]) -> str:

@@ -24,7 +24,7 @@ from ..workspace import Workspace
 from .prompt import read_prompt
 
 DEFAULT_PROMPT = "default"
-LARGEST = 64 * 1024
+MAX_SIZE = 64 * 1024
 """Bytes of a prompt file; more would leave a model little room for the conversation."""
 WORKSPACE_FOLDER = ".cowork/prompts"
 
@@ -132,7 +132,7 @@ def _read(
     prompt_id = name.removesuffix(".md")
     _check_id(prompt_id, known)
     with Workspace(root).locate(f"{folder}/{name}") as place:
-        text = _text(place.read(LARGEST + 1))
+        text = _text(place.read(MAX_SIZE + 1))
     return BasePrompt(id=prompt_id, title=_title(prompt_id, text), source=source, text=text)
 
 
@@ -146,8 +146,8 @@ def _check_id(prompt_id: str, known: list[BasePrompt]) -> None:
 
 
 def _text(data: bytes) -> str:
-    if len(data) > LARGEST:
-        raise InvalidInput(f"It is larger than {LARGEST // 1024} KiB.")
+    if len(data) > MAX_SIZE:
+        raise InvalidInput(f"It is larger than {MAX_SIZE // 1024} KiB.")
     try:
         text = data.decode("utf-8-sig").strip()
     except UnicodeDecodeError:

@@ -18,8 +18,8 @@ from ..domain.connection import Connection
 from .reachable import NotReachable, ServedModel, context_size, open_url, read_models
 
 _PATIENCE = 0.7
-_MOST_MODELS = 20
-_LARGEST = 1024 * 1024
+_MAX_MODELS = 20
+_MAX_SIZE = 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def find_servers(usual: Sequence[KnownServer] | None = None) -> list[FoundServer
 def _knock(at: KnownServer) -> FoundServer | None:
     root = f"http://127.0.0.1:{at.port}"
     try:
-        served = read_models(Connection(f"{root}/v1"), _PATIENCE)[:_MOST_MODELS]
+        served = read_models(Connection(f"{root}/v1"), _PATIENCE)[:_MAX_MODELS]
     except NotReachable:
         return None
     if not served:
@@ -89,7 +89,7 @@ def _ask(url: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
     request = urllib.request.Request(url, data, headers)  # noqa: S310
     try:
         with open_url(request, _PATIENCE) as answer:
-            found = json.loads(answer.read(_LARGEST))
+            found = json.loads(answer.read(_MAX_SIZE))
     except (OSError, HTTPException, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -107,8 +107,8 @@ _NO_MODEL = re.compile(
 )
 _NO_QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing", re.IGNORECASE)
 _FILTERED = re.compile(r"content_filter|content management policy", re.IGNORECASE)
-_LONGEST_QUOTE = 300
-_SHORTEST_SECRET = 4
+_MAX_QUOTE_LENGTH = 300
+_MIN_SECRET_LENGTH = 4
 """Made-up keys for local servers can be a letter or two, which words contain as well."""
 
 
@@ -247,9 +247,13 @@ class FailureClassifier:
     def _quote(self, words: str) -> str:
         """The server's words in one line, without the key."""
         line = " ".join(words.split())
-        if len(self.secret) >= _SHORTEST_SECRET:
+        if len(self.secret) >= _MIN_SECRET_LENGTH:
             line = line.replace(self.secret, "…")
-        return (line[:_LONGEST_QUOTE] + "…") if len(line) > _LONGEST_QUOTE else line or "no reason"
+        return (
+            (line[:_MAX_QUOTE_LENGTH] + "…")
+            if len(line) > _MAX_QUOTE_LENGTH
+            else line or "no reason"
+        )
 
 
 def _is_web_address(text: str) -> bool:

@@ -33,7 +33,7 @@ _LIKELY = frozenset(
 _HOLD = 2000
 """Characters after which an object with only unknown keys is no longer waited for."""
 
-_LONGEST_KEY = 40
+_MAX_KEY_LENGTH = 40
 _HEAD = 48
 _IN_STRING = re.compile(r'[^"\\]*')
 _OUTSIDE = re.compile(r'[^"{}:,`]*')
@@ -124,8 +124,8 @@ class ObjectScanner:
             return position + 1
         match = _IN_STRING.match(text, position, stop)
         end = match.end() if match else position
-        if len(self._string) <= _LONGEST_KEY:
-            self._string += text[position : min(end, position + _LONGEST_KEY + 1)]
+        if len(self._string) <= _MAX_KEY_LENGTH:
+            self._string += text[position : min(end, position + _MAX_KEY_LENGTH + 1)]
         if end == stop:
             return end
         if text[end] == "\\":

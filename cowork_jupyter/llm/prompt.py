@@ -25,7 +25,7 @@ PROMPT_TOKENS, PERMISSION_TOKENS = 1_800, 250
 """How long the prompt of a role that only reads may be, and what each further permission adds.
 
 Tools that would make it longer are not described; they are found with `find_tools`."""
-MOST_FOUND = 8
+MAX_FOUND = 8
 """Tools that one search gives."""
 
 _ALLOWED = {
@@ -129,7 +129,7 @@ def search_tools(tools: Sequence[DescribedTool], query: str) -> list[DescribedTo
     """The few that share most with the query, best first."""
     fits = _fitness(tools, query)
     best = sorted(range(len(tools)), key=lambda place: -fits[place])
-    return [tools[place] for place in best[:MOST_FOUND] if fits[place]]
+    return [tools[place] for place in best[:MAX_FOUND] if fits[place]]
 
 
 def describe_tool(tool: ToolSpec) -> str:

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-LEAST_SHARED = 2
+MIN_SHARED = 2
 """Words that a text must share with a request to be about the same; one may be chance."""
 
 
@@ -25,7 +25,7 @@ def fitness(texts: Sequence[str], request: str) -> list[float]:
 def closest(texts: Sequence[str], request: str, most: int) -> list[str]:
     """The few that are about the same as the request, best first; often none."""
     wanted = _telling(request)
-    fitting = [text for text in texts if len(wanted & _telling(text)) >= LEAST_SHARED]
+    fitting = [text for text in texts if len(wanted & _telling(text)) >= MIN_SHARED]
     by_fitness = zip(fitness(fitting, " ".join(wanted)), fitting, strict=True)
     return [text for _, text in sorted(by_fitness, key=lambda pair: -pair[0])[:most]]
 

@@ -23,7 +23,7 @@ FORMATS: dict[str, type[Plan | Question | Review | StepResult]] = {
 """The structured replies beside tool calls, by the value of their `type`."""
 
 _DEEPEST = 100
-_MOST_LINES = 5
+_MAX_LINES = 5
 _SURROGATE = re.compile(r"[\ud800-\udfff]|\\u[dD][89a-fA-F]")
 
 
@@ -81,9 +81,9 @@ def _calls(value: dict[str, Any]) -> ToolCalls:
 
 def _explain(error: ValidationError) -> str:
     problems = error.errors(include_url=False, include_input=False, include_context=False)
-    lines = [_line(problem["loc"], problem["msg"]) for problem in problems[:_MOST_LINES]]
-    if len(problems) > _MOST_LINES:
-        lines.append(f"and {len(problems) - _MOST_LINES} more")
+    lines = [_line(problem["loc"], problem["msg"]) for problem in problems[:_MAX_LINES]]
+    if len(problems) > _MAX_LINES:
+        lines.append(f"and {len(problems) - _MAX_LINES} more")
     return "\n".join(lines)
 
 

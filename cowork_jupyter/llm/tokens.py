@@ -30,7 +30,7 @@ _RARE = re.compile(r"[\U00010000-\U0010ffff]")
 
 _WHOLE = 64_000
 _SAMPLE = 2_000
-_LEAST, _MOST = 0.6, 3.0
+_MIN, _MAX = 0.6, 3.0
 _TOO_SHORT_TO_LEARN = 100
 
 
@@ -88,7 +88,7 @@ class TokenCounter:
         estimate = sum(map(estimate_tokens, sent))
         if estimate < _TOO_SHORT_TO_LEARN or reported <= 0:
             return
-        seen = min(max(reported / estimate, _LEAST), _MOST)
+        seen = min(max(reported / estimate, _MIN), _MAX)
         weight = 0.5 if seen > self._ratio else 0.1
         self._ratio += weight * (seen - self._ratio)
 

@@ -9,7 +9,7 @@ from ..domain.messages import ContentPart, ImagePart, Message, TextPart
 from ..domain.settings import PictureChoice
 from .failures import ModelError
 
-MOST_SENT = 4
+MAX_SENT = 4
 """Pictures of one request: the newest ones. Each costs as much as a page of text."""
 
 _SEEING = re.compile(

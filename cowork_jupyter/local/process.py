@@ -23,7 +23,7 @@ from typing import IO, Any
 from ..domain.errors import Unavailable
 
 LOG_LINES = 100
-_LONGEST_LINE = 1 << 16
+_MAX_LINE_LENGTH = 1 << 16
 _KEPT_OF_LINE = 400
 _SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 _PROBLEM = re.compile(r"^\S+ E (.+)")
@@ -106,7 +106,7 @@ class ServingProcess:
     def _keep(self) -> None:
         """Keep the end of what it logs."""
         pipe = _there(self._process.stderr)
-        while line := pipe.readline(_LONGEST_LINE):
+        while line := pipe.readline(_MAX_LINE_LENGTH):
             words = line.decode(errors="replace").rstrip().replace(self._key, "…")
             self.log.append(words[:_KEPT_OF_LINE])
 

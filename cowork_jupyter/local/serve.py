@@ -20,7 +20,7 @@ from typing import Any
 
 _PR_SET_PDEATHSIG = 1
 _PIECE = 16 << 20
-_LONGEST_REPLY = 4_096
+_MAX_REPLY_LENGTH = 4_096
 """Tokens. Small models sometimes repeat themselves without end."""
 _TEMPERATURE = 0.2
 """Small models keep to the agreed form better when they do not gamble."""
@@ -88,7 +88,7 @@ def _serving(orders: dict[str, Any]) -> Any:
     params.n_ctx = orders["context"]
     params.n_parallel = orders["parallel"]
     params.kv_unified = True  # one conversation may use it all while the others are short
-    params.n_predict = _LONGEST_REPLY
+    params.n_predict = _MAX_REPLY_LENGTH
     params.cache_ram_mib = _PROMPT_CACHE_MIB
     params.sampling.temp = _TEMPERATURE
     threads = threads_within(os.cpu_count() or 1, _granted(), _quota())

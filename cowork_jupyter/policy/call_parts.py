@@ -31,7 +31,7 @@ DELETE_RULES = ("delete_file",)
 KERNEL_TOOLS = frozenset({"run_cell", "run_code"})
 _NO_FILES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty"})
 
-_MOST_FOLDERS = 8
+_MAX_FOLDERS = 8
 DELETES = "it deletes"
 _ALWAYS_ASKS = {
     Effect.DELETES: DELETES,
@@ -361,7 +361,7 @@ def _git_parts(command: SimpleCommand, folder: str) -> Iterator[CallPart]:
 
 def _folders_after(command: SimpleCommand, folders: list[str], anchors: AnchorDirs) -> list[str]:
     """Where the next command may run, if this one is a `cd`; a doubtful one asks anyway."""
-    if command.words[:1] != ("cd",) or len(folders) >= _MOST_FOLDERS:
+    if command.words[:1] != ("cd",) or len(folders) >= _MAX_FOLDERS:
         return []
     words = [word for word in command.words[1:] if word[:1] != "-"][:1]
     new = [target_of(anchors, word, folder).real for word in words for folder in folders]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-MOST_KEPT = 20_000
+MAX_KEPT = 20_000
 """Characters of a tool's own words that are kept, to show what has changed."""
 
 
@@ -46,7 +46,7 @@ class Pins:
 
     def pin(self, tool: str, fingerprint: str, words: str = "") -> None:
         """From now on this is what the tool is."""
-        pinned = {"fingerprint": fingerprint, "words": words[:MOST_KEPT]}
+        pinned = {"fingerprint": fingerprint, "words": words[:MAX_KEPT]}
         if self._pins().get(tool) == pinned:
             return
         content = {**self._read(), tool: pinned}

@@ -10,7 +10,7 @@ import os
 import re
 from pathlib import Path
 
-LARGEST = 200_000
+MAX_SIZE = 200_000
 """Bytes of settings that are read."""
 
 _HARMLESS = {
@@ -81,10 +81,10 @@ def _read(settings: Path) -> str | None:
     """The text of a file of settings; None of one that cannot be read for sure."""
     try:
         with settings.open("rb") as file:
-            text = file.read(LARGEST + 1).decode()
+            text = file.read(MAX_SIZE + 1).decode()
     except (OSError, ValueError):
         return None
-    return text if len(text) <= LARGEST else None
+    return text if len(text) <= MAX_SIZE else None
 
 
 def _found(folder: Path) -> Path | None:

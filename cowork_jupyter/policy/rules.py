@@ -27,7 +27,7 @@ from .visible import hides
 COMMAND_TOOL = "execute_command"
 NETWORK = "network"
 """No tool, but what a command needs beside its own rule to reach other machines."""
-LONGEST_RULE = 4000
+MAX_RULE_LENGTH = 4000
 
 _RULE = re.compile(r"(?P<tool>[A-Za-z0-9_.*-]+)(?:\((?P<pattern>.*)\))?", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z0-9_.*-]+")
@@ -140,7 +140,7 @@ def read_rule(
 ) -> Rule:
     """Read a rule. Never fails: what is wrong with it stands in `problem`."""
     rule = Rule(effect, text, scope, active=active, context_id=context_id)
-    found = _RULE.fullmatch(text) if len(text) <= LONGEST_RULE else None
+    found = _RULE.fullmatch(text) if len(text) <= MAX_RULE_LENGTH else None
     if found is None:
         named = _NAME.match(text.strip())
         problem = "a rule is a tool's name, or a name and a pattern in parentheses"

@@ -15,7 +15,7 @@ from ..domain.errors import Conflict, CoworkError
 from ..workspace.own_writes import remember
 from .rules import Effect
 
-LARGEST = 1_000_000
+MAX_SIZE = 1_000_000
 
 
 class SettingsFile:
@@ -108,12 +108,12 @@ class SettingsFile:
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise ValueError("it is no file")
-            return file.read(LARGEST + 1)
+            return file.read(MAX_SIZE + 1)
 
     def _read(self) -> tuple[dict[str, Any], str | None]:
         try:
             raw = self._bytes()
-            if len(raw) > LARGEST:
+            if len(raw) > MAX_SIZE:
                 raise ValueError("it is too large")
             content = json.loads(raw)
             _check(content)

@@ -14,7 +14,7 @@ from .paths import AnchorDirs, Target, target_of
 from .shell import SimpleCommand
 from .shell.table import program_name
 
-MOST_FILES = 5000
+MAX_FILES = 5000
 """Files that are looked at before a command is decided about; with more of them it asks."""
 
 _GREPS = {"grep", "egrep", "fgrep", "zgrep", "bzgrep", "xzgrep", "diff"}
@@ -43,7 +43,7 @@ def tree_read_by(command: SimpleCommand, folder: str, anchors: AnchorDirs) -> Tr
     follow = _has(argv, "RL", _FOLLOW)
     files = list[Target]()
     for entry in entries:
-        if len(files) >= MOST_FILES:
+        if len(files) >= MAX_FILES:
             return Tree(tuple(files), complete=False)
         if not entry.is_symlink():
             files.append(Target(entry.path, entry.path))

@@ -22,7 +22,7 @@ from .redactor import Redactor
 from .run import Run
 
 VERSION = 1
-MOST_CARD = 13_000
+MAX_CARD = 13_000
 """Bytes of the data in a saved notebook, where every value stands in a line of its own."""
 _INDENT = 6
 
@@ -41,7 +41,7 @@ _TEXTLESS = (
 )
 _BRIEF_STEP = {"id", "step_number", "action", "status"}
 _DEEPEST = 6
-_LONGEST_SECRET = 500
+_MAX_SECRET_LENGTH = 500
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def run_card(
 ) -> RunCard:
     """The card of a run as it stands now. `host` says who can be asked for more."""
     maker = _Maker(run, host, model, stale, redactor)
-    fitting = (card for card in map(maker.card, _ALLOWANCES) if saved_size(card) <= MOST_CARD)
+    fitting = (card for card in map(maker.card, _ALLOWANCES) if saved_size(card) <= MAX_CARD)
     card = next(fitting, None) or maker.card(_ALLOWANCES[-1])
     markdown = card_markdown(run, model, redactor)
     return RunCard(RunCardData.model_validate(card), markdown, brief(markdown))
@@ -207,7 +207,7 @@ class _Maker:
 
     def _cut(self, text: str, most: int) -> str:
         """Cleaned before it is cut: half a key is no key to a pattern."""
-        cleaned = self.redactor.clean(text[: most + _LONGEST_SECRET])
+        cleaned = self.redactor.clean(text[: most + _MAX_SECRET_LENGTH])
         return cleaned if len(cleaned) <= most else f"{cleaned[: most - 1]}…"
 
     def _each_trimmed(self, fields: dict[str, Any], most: int, items: int) -> dict[str, Any]:

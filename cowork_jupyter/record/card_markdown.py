@@ -20,7 +20,7 @@ from .report import duration
 from .run import Run
 from .trail import moment, tool_uses
 
-MOST_MARKDOWN, MOST_TEXT = 4_000, 1_000
+MAX_MARKDOWN, MAX_TEXT = 4_000, 1_000
 """Bytes in a notebook file, as Markdown and as plain text."""
 
 _MARKS = {
@@ -43,14 +43,14 @@ def card_markdown(run: Run, model: str | None, redactor: Redactor) -> str:
     for steps, words, answer in _ROOM:
         text = "\n\n".join(part for part in writer.parts(steps, words, answer) if part)
         text = redactor.clean(text)
-        if _saved_size(text) <= MOST_MARKDOWN:
+        if _saved_size(text) <= MAX_MARKDOWN:
             return text
-    return _cut(text, MOST_MARKDOWN)
+    return _cut(text, MAX_MARKDOWN)
 
 
 def brief(markdown: str) -> str:
     """The beginning of it: who, what, and how it stands."""
-    return markdown if _saved_size(markdown) <= MOST_TEXT else _cut(markdown, MOST_TEXT)
+    return markdown if _saved_size(markdown) <= MAX_TEXT else _cut(markdown, MAX_TEXT)
 
 
 def _cut(text: str, most: int) -> str:

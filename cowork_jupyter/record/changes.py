@@ -12,9 +12,9 @@ from ..tools.notebooks import is_notebook
 from .notebook_changes import compare_notebooks
 from .tables import is_table, table_facts
 
-LARGEST_TEXT = 1024 * 1024
-LARGEST_TABLE = 32 * 1024 * 1024
-MOST_DIFF = 100_000
+MAX_TEXT_SIZE = 1024 * 1024
+MAX_TABLE_SIZE = 32 * 1024 * 1024
+MAX_DIFF = 100_000
 """Characters of one file's diff."""
 
 
@@ -66,7 +66,7 @@ def _side(path: str, entry: Entry | None, read: Read) -> Side | None:
         not_kept=entry.why_not_kept,
     )
     if entry.digest and is_table(path):
-        content = read(entry.digest, LARGEST_TABLE)
+        content = read(entry.digest, MAX_TABLE_SIZE)
         if content is not None:
             side.columns, side.rows = table_facts(path, content)
     return side
@@ -96,9 +96,9 @@ def _content(entry: Entry | None, read: Read) -> bytes | None:
     """The bytes to compare; nothing there is no bytes, what cannot be read is None."""
     if entry is None or entry.kind != "file":
         return b""
-    return read(entry.digest, LARGEST_TEXT) if entry.digest else None
+    return read(entry.digest, MAX_TEXT_SIZE) if entry.digest else None
 
 
 def _put(result: FileDiff, found: Diff) -> None:
     result.added, result.removed = found.added, found.removed
-    result.diff, result.cut = found.text[:MOST_DIFF], len(found.text) > MOST_DIFF
+    result.diff, result.cut = found.text[:MAX_DIFF], len(found.text) > MAX_DIFF

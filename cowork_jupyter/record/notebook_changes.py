@@ -12,8 +12,8 @@ from ..checkpoints.views import CellStatus
 from ..tools.diff import Diff, diff
 from ..tools.notebooks import cells_of
 
-MOST_CELLS = 200
-MOST_SOURCE = 20_000
+MAX_CELLS = 200
+MAX_SOURCE = 20_000
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def compare_notebooks(old: bytes, new: bytes) -> tuple[list[CellDiff], Diff] | N
         added=sum(change.added for _, change in changed),
         removed=sum(change.removed for _, change in changed),
     )
-    return [cell for cell, _ in changed[:MOST_CELLS]], whole
+    return [cell for cell, _ in changed[:MAX_CELLS]], whole
 
 
 def _cells(data: bytes) -> dict[str, _Cell]:
@@ -107,7 +107,7 @@ def _compared(
         number=there.index + 1,
         status=kind,
         cell_type=there.kind,
-        diff=change.text[:MOST_SOURCE],
+        diff=change.text[:MAX_SOURCE],
         outputs="" if old == new else f"{old or 'none'} → {new or 'none'}",
     )
     return cell, change

@@ -14,7 +14,7 @@ from ..domain.notices import NotebookSeen, ToolOutput
 from ..domain.settings import Settings
 
 HIDDEN = "[hidden]"
-_SHORTEST_SECRET = 8
+_MIN_SECRET_LENGTH = 8
 _DEEPEST = 200
 
 _SECRETS = (
@@ -41,7 +41,7 @@ class Redactor:
 
     @cached_property
     def _secret(self) -> re.Pattern[str]:
-        own = (re.escape(key) for key in self.keys if len(key) >= _SHORTEST_SECRET)
+        own = (re.escape(key) for key in self.keys if len(key) >= _MIN_SECRET_LENGTH)
         return re.compile("|".join([*own, *_SECRETS]))
 
     @classmethod

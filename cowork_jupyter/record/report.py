@@ -20,7 +20,7 @@ _MARKS = {
     StepStatus.FAILED: "✗",
     StepStatus.SKIPPED: "–",
 }
-_MOST_NAMES = 12
+_MAX_NAMES = 12
 """Files named in one cell of a table."""
 
 
@@ -124,8 +124,8 @@ def _work(work: Work) -> str:
 
 
 def _names(names: list[str]) -> str:
-    more = len(names) - _MOST_NAMES
-    shown = " ".join(code(name) for name in names[:_MOST_NAMES])
+    more = len(names) - _MAX_NAMES
+    shown = " ".join(code(name) for name in names[:_MAX_NAMES])
     return f"{shown} and {more} more" if more > 0 else shown
 
 

@@ -7,7 +7,7 @@ import io
 from importlib import import_module
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
-_MOST_COLUMNS = 200
+_MAX_COLUMNS = 200
 
 
 def is_table(path: str) -> bool:
@@ -26,7 +26,7 @@ def table_facts(path: str, content: bytes) -> tuple[list[str] | None, int | None
         rows = sum(1 for line in lines if line)
     except csv.Error:  # a field beyond all measure
         return None, None
-    return (columns[:_MOST_COLUMNS], rows) if columns is not None else (None, None)
+    return (columns[:_MAX_COLUMNS], rows) if columns is not None else (None, None)
 
 
 def _parquet(content: bytes) -> tuple[list[str] | None, int | None]:
@@ -37,6 +37,6 @@ def _parquet(content: bytes) -> tuple[list[str] | None, int | None]:
         return None, None
     try:
         footer = parquet.ParquetFile(io.BytesIO(content))
-        return list(footer.schema_arrow.names)[:_MOST_COLUMNS], int(footer.metadata.num_rows)
+        return list(footer.schema_arrow.names)[:_MAX_COLUMNS], int(footer.metadata.num_rows)
     except Exception:  # whatever is wrong with the file, the rest of the diff can be shown
         return None, None

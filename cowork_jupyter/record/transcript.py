@@ -25,8 +25,8 @@ from .trail import Use, moment, tool_uses
 
 _RUN_CODE = {"command": "bash", "code": "python"}
 """Parameters that hold what a tool was told to run, and the language to show it in."""
-_MOST_OUTPUT = (12, 1_000)
-_MOST_CODE = (60, 4_000)
+_MAX_OUTPUT = (12, 1_000)
+_MAX_CODE = (60, 4_000)
 _PICTURE = "*(a picture, left out here)*"
 
 
@@ -76,14 +76,14 @@ class _Teller:
     def _blocks(self, use: Use) -> list[str]:
         given = use.parameters
         blocks = [
-            self._cut(given[name], _MOST_CODE, language)
+            self._cut(given[name], _MAX_CODE, language)
             for name, language in _RUN_CODE.items()
             if isinstance(given.get(name), str)
         ]
         if blocks and use.result and use.result.text:
-            blocks.append(self._cut(use.result.text, _MOST_OUTPUT, "text"))
+            blocks.append(self._cut(use.result.text, _MAX_OUTPUT, "text"))
         if use.diff:
-            blocks.append(self._cut(use.diff, _MOST_CODE, "diff"))
+            blocks.append(self._cut(use.diff, _MAX_CODE, "diff"))
         return blocks
 
     def _cut(self, text: str, most: tuple[int, int], language: str) -> str:

@@ -47,8 +47,8 @@ _BOTH_WAYS = ("openai-", "x-ratelimit-")
 """How other names may begin."""
 
 _CONNECT_SECONDS = 10.0
-_SHORTEST_SECRET = 4
-_SHORTEST_REAL_KEY = 20
+_MIN_SECRET_LENGTH = 4
+_MIN_REAL_KEY_LENGTH = 20
 """Local servers take made-up keys like `ollama`, which a model may well have to write."""
 
 
@@ -84,10 +84,10 @@ class PassthroughHandler(ApiHandler):
             self._forwarding.cancel()
 
     async def _forward(self, name: str) -> None:
-        from ..api.calls import LARGEST_BODY, TooLarge
+        from ..api.calls import MAX_BODY_SIZE, TooLarge
 
-        if len(self.request.body) > LARGEST_BODY:
-            raise TooLarge(f"The body is larger than {LARGEST_BODY // 2**20} MiB.")
+        if len(self.request.body) > MAX_BODY_SIZE:
+            raise TooLarge(f"The body is larger than {MAX_BODY_SIZE // 2**20} MiB.")
         connection = await self.extension.service.current_model.address()
         _check(connection)
         tls = await asyncio.to_thread(_tls)  # loads httpx, which takes long enough to be felt
@@ -126,7 +126,7 @@ class PassthroughHandler(ApiHandler):
 
     async def _pass_back(self, response: httpx.Response, key: str) -> None:
         failed = response.status_code >= 400
-        is_secret = len(key) >= (_SHORTEST_SECRET if failed else _SHORTEST_REAL_KEY)
+        is_secret = len(key) >= (_MIN_SECRET_LENGTH if failed else _MIN_REAL_KEY_LENGTH)
         secret = key if is_secret else ""
         self.set_status(response.status_code)
         for name, value in _only(_PASSED_BACK, response.headers).items():

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 10.0
 """Seconds that a tab may take to answer."""
-LARGEST_ANSWER = 256 * 1024 * 1024
+MAX_ANSWER_SIZE = 256 * 1024 * 1024
 
 
 class TabGone(Exception):
@@ -86,7 +86,7 @@ class Tab:
             return
         parts = self._parts.setdefault(part.question, [])
         parts.append(part.part)
-        if sum(map(len, parts)) > LARGEST_ANSWER:
+        if sum(map(len, parts)) > MAX_ANSWER_SIZE:
             answer.set_result(json.dumps({"ok": False, "code": "too_large"}))
         elif part.last:
             answer.set_result("".join(parts))

@@ -20,7 +20,7 @@ from .records import PENDING, CheckpointRecord, Inquiry, InquiryKind, Page, Plan
 from .rows import decode, event_of, message_of, to_json
 
 _FIRST_PAGE = 32
-_LARGEST_PAGE = 512
+_MAX_PAGE_SIZE = 512
 _ALL = -1  # SQLite's "no limit"
 _END = 2**62  # behind every place
 
@@ -137,7 +137,7 @@ class Reader(ABC):
             yield from map(message_of, rows)
             if len(rows) < size:
                 return
-            before, size = rows[-1]["seq"], min(size * 2, _LARGEST_PAGE)
+            before, size = rows[-1]["seq"], min(size * 2, _MAX_PAGE_SIZE)
 
     def goal(self, context_id: str, job_id: str | None = None) -> Message | None:
         """What the user asked for first, in the context or in one job."""

@@ -8,7 +8,7 @@ from itertools import islice
 from ..domain.errors import CoworkError, NotFound
 from ..workspace import IgnoreRules, Workspace, visible_files
 
-_MOST_FILES = 5000
+_MAX_FILES = 5000
 
 
 def not_found(workspace: Workspace, path: str) -> NotFound:
@@ -22,7 +22,7 @@ def not_found(workspace: Workspace, path: str) -> NotFound:
 def close_names(workspace: Workspace, path: str) -> list[str]:
     """Up to three paths: the same name elsewhere first, then similar ones beside it."""
     folder, _, name = path.rpartition("/")
-    files = islice(visible_files(workspace, ".", IgnoreRules(workspace)), _MOST_FILES)
+    files = islice(visible_files(workspace, ".", IgnoreRules(workspace)), _MAX_FILES)
     same = [file for file in files if file.rpartition("/")[2].lower() == name.lower()]
     beside = _names_in(workspace, folder or ".")
     similar = difflib.get_close_matches(name, beside, n=3)

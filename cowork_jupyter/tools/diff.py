@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 _CONTEXT = 3
-_LARGEST = 10_000_000
+_MAX_SIZE = 10_000_000
 """Lines times lines beyond which comparing line by line would take too long."""
 
 
@@ -32,7 +32,7 @@ def diff(path: str, before: str, after: str) -> Diff:
     same_head = _common(zip(old, new, strict=False))
     rest = min(len(old), len(new)) - same_head
     same_tail = min(_common(zip(reversed(old), reversed(new), strict=False)), rest)
-    is_large = (len(old) - same_head - same_tail) * (len(new) - same_head - same_tail) > _LARGEST
+    is_large = (len(old) - same_head - same_tail) * (len(new) - same_head - same_tail) > _MAX_SIZE
     context = 0 if is_large else _CONTEXT
     start = max(same_head - context, 0)
     old = old[start : len(old) - same_tail + context]

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 from ..domain.errors import CoworkError
 from ..workspace import Workspace
 from .encoding import HEAD, bom_of, decode, is_binary
-from .files import LARGEST_WHOLE
+from .files import MAX_WHOLE_SIZE
 from .notebooks import Cell, cells_of, is_notebook
 
 _CHUNK = 1 << 20
@@ -55,7 +55,7 @@ def documents(
 def _documents_in(
     path: str, head: bytes, file: BinaryIO
 ) -> Iterator[tuple[Document, Iterable[bytes]]]:
-    cells = _cells(head + file.read(LARGEST_WHOLE)) if is_notebook(path) else None
+    cells = _cells(head + file.read(MAX_WHOLE_SIZE)) if is_notebook(path) else None
     if cells is None:
         yield Document(path), _chunks(head, file)
         return
@@ -74,7 +74,7 @@ def _chunks(head: bytes, file: BinaryIO) -> Iterator[bytes]:
     encoding = bom_of(head)
     if encoding.is_wide:
         file.seek(0)
-        text, _ = decode(file.read(LARGEST_WHOLE))
+        text, _ = decode(file.read(MAX_WHOLE_SIZE))
         yield _plain_breaks(text.encode("utf-8", "replace"))
         return
     file.seek(len(encoding.bom))

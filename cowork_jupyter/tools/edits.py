@@ -16,7 +16,7 @@ from .base import Parameters, Preview, ToolContext, ToolResult, tool
 from .close_names import not_found
 from .diff import Diff, diff
 from .encoding import HEAD, UTF8, decode, is_binary
-from .files import LARGEST_WHOLE, PathOf
+from .files import MAX_WHOLE_SIZE, PathOf
 from .notebooks import is_notebook
 
 LARGE_REWRITE = 20
@@ -146,8 +146,8 @@ def _content_to_edit(place: Place) -> bytes:
             "move_cell and delete_cell, so that it stays valid and an open tab keeps up.",
             code="is_notebook",
         )
-    raw = place.read(LARGEST_WHOLE + 1)
-    if len(raw) > LARGEST_WHOLE:
+    raw = place.read(MAX_WHOLE_SIZE + 1)
+    if len(raw) > MAX_WHOLE_SIZE:
         raise InvalidInput(
             f"'{place.path}' is too large to edit as text; use a command.", code="too_large"
         )

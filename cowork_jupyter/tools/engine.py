@@ -34,7 +34,7 @@ _WALK = [
 _FILTER = [
     *("--no-config", "--color=never", "--no-heading", "--no-context-separator"),
     *("--line-number", "--text", "--encoding=none"),
-    *(f"--max-columns={line_filter.LONGEST}", "--max-columns-preview"),
+    *(f"--max-columns={line_filter.MAX_LENGTH}", "--max-columns-preview"),
 ]
 
 

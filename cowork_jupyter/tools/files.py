@@ -20,9 +20,9 @@ from .encoding import HEAD, Encoding, bom_of, decode, is_binary, kind_of_binary
 from .lines import Lines, read_lines
 from .notebooks import cells_of, is_notebook, rendered
 
-MOST_BYTES = 1024 * 1024
+MAX_BYTES = 1024 * 1024
 """What one call gives, and the store keeps whole; what the model gets of it is cut elsewhere."""
-LARGEST_WHOLE = 64 * 1024 * 1024
+MAX_WHOLE_SIZE = 64 * 1024 * 1024
 """Largest file we take into memory at once."""
 
 PathOf = Annotated[str, Field(description="Path relative to the workspace.")]
@@ -86,7 +86,7 @@ def _read_open(parameters: ReadFile, path: str, file: BinaryIO) -> ToolResult:
     encoding, source = _as_lines(path, head, file, notes)
     start = parameters.start_line or 1
     end = parameters.end_line or sys.maxsize
-    lines = read_lines(source, start, end, MOST_BYTES)
+    lines = read_lines(source, start, end, MAX_BYTES)
     if start > max(lines.total, 1):
         raise InvalidInput(f"'{path}' has only {lines.total} lines.", code="no_such_line")
     text, encoding = decode(lines.data, encoding)
@@ -112,7 +112,7 @@ def _as_lines(
     """The file as something with one-byte line breaks, and what encoding that is in."""
     encoding = bom_of(head)
     if is_notebook(path):
-        shown = _rendered_notebook(head + file.read(LARGEST_WHOLE))
+        shown = _rendered_notebook(head + file.read(MAX_WHOLE_SIZE))
         if shown is not None:
             notes.append(
                 "the notebook's cells as they are on the disk; read_notebook shows outputs too, "
@@ -121,7 +121,7 @@ def _as_lines(
             return bom_of(b""), io.BytesIO(shown.encode("utf-8", "replace"))
     if encoding.is_wide:
         notes.append(f"read as {encoding.label}")
-        text, _ = decode(head + file.read(LARGEST_WHOLE))
+        text, _ = decode(head + file.read(MAX_WHOLE_SIZE))
         return bom_of(b""), io.BytesIO(text.encode())
     file.seek(len(encoding.bom))
     return encoding, file
@@ -137,7 +137,7 @@ def _rendered_notebook(data: bytes) -> str | None:
 def _how_to_read_on(lines: Lines) -> list[str]:
     notes = []
     if lines.cut_in_line:
-        notes.append(f"line {lines.last} is very long; only its first {MOST_BYTES:,} bytes")
+        notes.append(f"line {lines.last} is very long; only its first {MAX_BYTES:,} bytes")
     if lines.first > 1 or lines.last < lines.total:
         notes.append(f"lines {lines.first}–{lines.last} of {lines.total}")
     if lines.last < lines.total:

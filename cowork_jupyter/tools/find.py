@@ -23,7 +23,7 @@ from .documents import Document, documents
 from .engine import Engine, start_filter, while_running
 from .patterns import Pattern
 
-_LONGEST_SHOWN = 400
+_MAX_SHOWN_LENGTH = 400
 _MARK = re.compile(rb"([:-])")
 _NAME_GLOB = re.compile(r"[\w.*?-]*(?:\{[\w.*?,-]*\})?[\w.*?-]*")
 
@@ -142,8 +142,8 @@ class _Stream:
         number = int(digits)
         at = bisect_right(self._starts, number) - 1
         text = rest.decode("utf-8", "replace").removesuffix("\n")
-        if len(text) > _LONGEST_SHOWN:
-            text = f"{text[:_LONGEST_SHOWN]}…"
+        if len(text) > _MAX_SHOWN_LENGTH:
+            text = f"{text[:_MAX_SHOWN_LENGTH]}…"
         return Line(self._documents[at], number - self._starts[at] + 1, text, mark == b":")
 
 

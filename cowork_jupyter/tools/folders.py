@@ -15,8 +15,8 @@ from .base import Parameters, ToolContext, ToolResult, tool
 from .close_names import not_found
 from .files import size_text
 
-MOST_ENTRIES = 500
-MOST_IN_SUBFOLDER = 100
+MAX_ENTRIES = 500
+MAX_IN_SUBFOLDER = 100
 
 
 class ListDirectory(Parameters):
@@ -65,8 +65,8 @@ class _Listing:
 
     def lines(self, folder: str, entries: list[Entry], depth: int, level: int = 0) -> Iterator[str]:
         """One line for each entry of this folder and, while deep enough, of those in it."""
-        room = MOST_ENTRIES - self.shown
-        shown = _folders_first(entries)[: min(room, MOST_IN_SUBFOLDER) if level else room]
+        room = MAX_ENTRIES - self.shown
+        shown = _folders_first(entries)[: min(room, MAX_IN_SUBFOLDER) if level else room]
         self.shown += len(shown)
         indent = "  " * level
         for entry in shown:

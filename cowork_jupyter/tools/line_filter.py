@@ -1,7 +1,7 @@
 """Stands in for ripgrep as a filter of lines, where ripgrep is not installed.
 
 Run as a program of its own, so that a pattern which takes for ever can be stopped:
-`python line_filter.py PATTERN FLAGS MOST_MATCHES CONTEXT`. Reads lines, writes `12:match` and
+`python line_filter.py PATTERN FLAGS MAX_MATCHES CONTEXT`. Reads lines, writes `12:match` and
 `13-context`. It is run by path, isolated from the package, so it imports nothing of ours.
 """
 
@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import BinaryIO
 
-LONGEST = 4000
+MAX_LENGTH = 4000
 
 
 def matching(
@@ -43,7 +43,7 @@ def main() -> None:
     pattern, flags, most, context = sys.argv[1:]
     compiled = re.compile(pattern, int(flags))
     for number, mark, line in matching(sys.stdin.buffer, compiled, int(most), int(context)):
-        out = f"{number}{mark}{line[:LONGEST]}\n"
+        out = f"{number}{mark}{line[:MAX_LENGTH]}\n"
         sys.stdout.buffer.write(out.encode("utf-8", "replace"))
 
 

@@ -20,7 +20,7 @@ CODE_FILES = [
     "{Makefile,Dockerfile,Snakefile,Jenkinsfile,dvc.yaml}",
 ]
 _DEFINES = ("def ", "class ", "async def ", "function ", "fn ", "func ", "const ", "type ")
-_MOST_RANKED = 1000
+_MAX_RANKED = 1000
 
 Where = Annotated[str, Field(description="Folder or file, relative to the workspace.")]
 
@@ -80,7 +80,7 @@ async def grep(parameters: Grep, context: ToolContext) -> ToolResult:
 async def search_code(parameters: SearchCode, context: ToolContext) -> ToolResult:
     """Find a piece of text, taken literally, in code files and notebooks, best files first."""
     pattern = Pattern(parameters.text, literal=True, ignore_case=parameters.ignore_case)
-    search = Search(pattern, parameters.path, CODE_FILES, _MOST_RANKED)
+    search = Search(pattern, parameters.path, CODE_FILES, _MAX_RANKED)
     found = await find(search, context.workspace, find_engine())
     ranked = _ranked(found.lines, parameters.text)
     shown = Found(

@@ -23,9 +23,9 @@ from ..workspace.sandbox.sandbox import Launch
 from .base import Parameters, ToolContext, ToolResult, tool
 from .environment import scrubbed
 
-MOST_OUTPUT = 8 * 1024 * 1024
+MAX_OUTPUT = 8 * 1024 * 1024
 """Characters of output that are kept: the first and the last half of them."""
-_MOST_LISTED = 10
+_MAX_LISTED = 10
 _SIGNS_OF_READ_ONLY = ("Read-only file system", "Device or resource busy")
 LAST_OUTPUT = 0.5
 """Seconds to wait for output after a command has ended."""
@@ -114,8 +114,8 @@ def _undone_briefly(paths: list[str]) -> str:
 def _listed(paths: list[str]) -> str:
     """Some of them; a command may give them any names, and any number."""
     plain = ("".join(one if one.isprintable() else "?" for one in path) for path in paths)
-    more = len(paths) - _MOST_LISTED
-    shown = ", ".join(islice(plain, _MOST_LISTED))
+    more = len(paths) - _MAX_LISTED
+    shown = ", ".join(islice(plain, _MAX_LISTED))
     return f"{shown} and {more:,} more" if more > 0 else shown
 
 
@@ -127,7 +127,7 @@ def command_line(command: str) -> list[str]:
 class Output:
     """Output as it comes: passed on at once, and kept up to a limit."""
 
-    def __init__(self, pass_on: Callable[[str], None], most: int = MOST_OUTPUT) -> None:
+    def __init__(self, pass_on: Callable[[str], None], most: int = MAX_OUTPUT) -> None:
         self._pass_on = pass_on
         self._half = most // 2
         # Incremental, because a character's bytes may come in two pieces.

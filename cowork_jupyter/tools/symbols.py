@@ -23,10 +23,10 @@ from .search import Where
 
 SymbolKind = Literal["function", "class", "variable"]
 
-_LARGEST_SOURCE = 5_000_000
+_MAX_SOURCE_SIZE = 5_000_000
 _MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
 _PYTHON_CELL_MAGICS = ("%%time", "%%timeit", "%%capture", "%%prun")
-_MOST = 200
+_MAX = 200
 
 
 class SearchSymbol(Parameters):
@@ -58,7 +58,7 @@ async def search_symbol(parameters: SearchSymbol, context: ToolContext) -> ToolR
     search = Search(Pattern(last, literal=True), parameters.path, ["*.{py,pyi,ipynb}"])
     paths = await matching_files(search, context.workspace, find_engine())
     found = await asyncio.to_thread(_definitions_in, context.workspace, paths, parameters)
-    shown = found[:_MOST]
+    shown = found[:_MAX]
     lines = [f"{where.label}:{it.line}: {it.kind} {it.name}  {text}" for where, it, text in shown]
     if len(found) > len(shown):
         lines.append(f"[{len(found) - len(shown)} more; add a kind or a path]")
@@ -96,7 +96,7 @@ def _definitions_in(
 
 def definitions(source: str, name: str) -> list[Definition]:
     """Definitions in this source, in order; of code that does not parse only those of `name`."""
-    if name not in source or len(source) > _LARGEST_SOURCE:
+    if name not in source or len(source) > _MAX_SOURCE_SIZE:
         return []
     for text in (source, _without_magics(source)):
         try:

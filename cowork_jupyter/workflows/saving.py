@@ -12,7 +12,7 @@ from ..domain.plan import Plan
 from .template import Kind, SavedPlan, Template, places, shortened, with_texts
 from .workflow import NAME
 
-LONGEST_NAME = 50
+MAX_NAME_LENGTH = 50
 
 
 class Varying(BaseModel):
@@ -41,8 +41,8 @@ class Draft(BaseModel):
 
 def template_of(draft: Draft, plan: Plan) -> Template:
     """The template, or an error that names the place where it does not add up."""
-    if not NAME.fullmatch(draft.name) or len(draft.name) > LONGEST_NAME:
-        wanted = f"of small letters, digits and _, at most {LONGEST_NAME}"
+    if not NAME.fullmatch(draft.name) or len(draft.name) > MAX_NAME_LENGTH:
+        wanted = f"of small letters, digits and _, at most {MAX_NAME_LENGTH}"
         raise _refusal(f"name: must be {wanted}, and begin with a letter")
     _check_values(draft.parameters, plan)
     placed = _with_places(plan, draft.parameters)

@@ -29,9 +29,9 @@ from .fields import FilePath, Line, NotebookPath, in_one_line
 from .workflow import NAME, PLACE, Parameters, Workflow
 
 CATEGORY = "templates"
-MOST_PARAMETERS = 30
-MOST_SHOWN_STEPS = 12
-MOST_SHOWN = 160
+MAX_PARAMETERS = 30
+MAX_SHOWN_STEPS = 12
+MAX_SHOWN = 160
 """How much of a template a planner is shown: so many steps, of so many characters."""
 
 Source = Literal["user", "workspace"]
@@ -75,7 +75,7 @@ class SavedPlan(BaseModel):
 
     title: Annotated[Line, Field(min_length=1)]
     description: Annotated[Line, Field(min_length=1)]
-    parameters: Annotated[list[TemplateParameter], Field(max_length=MOST_PARAMETERS)] = []
+    parameters: Annotated[list[TemplateParameter], Field(max_length=MAX_PARAMETERS)] = []
     plan: Plan
     """With `{names}` of parameters in its texts."""
 
@@ -135,7 +135,7 @@ class Template(Workflow):
         names = ", ".join(self.parameters.model_fields)
         steps = [
             f"  {number}. {shortened(step.action)}"
-            for number, step in enumerate(self.plan.steps[:MOST_SHOWN_STEPS], 1)
+            for number, step in enumerate(self.plan.steps[:MAX_SHOWN_STEPS], 1)
         ]
         more = len(self.plan.steps) - len(steps)
         steps += [f"  … and {more} more"] if more else []
@@ -180,7 +180,7 @@ def places(plan: Plan) -> set[str]:
 
 def shortened(text: str) -> str:
     """As much of a text as fits into a list."""
-    return in_one_line(text, MOST_SHOWN)
+    return in_one_line(text, MAX_SHOWN)
 
 
 def _form(parameters: list[TemplateParameter]) -> type[Parameters]:

@@ -21,9 +21,9 @@ from ..workspace import Workspace
 from .saving import explained
 from .template import SavedPlan, Source, Template
 
-LARGEST = 256 * 1024
+MAX_SIZE = 256 * 1024
 """Bytes of a template."""
-MOST_TEMPLATES = 200
+MAX_TEMPLATES = 200
 """Templates that are read of one folder."""
 WORKSPACE_FOLDER = ".cowork/workflows"
 
@@ -115,16 +115,16 @@ class _Reading:
         except CoworkError as error:
             self.problems.append(_problem(folder, error.message))
             return
-        for name in names[:MOST_TEMPLATES]:
+        for name in names[:MAX_TEMPLATES]:
             try:
                 text = _text(root, f"{folder}/{_file(name)}")
                 offer = Offer("workflow", name, text)
                 self.templates.append((_template(name, text, source), offer))
             except CoworkError as error:
                 self.problems.append(_problem(name, error.message))
-        if len(names) > MOST_TEMPLATES:
-            why = f"Only the first {MOST_TEMPLATES} of a folder are read."
-            self.problems.append(_problem(names[MOST_TEMPLATES], why))
+        if len(names) > MAX_TEMPLATES:
+            why = f"Only the first {MAX_TEMPLATES} of a folder are read."
+            self.problems.append(_problem(names[MAX_TEMPLATES], why))
 
 
 def _names(root: Path, folder: str) -> list[str]:
@@ -139,9 +139,9 @@ def _names(root: Path, folder: str) -> list[str]:
 
 def _text(root: Path, path: str) -> str:
     with Workspace(root).locate(path) as place:
-        data = place.read(LARGEST + 1)
-    if len(data) > LARGEST:
-        raise InvalidInput(f"It is larger than {LARGEST // 1024} KiB.")
+        data = place.read(MAX_SIZE + 1)
+    if len(data) > MAX_SIZE:
+        raise InvalidInput(f"It is larger than {MAX_SIZE // 1024} KiB.")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -161,8 +161,8 @@ def _written(template: Template) -> bytes:
     whole = template.saved.model_dump(mode="json", exclude_none=True)
     # Models may write halves of characters, which no file can carry.
     data = json.dumps(whole, indent=2, ensure_ascii=False).encode("utf-8", "replace")
-    if len(data) > LARGEST:
-        raise InvalidInput(f"It is larger than {LARGEST // 1024} KiB.", code="invalid_template")
+    if len(data) > MAX_SIZE:
+        raise InvalidInput(f"It is larger than {MAX_SIZE // 1024} KiB.", code="invalid_template")
     return data + b"\n"
 
 

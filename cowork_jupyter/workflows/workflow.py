@@ -22,7 +22,7 @@ from .fields import quoted
 PLACE = re.compile(r"\{(\w+)\}")
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 _EMPTY: tuple[Any, ...] = (None, "", [])
-_MOST_PROBLEMS = 10
+_MAX_PROBLEMS = 10
 
 
 class Parameters(BaseModel):
@@ -73,7 +73,7 @@ class Workflow:
             return self.parameters.model_validate(raw)
         except ValidationError as error:
             found = error.errors(include_url=False, include_input=False, include_context=False)
-            problems = [self._problem(detail) for detail in found[:_MOST_PROBLEMS]]
+            problems = [self._problem(detail) for detail in found[:_MAX_PROBLEMS]]
         raise InvalidInput(
             "; ".join(f"{one['field']}: {one['why']}" for one in problems),
             code="bad_parameters",

@@ -12,7 +12,7 @@ from .workspace import Workspace
 
 GONE = "gone"
 _FOLDER = "folder"
-_MOST_READ = 16 * 2**20
+_MAX_READ = 16 * 2**20
 """Bytes of a file that are looked at; of a larger one, only what the system keeps counts."""
 
 
@@ -50,10 +50,10 @@ def _written(facts: os.stat_result) -> str:
 def _digest(workspace: Workspace, path: str) -> str:
     try:
         with workspace.locate(path) as place:
-            data = place.read(_MOST_READ + 1)
+            data = place.read(_MAX_READ + 1)
     except CoworkError:
         return ""
-    if len(data) > _MOST_READ:
+    if len(data) > _MAX_READ:
         return ""
     return hashlib.sha256(_cells(data) if path.endswith(".ipynb") else data).hexdigest()
 

@@ -12,7 +12,7 @@ import fnmatch
 import re
 from collections.abc import Iterator, Sequence
 
-_MOST_CHOICES = 64
+_MAX_CHOICES = 64
 _CLASS = re.compile(r"\[[!^]?\]?[^\]]*\]")
 _INNERMOST_CHOICE = re.compile(r"(?<!\\)\{([^{}]*)\}")
 _PIECE = re.compile(rf"\\(?P<escaped>.)|(?P<group>{_CLASS.pattern})|(?P<rest>[^\[\\])", re.DOTALL)
@@ -95,7 +95,7 @@ def _choices_of(glob: str) -> list[str]:
             continue
         before, after = choice[: braces.start()], choice[braces.end() :]
         todo.extend(f"{before}{option}{after}" for option in braces[1].split(","))
-        if len(todo) + len(done) > _MOST_CHOICES:
+        if len(todo) + len(done) > _MAX_CHOICES:
             raise ValueError(f"'{glob}' has too many choices in braces")
     if any(re.search(r"(?<!\\)[{}]", choice) for choice in done):
         raise ValueError(f"'{glob}' is not a glob: its braces do not match")

@@ -10,7 +10,7 @@ from ..domain.errors import CoworkError
 from .globs import Glob
 from .workspace import Workspace
 
-_LONGEST_RULES = 1 << 20
+_MAX_RULES_LENGTH = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class IgnoreRules:
         path = f"{folder}/.gitignore" if folder else ".gitignore"
         try:
             with self._workspace.locate(path) as place:
-                return place.read(_LONGEST_RULES).decode("utf-8", "replace")
+                return place.read(_MAX_RULES_LENGTH).decode("utf-8", "replace")
         except CoworkError:  # none, or none we may read
             return ""
 

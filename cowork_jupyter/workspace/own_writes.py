@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from collections import deque
 
-_MOST = 1000
-_written: deque[tuple[int, int, int]] = deque(maxlen=_MOST)
+_MAX = 1000
+_written: deque[tuple[int, int, int]] = deque(maxlen=_MAX)
 
 
 def remember(facts: os.stat_result) -> None:

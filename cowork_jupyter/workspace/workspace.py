@@ -16,9 +16,9 @@ from ..domain.errors import Forbidden, InvalidInput, NotFound
 from .os_errors import explain, explained
 from .place import OPEN_FOLDER, Place
 
-_MOST_HOPS = 40
-_LONGEST_NAME = 255
-_LONGEST_PATH = 4096
+_MAX_HOPS = 40
+_MAX_NAME_LENGTH = 255
+_MAX_PATH_LENGTH = 4096
 _DEEPEST = 200
 """Folders held at once, well below what a process may hold."""
 _HELD_FOLDERS = Path("/proc/self/fd")
@@ -69,7 +69,7 @@ def check_path(path: str) -> None:
         encoded = os.fsencode(path)
     except UnicodeEncodeError as error:
         raise InvalidInput("The path holds broken characters.", code="bad_path") from error
-    if len(encoded) > _LONGEST_PATH or max(map(len, encoded.split(b"/"))) > _LONGEST_NAME:
+    if len(encoded) > _MAX_PATH_LENGTH or max(map(len, encoded.split(b"/"))) > _MAX_NAME_LENGTH:
         raise InvalidInput("The path, or a name in it, is too long.", code="bad_path")
 
 
@@ -149,7 +149,7 @@ class _Walk:
         except OSError:  # not a symlink, or not there: whoever opens it will say
             return False
         self._hops += 1
-        if self._hops > _MOST_HOPS:
+        if self._hops > _MAX_HOPS:
             raise InvalidInput(f"The symlinks of '{self._asked}' go in circles.", code="bad_path")
         self._go(target)
         return True

@@ -34,7 +34,7 @@ export function event(seq: number): Event {
 
 /** How long the first and the longest pause between two tries are, at most. */
 const FIRST_PAUSE_MS = 1000;
-const LONGEST_PAUSE_MS = 20_000;
+const MAX_PAUSE_MS = 20_000;
 
 const ERROR = { error: { code: 'job_running', message: 'A job is running.', retryable: true, details: { job: 7 } } };
 
@@ -155,7 +155,7 @@ export function describeChannel(name: string, timeoutMs: number, open: () => Far
 
       it('no more when there is no such context', async () => {
         far.refuse(0, 'unknown');
-        await vi.advanceTimersByTimeAsync(LONGEST_PAUSE_MS * 3);
+        await vi.advanceTimersByTimeAsync(MAX_PAUSE_MS * 3);
         expect(seen).toEqual(['gone']);
         expect(far.subscriptions).toHaveLength(1);
       });
@@ -165,7 +165,7 @@ export function describeChannel(name: string, timeoutMs: number, open: () => Far
         await vi.advanceTimersByTimeAsync(0);
         end();
         far.send(0, event(5));
-        await vi.advanceTimersByTimeAsync(LONGEST_PAUSE_MS);
+        await vi.advanceTimersByTimeAsync(MAX_PAUSE_MS);
         expect(seen).toEqual(['live']);
         expect(far.subscriptions).toEqual([{ context: 'c1', after: 4, open: false }]);
       });
@@ -173,7 +173,7 @@ export function describeChannel(name: string, timeoutMs: number, open: () => Far
       it('not even a late word to those who have left before it was there', async () => {
         end();
         far.accept(0);
-        await vi.advanceTimersByTimeAsync(LONGEST_PAUSE_MS);
+        await vi.advanceTimersByTimeAsync(MAX_PAUSE_MS);
         expect(seen).toEqual([]);
       });
     });

@@ -12,7 +12,7 @@ from tests.scripted import ScriptedServer
 
 from .editor import ALLOW, Editor, by_kind, editor_with_agent
 
-MOST_TURNS = 8
+MAX_TURNS = 8
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def running(model: ScriptedServer, home: Path) -> AsyncIterator[Editor]:
-    limit = f"--Cowork.max_iterations={MOST_TURNS}"
+    limit = f"--Cowork.max_iterations={MAX_TURNS}"
     async with editor_with_agent(home, model.base_url, limit) as editor:
         yield editor
 

@@ -12,7 +12,7 @@ from acp.helpers import embedded_text_resource, image_block, resource_block, res
 
 from tests.scripted import Scripted, ScriptedServer, call, stall, text, wrong_key
 
-from .conftest import MOST_TURNS
+from .conftest import MAX_TURNS
 from .editor import REJECT, Editor, by_kind
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -193,7 +193,7 @@ async def test_a_limit_asks_and_no_is_a_stop_reason(
     editor: Editor, model: ScriptedServer, folder: Path
 ) -> None:
     session = await editor.open(folder)
-    for number in range(MOST_TURNS):
+    for number in range(MAX_TURNS):
         (folder / f"{number}.txt").write_text("")
         model.add(call("get_file_info", path=f"{number}.txt"))
     assert await editor.say(session, "Go on and on.") == "end_turn"

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from cowork_jupyter.domain.errors import CoworkError
-from cowork_jupyter.mcp.client.sdk import LARGEST_ANSWER
+from cowork_jupyter.mcp.client.sdk import MAX_ANSWER_SIZE
 
 from .conftest import PATIENCE, House, call, odd
 
@@ -57,7 +57,7 @@ async def an_error(writer: asyncio.StreamWriter) -> None:
 
 async def too_much(writer: asyncio.StreamWriter) -> None:
     writer.write(HEAD.format(status="200 OK", kind="application/json").encode())
-    for _ in range(2 * LARGEST_ANSWER // 2**20):
+    for _ in range(2 * MAX_ANSWER_SIZE // 2**20):
         writer.write(b"[" * 2**20)
         await writer.drain()
 

@@ -23,9 +23,9 @@ from tests.server.live import held_port
 from .resolver import packages_for
 
 ROOT = Path(__file__).parent.parent.parent
-MOST_ADDED_PACKAGES = 20
-LARGEST_CARD_SCRIPT = 60_000
-LARGEST_LAB_CHUNK = 200_000
+MAX_ADDED_PACKAGES = 20
+MAX_CARD_SCRIPT_SIZE = 60_000
+MAX_LAB_CHUNK_SIZE = 200_000
 PATIENCE = 180
 
 MADE = shutil.ignore_patterns(
@@ -119,14 +119,14 @@ def test_nothing_strays_into_the_wheel(wheel_files: dict[str, int]) -> None:
 
 
 def test_scripts_stay_small(wheel_files: dict[str, int]) -> None:
-    assert wheel_files["cowork_jupyter/static/card.js"] <= LARGEST_CARD_SCRIPT
+    assert wheel_files["cowork_jupyter/static/card.js"] <= MAX_CARD_SCRIPT_SIZE
     chunks = [
         size
         for name, size in wheel_files.items()
         if "labextensions/cowork-jupyter/static/" in name and name.endswith(".js")
     ]
     assert chunks
-    assert max(chunks) <= LARGEST_LAB_CHUNK
+    assert max(chunks) <= MAX_LAB_CHUNK_SIZE
 
 
 def test_the_sdist_holds_sources_tests_and_the_built_scripts(dist: Path) -> None:
@@ -151,7 +151,7 @@ def test_an_sdist_becomes_a_wheel_without_node(dist: Path, tmp_path: Path) -> No
 def test_installing_adds_few_packages_to_jupyterlab(wheel: Path) -> None:
     added = packages_for(str(wheel)) - packages_for("jupyterlab")
     print(f"adds {len(added)}: {', '.join(sorted(added))}")
-    assert len(added) <= MOST_ADDED_PACKAGES
+    assert len(added) <= MAX_ADDED_PACKAGES
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.server import kernels
 from cowork_jupyter.server.kernels import WAITING
 from cowork_jupyter.tools.kernel import stall_detector as detector
-from cowork_jupyter.tools.kernel.outputs import MOST_TEXT
+from cowork_jupyter.tools.kernel.outputs import MAX_TEXT
 from cowork_jupyter.tools.kernel.stall_detector import Ask, StallDetector
 from cowork_jupyter.tools.kernel.state import Code, Ran, Run
 from tests.scripted import ScriptedServer, call, text
@@ -210,7 +210,7 @@ async def _answer(client: Any, request: str) -> dict[str, Any]:
 async def test_much_output_is_bounded_and_said_to_be(place: Place) -> None:
     ran = await place.run("for _ in range(100): print('x' * 1_000_000)\nprint('the end')")
     said = printed(ran)
-    assert len(said) < MOST_TEXT + 1000
+    assert len(said) < MAX_TEXT + 1000
     assert said.endswith("the end\n")
     assert ran.omitted > 90_000_000
 

@@ -30,7 +30,9 @@ def running(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
     with ScriptedServer() as server:
         port = urlsplit(server.base_url).port
         assert port
-        monkeypatch.setattr(discovery, "KNOWN_SERVERS", (discovery.KnownServer("ollama", "Ollama", port),))
+        monkeypatch.setattr(
+            discovery, "KNOWN_SERVERS", (discovery.KnownServer("ollama", "Ollama", port),)
+        )
         monkeypatch.setattr(discovery, "_PATIENCE", PATIENCE)
         yield server
 

@@ -19,7 +19,7 @@ from ...domain.roles import Permission
 from ...policy.ceiling import check_ceiling
 from ...tools.base import Tool, ToolContext, ToolResult
 from ...tools.encoding import decode
-from ...tools.files import LARGEST_WHOLE, ReadFile
+from ...tools.files import MAX_WHOLE_SIZE, ReadFile
 from ...tools.registry import ToolRegistry, validated
 from ..tool_runner import Handled, ToolRunner
 from ..user import PermissionRequest
@@ -28,7 +28,7 @@ from .terminals import Terminals, command_line
 
 logger = logging.getLogger(__name__)
 
-MOST_WORDS = 1_000_000
+MAX_WORDS = 1_000_000
 """Characters of what it says that are kept."""
 _REFUSED, _BAD = -32000, -32602
 
@@ -229,7 +229,7 @@ class Workbench:
         return terminal
 
     def _say(self, text: str) -> None:
-        room = MOST_WORDS - self._length
+        room = MAX_WORDS - self._length
         if room > 0 and text:
             self._length += len(text)
             self.words.append(text[:room])
@@ -243,8 +243,8 @@ async def _read_exactly(parameters: ReadFile, context: ToolContext) -> ToolResul
 
     def read() -> tuple[str, str]:
         with context.workspace.locate(parameters.path) as place:
-            data = place.read(LARGEST_WHOLE + 1)
-            if len(data) > LARGEST_WHOLE:
+            data = place.read(MAX_WHOLE_SIZE + 1)
+            if len(data) > MAX_WHOLE_SIZE:
                 raise CoworkError(f"'{place.path}' is too large to be read as text.")
             return place.path, decode(data)[0]
 

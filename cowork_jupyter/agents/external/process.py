@@ -16,7 +16,7 @@ from ...mcp.client.secrets import Resolved
 from ...mcp.client.supervised import SupervisedProcess
 from ...tools.environment import scrubbed
 
-MOST_GARBAGE = 20
+MAX_GARBAGE = 20
 """Lines that are no frames: some programs greet, none goes on like that."""
 _TAIL = 20
 
@@ -31,7 +31,7 @@ class Lines:
 
     async def receive(self) -> dict[str, Any] | None:
         """The next frame; None at the end, or when it makes no sense to go on."""
-        while self._garbage < MOST_GARBAGE:
+        while self._garbage < MAX_GARBAGE:
             try:
                 line = await self._reader.readline()
             except (ValueError, ConnectionError):  # too long, or gone

@@ -15,9 +15,9 @@ from ...domain.identity import new_id
 from ...tools.base import Tool, ToolContext, ToolResult
 from ..tool_runner import Handled
 
-LONGEST_SECONDS = 3600
-MOST_TERMINALS = 16
-MOST_OUTPUT = 1024 * 1024
+MAX_SECONDS = 3600
+MAX_TERMINALS = 16
+MAX_OUTPUT = 1024 * 1024
 """Bytes of output that are kept for the agent, the last ones; our record has more."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -56,8 +56,8 @@ class Terminals:
 
     def create(self, command: str, folder: str, limit: int | None) -> str:
         """Begin a command; whether it may run is decided while the agent waits for its end."""
-        terminal = Terminal(min(limit if limit is not None else MOST_OUTPUT, MOST_OUTPUT))
-        parameters = {"command": command, "cwd": folder, "timeout_seconds": LONGEST_SECONDS}
+        terminal = Terminal(min(limit if limit is not None else MAX_OUTPUT, MAX_OUTPUT))
+        parameters = {"command": command, "cwd": folder, "timeout_seconds": MAX_SECONDS}
         terminal.running = asyncio.create_task(self._follow(terminal, parameters))
         name = new_id("term")
         self._all[name] = terminal
@@ -66,7 +66,7 @@ class Terminals:
     @property
     def full(self) -> bool:
         """Whether there are as many as there may be."""
-        return len(self._all) >= MOST_TERMINALS
+        return len(self._all) >= MAX_TERMINALS
 
     def get(self, name: str) -> Terminal | None:
         """The terminal of that name."""

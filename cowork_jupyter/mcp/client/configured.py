@@ -14,7 +14,7 @@ from ...policy.visible import visible
 from .entry import ServerConfig, Source, read_server
 
 SERVERS, DISABLED = "mcpServers", "disabledMcpServers"
-MOST_SERVERS = 100
+MAX_SERVERS = 100
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ class ConfiguredServers:
         other = taken.get(config.slug)
         if other and other.name != name:
             raise Conflict(f"Its tools would be named like those of '{other.name}'.")
-        if len(self._of("user")) >= MOST_SERVERS:
-            raise Conflict(f"There are {MOST_SERVERS} servers already.")
+        if len(self._of("user")) >= MAX_SERVERS:
+            raise Conflict(f"There are {MAX_SERVERS} servers already.")
         self._files["user"].set(SERVERS, {**self._of("user"), name: raw})
         return config
 
@@ -109,7 +109,7 @@ class ConfiguredServers:
         found: list[Configured] = []
         slugs: dict[str, Configured] = {}
         for source in self._files:
-            for name, raw in list(self._of(source).items())[:MOST_SERVERS]:
+            for name, raw in list(self._of(source).items())[:MAX_SERVERS]:
                 one = self._judged(str(name), raw, source)
                 slug = one.config.slug if one.config else ""
                 if slug in slugs:

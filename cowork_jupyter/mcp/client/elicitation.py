@@ -18,7 +18,7 @@ Ask = Callable[[Question], Awaitable[str | None]]
 Answer = str | int | float | bool | list[str] | None
 
 DECLINE, SKIP, DONE = "decline", "skip", "done"
-MOST_FIELDS, MOST_OPTIONS, LONGEST = 20, 50, 2_000
+MAX_FIELDS, MAX_OPTIONS, MAX_LENGTH = 20, 50, 2_000
 _YES = {"true": True, "false": False}
 
 
@@ -53,7 +53,7 @@ async def _send_to(said: str, url: str, ask: Ask) -> None:
 
 async def _form(said: str, schema: dict[str, Any], ask: Ask) -> dict[str, Answer]:
     fields = schema.get("properties")
-    if not isinstance(fields, dict) or len(fields) > MOST_FIELDS:
+    if not isinstance(fields, dict) or len(fields) > MAX_FIELDS:
         raise _Declined
     if not fields:
         await _confirm(said, ask)
@@ -114,7 +114,7 @@ def _choices(field: dict[str, Any]) -> list[Option]:
         pairs = list(zip(values, names, strict=True))
     return [
         Option(label=_short(str(title or value)), value=str(value))
-        for value, title in pairs[:MOST_OPTIONS]
+        for value, title in pairs[:MAX_OPTIONS]
         if isinstance(value, str)
     ]
 
@@ -158,4 +158,4 @@ def _decline() -> Option:
 
 
 def _short(text: str) -> str:
-    return visible(text)[:LONGEST] or "(nothing)"
+    return visible(text)[:MAX_LENGTH] or "(nothing)"

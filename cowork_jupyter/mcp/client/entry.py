@@ -16,7 +16,7 @@ from ...policy.visible import visible
 Source = Literal["user", "workspace"]
 Kind = Literal["stdio", "http", "sse"]
 
-LONGEST_NAME = 60
+MAX_NAME_LENGTH = 60
 CALL_SECONDS = 60.0
 _KINDS: dict[str, Kind] = {
     "stdio": "stdio",
@@ -108,8 +108,8 @@ class ServerConfig:
 
 def read_server(name: str, raw: object, source: Source) -> ServerConfig:
     """A server's entry; ValueError says in one sentence what is wrong with it."""
-    if not name.strip() or len(name) > LONGEST_NAME or visible(name) != name:
-        raise ValueError(f"a name has 1 to {LONGEST_NAME} characters that can be seen")
+    if not name.strip() or len(name) > MAX_NAME_LENGTH or visible(name) != name:
+        raise ValueError(f"a name has 1 to {MAX_NAME_LENGTH} characters that can be seen")
     entry = _read_entry(raw)
     if bool(entry.command) == bool(entry.url):
         raise ValueError("it needs either a 'command' to start or a 'url' to call")

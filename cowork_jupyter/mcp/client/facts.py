@@ -22,8 +22,8 @@ from .entry import ServerConfig
 if TYPE_CHECKING:
     from mcp_types import Tool as SdkTool
 
-MOST_TOOLS = 500
-LONGEST_NAME, LONGEST_DESCRIPTION, LARGEST_SCHEMA = 128, 20_000, 64_000
+MAX_TOOLS = 500
+MAX_NAME_LENGTH, MAX_DESCRIPTION_LENGTH, MAX_SCHEMA_SIZE = 128, 20_000, 64_000
 _HINTS = {
     "read_only_hint": "read-only",
     "destructive_hint": "destructive",
@@ -55,20 +55,20 @@ def facts_of(tool: SdkTool, mask: Mask) -> ToolFacts:
     """What the server said, as far as it is within bounds, and without our secrets."""
     name, description = visible(tool.name), mask(tool.description or "")
     problem = ""
-    if not 0 < len(tool.name) <= LONGEST_NAME or name != tool.name:
+    if not 0 < len(tool.name) <= MAX_NAME_LENGTH or name != tool.name:
         problem = "its name is empty, too long, or holds what cannot be seen"
-    elif len(description) > LONGEST_DESCRIPTION:
-        problem = f"its description has more than {LONGEST_DESCRIPTION:,} characters"
-    elif _size(tool.input_schema) > LARGEST_SCHEMA:
-        problem = f"its parameters take more than {LARGEST_SCHEMA:,} characters to describe"
+    elif len(description) > MAX_DESCRIPTION_LENGTH:
+        problem = f"its description has more than {MAX_DESCRIPTION_LENGTH:,} characters"
+    elif _size(tool.input_schema) > MAX_SCHEMA_SIZE:
+        problem = f"its parameters take more than {MAX_SCHEMA_SIZE:,} characters to describe"
     claimed = tool.annotations
     told = {word: getattr(claimed, hint, None) for hint, word in _HINTS.items()}
     title: str = tool.title or (claimed.title if claimed else None) or ""
     return ToolFacts(
-        name=name[:LONGEST_NAME],
-        description=description[:LONGEST_DESCRIPTION],
+        name=name[:MAX_NAME_LENGTH],
+        description=description[:MAX_DESCRIPTION_LENGTH],
         schema={} if problem else mask.everywhere(tool.input_schema),
-        title=visible(mask(title))[:LONGEST_NAME],
+        title=visible(mask(title))[:MAX_NAME_LENGTH],
         hints={word: said for word, said in told.items() if isinstance(said, bool)},
         problem=problem,
     )
@@ -78,7 +78,7 @@ def _size(schema: Mapping[str, Any]) -> int:
     try:
         return len(json.dumps(schema))
     except (ValueError, RecursionError):
-        return LARGEST_SCHEMA + 1
+        return MAX_SCHEMA_SIZE + 1
 
 
 class KnownTools:

@@ -8,7 +8,7 @@ from ...policy.visible import visible
 from .connection import Connection
 from .results import Gathered
 
-MOST_LISTED = 500
+MAX_LISTED = 500
 
 
 class Resource(BaseModel):
@@ -50,7 +50,7 @@ async def resources_of(connection: Connection) -> list[Resource]:
             description=_words(told(one.description or "")),
             mime_type=one.mime_type or "",
         )
-        for one in page.resources[:MOST_LISTED]
+        for one in page.resources[:MAX_LISTED]
     ]
 
 
@@ -84,7 +84,7 @@ async def prompts_of(connection: Connection) -> list[Prompt]:
                 for each in (one.arguments or [])[:50]
             ],
         )
-        for one in page.prompts[:MOST_LISTED]
+        for one in page.prompts[:MAX_LISTED]
     ]
 
 

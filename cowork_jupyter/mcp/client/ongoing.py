@@ -12,10 +12,10 @@ from ...domain.replies import Question
 from ...policy.visible import visible
 from ...tools.base import ToolContext
 
-MOST_SECONDS = 3_600.0
+MAX_SECONDS = 3_600.0
 """However often a server says that it is still at work."""
 PROGRESS_PAUSE = 0.25
-MOST_QUESTIONS = 40
+MAX_QUESTIONS = 40
 """That one call may ask."""
 
 current: ContextVar[Ongoing | None] = ContextVar("current", default=None)
@@ -32,7 +32,7 @@ class Ongoing:
         self._asking: set[asyncio.Future[str | None]] = set()
         self._asked = 0
         self._clock: Callable[[], float] = asyncio.get_running_loop().time
-        self._last = self._clock() + MOST_SECONDS
+        self._last = self._clock() + MAX_SECONDS
         self._shown = float("-inf")
         self._deadline: asyncio.Timeout | None = None
 
@@ -64,7 +64,7 @@ class Ongoing:
     async def ask(self, question: Question) -> str | None:
         """Let the user answer; meanwhile the clock stands still. None: nobody does."""
         self._asked += 1
-        if self._asked > MOST_QUESTIONS:
+        if self._asked > MAX_QUESTIONS:
             return None
         told = Question.model_validate(self._mask.everywhere(question.model_dump()))
         asking = asyncio.ensure_future(self._context.ask(told))

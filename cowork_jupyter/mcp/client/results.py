@@ -16,8 +16,8 @@ from ...tools.base import ToolResult
 if TYPE_CHECKING:
     from mcp_types import CallToolResult, ContentBlock
 
-MOST_TEXT = 1_000_000
-MOST_IMAGES, LARGEST_IMAGE = 8, 5 * 2**20
+MAX_TEXT = 1_000_000
+MAX_IMAGES, MAX_IMAGE_SIZE = 8, 5 * 2**20
 _PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
 
@@ -35,7 +35,7 @@ class Gathered:
     texts: list[str] = field(default_factory=list)
     images: list[ImagePart] = field(default_factory=list)
     resources: list[dict[str, Any]] = field(default_factory=list)
-    room: int = MOST_TEXT
+    room: int = MAX_TEXT
 
     def add(self, block: ContentBlock) -> None:
         """Take one piece as what it is; what cannot be taken is named."""
@@ -67,7 +67,7 @@ class Gathered:
 
     def _picture(self, data: str, mime_type: str) -> None:
         size = len(data) * 3 // 4
-        kept = mime_type in _PICTURES and size <= LARGEST_IMAGE and len(self.images) < MOST_IMAGES
+        kept = mime_type in _PICTURES and size <= MAX_IMAGE_SIZE and len(self.images) < MAX_IMAGES
         if kept and _is_base64(data):
             self.images.append(ImagePart(media_type=mime_type, data=data))
         note = "" if kept else ", not kept"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from ...llm.client import LanguageModel
 
-MOST_TOKENS, MOST_CHARACTERS = 4_096, 200_000
+MAX_TOKENS, MAX_CHARACTERS = 4_096, 200_000
 
 
 async def sample(
@@ -27,10 +27,10 @@ async def sample(
             if not isinstance(block, TextContent):
                 return ErrorData(code=INVALID_REQUEST, message="Only text can be sampled.")
             messages.append({"role": message.role, "content": block.text})
-    if sum(len(one["content"]) for one in messages) > MOST_CHARACTERS:
+    if sum(len(one["content"]) for one in messages) > MAX_CHARACTERS:
         return ErrorData(code=INVALID_REQUEST, message="That is too long to be sampled.")
     text, reason = "", "endTurn"
-    request = Request(messages, arguments={"max_tokens": min(params.max_tokens, MOST_TOKENS)})
+    request = Request(messages, arguments={"max_tokens": min(params.max_tokens, MAX_TOKENS)})
     async with aclosing(model.stream(request)) as chunks:
         async for chunk in chunks:
             if isinstance(chunk, TextChunk):

@@ -19,10 +19,10 @@ from pydantic import ConfigDict, model_validator
 from ...policy.visible import visible
 from ...tools.base import Parameters
 
-MOST_NODES = 5_000
+MAX_NODES = 5_000
 """Parts of a schema, those that it refers to counted each time."""
-MOST_PROBLEMS = 5
-LONGEST_TEXT, LONGEST_ENUM = 200, 300
+MAX_PROBLEMS = 5
+MAX_TEXT_LENGTH, MAX_ENUM_LENGTH = 200, 300
 _NAME = re.compile(r"[\w.$-]{1,64}", re.ASCII)
 _LEFT_OUT = frozenset({"pattern", "patternProperties", "format", "contentEncoding", "$schema"})
 _OWN_WORDS = frozenset({"description", "title"})
@@ -61,7 +61,7 @@ def parameters_of(name: str, schema: dict[str, Any]) -> type[ForeignParameters]:
     if not isinstance(properties, dict) or not all(map(_NAME.fullmatch, properties)):
         raise ValueError("a parameter's name is too long, or more than a word")
     wanted = _without(schema, _LEFT_OUT)
-    if _nodes(wanted, wanted, ()) > MOST_NODES:
+    if _nodes(wanted, wanted, ()) > MAX_NODES:
         raise ValueError("its parameters refer to each other too often to be checked")
     whole = _without(schema, _NOT_SHOWN)
     told = {"type": "object", **_shortened(_inlined(whole, whole, ()))}
@@ -85,8 +85,8 @@ def problems_of(given: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
         for error in _validator(wanted).iter_errors(given):
             place = ".".join(map(str, error.absolute_path))
             said = f"'{place}': {error.message}" if place else error.message
-            found.append(said[:LONGEST_TEXT])
-            if len(found) == MOST_PROBLEMS:
+            found.append(said[:MAX_TEXT_LENGTH])
+            if len(found) == MAX_PROBLEMS:
                 break
     except Unresolvable:
         return []  # a part of the schema is elsewhere: the server will say
@@ -131,7 +131,7 @@ def _nodes(value: Any, whole: dict[str, Any], inside: tuple[str, ...]) -> int:
     count = 1
     for one in value.values() if isinstance(value, dict) else value:
         count += _nodes(one, whole, inside)
-        if count > MOST_NODES:
+        if count > MAX_NODES:
             return count
     reference = value.get("$ref") if isinstance(value, dict) else None
     if isinstance(reference, str) and reference.startswith("#/") and reference not in inside:
@@ -168,8 +168,8 @@ def _shortened(value: Any) -> Any:
         short = {key: _shortened(one) for key, one in value.items()}
         for key in _OWN_WORDS & short.keys():
             if isinstance(short[key], str):
-                short[key] = visible(" ".join(short[key].split()))[:LONGEST_TEXT]
-        if len(str(short.get("enum", ""))) > LONGEST_ENUM:
+                short[key] = visible(" ".join(short[key].split()))[:MAX_TEXT_LENGTH]
+        if len(str(short.get("enum", ""))) > MAX_ENUM_LENGTH:
             del short["enum"]
         return short
     return [_shortened(one) for one in value] if isinstance(value, list) else value

@@ -18,13 +18,13 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from ..._version import __version__
 from ...domain.redaction import Mask
 from .entry import ServerConfig
-from .facts import MOST_TOOLS, ToolFacts, facts_of
+from .facts import MAX_TOOLS, ToolFacts, facts_of
 from .secrets import Resolved
 from .stdio import Misbehaved, started
 from .tail import Tail
 
-LARGEST_ANSWER = 64 * 2**20
-_MOST_PAGES = 50
+MAX_ANSWER_SIZE = 64 * 2**20
+_MAX_PAGES = 50
 _DAY = 86_400.0
 
 # Their messages hold addresses and whatever a server has sent, which is no business of a log
@@ -59,8 +59,8 @@ class _BoundedStream(httpx2.AsyncByteStream):
         size = 0
         async for piece in self._inner:
             size += len(piece)
-            if size > LARGEST_ANSWER:
-                raise httpx2.ReadError(f"an answer of more than {LARGEST_ANSWER // 2**20} MiB")
+            if size > MAX_ANSWER_SIZE:
+                raise httpx2.ReadError(f"an answer of more than {MAX_ANSWER_SIZE // 2**20} MiB")
             yield piece
 
     async def aclose(self) -> None:
@@ -150,15 +150,15 @@ async def list_tools(client: Client, mask: Mask) -> tuple[ToolFacts, ...]:
         return ()
     found: list[ToolFacts] = []
     cursor: str | None = None
-    for _ in range(_MOST_PAGES):
+    for _ in range(_MAX_PAGES):
         page = await client.list_tools(cursor=cursor)
         found += [facts_of(tool, mask) for tool in page.tools]
         cursor = page.next_cursor
         if cursor is None:
             return tuple(found)
-        if len(found) > MOST_TOOLS:
+        if len(found) > MAX_TOOLS:
             break
-    raise Misbehaved(f"it has more than {MOST_TOOLS} tools, or never ends to list them")
+    raise Misbehaved(f"it has more than {MAX_TOOLS} tools, or never ends to list them")
 
 
 async def follow_changes(client: Client, on_change: Callable[[], None]) -> None:

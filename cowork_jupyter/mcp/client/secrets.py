@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from ...domain.redaction import HIDDEN, SHORTEST
+from ...domain.redaction import HIDDEN, MIN_LENGTH
 from .entry import Entry
 
 _REFERENCE = re.compile(r"\$\{(?:env:)?(?P<name>[A-Za-z_]\w*)(?::-(?P<default>[^}]*))?\}")
@@ -79,7 +79,7 @@ def resolve(entry: Entry, environment: Mapping[str, str], workspace: str) -> Res
         cwd=os.path.join(workspace, os.path.expanduser(filled(entry.cwd))),  # noqa: PTH111, PTH118
         url=url,
         headers={name: filled(value, secret=True) for name, value in entry.headers.items()},
-        secrets=frozenset(one for one in secrets if len(one) >= SHORTEST),
+        secrets=frozenset(one for one in secrets if len(one) >= MIN_LENGTH),
     )
 
 

@@ -21,14 +21,14 @@ from mcp.shared.message import SessionMessage
 
 from . import supervised
 from .secrets import Resolved
-from .supervised import LONGEST_LINE, SupervisedProcess
+from .supervised import MAX_LINE_LENGTH, SupervisedProcess
 from .tail import Tail
 
-MOST_GARBAGE = 20
+MAX_GARBAGE = 20
 """Lines that are no messages: some servers greet, none goes on like that."""
 FLOOD_SECONDS, FLOOD_MESSAGES = 5.0, 5_000
 """More messages in less time than this is not talk any more."""
-MOST_HEARD = 100
+MAX_HEARD = 100
 """Of what a server tells along the way, no more is listened to in that time."""
 _ALONG_THE_WAY = frozenset({"notifications/progress", "notifications/message"})
 _PIECE, _STDERR_PAUSE = 65_536, 0.05
@@ -137,7 +137,7 @@ async def _messages(
         except asyncio.IncompleteReadError:
             return
         except asyncio.LimitOverrunError:
-            size = LONGEST_LINE // 2**20
+            size = MAX_LINE_LENGTH // 2**20
             raise Misbehaved(f"it sent a message of more than {size} MiB") from None
         flood.message()
         if not line.strip():
@@ -147,11 +147,11 @@ async def _messages(
         except ValueError:
             garbage += 1
             tail.add_line(f"no message: {line[:500].decode(errors='replace').rstrip()}")
-            if garbage > MOST_GARBAGE:
+            if garbage > MAX_GARBAGE:
                 raise Misbehaved("what it writes is not MCP") from None
             continue
         along = getattr(message, "method", "") in _ALONG_THE_WAY
-        if not along or flood.count <= MOST_HEARD:
+        if not along or flood.count <= MAX_HEARD:
             await send.send(SessionMessage(message))
 
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from . import supervisor
 
-LONGEST_LINE = 16 * 2**20
+MAX_LINE_LENGTH = 16 * 2**20
 LAST_WORDS = 2.0
 """Seconds that a program has to end by itself once its input is closed."""
 _PATIENCE = 30.0
@@ -64,7 +64,7 @@ async def start(
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            limit=LONGEST_LINE,
+            limit=MAX_LINE_LENGTH,
             pass_fds=[end],
             env=environment,
             cwd=folder,

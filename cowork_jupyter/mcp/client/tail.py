@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...domain.redaction import Mask
 from ...policy.visible import visible
 
-MOST_KEPT = 16_000
+MAX_KEPT = 16_000
 
 
 class Tail:
@@ -17,9 +17,9 @@ class Tail:
 
     def add(self, text: str) -> None:
         """Keep what was just written, and forget what is old, line by line."""
-        self._text += text[-2 * MOST_KEPT :]
-        if len(self._text) > 2 * MOST_KEPT:
-            self._text = self._text[-MOST_KEPT:].partition("\n")[2] or self._text[-MOST_KEPT:]
+        self._text += text[-2 * MAX_KEPT :]
+        if len(self._text) > 2 * MAX_KEPT:
+            self._text = self._text[-MAX_KEPT:].partition("\n")[2] or self._text[-MAX_KEPT:]
 
     def add_line(self, text: str) -> None:
         """A line of our own, or of the protocol's."""
@@ -27,7 +27,7 @@ class Tail:
 
     def text(self) -> str:
         """What can be shown of it."""
-        return visible(self.mask(self._text[-MOST_KEPT:]))
+        return visible(self.mask(self._text[-MAX_KEPT:]))
 
     def last_line(self) -> str:
         """The last thing that it said."""

@@ -15,9 +15,9 @@ from .facts import ToolFacts
 from .results import result_of
 from .schema import ForeignParameters, parameters_of
 
-LONGEST_NAME = 64
+MAX_NAME_LENGTH = 64
 """More is refused by the APIs of some models."""
-LONGEST_DESCRIPTION = 240
+MAX_DESCRIPTION_LENGTH = 240
 
 
 class ToolChanged(Conflict):
@@ -29,9 +29,9 @@ class ToolChanged(Conflict):
 def tool_name(server: str, tool: str) -> str:
     """`mcp__server__tool`, of letters that every model's API takes."""
     name = f"mcp__{server}__{re.sub(r'[^A-Za-z0-9_-]', '_', tool)}"
-    if len(name) <= LONGEST_NAME:
+    if len(name) <= MAX_NAME_LENGTH:
         return name
-    return f"{name[: LONGEST_NAME - 9]}_{hashlib.sha256(tool.encode()).hexdigest()[:8]}"
+    return f"{name[: MAX_NAME_LENGTH - 9]}_{hashlib.sha256(tool.encode()).hexdigest()[:8]}"
 
 
 def tool_of(connection: Connection, facts: ToolFacts, pins: Pins) -> Tool:
@@ -74,7 +74,7 @@ def tool_of(connection: Connection, facts: ToolFacts, pins: Pins) -> Tool:
 def described(server: str, words: str) -> str:
     """Shortened, and marked as somebody else's."""
     said = visible(" ".join(words.split())).replace("”", '"')
-    short = said if len(said) <= LONGEST_DESCRIPTION else f"{said[:LONGEST_DESCRIPTION]}…"
+    short = said if len(said) <= MAX_DESCRIPTION_LENGTH else f"{said[:MAX_DESCRIPTION_LENGTH]}…"
     return f"[the server {server} says: “{short}”]"
 
 

@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 from .protocol import server_for
 from .tool_host import ToolHost
 
-MOST_SESSIONS = 100
+MAX_SESSIONS = 100
 """Open at the same time, at one door."""
 
 
@@ -24,7 +24,7 @@ class Door:
 
     def __init__(self, desk: ToolHost) -> None:
         # Hosts and origins are checked by the host, which knows its own names.
-        self._manager = StreamableHTTPSessionManager(server_for(desk), max_sessions=MOST_SESSIONS)
+        self._manager = StreamableHTTPSessionManager(server_for(desk), max_sessions=MAX_SESSIONS)
         self._open = asyncio.Event()
         self._closing = asyncio.Event()
         self._answering: set[asyncio.Future[None]] = set()

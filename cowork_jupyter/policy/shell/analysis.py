@@ -19,23 +19,23 @@ from .table import program_name
 from .tree import MISREAD, can_be_read, look
 from .words import Word, whole_word
 
-LONGEST = 10_000
+MAX_LENGTH = 10_000
 """Characters. Nobody reads a longer line on a card, so it is never plain."""
 _LOOKED_AT = 100_000
 """Characters that are still searched for denied commands."""
 _REMEMBERED = 2_000
 """Characters of lines whose analysis is kept; one call is looked at several times."""
-_MOST_COMMANDS = 500
+_MAX_COMMANDS = 500
 _MAY_BEGIN = re.compile(r"[;&|()`\n{}]+")
 _DEEPEST = 8
 _INSIDE = 40_000
 """Characters of command lines inside command lines that are read, all together."""
-_MOST_FOLDERS = 8
+_MAX_FOLDERS = 8
 _NOWHERE = frozenset(["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty"])
 
-_TOO_LONG = f"It is longer than {LONGEST:,} characters."
+_TOO_LONG = f"It is longer than {MAX_LENGTH:,} characters."
 _TOO_DEEP = "It hides commands inside commands too often to look at them all."
-_TOO_MANY = f"It has more than {_MOST_COMMANDS} commands."
+_TOO_MANY = f"It has more than {_MAX_COMMANDS} commands."
 _DIFFERENT = "Two ways of reading it disagree about where its commands and words begin and end."
 _ASSIGNS = "It sets a variable for the command, which can change what that does."
 _NO_NAME = "Which program it runs is not spelled out."
@@ -67,7 +67,7 @@ class _Budget:
 
 def _analyse(text: str, budget: _Budget) -> Analysis:
     doubts = character_doubts(text)
-    if len(text) > LONGEST:
+    if len(text) > MAX_LENGTH:
         doubts.append(_TOO_LONG)
     phrases, more = _read(text[:_LOOKED_AT])
     doubts += more
@@ -148,7 +148,7 @@ class _Gathering:
 
     def add(self, phrase: Phrase) -> None:
         use = _redirected(phrase.redirects)
-        if len(self.commands) >= _MOST_COMMANDS:
+        if len(self.commands) >= _MAX_COMMANDS:
             self.doubts.append(_TOO_MANY)
             self.commands.append(SimpleCommand(_words(phrase), phrase.text, (_TOO_MANY,)))
         elif phrase.words:
@@ -213,7 +213,7 @@ class _Gathering:
     def _change_folder(self, words: list[Word]) -> None:
         """What follows may be meant from there; or from here, if the change fails."""
         targets = [word.text for word in words if word.text not in ("-L", "-P", "-e", "--")]
-        if len(targets) != 1 or targets[0] == "-" or len(self.folders) >= _MOST_FOLDERS:
+        if len(targets) != 1 or targets[0] == "-" or len(self.folders) >= _MAX_FOLDERS:
             self.doubts.append("Which folder it goes to is not spelled out.")
             return
         new = [posixpath.join(folder, targets[0]) for folder in self.folders]

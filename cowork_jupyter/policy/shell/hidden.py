@@ -19,7 +19,7 @@ from .table import PROGRAMS, program_name
 from .words import Word
 
 Argv = tuple[str, ...]
-MOST = 64
+MAX = 64
 """How many hidden commands are looked at; a line with more is not plain."""
 
 _PYTHONS = frozenset(["python", "pypy"])
@@ -42,7 +42,7 @@ class Hidden:
             for argv in self._behind(waiting.pop()):
                 if not argv or argv in self.found or argv == words:
                     continue
-                if len(self.found) >= MOST:
+                if len(self.found) >= MAX:
                     self.too_many = True
                     return
                 self.found[argv] = None

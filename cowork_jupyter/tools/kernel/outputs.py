@@ -11,10 +11,10 @@ from typing import Any
 from ..shell import Output
 from .state import Failure
 
-MOST_TEXT = 1024 * 1024
+MAX_TEXT = 1024 * 1024
 """Characters that are kept of what one run prints: the first and the last half of them."""
-MOST_OUTPUTS = 500
-MOST_BUNDLE = 8 * 1024 * 1024
+MAX_OUTPUTS = 500
+MAX_BUNDLE = 8 * 1024 * 1024
 """Characters of one shown thing, such as a figure."""
 PAUSE = 0.1
 """Seconds between two pieces of live text: a cell may print thousands of times a second."""
@@ -68,7 +68,7 @@ class Outputs:
     execution_count: int | None = None
     omitted: int = 0
     _items: list[dict[str, Any] | _Stream] = field(default_factory=list)
-    _room: int = MOST_TEXT
+    _room: int = MAX_TEXT
 
     def take(self, message: Mapping[str, Any]) -> None:
         """The next message about the request."""
@@ -113,7 +113,7 @@ class Outputs:
         if kind == "error":
             self.failure = _failure(content)
         size = sum(len(str(one)) for one in content.get("data", {}).values())
-        if size > MOST_BUNDLE or not self._has_place():
+        if size > MAX_BUNDLE or not self._has_place():
             self.omitted += size
             return
         self._items.append(output)
@@ -121,7 +121,7 @@ class Outputs:
             self.live.add(f"{content['data'].get('text/plain', '')}\n")
 
     def _has_place(self) -> bool:
-        return len(self._items) < MOST_OUTPUTS
+        return len(self._items) < MAX_OUTPUTS
 
 
 def _kept(kind: str, content: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from ...domain.errors import CoworkError, Forbidden, Interrupted, InvalidInput
 from ...domain.replies import Option, Question
 from ...domain.roles import Permission
 from ..base import Parameters, Preview, ToolContext, ToolResult, tool
-from ..notebook.outputs import LONGEST, described
+from ..notebook.outputs import MAX_LENGTH, described
 from ..notebook.pictures import pictures_in
 from ..notebook.reading import CellId
 from ..notebook.state import CellState, stale
@@ -142,7 +142,7 @@ def _given_up(ran: Ran, code: Code, name: str, answer: str | None) -> CoworkErro
     who = "the user did not want to wait" if answer else "nobody was there to ask whether to wait"
     line = ran.failure.line if ran.failure else None
     where = f" It was in line {line}: {_line(code.source, line)}." if line else ""
-    text = described(ran.outputs, LONGEST)
+    text = described(ran.outputs, MAX_LENGTH)
     return CoworkError(
         "\n".join([f"{_capital(name)} was interrupted: {quiet}, and {who}.{where}", text]).strip(),
         code="stalled",
@@ -182,7 +182,7 @@ def _result(ran: Ran, code: Code, name: str) -> ToolResult:
         "seconds": round(ran.seconds, 3),
         "omitted_characters": ran.omitted,
     }
-    text = described(ran.outputs, LONGEST)
+    text = described(ran.outputs, MAX_LENGTH)
     if ran.failure:
         line = ran.failure.line
         where = f" in line {line}: {_line(code.source, line)}" if line else "."

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..files import size_text
-from .pictures import HEAD, KINDS, LARGEST, pixels
+from .pictures import HEAD, KINDS, MAX_SIZE, pixels
 
-LONGEST = 20_000
+MAX_LENGTH = 20_000
 """Characters that are kept of any one text."""
 SHOWN = 2_000
 """Characters that the model is shown of one output, unless it asks for the cell alone."""
@@ -29,7 +29,7 @@ def as_text(value: Any) -> str:
 
 
 def shortened(output: Mapping[str, Any], *, pictures: bool = False) -> dict[str, Any]:
-    """An output whose texts are at most `LONGEST`, and whose pictures are only their head.
+    """An output whose texts are at most `MAX_LENGTH`, and whose pictures are only their head.
 
     With `pictures`, those that a model can be shown stay whole. The browser does the same before
     it sends any (`js/src/lab/notebook/outputs.ts`).
@@ -40,8 +40,8 @@ def shortened(output: Mapping[str, Any], *, pictures: bool = False) -> dict[str,
     if kind == "error":
         lines = output.get("traceback")
         trace = "\n".join(map(str, lines)) if isinstance(lines, list) else ""
-        facts = {name: str(output.get(name, ""))[:LONGEST] for name in ("ename", "evalue")}
-        return {"output_type": kind, **facts, "traceback": [middle_cut(trace, LONGEST)]}
+        facts = {name: str(output.get(name, ""))[:MAX_LENGTH] for name in ("ename", "evalue")}
+        return {"output_type": kind, **facts, "traceback": [middle_cut(trace, MAX_LENGTH)]}
     data = output.get("data")
     bundle = data if isinstance(data, dict) else {}
     return {
@@ -55,7 +55,7 @@ def shortened(output: Mapping[str, Any], *, pictures: bool = False) -> dict[str,
 def _short_data(mime: str, value: Any, pictures: bool) -> Any:
     if isinstance(value, (str, list)) and not _is_text(mime):
         text = as_text(value)
-        return text if pictures and mime in KINDS and len(text) <= LARGEST else _head(text)
+        return text if pictures and mime in KINDS and len(text) <= MAX_SIZE else _head(text)
     return _cut(value if isinstance(value, (str, list)) else json.dumps(value, ensure_ascii=False))
 
 
@@ -69,7 +69,7 @@ def _is_text(mime: str) -> bool:
 
 
 def _cut(value: Any) -> str:
-    return middle_cut(as_text(value), LONGEST)
+    return middle_cut(as_text(value), MAX_LENGTH)
 
 
 def middle_cut(text: str, room: int) -> str:

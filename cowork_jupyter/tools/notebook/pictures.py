@@ -12,10 +12,10 @@ from ...domain.messages import ImagePart
 
 KINDS = ("image/png", "image/jpeg", "image/gif", "image/webp")
 """What models take; a drawing in SVG is text."""
-LARGEST = 700_000
+MAX_SIZE = 700_000
 """Characters of base64: about half a megabyte, and many times the usual figure."""
-MOST_PIXELS = 16_000_000
-MOST = 3
+MAX_PIXELS = 16_000_000
+MAX = 3
 """Pictures that one result carries: the last ones, as those count most."""
 HEAD = 4096
 """Characters of base64 that are enough to tell a picture's size."""
@@ -26,7 +26,7 @@ def pictures_in(outputs: Iterable[Mapping[str, Any]]) -> tuple[ImagePart, ...]:
 
     An output that has several forms of one picture gives the first of them.
     """
-    return tuple(_pictures(outputs))[-MOST:]
+    return tuple(_pictures(outputs))[-MAX:]
 
 
 def _pictures(outputs: Iterable[Mapping[str, Any]]) -> Iterator[ImagePart]:
@@ -39,7 +39,7 @@ def _pictures(outputs: Iterable[Mapping[str, Any]]) -> Iterator[ImagePart]:
 
 def _picture(kind: str, value: Any) -> ImagePart | None:
     text = value if isinstance(value, str) else "".join(map(str, value or []))
-    if isinstance(value, Mapping) or len(text) > LARGEST:
+    if isinstance(value, Mapping) or len(text) > MAX_SIZE:
         return None
     data = "".join(text.split())
     try:
@@ -47,7 +47,7 @@ def _picture(kind: str, value: Any) -> ImagePart | None:
     except (binascii.Error, ValueError):
         return None
     size = pixels(data)
-    if not data or (size and size[0] * size[1] > MOST_PIXELS):
+    if not data or (size and size[0] * size[1] > MAX_PIXELS):
         return None
     return ImagePart.of(kind, data, size)
 

@@ -13,12 +13,12 @@ from ...domain.messages import ImagePart
 from ...domain.roles import Permission
 from ..base import Parameters, ToolContext, ToolResult, tool
 from ..files import PathOf
-from .outputs import LONGEST, described
+from .outputs import MAX_LENGTH, described
 from .pictures import KINDS, pictures_in
 from .state import CellState, NotebookState
 
-MOST_CELLS = 100
-MOST_TEXT = 40_000
+MAX_CELLS = 100
+MAX_TEXT = 40_000
 """Characters after which no further cell is begun."""
 
 _HOW_TO_SEE = "[a cell that is read alone, by cell_id, comes with its pictures]"
@@ -31,7 +31,7 @@ class ReadNotebook(Parameters):
 
     path: PathOf
     offset: Annotated[int, Field(ge=0, description="First cell, from 0.")] = 0
-    limit: Annotated[int, Field(ge=1, le=MOST_CELLS, description="Cells to show.")] = MOST_CELLS
+    limit: Annotated[int, Field(ge=1, le=MAX_CELLS, description="Cells to show.")] = MAX_CELLS
     cell_id: Annotated[
         str | None, Field(description="Only this cell, with more of its output and its pictures.")
     ] = None
@@ -48,7 +48,7 @@ async def read_notebook(parameters: ReadNotebook, context: ToolContext) -> ToolR
     if parameters.cell_id is not None:
         index = state.index(parameters.cell_id)
         cell = state.cells[index]
-        result = _result(state, _shown(index, cell, LONGEST), index, index + 1)
+        result = _result(state, _shown(index, cell, MAX_LENGTH), index, index + 1)
         return replace(result, images=await _pictures(cell, parameters, context))
     start = parameters.offset
     if start and start >= len(state.cells):
@@ -78,7 +78,7 @@ def _has_pictures(cell: CellState) -> bool:
 
 def _page(cells: Sequence[CellState], start: int, limit: int) -> list[str]:
     shown: list[str] = []
-    room = MOST_TEXT
+    room = MAX_TEXT
     for index, cell in enumerate(cells[start : start + limit], start):
         text = _shown(index, cell)
         if shown and len(text) > room:

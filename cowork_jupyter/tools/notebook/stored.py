@@ -8,7 +8,7 @@ import threading
 from ...domain.errors import InvalidInput, NotFound
 from ...workspace import Place, Workspace
 from ..close_names import not_found
-from ..files import LARGEST_WHOLE
+from ..files import MAX_WHOLE_SIZE
 from ..notebooks import is_notebook
 from .editing import Document, apply, outputs_of, parsed, state_of, written
 from .state import Changed, Edit, NotebookState, Outputs
@@ -71,8 +71,8 @@ def _change(workspace: Workspace, path: str, edit: Edit) -> Changed:
 
 
 def _document(place: Place) -> Document:
-    data = place.read(LARGEST_WHOLE + 1)
-    if len(data) > LARGEST_WHOLE:
+    data = place.read(MAX_WHOLE_SIZE + 1)
+    if len(data) > MAX_WHOLE_SIZE:
         raise InvalidInput(
             f"'{place.path}' is too large; ask the user to clear its outputs.", code="too_large"
         )

@@ -34,7 +34,7 @@ from .sockets import ALONE, Sockets, try_watching
 
 GRACE = 0.1
 """Seconds between asking what is left to end and ending it: a cancel must be felt at once."""
-_MOST_DESCRIPTORS = 16
+_MAX_DESCRIPTORS = 16
 _PAIRS = 2
 _PAUSE = 0.005
 
@@ -166,7 +166,7 @@ def _command(service: socket.socket, guard: socket.socket, fail: int) -> None:
 
 def _receive(sender: socket.socket) -> list[int]:
     """The next descriptors; none when there are no more."""
-    return socket.recv_fds(sender, 1, _MOST_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC)[1]
+    return socket.recv_fds(sender, 1, _MAX_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC)[1]
 
 
 def _sockets(command: socket.socket) -> Sockets | None:

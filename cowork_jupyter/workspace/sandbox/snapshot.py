@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from .autorun import Autorun
 
-LARGEST = 1_000_000
+MAX_SIZE = 1_000_000
 """Bytes of a file that is kept to be put back, where it cannot be made read-only."""
-MOST_KEPT = 16_000_000
-MOST_ENTRIES = 10_000
+MAX_KEPT = 16_000_000
+MAX_ENTRIES = 10_000
 _START_OF_PYTHON = ("*.pth", "sitecustomize.py", "usercustomize.py")
 
 
@@ -59,9 +59,9 @@ def marks_of(places: Iterable[Autorun]) -> dict[str, Mark]:
 def contents_of(marks: Mapping[str, Mark], known: Mapping[str, Kept]) -> dict[str, Kept]:
     """What can be put back of this; only what is not `known` is read, and all of it is small."""
     kept = {path: one for path, one in known.items() if marks.get(path) == one.mark}
-    room = MOST_KEPT - sum(len(one.content) for one in kept.values())
+    room = MAX_KEPT - sum(len(one.content) for one in kept.values())
     for path, mark in marks.items():
-        if path in kept or mark.type == stat.S_IFDIR or mark.size > min(LARGEST, room):
+        if path in kept or mark.type == stat.S_IFDIR or mark.size > min(MAX_SIZE, room):
             continue
         with contextlib.suppress(OSError):
             kept[path] = _read(path, mark)
@@ -85,7 +85,7 @@ def _everything_at(place: Autorun) -> Iterator[str]:
     for folder, folders, files in os.walk(path):
         yield from (f"{folder}/{name}" for name in (*folders, *files))
         seen += len(folders) + len(files)
-        if seen > MOST_ENTRIES:
+        if seen > MAX_ENTRIES:
             return
 
 
@@ -104,4 +104,4 @@ def _read(path: str, mark: Mark) -> Kept:
         raise OSError("neither a file nor a link")
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
-        return Kept(mark, stat.S_IMODE(os.fstat(descriptor).st_mode), file.read(LARGEST))
+        return Kept(mark, stat.S_IMODE(os.fstat(descriptor).st_mode), file.read(MAX_SIZE))

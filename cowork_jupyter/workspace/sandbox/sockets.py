@@ -40,7 +40,7 @@ _SEND = 3 << 30 | _ANSWER.size << 16 | ord("!") << 8 | 1
 _IS_VALID = 1 << 30 | 8 << 16 | ord("!") << 8 | 2
 _GO_ON = 1
 _IN_ROOT = 0x10
-_LONGEST_ADDRESS = 128
+_MAX_ADDRESS_LENGTH = 128
 _DIAGNOSIS, _BY_FAMILY, _OF_FILE, _FILE, _ANY = 4, 20, 2, 1, 0xFFFFFFFF
 
 ALONE = b"alone"
@@ -154,7 +154,7 @@ class Sockets:
         memory = os.open(f"/proc/{call.thread}/mem", os.O_RDONLY | os.O_CLOEXEC)
         try:
             ioctl(self.calls, _IS_VALID, struct.pack("Q", call.id))  # else it is another's memory
-            length = min(call.length, _LONGEST_ADDRESS)
+            length = min(call.length, _MAX_ADDRESS_LENGTH)
             return os.pread(memory, length, call.address)
         finally:
             os.close(memory)

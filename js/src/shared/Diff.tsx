@@ -4,7 +4,7 @@ import type { FileDiff } from './types';
 import { t } from './translate';
 import { bounded, oneLine, visible } from './visible';
 
-const MOST_LINES = 400;
+const MAX_LINES = 400;
 
 function kindOf(line: string): string {
   if (/^(\+\+\+|---|diff |index )/.test(line)) {
@@ -16,10 +16,10 @@ function kindOf(line: string): string {
 /** A unified diff; the signs at the start of the lines carry the meaning, the colours only help. */
 export function Diff({ text, label }: { text: string; label: string }): VNode {
   const lines = visible(bounded(text, 200_000)).replace(/\n$/, '').split('\n');
-  const rest = lines.length - MOST_LINES;
+  const rest = lines.length - MAX_LINES;
   return (
     <pre class="cw-code cw-diff" tabIndex={0} role="group" aria-label={label}>
-      {lines.slice(0, MOST_LINES).map((line, at) => (
+      {lines.slice(0, MAX_LINES).map((line, at) => (
         <span key={at} class={kindOf(line)}>
           {`${line}\n`}
         </span>

@@ -8,7 +8,7 @@ import { t } from './translate';
 import { bounded, oneLine, visible } from './visible';
 
 const COLOURS: Record<string, string> = { critical: 'error', major: 'ask', minor: 'grey' };
-const MOST = 3000;
+const MAX = 3000;
 
 /** What the reviewer found: the verdict first, then each finding with where it is and what would be better. */
 export function ReviewFindings({ review }: { review: Review }): VNode {
@@ -22,7 +22,7 @@ export function ReviewFindings({ review }: { review: Review }): VNode {
           {review.findings.length > 0 && ` · ${counted(review.findings.length, '%1 finding', '%1 findings')}`}
         </span>
       </p>
-      <p class="cw-text">{inline(visible(bounded(review.summary, MOST)))}</p>
+      <p class="cw-text">{inline(visible(bounded(review.summary, MAX)))}</p>
       {review.findings.length > 0 && (
         <ul class="cw-findings">
           {review.findings.map((finding, at) => (
@@ -40,8 +40,8 @@ function FindingView({ finding }: { finding: Finding }): VNode {
     <li>
       <span class={`cw-severity cw-colour-${COLOURS[finding.severity] ?? 'grey'}`}>{oneLine(finding.severity, 30)}</span>
       <div>
-        {where && <span class="cw-chip">{oneLine(where)}</span>} {inline(visible(bounded(finding.comment, MOST)))}
-        {finding.suggestion && <p class="cw-dim">{inline(visible(bounded(finding.suggestion, MOST)))}</p>}
+        {where && <span class="cw-chip">{oneLine(where)}</span>} {inline(visible(bounded(finding.comment, MAX)))}
+        {finding.suggestion && <p class="cw-dim">{inline(visible(bounded(finding.suggestion, MAX)))}</p>}
       </div>
     </li>
   );

@@ -7,10 +7,10 @@ import { t } from './translate';
 import { bounded } from './visible';
 
 /** What is drawn at once; more would make one message as long as the notebook. */
-const MOST_AT_ONCE = 30_000;
+const MAX_AT_ONCE = 30_000;
 
 /** What an agent wrote, as Markdown. */
-export function RichText({ text, most = MOST_AT_ONCE }: { text: string; most?: number | undefined }): VNode {
+export function RichText({ text, most = MAX_AT_ONCE }: { text: string; most?: number | undefined }): VNode {
   const [all, setAll] = useState(false);
   const shown = all ? text : bounded(text, most);
   const { Markdown = OwnText } = useHost();

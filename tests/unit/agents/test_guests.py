@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from cowork_jupyter.agents.guests import LARGEST_RESULT, McpGuests
+from cowork_jupyter.agents.guests import MAX_RESULT_SIZE, McpGuests
 from cowork_jupyter.agents.user import Ruling
 from cowork_jupyter.domain.contexts import Context, JobStatus
 from cowork_jupyter.domain.errors import Conflict, CoworkError
@@ -157,7 +157,7 @@ async def test_a_long_result_is_cut_and_says_so(service: CoworkService) -> None:
     (service.settings.workspace / "a.txt").write_text(lines)
     desk = service.guest_desk(AgentRole.PLANNER)
     result = await call(desk, "grep", pattern="many", path="a.txt")
-    assert estimate_tokens(result.text) <= LARGEST_RESULT
+    assert estimate_tokens(result.text) <= MAX_RESULT_SIZE
 
 
 async def test_a_name_is_only_a_name(service: CoworkService) -> None:

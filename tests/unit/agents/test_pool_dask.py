@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from cowork_jupyter.agents.pool_cluster import Attempt, Lost
-from cowork_jupyter.agents.pool_dask import MOST_ATTEMPTS, DaskPool
+from cowork_jupyter.agents.pool_dask import MAX_ATTEMPTS, DaskPool
 from cowork_jupyter.domain.errors import Interrupted, Unavailable
 from cowork_jupyter.domain.notices import Notice
 from cowork_jupyter.domain.roles import AgentRole
@@ -87,7 +87,7 @@ async def test_a_call_that_kills_every_worker_is_given_up(settings: Settings) ->
     cluster = DyingCluster(100)
     with pytest.raises(Unavailable):
         await Sent(settings, cluster).read()
-    assert len(cluster.attempts) == MOST_ATTEMPTS
+    assert len(cluster.attempts) == MAX_ATTEMPTS
 
 
 async def test_a_call_that_may_have_changed_something_is_not_run_again(settings: Settings) -> None:

@@ -38,7 +38,7 @@ LANES = 2
 PATIENCE = 120.0
 """Seconds after which a process that says nothing is called hanging."""
 
-MOST_LATER = 0.02
+MAX_LATER = 0.02
 """Seconds between an event and the kill, at most: longer than most that happens in between."""
 
 Seen = list[tuple[int, str]]
@@ -118,7 +118,7 @@ class Lane:
             for event in received(pipe):
                 seen.append(event)
                 if kill_at is not None and progress(seen) >= kill_at:
-                    time.sleep(self.chance.uniform(0, MOST_LATER))
+                    time.sleep(self.chance.uniform(0, MAX_LATER))
                     process.kill()
                     break
             seen += received(pipe)

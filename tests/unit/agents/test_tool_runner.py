@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from cowork_jupyter.agents.tool_runner import MOST_SHOWN_OUTPUT
+from cowork_jupyter.agents.tool_runner import MAX_SHOWN_OUTPUT
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
@@ -148,15 +148,15 @@ async def test_what_is_shown_of_much_output_is_bounded_and_the_result_is_whole(
     whole = "".join(f"{n}\n" for n in range(1, number + 1))
     (result,) = bench.messages(MessageType.TOOL_RESULT)
     assert result.text.startswith(whole)
-    assert len(whole) > 2 * MOST_SHOWN_OUTPUT
-    assert shown == whole[:MOST_SHOWN_OUTPUT]
+    assert len(whole) > 2 * MAX_SHOWN_OUTPUT
+    assert shown == whole[:MAX_SHOWN_OUTPUT]
 
 
 async def test_one_huge_piece_of_output_is_bounded_too(
     bench: Bench, scripted: ScriptedServer
 ) -> None:
     async def floods(parameters: Number, context: ToolContext) -> ToolResult:
-        context.output("x" * 10 * MOST_SHOWN_OUTPUT)
+        context.output("x" * 10 * MAX_SHOWN_OUTPUT)
         context.output("more")
         return ToolResult("done", "done")
 
@@ -164,21 +164,21 @@ async def test_one_huge_piece_of_output_is_bounded_too(
     scripted.add(call("floods"), text("ok"))
     await bench.tell("go")
     (notice,) = bench.events(EventType.NOTICE)
-    assert len(notice.data.model_dump()["text"]) == MOST_SHOWN_OUTPUT
+    assert len(notice.data.model_dump()["text"]) == MAX_SHOWN_OUTPUT
 
 
 async def test_each_call_has_room_of_its_own_for_output(
     bench: Bench, scripted: ScriptedServer
 ) -> None:
     async def floods(parameters: Number, context: ToolContext) -> ToolResult:
-        context.output(str(parameters.number) * MOST_SHOWN_OUTPUT)
+        context.output(str(parameters.number) * MAX_SHOWN_OUTPUT)
         return ToolResult("done", "done")
 
     add_tools(bench, looking("floods", floods))
     scripted.add(calls(("floods", {"number": 1}), ("floods", {"number": 2})), text("ok"))
     await bench.tell("go")
     lengths = [len(event.data.model_dump()["text"]) for event in bench.events(EventType.NOTICE)]
-    assert lengths == [MOST_SHOWN_OUTPUT] * 2
+    assert lengths == [MAX_SHOWN_OUTPUT] * 2
 
 
 async def test_a_result_is_stored_whole_and_sent_shortened(

@@ -72,7 +72,7 @@ def test_what_others_note_on_a_file_does_not_make_it_the_users(site: Site, kept:
 
 def test_too_many_attributes_are_left(kept: Kept, tmp_path: Path) -> None:
     with (tmp_path / "a").open("wb") as file:
-        kept[os.fstat(file.fileno()).st_ino] = {"user.a": bytes(attributes.MOST), "user.b": b"x"}
+        kept[os.fstat(file.fileno()).st_ino] = {"user.a": bytes(attributes.MAX), "user.b": b"x"}
         assert attributes.attributes_of(file.fileno()) == ()
 
 

@@ -26,7 +26,7 @@ def storing(monkeypatch: pytest.MonkeyPatch) -> list[threading.Thread]:
         found.append(threading.current_thread())
         store(self, contents)
 
-    monkeypatch.setattr(batches, "MOST_AT_ONCE", 300)
+    monkeypatch.setattr(batches, "MAX_AT_ONCE", 300)
     monkeypatch.setattr(Batch, "_store", noted)
     return found
 

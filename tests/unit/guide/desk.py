@@ -24,7 +24,7 @@ from cowork_jupyter.tools.base import ToolContext, ToolResult
 from cowork_jupyter.tools.registry import default_tools
 from cowork_jupyter.workspace import Workspace
 
-MOST_TURNS = 40
+MAX_TURNS = 40
 
 
 def said(
@@ -85,7 +85,7 @@ class Desk:
         waiting = list(answers)
         messages = [said("user", request) if isinstance(request, str) else request]
         tools = frozenset(tool.name for tool in self.registry.permitted(role))
-        for turn in range(MOST_TURNS):
+        for turn in range(MAX_TURNS):
             spoken = Guide().reply(Conversation(role, tools, notebook, plan, messages))
             value = json.loads(spoken) if spoken.startswith("{") else {}
             if "tool" in value:

@@ -16,7 +16,7 @@ from tests.scripted import ScriptedServer, call, plan, text
 
 from .kernels import RECORD, VIEW
 
-MOST_CARD = 20_000
+MAX_CARD = 20_000
 STEP = {"action": "Write a.txt", "files": ["a.txt"], "tools_needed": ["create_file"]}
 CELLS = ["%load_ext cowork_jupyter", "%%plan\nWrite a file", "%%act", "%%act\nDelete everything"]
 
@@ -57,7 +57,7 @@ def test_jupyter_execute_runs_a_notebook_to_its_end(
     assert "`execute_command`" in "".join(cards[2]["text/markdown"])
     assert not any(VIEW in card for card in cards)
     assert "widgets" not in notebook["metadata"]
-    assert path.stat().st_size - plain <= 3 * MOST_CARD
+    assert path.stat().st_size - plain <= 3 * MAX_CARD
     assert str(tmp_path) not in path.read_text()
 
 

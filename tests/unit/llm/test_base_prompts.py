@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.llm.base_prompts import LARGEST, BasePrompts, role_named
+from cowork_jupyter.llm.base_prompts import MAX_SIZE, BasePrompts, role_named
 from cowork_jupyter.llm.prompt import read_prompt
 
 
@@ -103,7 +103,7 @@ def test_nothing_replaces_the_default_one(user: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "complaint"),
     [
-        (b"x" * (LARGEST + 1), "larger than 64 KiB"),
+        (b"x" * (MAX_SIZE + 1), "larger than 64 KiB"),
         (b"caf\xe9", "not UTF-8"),
         (b" \n", "is empty"),
     ],
@@ -117,7 +117,7 @@ def test_a_file_that_cannot_be_used_is_reported(user: Path, data: bytes, complai
 
 
 def test_the_largest_file_that_fits_is_taken(user: Path) -> None:
-    (user / "long.md").write_bytes(b"x" * LARGEST)
+    (user / "long.md").write_bytes(b"x" * MAX_SIZE)
     assert ids(BasePrompts(user)) == ["default", "long"]
 
 

@@ -39,7 +39,7 @@ from cowork_jupyter.tools.registry import ToolRegistry, default_tools, validated
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 FACTS = {"workspace": "sales (paths are relative to it)", "date": "2026-03-14"}
-LONGEST = {AgentRole.PLANNER: 1_800, AgentRole.ACTOR: 2_800}
+MAX_LENGTH = {AgentRole.PLANNER: 1_800, AgentRole.ACTOR: 2_800}
 
 READ, WRITE, CREATE, _DELETE, EXECUTE = Permission
 
@@ -306,7 +306,7 @@ def test_a_tool_is_one_line_with_its_parameters_and_their_types() -> None:
     assert line == "- look(path, lines?: integer, kind?: a|b): Look at something."
 
 
-@pytest.mark.parametrize(("role", "most"), LONGEST.items())
+@pytest.mark.parametrize(("role", "most"), MAX_LENGTH.items())
 @pytest.mark.parametrize("protocol", ["json", "json_schema", "native"])
 def test_with_all_tools_of_the_contract_the_prompt_is_short_enough(
     role: AgentRole, most: int, protocol: ToolProtocol
@@ -326,7 +326,7 @@ def foreign(number: int, description: str = "Does something to records in a tabl
     return ToolSpec(f"mcp__base__tool_{number}", description, schema)
 
 
-@pytest.mark.parametrize(("role", "most"), LONGEST.items())
+@pytest.mark.parametrize(("role", "most"), MAX_LENGTH.items())
 def test_many_foreign_tools_fill_the_prompt_but_do_not_burst_it(role: AgentRole, most: int) -> None:
     own = [described(tool) for tool in WHOLE_CONTRACT.permitted(role)]
     many = [DescribedTool("base", foreign(number)) for number in range(500)]
@@ -453,7 +453,7 @@ def test_examples_show_what_the_role_may_write_and_nothing_else(role: AgentRole)
         assert bool(reply.text) != bool(reply.structured)
 
 
-@pytest.mark.parametrize("role", LONGEST)
+@pytest.mark.parametrize("role", MAX_LENGTH)
 def test_planner_and_actor_see_a_call_and_their_own_format(role: AgentRole) -> None:
     shown = [type(reply.structured) for reply in example_replies(role) if reply.structured]
     assert ToolCalls in shown

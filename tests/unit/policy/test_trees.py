@@ -60,7 +60,7 @@ def test_the_files_that_a_command_comes_across(
 def test_a_folder_with_too_many_files_is_not_looked_at_to_the_end(
     anchors: AnchorDirs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trees, "MOST_FILES", 2)
+    monkeypatch.setattr(trees, "MAX_FILES", 2)
     (command,) = analyse("grep -r x .").commands
     tree = tree_read_by(command, anchors.root, anchors)
     assert tree is not None

@@ -27,7 +27,7 @@ from cowork_jupyter.record.run import Run, run_of
 from cowork_jupyter.store import Inquiry, PlanRevision, Store, Transaction
 
 BEGAN, ENDED = "2026-07-04T14:00:00.000Z", "2026-07-04T14:00:12.000Z"
-MOST_SAVED = 20_000
+MAX_SAVED = 20_000
 KEY = "sk-abcdefgh12345678"
 HOME = Path("/home/ada")
 DISCRETION = Redactor([], HOME / "sales", HOME)
@@ -261,7 +261,7 @@ def test_a_saved_card_is_small_whatever_the_run_was(letter: str) -> None:
         ),
         stale=[words] * 100,
     )
-    assert saved(made) <= MOST_SAVED
+    assert saved(made) <= MAX_SAVED
     assert made.card.model_dump()["snapshot"]["plan"]["steps_left_out"] > 0
 
 
@@ -271,7 +271,7 @@ def test_a_plan_of_sixty_steps_is_kept_whole() -> None:
         for n in range(1, 61)
     ]
     made = card_of(run(message("", MessageType.PLAN), revision=plan_of(*steps)))
-    assert saved(made) <= MOST_SAVED
+    assert saved(made) <= MAX_SAVED
     assert len(made.card.model_dump()["snapshot"]["plan"]["steps"]) == 60
     assert "\n60. " in made.markdown
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cowork_jupyter.checkpoints import Change, Entry, FileDiff
-from cowork_jupyter.record.changes import LARGEST_TEXT, MOST_DIFF, compare
+from cowork_jupyter.record.changes import MAX_DIFF, MAX_TEXT_SIZE, compare
 
 
 def entry(content: bytes) -> Entry:
@@ -55,9 +55,9 @@ def test_long_diffs_are_cut_and_long_files_not_compared() -> None:
     found = compared("a.txt", b"", b"line of words\n" * 20_000)
     assert found.cut
     assert found.diff
-    assert len(found.diff) == MOST_DIFF
+    assert len(found.diff) == MAX_DIFF
     assert found.added == 20_000
-    assert compared("a.txt", b"", b"x" * (LARGEST_TEXT + 1)).kind == "binary"
+    assert compared("a.txt", b"", b"x" * (MAX_TEXT_SIZE + 1)).kind == "binary"
 
 
 def test_links_and_folders() -> None:
@@ -90,7 +90,7 @@ def test_tables_tell_their_columns_and_rows() -> None:
 
 
 def test_large_tables_are_counted_though_not_compared() -> None:
-    rows = LARGEST_TEXT // 4
+    rows = MAX_TEXT_SIZE // 4
     found = compared("a.csv", b"x\n1\n", b"x\n" + b"12345\n" * rows)
     assert found.kind == "binary"
     assert found.after

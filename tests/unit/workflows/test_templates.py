@@ -12,7 +12,7 @@ from cowork_jupyter.domain.errors import Conflict, Forbidden, InvalidInput
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.policy.trust import Offer
 from cowork_jupyter.workflows import Draft, Templates, Workflow, WorkflowRegistry, template_of
-from cowork_jupyter.workflows.templates import LARGEST, MOST_TEMPLATES
+from cowork_jupyter.workflows.templates import MAX_SIZE, MAX_TEMPLATES
 from cowork_jupyter.workflows.workflow import Parameters
 
 from .plans import RAW, plan, template
@@ -81,7 +81,7 @@ def test_half_characters_of_a_model_do_not_make_a_file_unreadable(templates: Tem
 
 
 def test_what_is_too_large_to_be_read_is_not_saved(templates: Templates) -> None:
-    large = plan().model_copy(update={"goal": "x" * LARGEST})
+    large = plan().model_copy(update={"goal": "x" * MAX_SIZE})
     with pytest.raises(InvalidInput):
         templates.save(template_of(Draft(name="x"), large))
     assert names(templates) == []
@@ -102,7 +102,7 @@ def test_what_is_too_large_to_be_read_is_not_saved(templates: Templates) -> None
             "'{q}' is nowhere",
         ),
         ("[" * 100_000, "Invalid JSON"),
-        (" " * (LARGEST + 1), "larger than"),
+        (" " * (MAX_SIZE + 1), "larger than"),
     ],
 )
 def test_a_broken_file_is_told_and_the_others_work(
@@ -129,10 +129,10 @@ def test_a_folder_of_thousands_is_not_read_to_its_end(templates: Templates) -> N
     templates.save(template())
     assert templates.user
     text = (templates.user / "clean_sales.json").read_text()
-    for number in range(MOST_TEMPLATES + 5):
+    for number in range(MAX_TEMPLATES + 5):
         (templates.user / f"t{number}.json").write_text(text)
-    assert len(names(templates)) == MOST_TEMPLATES
-    assert f"Only the first {MOST_TEMPLATES}" in problems(templates)[0]
+    assert len(names(templates)) == MAX_TEMPLATES
+    assert f"Only the first {MAX_TEMPLATES}" in problems(templates)[0]
 
 
 # With a workspace

@@ -13,8 +13,8 @@ from .plain import is_a, is_secret_name, size_text, type_name
 from .tables import details, kind_of, shape_text
 from .values import Room, brief, length, members, own_size
 
-MOST_NAMES = 3_000
-MOST_TEXT = 12_000
+MAX_NAMES = 3_000
+MAX_TEXT = 12_000
 SECONDS = 0.1
 """Work for the list; what is left over then is told by its type alone. Time in which a busy
 machine does something else does not count, or it would depend on others what is told."""
@@ -27,7 +27,7 @@ def report(name: str | None) -> str:
     if name is None:
         return json.dumps(listing(space, hidden))
     if name not in space:
-        return json.dumps({"missing": True, "names": _names(space, hidden)[:MOST_NAMES]})
+        return json.dumps({"missing": True, "names": _names(space, hidden)[:MAX_NAMES]})
     return json.dumps(description(name, space[name]))
 
 
@@ -36,7 +36,7 @@ def listing(space: dict[str, Any], hidden: dict[str, Any]) -> dict[str, Any]:
     end = time.thread_time() + SECONDS
     names = _names(space, hidden)
     items = []
-    for name in names[:MOST_NAMES]:
+    for name in names[:MAX_NAMES]:
         value = space.get(name)
         known = time.thread_time() < end
         items.append([name, type_name(value), _about(name, value) if known else ""])
@@ -45,7 +45,7 @@ def listing(space: dict[str, Any], hidden: dict[str, Any]) -> dict[str, Any]:
 
 def description(name: str, value: Any) -> dict[str, Any]:
     """All that there is room for of one variable."""
-    room = Room(MOST_TEXT)
+    room = Room(MAX_TEXT)
     secret = is_secret_name(name)
     kind = kind_of(value)
     size = own_size(value)

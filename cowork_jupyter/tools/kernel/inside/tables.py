@@ -15,7 +15,7 @@ from .values import Room, brief
 SAMPLE = 10_000
 """Rows that are looked at of a large table; all of a table that has few cells."""
 FEW_CELLS = 200_000
-MOST_COLUMNS = 60
+MAX_COLUMNS = 60
 FIRST_ROWS = 5
 FIRST_VALUES = 10
 _CELL = 60
@@ -129,9 +129,9 @@ def _step(rows: int, columns: int) -> int:
 
 def _pandas(frame: Any) -> tuple[list[Column], int]:
     rows, count = frame.shape
-    step = _step(rows, min(count, MOST_COLUMNS))
+    step = _step(rows, min(count, MAX_COLUMNS))
     columns, looked = [], 0
-    for place in range(min(count, MOST_COLUMNS)):
+    for place in range(min(count, MAX_COLUMNS)):
         values = frame.iloc[:, place]
         if type(values.dtype).__module__.split(".")[0] not in ("numpy", "pandas"):
             unknown = ["?"] * min(rows, FIRST_ROWS)  # of a kind that somebody made up
@@ -152,9 +152,9 @@ def _pandas(frame: Any) -> tuple[list[Column], int]:
 
 
 def _polars(frame: Any) -> tuple[list[Column], int]:
-    step = _step(frame.shape[0], min(frame.shape[1], MOST_COLUMNS))
+    step = _step(frame.shape[0], min(frame.shape[1], MAX_COLUMNS))
     columns, sample = [], frame
-    for name in frame.columns[:MOST_COLUMNS]:
+    for name in frame.columns[:MAX_COLUMNS]:
         values = frame.get_column(name)
         sample = values.gather_every(step)
         numbers = None
@@ -169,7 +169,7 @@ def _pyarrow(table: Any) -> tuple[list[Column], int]:
     rows = SAMPLE if _step(*table.shape) > 1 else table.num_rows
     compute = sys.modules.get("pyarrow.compute")
     columns: list[Column] = []
-    for name in table.column_names[:MOST_COLUMNS]:
+    for name in table.column_names[:MAX_COLUMNS]:
         place = len(columns)
         sample, kind = table.column(place).slice(0, rows), table.schema.field(place).type
         numbers = None

@@ -23,8 +23,8 @@ from .plain import (
     type_name,
 )
 
-MOST_ITEMS = 20
-LONGEST_TEXT = 500
+MAX_ITEMS = 20
+MAX_TEXT_LENGTH = 500
 _SHOWN_AS_IS = {id(one) for one in (type(None), bool, float, complex, range, slice)}
 _SHOWN_AS_TEXT = {
     id(one)
@@ -52,7 +52,7 @@ class Room:
     def __init__(self, left: int) -> None:
         self.left = left
 
-    def take(self, text: str, most: int = LONGEST_TEXT) -> str:
+    def take(self, text: str, most: int = MAX_TEXT_LENGTH) -> str:
         """As much of the text as there is room for."""
         most = max(0, min(most, self.left))
         self.left -= min(len(text), most)
@@ -133,7 +133,7 @@ def signature(function: Any) -> str:
 def members(value: Any, room: Room) -> list[str]:
     """`name = value` for what is kept in an object, such as a model's parameters."""
     lines = []
-    for name, held in islice(list(attributes(value).items()), MOST_ITEMS * 2):
+    for name, held in islice(list(attributes(value).items()), MAX_ITEMS * 2):
         if type(name) is str and room.left > 0:
             lines.append(f"{name} = {brief(held, room, 1, is_secret_name(name))}")
     return lines
@@ -144,9 +144,9 @@ def _text(value: str, room: Room, secret: bool) -> str:
         return HIDDEN
     whole = str.__len__(value)
     # A secret that is cut in half looks like none, so there is more to look at than is shown.
-    shown = masked(str.__getitem__(value, slice(0, LONGEST_TEXT * 8)))
-    cut = room.take(repr(shown), LONGEST_TEXT)
-    return f"{cut} ({whole:,} characters)" if whole > LONGEST_TEXT else cut
+    shown = masked(str.__getitem__(value, slice(0, MAX_TEXT_LENGTH * 8)))
+    cut = room.take(repr(shown), MAX_TEXT_LENGTH)
+    return f"{cut} ({whole:,} characters)" if whole > MAX_TEXT_LENGTH else cut
 
 
 def _is_plain_moment(value: Any) -> bool:
@@ -161,7 +161,7 @@ def _dict(value: Any, room: Room, depth: int, secret: bool) -> str:
     if not depth:
         return room.take(f"{type_name(value)} of {count:,}")
     shown = []
-    for key, held in islice(dict.items(value), MOST_ITEMS):
+    for key, held in islice(dict.items(value), MAX_ITEMS):
         if room.left <= 0:
             break
         hides = secret or is_secret_name(key)
@@ -177,7 +177,7 @@ def _sequence(value: Any, room: Room, depth: int, secret: bool) -> str:
     if not depth and count:
         return room.take(f"{type_name(value)} of {count:,}")
     shown = []
-    for one in islice(base.__iter__(value), MOST_ITEMS):
+    for one in islice(base.__iter__(value), MAX_ITEMS):
         if room.left <= 0:
             break
         shown.append(brief(one, room, depth - 1, secret))

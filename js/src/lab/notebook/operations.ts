@@ -14,7 +14,7 @@ import { keepSteady } from './steady';
 /** Saving may ask the user something; the agent does not wait for that. */
 const SAVING_MS = 3000;
 /** Characters that are told of what is selected. */
-const MOST_SELECTED = 4000;
+const MAX_SELECTED = 4000;
 
 type Operation = (panel: NotebookPanel, model: INotebookModel, question: Question, decide: Decide) => Promise<object> | object;
 
@@ -127,7 +127,7 @@ function whereIn(panel: NotebookPanel): { active: string | null; selected: strin
   }
   const { start, end } = editor.getSelection();
   const places = [editor.getOffsetAt(start), editor.getOffsetAt(end)].sort((one, other) => one - other);
-  return { active: cell.model.id, selected: cell.model.sharedModel.source.slice(...places).slice(0, MOST_SELECTED) };
+  return { active: cell.model.id, selected: cell.model.sharedModel.source.slice(...places).slice(0, MAX_SELECTED) };
 }
 
 function refuseReadOnly(model: INotebookModel): void {

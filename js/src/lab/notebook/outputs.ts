@@ -6,11 +6,11 @@
 type Output = Readonly<Record<string, unknown>>;
 
 /** Characters that are kept of any one text. */
-const LONGEST = 20_000;
+const MAX_LENGTH = 20_000;
 /** Characters of base64 that are kept of pictures: enough to tell their size. */
 const HEAD = 4096;
 /** Characters of base64 up to which a picture that a model can be shown stays whole, where pictures are wanted. */
-const LARGEST_PICTURE = 700_000;
+const MAX_PICTURE_SIZE = 700_000;
 const PICTURES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 
 export function shortened(output: Output, withPictures = false): Output {
@@ -20,7 +20,7 @@ export function shortened(output: Output, withPictures = false): Output {
   }
   if (kind === 'error') {
     const lines = Array.isArray(output['traceback']) ? output['traceback'].map(String) : [];
-    const fact = (name: string): string => String(output[name] ?? '').slice(0, LONGEST);
+    const fact = (name: string): string => String(output[name] ?? '').slice(0, MAX_LENGTH);
     return { output_type: kind, ename: fact('ename'), evalue: fact('evalue'), traceback: [cut(lines.join('\n'))] };
   }
   const data = Object.entries((output['data'] ?? {}) as Record<string, unknown>);
@@ -32,7 +32,7 @@ function shortData(mime: string, value: unknown, withPictures: boolean): unknown
   const isString = typeof value === 'string' || Array.isArray(value);
   if (isString && !isText(mime)) {
     const text = asText(value);
-    const isWhole = withPictures && PICTURES.includes(mime) && text.length <= LARGEST_PICTURE;
+    const isWhole = withPictures && PICTURES.includes(mime) && text.length <= MAX_PICTURE_SIZE;
     return isWhole ? text : { length: text.length, head: text.slice(0, HEAD) };
   }
   return cut(isString ? asText(value) : JSON.stringify(value));
@@ -47,10 +47,10 @@ export function asText(value: unknown): string {
 }
 
 function cut(text: string): string {
-  if (text.length <= LONGEST) {
+  if (text.length <= MAX_LENGTH) {
     return text;
   }
-  const half = LONGEST / 2;
-  const missing = (text.length - LONGEST).toLocaleString('en-US');
+  const half = MAX_LENGTH / 2;
+  const missing = (text.length - MAX_LENGTH).toLocaleString('en-US');
   return `${text.slice(0, half)}\n[… ${missing} characters left out …]\n${text.slice(-half)}`;
 }

@@ -7,7 +7,7 @@ import { NotebookActions, type Notebook, type NotebookPanel } from '@jupyterlab/
 
 const ASKS_US = /^\s*%%(?:plan|act|ask)\b|%cowork\b|\.execute\(\)/;
 /** The server takes no longer messages; so long a cell has to be approved on its card. */
-const MOST_TEXT = 1_000_000;
+const MAX_TEXT = 1_000_000;
 const GONE: readonly string[] = ['restarting', 'autorestarting', 'terminating', 'dead'];
 
 type Cell = Notebook['widgets'][number];
@@ -35,7 +35,7 @@ export class PersonRuns {
   private started(notebook: Notebook, { model }: Cell): void {
     const path = this.pathOf(notebook);
     const { source } = model.sharedModel;
-    if (path !== undefined && ASKS_US.test(source) && source.length <= MOST_TEXT) {
+    if (path !== undefined && ASKS_US.test(source) && source.length <= MAX_TEXT) {
       this.running.add(model);
       this.send({ type: 'cell-started', path, cell_id: model.id, source });
     }

@@ -12,7 +12,7 @@ export interface Row {
 }
 
 /** Comparisons beyond which two texts count as altogether different. */
-const MOST_COMPARED = 1_000_000;
+const MAX_COMPARED = 1_000_000;
 /** Lines that share less than this of their letters are shown whole: pieces of them would only confuse. */
 const ALIKE = 0.4;
 const WORDS = /[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu;
@@ -104,7 +104,7 @@ function aligned(before: readonly string[], after: readonly string[]): [string |
 }
 
 function alignedMiddle(before: readonly string[], after: readonly string[]): [string | null, string | null][] {
-  if (before.length * after.length > MOST_COMPARED) {
+  if (before.length * after.length > MAX_COMPARED) {
     return [...before.map((text): [string, null] => [text, null]), ...after.map((text): [null, string] => [null, text])];
   }
   // lengths[i][j]: of the longest common subsequence of what begins at i and at j.

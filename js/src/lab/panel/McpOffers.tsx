@@ -30,7 +30,7 @@ interface Shown {
   text: string;
 }
 
-const MOST_SHOWN = 50;
+const MAX_SHOWN = 50;
 
 /** Texts to read and prompts to send: for the user, who copies what they like. */
 export function McpOffers({ address }: { address: string }): VNode {
@@ -48,7 +48,7 @@ export function McpOffers({ address }: { address: string }): VNode {
       <Failure error={resources.error ?? prompts.error} />
       {nothing && <p class="cw-dim">{t('Nothing to read, and no prompts.')}</p>}
       <ul class="cw-trust">
-        {resources.value?.items.slice(0, MOST_SHOWN).map(one => (
+        {resources.value?.items.slice(0, MAX_SHOWN).map(one => (
           <li key={one.uri}>
             <Button
               look="link"
@@ -59,7 +59,7 @@ export function McpOffers({ address }: { address: string }): VNode {
             </Button>
           </li>
         ))}
-        {prompts.value?.items.slice(0, MOST_SHOWN).map(one => (
+        {prompts.value?.items.slice(0, MAX_SHOWN).map(one => (
           <PromptRow
             key={one.name}
             prompt={one}

@@ -15,7 +15,7 @@ import { McpOffers } from './McpOffers';
 import { Section } from './Section';
 
 const COLOURS = { ready: 'ok', failed: 'error', starting: 'ask', idle: 'grey', unused: 'grey' };
-const MOST_OUTPUT = 8000;
+const MAX_OUTPUT = 8000;
 
 /** Other people's servers, whose tools agents can use: how they are doing, and what they claim. */
 export function McpSection(): VNode {
@@ -68,7 +68,7 @@ function Row({ server, onChange }: { server: McpServer; onChange: () => void }):
           <Fold summary={t('What it wrote')}>
             {() => (
               <pre class="cw-code cw-output" tabIndex={0} role="group" aria-label={t('What %1 wrote', name)}>
-                {visible(server.output.slice(-MOST_OUTPUT))}
+                {visible(server.output.slice(-MAX_OUTPUT))}
               </pre>
             )}
           </Fold>

@@ -13,7 +13,7 @@ import { Section } from './Section';
 
 const CHANGED = ['plan-update', 'task-started', 'task-completed', 'job-completed', 'permission-request', 'question-asked'];
 /** Of a longer plan, the steps around where it stands. */
-const MOST_STEPS = 12;
+const MAX_STEPS = 12;
 
 /** How far the plan of a conversation has come; the conversation has the rest. */
 export function PlanSection({ context }: { context: string }): VNode | null {
@@ -51,6 +51,6 @@ export function PlanSection({ context }: { context: string }): VNode | null {
 
 function around(steps: readonly PlanStep[]): readonly PlanStep[] {
   const first = Math.max(0, steps.findIndex(step => !isFinal(step.status)) - 2);
-  const start = Math.max(0, Math.min(first, steps.length - MOST_STEPS));
-  return steps.slice(start, start + MOST_STEPS);
+  const start = Math.max(0, Math.min(first, steps.length - MAX_STEPS));
+  return steps.slice(start, start + MAX_STEPS);
 }

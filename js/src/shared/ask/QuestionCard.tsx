@@ -12,7 +12,7 @@ import { t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';
 import { sendOnEnter } from './sendOnEnter';
 
-const MOST = 4000;
+const MAX = 4000;
 
 /** A question only the user can answer. Options are buttons: one click and the agent goes on. */
 export function QuestionCard({ question, step }: { question: Question; step: string | null }): VNode {
@@ -30,7 +30,7 @@ export function QuestionCard({ question, step }: { question: Question; step: str
       header={<span class="cw-pill cw-colour-ask">{t('Question · %1', severityWord(question.severity))}</span>}
       aside={step && <span class="cw-dim">{step}</span>}
     >
-      <p class="cw-goal">{inline(visible(bounded(question.question, MOST)))}</p>
+      <p class="cw-goal">{inline(visible(bounded(question.question, MAX)))}</p>
       {question.context && <RichText text={question.context} />}
       <div class="cw-options" role="group" aria-label={t('Answers')}>
         {question.options.map(option => (

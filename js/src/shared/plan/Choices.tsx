@@ -5,8 +5,8 @@ import type { Rollback, RollbackRequest, SkippedCell } from '../types';
 import { t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';
 
-const MOST_CHOICES = 100;
-const MOST_TEXT = 5000;
+const MAX_CHOICES = 100;
+const MAX_TEXT = 5000;
 
 /** A file, or one cell of a notebook, that stays unless the user says otherwise. */
 export interface Choice {
@@ -59,7 +59,7 @@ export function Choices({ choices, chosen, onChoose }: ChoicesProps): VNode {
         </Button>
       )}
       <ul class="cw-paths">
-        {choices.slice(0, MOST_CHOICES).map(one => (
+        {choices.slice(0, MAX_CHOICES).map(one => (
           <li key={one.key}>
             <span>{oneLine(one.cell ? t('%1: not only the agent changed it', nameOf(one)) : `${one.path}: ${one.why}`, 400)}</span>
             <label class="cw-check">
@@ -74,7 +74,7 @@ export function Choices({ choices, chosen, onChoose }: ChoicesProps): VNode {
             {one.cell && <CellTexts {...one.cell} />}
           </li>
         ))}
-        {choices.length > MOST_CHOICES && <li>{t('… and %1 more', String(choices.length - MOST_CHOICES))}</li>}
+        {choices.length > MAX_CHOICES && <li>{t('… and %1 more', String(choices.length - MAX_CHOICES))}</li>}
       </ul>
       <p class="cw-dim">{t('Undoing the rollback brings back what is there now.')}</p>
     </fieldset>
@@ -106,7 +106,7 @@ function CellText({ title, text, instead }: { title: string; text: string | null
         <p class="cw-dim">{instead}</p>
       ) : (
         <pre class="cw-code" tabIndex={0} role="group" aria-label={title}>
-          {visible(bounded(text, MOST_TEXT))}
+          {visible(bounded(text, MAX_TEXT))}
         </pre>
       )}
     </div>

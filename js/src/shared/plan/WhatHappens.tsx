@@ -5,7 +5,7 @@ import type { Rollback } from '../types';
 import { t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';
 
-const MOST_PATHS = 30;
+const MAX_PATHS = 30;
 
 export function isNothing({ restored, removed }: Rollback): boolean {
   return restored.length + removed.length === 0;
@@ -42,10 +42,10 @@ function Paths({ title, colour, paths }: { title: string; colour: string; paths:
     <div>
       <p class={`cw-ink cw-title cw-colour-${colour}`}>{`${title} · ${counted(paths.length, '%1 file', '%1 files')}`}</p>
       <ul class="cw-paths">
-        {paths.slice(0, MOST_PATHS).map(path => (
+        {paths.slice(0, MAX_PATHS).map(path => (
           <li key={path}>{oneLine(path, 300)}</li>
         ))}
-        {paths.length > MOST_PATHS && <li>{t('… and %1 more', String(paths.length - MOST_PATHS))}</li>}
+        {paths.length > MAX_PATHS && <li>{t('… and %1 more', String(paths.length - MAX_PATHS))}</li>}
       </ul>
     </div>
   );

@@ -22,7 +22,7 @@ import { Reads, ToolCall } from './ToolCall';
 const AT_ONCE = 60;
 
 /** Users know what they wrote. */
-const MOST_OF_THE_USERS = 1000;
+const MAX_OF_THE_USERS = 1000;
 
 /** What was said and done, oldest first. */
 export function Conversation({ entries }: { entries: readonly Entry[] }): VNode | null {
@@ -87,7 +87,7 @@ function Said({ entry, speaker }: { entry: TextEntry; speaker: string | null }):
       <div class={entry.from === 'user' ? 'cw-said cw-said-user' : 'cw-said'}>
         {entry.from === 'user' ? <span class="cw-you">{t('You')}</span> : speaker && <RolePill role={roleLook(speaker)} />}
         {thoughts}
-        <RichText text={entry.text} most={entry.from === 'user' ? MOST_OF_THE_USERS : undefined} />
+        <RichText text={entry.text} most={entry.from === 'user' ? MAX_OF_THE_USERS : undefined} />
         {entry.cut && <p class="cw-dim">{t('Only the beginning was saved here.')}</p>}
         {entry.problem && (
           <p class="cw-result cw-colour-ask">

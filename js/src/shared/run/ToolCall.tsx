@@ -12,7 +12,7 @@ import { bounded, oneLine, visible } from '../visible';
 import { readsSentence } from './fold';
 import type { CallEntry } from './state';
 
-const MOST_SHOWN = 20_000;
+const MAX_SHOWN = 20_000;
 
 /** One tool call: a line that says what came of it, and inside the call itself, its output or its change. */
 export function ToolCall({ call }: { call: CallEntry }): VNode {
@@ -101,7 +101,7 @@ export function CallFacts({ tool, parameters }: { tool: string; parameters: Reco
 export function Output({ text }: { text: string }): VNode {
   return (
     <pre class="cw-code cw-output" tabIndex={0} role="group" aria-label={t('Output')}>
-      {visible(text.length > MOST_SHOWN ? `…${text.slice(-MOST_SHOWN)}` : text)}
+      {visible(text.length > MAX_SHOWN ? `…${text.slice(-MAX_SHOWN)}` : text)}
     </pre>
   );
 }

@@ -6,9 +6,9 @@ import { questionOf } from './reading';
 import type { CallEntry, Entry, LineEntry, RunState, TextEntry } from './state';
 
 /** Older entries beyond this are let go, so that a card of a very long run stays light. */
-export const MOST_ENTRIES = 1500;
+export const MAX_ENTRIES = 1500;
 /** Of a running tool's output the newest is kept. */
-export const MOST_OUTPUT = 20_000;
+export const MAX_OUTPUT = 20_000;
 
 export function messageText(message: Message): string {
   return message.content.map(part => (part.type === 'text' ? part.text : '')).join('');
@@ -109,7 +109,7 @@ export function withEntry(state: RunState, entry: Entry): RunState {
     return state;
   }
   const entries = [...state.entries, entry];
-  const surplus = entries.length - MOST_ENTRIES;
+  const surplus = entries.length - MAX_ENTRIES;
   return surplus > 0
     ? { ...state, entries: entries.slice(surplus), leftOut: state.leftOut + surplus }
     : { ...state, entries };

@@ -2,7 +2,7 @@
 
 import type { Event, EventOf, Message, Plan } from '../types';
 import { t } from '../translate';
-import { changeCall, MOST_OUTPUT, outcome, withAnswer, withCall, withDecision, withEntry, withMessage } from './messages';
+import { changeCall, MAX_OUTPUT, outcome, withAnswer, withCall, withDecision, withEntry, withMessage } from './messages';
 import { addedUsage, permissionOf, planOf, questionOf, usageOf } from './reading';
 import { isFinal, roleOf, taskKey, type Draft, type JobState, type RunState } from './state';
 
@@ -258,7 +258,7 @@ function withNotice(state: RunState, event: EventOf<'notice'>): RunState {
   const { data } = event;
   switch (data.code) {
     case 'tool-output':
-      return changeCall(state, data.call_id, call => ({ output: (call.output + data.text).slice(-MOST_OUTPUT) }));
+      return changeCall(state, data.call_id, call => ({ output: (call.output + data.text).slice(-MAX_OUTPUT) }));
     case 'notebook_seen':
       return state;
     case 'reproduction':

@@ -15,7 +15,7 @@ import type { RunState } from './state';
 export type Link = 'opening' | 'live' | 'reconnecting' | 'record';
 
 /** In a hidden tab frames do not come, yet events do. */
-const LONGEST_FRAME_MS = 250;
+const MAX_FRAME_MS = 250;
 
 export class RunStore {
   state: RunState;
@@ -201,6 +201,6 @@ function nextFrame(callback: () => void): { cancel(): void } {
     callback();
   };
   const frame = requestAnimationFrame(once);
-  const timer = setTimeout(once, LONGEST_FRAME_MS);
+  const timer = setTimeout(once, MAX_FRAME_MS);
   return { cancel };
 }

@@ -10,7 +10,7 @@ import pytest
 from cowork_jupyter.domain.redaction import Mask
 from cowork_jupyter.domain.replies import Question
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.mcp.client.ongoing import MOST_QUESTIONS, Ongoing, current
+from cowork_jupyter.mcp.client.ongoing import MAX_QUESTIONS, Ongoing, current
 from cowork_jupyter.tools.base import ToolContext
 from cowork_jupyter.workspace import Workspace
 
@@ -75,6 +75,6 @@ async def test_a_question_ends_with_its_call(tmp_path: Path) -> None:
 async def test_who_asks_without_end_is_not_answered_any_more(tmp_path: Path) -> None:
     call = Call(tmp_path, 60)
     async with call.ongoing.bounded():
-        answers = [await call.ongoing.ask(WHO) for _ in range(MOST_QUESTIONS + 1)]
+        answers = [await call.ongoing.ask(WHO) for _ in range(MAX_QUESTIONS + 1)]
     assert answers[-2:] == ["Ada", None]
-    assert len(call.asked) == MOST_QUESTIONS
+    assert len(call.asked) == MAX_QUESTIONS

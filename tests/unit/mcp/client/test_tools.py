@@ -12,7 +12,7 @@ from cowork_jupyter.mcp.client.entry import read_server
 from cowork_jupyter.mcp.client.facts import ToolFacts
 from cowork_jupyter.mcp.client.facts import facts_of as bounded
 from cowork_jupyter.mcp.client.results import ToolFailed, result_of
-from cowork_jupyter.mcp.client.tail import MOST_KEPT, Tail
+from cowork_jupyter.mcp.client.tail import MAX_KEPT, Tail
 from cowork_jupyter.mcp.client.tools import described, tool_name
 
 CONFIG = read_server("x", {"command": "a"}, "user")
@@ -98,7 +98,7 @@ def test_a_tail_is_bounded_and_without_secrets() -> None:
         tail.add(f"line {n} hun")
         tail.add("ter2\n")
     text = tail.text()
-    assert len(text) <= 2 * MOST_KEPT
+    assert len(text) <= 2 * MAX_KEPT
     assert "hunter2" not in text
     assert tail.last_line() == "line 19999 •••"
 
