@@ -17,7 +17,7 @@ from .llm.reachable import NotReachable, check_key, look
 from .policy.settings_file import SettingsFile
 
 if TYPE_CHECKING:
-    from .llm.chunks import Chunk, Request
+    from .llm.chunks import Chunk, ModelRequest
     from .llm.client import LanguageModel
     from .local.model import LocalModel
 
@@ -132,7 +132,7 @@ class CurrentModel:
             await model.aclose()
         self._made.clear()
 
-    def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+    def stream(self, request: ModelRequest) -> AsyncGenerator[Chunk, None]:
         """Ask, and yield the answer as it comes."""
         hidden = self._connections.mask.everywhere(request.messages)
         return self._model().stream(replace(request, messages=hidden))

@@ -14,7 +14,7 @@ from .._version import __version__
 from ..domain.roles import AgentRole
 from ..service import CoworkService
 from .problems import told_to_the_client
-from .session import Session
+from .session import AcpSession
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ class CoworkAgent:
     def __init__(self, make_service: MakeService) -> None:
         self._make_service = make_service
         self._services: dict[Path, CoworkService] = {}
-        self._sessions: dict[str, Session] = {}
+        self._sessions: dict[str, AcpSession] = {}
         self._forms = False
         self._soon: set[asyncio.Task[None]] = set()
 
@@ -126,23 +126,23 @@ class CoworkAgent:
 
     async def _open(
         self, service: CoworkService, context_id: str, mcp_servers: McpServers
-    ) -> Session:
+    ) -> AcpSession:
         before = self._sessions.pop(context_id, None)
         if before is not None:
             await before.close()
         unused = [str(one.name) for one in mcp_servers or []]
-        session = Session(service, context_id, self._client, forms=self._forms, unused=unused)
+        session = AcpSession(service, context_id, self._client, forms=self._forms, unused=unused)
         self._sessions[context_id] = session
         session.open()
         return session
 
-    def _session(self, session_id: str) -> Session:
+    def _session(self, session_id: str) -> AcpSession:
         if session_id not in self._sessions:
             what = f"There is no session '{session_id}'. Open one with session/new or session/load."
             raise RequestError(-32002, what)
         return self._sessions[session_id]
 
-    def _after_answer(self, session: Session) -> None:
+    def _after_answer(self, session: AcpSession) -> None:
         """A client knows a session only once it has the answer; then it is told the rest."""
         task = asyncio.create_task(session.greet())
         self._soon.add(task)

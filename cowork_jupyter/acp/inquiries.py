@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass
-class Inquiries:
+class AcpInquiries:
     """The open requests of one session. What is decided elsewhere meanwhile is let go."""
 
     service: CoworkService

@@ -51,7 +51,7 @@ from ..record.markdown import fenced
 from ..service import CoworkService
 from ..store import Inquiry
 from . import asking, commands
-from .inquiries import Inquiries
+from .inquiries import AcpInquiries
 from .problems import INTERNAL
 from .turn import Turn
 from .updates import Portrayal, plan_update
@@ -72,7 +72,7 @@ _UNUSED = (
 _BUSY = "A turn is going on in this session. Wait for it, or cancel it."
 
 
-class Session:
+class AcpSession:
     """A context of the service, as one client sees it."""
 
     def __init__(
@@ -92,7 +92,7 @@ class Session:
         self._unused = unused
         self._portrayal = Portrayal(service.settings.workspace, service.tools)
         self._turn: Turn | None = None
-        self._inquiries = Inquiries(
+        self._inquiries = AcpInquiries(
             *(service, context_id, client, self._portrayal),
             answer=self._give,
             in_words=self._ask_in_words,

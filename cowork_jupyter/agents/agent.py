@@ -32,7 +32,7 @@ from ..llm.protocols import ToolSpec, request_arguments
 from ..llm.relevance import closest
 from ..llm.tokens import TokenCounter
 from ..llm.vision import VisionSupport
-from ..tools.base import Parameters, Tool
+from ..tools.base import Tool, ToolParameters
 from ..tools.find_tools import find_tools_in
 from ..tools.kernel.state import Kernels, NoKernels
 from ..tools.registry import ToolRegistry
@@ -43,7 +43,7 @@ from .budget import Budget, JobBudget
 from .delegation import Delegation
 from .external.configured import ExternalAgents
 from .gate import Gate
-from .limits import Limits
+from .limits import RunLimits
 from .log import RunLog
 from .loop import AgentLoop, Outcome
 from .model_session import ModelSession
@@ -108,7 +108,7 @@ class AgentFactory:
         """
         log = RunLog(self.journal, context.id, job_id, role, task_id)
         context = context.model_copy(update={"notebook": log.notebook})
-        limits = Limits(budget.settings)
+        limits = RunLimits(budget.settings)
         with limits.waiting():
             await self.registry.prepare(role)
         base = self.prompts.usable(context.system_prompt_id)
@@ -153,7 +153,7 @@ class AgentFactory:
         """What the prompt is made of; with `find_tools` if not all tools fit into it."""
         log = RunLog(self.journal, context.id, "", role)
         nothing = self.budget(Job(context_id=context.id), role)
-        registry = self._tools(context, log, Limits(self.settings), nothing)
+        registry = self._tools(context, log, RunLimits(self.settings), nothing)
         permitted = registry.permitted(role)
         denied = self.gate.denied_tools(context.id, [tool.name for tool in permitted])
         tools = [described(tool) for tool in permitted if tool.name not in denied]
@@ -171,7 +171,9 @@ class AgentFactory:
         chosen, others = choose_tools(tools, request, room_for_tools(parts))
         return replace(parts, tools=[*chosen, *parts.tools] if others else chosen, others=others)
 
-    def _tools(self, context: Context, log: RunLog, limits: Limits, budget: Budget) -> ToolRegistry:
+    def _tools(
+        self, context: Context, log: RunLog, limits: RunLimits, budget: Budget
+    ) -> ToolRegistry:
         """The tools there are for this run: a role that leads has one more."""
         if not log.role.spec.delegates_to:
             return self.registry
@@ -230,7 +232,7 @@ def spec_of(tool: Tool) -> ToolSpec:
 
 
 @cache
-def _schema_of(parameters: type[Parameters]) -> dict[str, Any]:
+def _schema_of(parameters: type[ToolParameters]) -> dict[str, Any]:
     """Made once, because making it takes milliseconds. Nobody changes it."""
     return parameters.model_json_schema()
 

@@ -16,10 +16,10 @@ from ..domain.message_data import PlanData, ReviewData, TaskAssignmentData, Task
 from ..domain.replies import Option, Question
 from ..domain.roles import AgentRole, Permission
 from ..policy.decision import Decision
-from ..tools.base import Parameters, Tool, ToolContext, ToolResult, tool
+from ..tools.base import Tool, ToolContext, ToolParameters, ToolResult, tool
 from .budget import Budget
 from .external.run import ExternalTask
-from .limits import Limits
+from .limits import RunLimits
 from .log import RunLog
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ DELEGATE = "delegate"
 _ALLOW, _DENY = "allow", "deny"
 
 
-class Delegate(Parameters):
+class Delegate(ToolParameters):
     """Who should do what."""
 
     role: AgentRole
@@ -51,7 +51,7 @@ class Delegation:
     factory: AgentFactory
     context: Context
     log: RunLog
-    limits: Limits
+    limits: RunLimits
     budget: Budget
 
     def tool(self) -> Tool:

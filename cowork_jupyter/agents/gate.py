@@ -19,7 +19,7 @@ from ..domain.moves import current_path
 from ..domain.notices import PlanDeviation
 from ..domain.plan import PlanStep
 from ..domain.roles import Permission
-from ..policy.call_parts import Call, decompose
+from ..policy.call_parts import ProposedCall, decompose
 from ..policy.decision import DecisionContext, Judgement, always_denied, judge
 from ..policy.grant import Grant
 from ..policy.opening import opened_by
@@ -29,7 +29,7 @@ from ..policy.protected import is_secret
 from ..policy.rulebook import RuleBook
 from ..policy.rules import Effect, Rule, matches_path
 from ..policy.visible import visible
-from ..tools.base import Parameters, Preview, Tool, ToolContext
+from ..tools.base import Preview, Tool, ToolContext, ToolParameters
 from ..tools.notebook.state import Notebooks
 from ..tools.notebook.stored import NotebookFiles
 from ..workspace import GuardedWorkspace, Pin, Workspace, mark_of
@@ -79,7 +79,7 @@ class Clearance:
 class _Resolved:
     """A call, and what the disk said about it."""
 
-    call: Call
+    call: ProposedCall
     preview: Preview | None
     marks: Mapping[str, str]
     pinned: Pinned | None = None
@@ -140,7 +140,7 @@ class Gate:
         return judge(role_log.role, resolved.call, self._surroundings(role_log, step))
 
     async def announce(
-        self, calls: Sequence[tuple[str, Tool, Parameters]], log: RunLog, step: PlanStep | None
+        self, calls: Sequence[tuple[str, Tool, ToolParameters]], log: RunLog, step: PlanStep | None
     ) -> None:
         """Show together what the calls of one turn will ask, so that it is answered together.
 
@@ -172,7 +172,7 @@ class Gate:
         self,
         call_id: str,
         tool: Tool,
-        parameters: Parameters,
+        parameters: ToolParameters,
         log: RunLog,
         step: PlanStep | None = None,
     ) -> Clearance:
@@ -283,7 +283,7 @@ class Gate:
         if self.pins and resolved.pinned and (anew or resolved.pinned.state == "new"):
             self.pins.pin(tool.name, tool.fingerprint, tool.description)
 
-    async def _preview(self, tool: Tool, parameters: Parameters, log: RunLog) -> Preview | None:
+    async def _preview(self, tool: Tool, parameters: ToolParameters, log: RunLog) -> Preview | None:
         if tool.preview is None:
             return None
         context = ToolContext(

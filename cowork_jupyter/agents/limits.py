@@ -26,7 +26,7 @@ def about_going_on(why: str) -> Question:
     )
 
 
-class Limits:
+class RunLimits:
     """Counts model turns, seconds and tokens of one message or task.
 
     Time that the run spends waiting for the user, or for work that is counted elsewhere,

@@ -13,7 +13,7 @@ from ..store import Asker
 from .budget import Budget
 from .delivery import deliver_plan
 from .guard import CircleGuard
-from .limits import GO_ON, LimitReached, Limits, about_going_on
+from .limits import GO_ON, LimitReached, RunLimits, about_going_on
 from .log import RunLog
 from .model_session import ModelSession
 from .steering import read_queued
@@ -58,7 +58,7 @@ class AgentLoop:
     session: ModelSession
     runner: ToolRunner
     user: User
-    limits: Limits
+    limits: RunLimits
     budget: Budget
     _guard: CircleGuard = field(default_factory=CircleGuard)
     _strikes: int = 0

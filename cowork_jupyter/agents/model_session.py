@@ -17,7 +17,7 @@ from ..domain.events import ReasoningStreamed, TextStreamed
 from ..domain.messages import Message, MessageType
 from ..domain.notices import Notice, Restart
 from ..domain.roles import AgentRole
-from ..llm.chunks import Conversation, Request, Restarted
+from ..llm.chunks import Conversation, ModelRequest, Restarted
 from ..llm.client import LanguageModel
 from ..llm.conversation import to_api_messages, to_native_messages
 from ..llm.failures import ContextOverflow, ModelError
@@ -30,7 +30,7 @@ from ..llm.vision import MAX_SENT, VisionSupport, with_pictures
 from ..policy.visible import spell_hidden
 from ..store import PlanRevision
 from .budget import Budget
-from .limits import LimitReached, Limits
+from .limits import LimitReached, RunLimits
 from .log import RunLog
 from .plan_text import standing_of, text_of
 
@@ -50,7 +50,7 @@ class ModelSession:
 
     model: LanguageModel
     log: RunLog
-    limits: Limits
+    limits: RunLimits
     budget: Budget
     system: str
     """The system prompt."""
@@ -124,10 +124,10 @@ class ModelSession:
             await self._account(reader, messages)
         return reader.reply
 
-    def _request(self) -> Request:
+    def _request(self) -> ModelRequest:
         history = self._history()
         native = "tools" in self.arguments
-        return Request(
+        return ModelRequest(
             to_api_messages(self.system, history, self.frame),
             self.model_name,
             self.arguments,

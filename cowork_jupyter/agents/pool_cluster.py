@@ -19,7 +19,7 @@ from ..domain.errors import CoworkError, Unavailable
 from ..domain.identity import new_id
 from ..domain.settings import Settings
 from ..tools.base import ToolResult
-from .pool_worker import Order, Proof, grant, perform, sees
+from .pool_worker import Proof, WorkerOrder, grant, perform, sees
 
 Dask = Any
 """An object of Dask's: most of its methods have no types."""
@@ -41,7 +41,7 @@ class Lost(Exception):
 class Attempt:
     """One call on its way: who claimed it, and what came of it."""
 
-    def __init__(self, order: Order, show: Callable[[str], None]) -> None:
+    def __init__(self, order: WorkerOrder, show: Callable[[str], None]) -> None:
         self.order = order
         self._show = show
         self.worker: str | None = None

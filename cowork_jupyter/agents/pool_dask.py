@@ -14,13 +14,13 @@ from ..domain.errors import Interrupted, Unavailable
 from ..domain.identity import new_id
 from ..domain.notices import Notice
 from ..domain.settings import Settings
-from ..tools.base import Parameters, Tool, ToolContext, ToolResult, nobody_answers, nothing_said
+from ..tools.base import Tool, ToolContext, ToolParameters, ToolResult, nobody_answers, nothing_said
 from ..tools.kernel.state import NoKernels
 from ..tools.notebook.stored import NotebookFiles
 from ..tools.registry import ToolRegistry, default_tools
 from .log import RunLog
 from .pool_cluster import Attempt, Cluster, Lost
-from .pool_worker import Order
+from .pool_worker import WorkerOrder
 
 MAX_ATTEMPTS = 3
 """Workers that may die during one harmless call, before it is given up."""
@@ -64,15 +64,17 @@ class _TaskAtWork:
     def sent_out(self, tool: Tool) -> Tool:
         """The same tool, run at a worker."""
 
-        async def run(parameters: Parameters, context: ToolContext) -> ToolResult:
+        async def run(parameters: ToolParameters, context: ToolContext) -> ToolResult:
             return await self._run(tool, parameters, context)
 
         return replace(tool, run=run)
 
-    async def _run(self, tool: Tool, parameters: Parameters, context: ToolContext) -> ToolResult:
+    async def _run(
+        self, tool: Tool, parameters: ToolParameters, context: ToolContext
+    ) -> ToolResult:
         """Run a call; once more elsewhere if its worker is lost and that can do no harm."""
         for _ in range(MAX_ATTEMPTS):
-            order = Order(
+            order = WorkerOrder(
                 attempt=new_id("attempt"),
                 tool=tool.name,
                 parameters=parameters.model_dump(mode="json"),

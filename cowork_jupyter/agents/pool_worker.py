@@ -35,7 +35,7 @@ Send = Callable[[dict[str, Any]], None]
 
 
 @dataclass(frozen=True)
-class Order:
+class WorkerOrder:
     """One attempt at one call. It carries no secrets: the model is none of a worker's business."""
 
     attempt: str
@@ -91,7 +91,7 @@ def grant(claim: str, granted: bool) -> None:
         waiting.set_result(granted)
 
 
-def perform(order: Order, topic: str) -> ToolResult | CoworkError | None:
+def perform(order: WorkerOrder, topic: str) -> ToolResult | CoworkError | None:
     """The task that Dask runs. None if it was not to be run, or not to its end."""
     from distributed import Status, get_worker
 
@@ -127,7 +127,7 @@ async def _while(
     return None if doing.cancelled() else doing.result()
 
 
-async def _perform(order: Order, send: Send) -> ToolResult | CoworkError | None:
+async def _perform(order: WorkerOrder, send: Send) -> ToolResult | CoworkError | None:
     if not await _granted(send):
         return None
     output = _Output(send)
@@ -140,7 +140,7 @@ async def _perform(order: Order, send: Send) -> ToolResult | CoworkError | None:
         output.flush()
 
 
-def _sandbox_for(order: Order) -> Sandbox:
+def _sandbox_for(order: WorkerOrder) -> Sandbox:
     """What confines commands on this machine; that may be less than on the coordinator's."""
     made: dict[str, Sandbox] = _here.__dict__
     settings = order.settings

@@ -29,7 +29,7 @@ from ..domain.plan import Plan, PlanStep
 from ..domain.redaction import MaskedStream
 from ..domain.replies import Question, ToolCall
 from ..policy.visible import unspell
-from ..tools.base import Parameters, Tool, ToolContext, ToolResult
+from ..tools.base import Tool, ToolContext, ToolParameters, ToolResult
 from ..tools.kernel.state import Kernels, NoKernels
 from ..tools.registry import ToolRegistry, validated
 from ..workspace import Workspace, fingerprint
@@ -157,7 +157,7 @@ class ToolRunner:
 
     async def _announce(self, calls: Sequence[_Numbered]) -> None:
         """Let the user see all that this turn will ask. What cannot be called asks nothing."""
-        asking: list[tuple[str, Tool, Parameters]] = []
+        asking: list[tuple[str, Tool, ToolParameters]] = []
         for one in calls:
             with suppress(CoworkError):
                 tool = self.registry.permitted_tool(one.call.tool, self.log.role)

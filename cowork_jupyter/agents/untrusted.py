@@ -14,8 +14,8 @@ from pathlib import Path
 
 from ..domain.message_data import TextData, ToolResultData
 from ..domain.messages import Message
-from ..policy.call_parts import KERNEL_TOOLS, Call, CallPart
-from ..policy.shell import Effect
+from ..policy.call_parts import KERNEL_TOOLS, CallPart, ProposedCall
+from ..policy.shell import CommandEffect
 from ..policy.visible import visible
 from ..store import Store
 
@@ -48,7 +48,7 @@ class _Recent:
     """The user's own words."""
 
 
-def warning_about(call: Call, code: str, store: Store, context_id: str) -> str | None:
+def warning_about(call: ProposedCall, code: str, store: Store, context_id: str) -> str | None:
     """What to say of a call that the user is asked about; None where there is nothing to say.
 
     `code` is what it would run in a kernel.
@@ -81,7 +81,7 @@ def _recent(store: Store, context_id: str) -> _Recent:
     return _Recent(results)
 
 
-def _sends(call: Call, code: str) -> bool:
+def _sends(call: ProposedCall, code: str) -> bool:
     if call.tool in KERNEL_TOOLS and _SENDING_CODE.search(code):
         return True
     return bool(call.parameters.get("needs_network")) or any(map(_part_sends, call.parts))
@@ -89,11 +89,11 @@ def _sends(call: Call, code: str) -> bool:
 
 def _part_sends(part: CallPart) -> bool:
     """A foreign tool tells its server whatever it is called with."""
-    effects = part.command.effects if part.command else frozenset[Effect]()
-    return bool(part.fingerprint or effects & {Effect.NETWORK, Effect.INSTALLS})
+    effects = part.command.effects if part.command else frozenset[CommandEffect]()
+    return bool(part.fingerprint or effects & {CommandEffect.NETWORK, CommandEffect.INSTALLS})
 
 
-def _names(call: Call, code: str) -> Iterator[str]:
+def _names(call: ProposedCall, code: str) -> Iterator[str]:
     """What the call is about: hosts, commands, files."""
     words = [code, *(one for one in call.parameters.values() if isinstance(one, str))]
     yield from dict.fromkeys(host for text in words for host in _HOST.findall(text))

@@ -277,7 +277,7 @@ async def list_questions(call: Call) -> BaseModel:
 @table.route(
     "POST",
     "questions/{id}/answer",
-    body=models.Answer,
+    body=models.AnswerBody,
     answer=models.Answered,
     action="execute",
 )

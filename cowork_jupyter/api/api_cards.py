@@ -11,19 +11,19 @@ from ..record import Audit
 from ..record.card import RunCard, run_card
 from ..record.card_model import CardJob, CardTask, RunCardData, UserDecision
 from ..record.decided import decisions
-from ..record.run import Run, run_of
+from ..record.run import RecordedRun, run_of
 from .api_kernels import ReproductionAnswer, reproduction_answer
 from .api_plans import plan_answer
 from .api_trust import PermissionView
 from .calls import Call, check_owner
-from .models import Name, PlanAnswer, QuestionView, Request
+from .models import Name, PlanAnswer, QuestionView, RequestBody
 from .routes import table
 
 MAX_LEFT_OUT = 500
 """Where the card had no room for more messages, these are fetched when somebody asks for them."""
 
 
-class CardQuery(Request):
+class CardQuery(RequestBody):
     """`GET jobs/{id}/card`."""
 
     whole: bool = False
@@ -92,7 +92,7 @@ async def job_card(call: Call) -> BaseModel:
     return answer
 
 
-def _card(call: Call, run: Run) -> RunCard:
+def _card(call: Call, run: RecordedRun) -> RunCard:
     service = call.service
     return run_card(
         run,
@@ -103,12 +103,12 @@ def _card(call: Call, run: Run) -> RunCard:
     )
 
 
-def _original(call: Call, run: Run) -> str | None:
+def _original(call: Call, run: RecordedRun) -> str | None:
     home, here = run.context.notebook, call.query.notebook
     return home if home and here and call.host.is_elsewhere(home, here) else None
 
 
-def _state(call: Call, run: Run, seq: int, left_out: int) -> CardState:
+def _state(call: Call, run: RecordedRun, seq: int, left_out: int) -> CardState:
     service, context_id = call.service, run.context.id
     store, ids = service.journal.store, [job.id for job in run.jobs]
     active = store.active_job(context_id)

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from ..domain.cell_changes import CellChange, CellDecision
 from .calls import Call
-from .models import ListedPath, Name, Request
+from .models import ListedPath, Name, RequestBody
 from .routes import table
 
 
@@ -19,14 +19,14 @@ class CellChangeList(BaseModel):
     next: None = None
 
 
-class CellChangesQuery(Request):
+class CellChangesQuery(RequestBody):
     """`GET cell-changes`."""
 
     notebook: ListedPath
     """Relative to the workspace."""
 
 
-class CellChangesDecision(Request):
+class CellChangesDecision(RequestBody):
     """`POST cell-changes`."""
 
     ids: Annotated[list[Name], Field(min_length=1, max_length=1000)]

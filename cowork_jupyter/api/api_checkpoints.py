@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from ..checkpoints import CheckpointDiff, CheckpointUse, RollbackResult, Scope
 from ..store import CheckpointRecord
 from .calls import Call, check_owner
-from .models import ListedPath, Name, Request
+from .models import ListedPath, Name, RequestBody
 from .routes import table
 
 Paths = Annotated[list[ListedPath], Field(max_length=10_000)]
@@ -62,7 +62,7 @@ class CheckpointList(BaseModel):
     """How much all checkpoints take, those of other conversations included."""
 
 
-class DiffQuery(Request):
+class DiffQuery(RequestBody):
     """`GET checkpoints/{id}/diff`."""
 
     scope: Scope = "this"
@@ -71,7 +71,7 @@ class DiffQuery(Request):
     """Another checkpoint: what changed between the two."""
 
 
-class RollbackRequest(Request):
+class RollbackRequest(RequestBody):
     """`POST checkpoints/{id}/rollback`."""
 
     paths: Paths | None = None

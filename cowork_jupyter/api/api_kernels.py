@@ -6,13 +6,13 @@ from pydantic import BaseModel
 
 from ..domain.reproduction import Reproduction
 from .calls import Call
-from .models import Request
+from .models import RequestBody
 from .routes import table
 
 PATH = "context/{id}/reproduce"
 
 
-class Reproduce(Request):
+class Reproduce(RequestBody):
     """On whose behalf."""
 
     job_id: str | None = None

@@ -13,38 +13,38 @@ from pydantic import BaseModel, Field
 from ..domain.roles import Permission
 from ..mcp.client import offers
 from ..mcp.client.configured import Configured
-from ..mcp.client.connection import Connection
-from ..mcp.client.facts import ToolFacts
+from ..mcp.client.connection import McpConnection
+from ..mcp.client.facts import McpToolFacts
 from ..mcp.client.secrets import shown
 from ..mcp.client.servers import McpServers
 from ..mcp.client.tools import described, tool_name
 from .calls import Call
-from .models import Name, Request, Text
+from .models import Name, RequestBody, Text
 from .routes import table
 
 ServerName = Annotated[Name, Field(min_length=1, max_length=60)]
 
 
-class NewMcpServer(Request):
+class NewMcpServer(RequestBody):
     """`POST mcp/servers`: an entry as it stands under `mcpServers` in settings."""
 
     name: ServerName
     config: dict[str, Any]
 
 
-class McpServerChoice(Request):
+class McpServerChoice(RequestBody):
     """`PUT mcp/servers/{name}`."""
 
     enabled: bool
 
 
-class ResourceChoice(Request):
+class ResourceChoice(RequestBody):
     """`POST mcp/servers/{name}/resources`."""
 
     uri: Name
 
 
-class PromptValues(Request):
+class PromptValues(RequestBody):
     """`POST mcp/servers/{name}/prompts/{prompt}`."""
 
     arguments: dict[str, Text] = {}
@@ -94,7 +94,7 @@ class ResourceList(BaseModel):
     next: None = None
 
 
-class PromptList(BaseModel):
+class McpPromptList(BaseModel):
     """The prompts of a server."""
 
     items: list[offers.Prompt]
@@ -161,10 +161,10 @@ async def read_resource(call: Call) -> BaseModel:
     return ForeignText(text=await offers.read_resource(_connection(call), call.body.uri))
 
 
-@table.route("GET", "mcp/servers/{name}/prompts", answer=PromptList, action="execute")
+@table.route("GET", "mcp/servers/{name}/prompts", answer=McpPromptList, action="execute")
 async def list_prompts(call: Call) -> BaseModel:
     """The prompts of a server; starts it if need be."""
-    return PromptList(items=await offers.prompts_of(_connection(call)))
+    return McpPromptList(items=await offers.prompts_of(_connection(call)))
 
 
 @table.route(
@@ -181,7 +181,7 @@ async def write_prompt(call: Call) -> BaseModel:
     return ForeignText(text=text)
 
 
-def _connection(call: Call) -> Connection:
+def _connection(call: Call) -> McpConnection:
     return call.service.mcp.connection(call.path["name"])
 
 
@@ -206,7 +206,7 @@ def _view(servers: McpServers, one: Configured) -> McpServer:
     )
 
 
-def _tool(servers: McpServers, connection: Connection, facts: ToolFacts) -> McpTool:
+def _tool(servers: McpServers, connection: McpConnection, facts: McpToolFacts) -> McpTool:
     config = connection.config
     name = tool_name(config.slug, facts.name)
     return McpTool(

@@ -11,7 +11,7 @@ from ..domain.health import ModelState
 from ..llm.discovery import FoundServer, find_servers
 from ..llm.reachable import served_models
 from .calls import Call
-from .models import Name, Request
+from .models import Name, RequestBody
 from .routes import table
 
 
@@ -55,7 +55,7 @@ class OfferList(BaseModel):
     next: None = None
 
 
-class Choice(Request):
+class Choice(RequestBody):
     """The server to use from now on."""
 
     base_url: Name

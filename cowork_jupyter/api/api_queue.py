@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from ..domain.queue import QueuedMessage
 from .calls import Call
-from .models import Request, Text
+from .models import RequestBody, Text
 from .routes import table
 
 
@@ -19,7 +19,7 @@ class QueueList(BaseModel):
     next: None = None
 
 
-class NewQueuedMessage(Request):
+class NewQueuedMessage(RequestBody):
     """`POST context/{id}/queue`."""
 
     content: Annotated[Text, Field(min_length=1)]

@@ -6,17 +6,17 @@ from pydantic import BaseModel
 
 from ..record import Audit, ExportFormat
 from .calls import Call
-from .models import Name, Request
+from .models import Name, RequestBody
 from .routes import Download, table
 
 
-class ExportQuery(Request):
+class ExportQuery(RequestBody):
     """`GET context/{id}/export`."""
 
     format: ExportFormat = ExportFormat.JSONL
 
 
-class AuditQuery(Request):
+class AuditQuery(RequestBody):
     """`GET context/{id}/audit`: of the plan that was executed last, or by that job."""
 
     job_id: Name | None = None

@@ -16,13 +16,13 @@ from ..policy.rules import MAX_RULE_LENGTH, Effect, Rule, Scope
 from ..policy.trust import fingerprint_of
 from ..store import Inquiry
 from .calls import Call
-from .models import Name, Request
+from .models import Name, RequestBody
 from .routes import table
 
 Feedback = Annotated[str, Field(max_length=10_000)]
 
 
-class RuleCheck(Request):
+class RuleCheck(RequestBody):
     """`POST rules/check`."""
 
     role: AgentRole
@@ -31,7 +31,7 @@ class RuleCheck(Request):
     context_id: Name | None = None
 
 
-class PermissionDecision(Request):
+class PermissionDecision(RequestBody):
     """`POST permissions/{id}`."""
 
     decision: Literal["allow", "deny"]
@@ -65,7 +65,7 @@ class PermissionList(BaseModel):
     next: None = None
 
 
-class NewRule(Request):
+class NewRule(RequestBody):
     """`POST rules`."""
 
     effect: Effect
@@ -123,7 +123,7 @@ class TrustView(BaseModel):
     fingerprint: str
 
 
-class TrustDecision(Request):
+class TrustDecision(RequestBody):
     """`POST trust`: `fingerprint` stands for what the user has seen."""
 
     fingerprint: Name

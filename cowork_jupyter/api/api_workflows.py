@@ -16,7 +16,7 @@ from .calls import Call, check_owner
 from .routes import table
 
 
-class NewParameter(models.Request):
+class NewParameter(models.RequestBody):
     """What is to be different each time the plan is used."""
 
     name: models.Name
@@ -28,7 +28,7 @@ class NewParameter(models.Request):
     default: models.Name | None = None
 
 
-class NewWorkflow(models.Request):
+class NewWorkflow(models.RequestBody):
     """`POST workflows`: a plan of a conversation, or one made by hand."""
 
     name: models.Name

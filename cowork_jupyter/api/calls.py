@@ -32,7 +32,7 @@ class TooLarge(CoworkError):
     code = "too_large"
 
 
-class Malformed(CoworkError):
+class MalformedRequest(CoworkError):
     """The body is not JSON."""
 
     code = "bad_json"
@@ -143,7 +143,7 @@ def parse_body(raw: bytes, model: type[M]) -> M:
     try:
         json.loads(raw)
     except (ValueError, RecursionError):
-        raise Malformed("The body is not JSON that can be read.") from None
+        raise MalformedRequest("The body is not JSON that can be read.") from None
     with _readable_errors():
         return model.model_validate_json(raw, strict=True)
 

@@ -53,7 +53,7 @@ Whole = BeforeValidator(_whole)
 Seq = Annotated[int, Field(ge=0, le=2**62), Whole]
 
 
-class Request(BaseModel):
+class RequestBody(BaseModel):
     """Base of all that comes in: unknown fields are refused, so that typos are noticed."""
 
     model_config = ConfigDict(extra="forbid")
@@ -62,7 +62,7 @@ class Request(BaseModel):
 # In
 
 
-class NewContext(Request):
+class NewContext(RequestBody):
     """`POST context`."""
 
     notebook: Name | None = None
@@ -72,13 +72,13 @@ class NewContext(Request):
     system_prompt_id: Name = "default"
 
 
-class ContextName(Request):
+class ContextName(RequestBody):
     """`PUT context/{id}`."""
 
     title: Name
 
 
-class NewMessage(Request):
+class NewMessage(RequestBody):
     """`POST context/{id}/messages`."""
 
     content: Annotated[Text, Field(min_length=1)]
@@ -93,7 +93,7 @@ class NewMessage(Request):
     """Whether it asks to make that plan anew, whatever its words are."""
 
 
-class RoleChange(Request):
+class RoleChange(RequestBody):
     """`POST context/{id}/role`."""
 
     role: AgentRole
@@ -102,7 +102,7 @@ class RoleChange(Request):
     """The cell of the notebook that it is sent from."""
 
 
-class ModeChange(Request):
+class ModeChange(RequestBody):
     """`POST context/{id}/mode`, the older name of a role change."""
 
     mode: Literal["plan", "act"]
@@ -111,7 +111,7 @@ class ModeChange(Request):
     """The cell of the notebook that it is sent from."""
 
 
-class PlanEdit(Request):
+class PlanEdit(RequestBody):
     """`PUT context/{id}/plan`."""
 
     plan: dict[str, Any]
@@ -120,27 +120,27 @@ class PlanEdit(Request):
     """The current plan unless named."""
 
 
-class PlanQuery(Request):
+class PlanQuery(RequestBody):
     """`GET context/{id}/plan`: the newest revision of the current plan, unless named."""
 
     plan_id: Name | None = None
     revision: Seq | None = None
 
 
-class RevisionsQuery(Request):
+class RevisionsQuery(RequestBody):
     """`GET context/{id}/plan/revisions`."""
 
     plan_id: Name | None = None
 
 
-class PlanRestore(Request):
+class PlanRestore(RequestBody):
     """`POST context/{id}/plan/restore`."""
 
     revision: Seq
     plan_id: Name | None = None
 
 
-class PlanExecution(Request):
+class PlanExecution(RequestBody):
     """`POST context/{id}/plan/execute`."""
 
     revision: Seq
@@ -159,7 +159,7 @@ Amount = Annotated[float, Field(ge=0, le=2**53, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0, le=2**53), Whole]
 
 
-class JobLimits(Request):
+class JobLimits(RequestBody):
     """Limits for one job; those of all its tasks together can be 0, which is none."""
 
     max_iterations: Annotated[int, Field(ge=1, le=2**53), Whole] | None = None
@@ -171,32 +171,32 @@ class JobLimits(Request):
     max_cost: Amount | None = None
 
 
-class Resumption(Request):
+class Resumption(RequestBody):
     """`POST jobs/{id}/resume`. What a limit of the job counts includes what was spent before."""
 
     limits: JobLimits = JobLimits()
 
 
-class Answer(Request):
+class AnswerBody(RequestBody):
     """`POST questions/{id}/answer`."""
 
     value: Text
 
 
-class WorkflowRun(Request):
+class WorkflowRun(RequestBody):
     """`POST workflows/{name}/run`."""
 
     parameters: dict[str, Any] = {}
     context_id: Name | None = None
 
 
-class HealthQuery(Request):
+class HealthQuery(RequestBody):
     """`GET health`."""
 
     fresh: bool = False
 
 
-class PageQuery(Request):
+class PageQuery(RequestBody):
     """Part of a list: what comes after the cursor, at most so many."""
 
     after: Seq = 0
@@ -210,14 +210,14 @@ class ContextsQuery(PageQuery):
     """Only the conversations of this one."""
 
 
-class EventsQuery(Request):
+class EventsQuery(RequestBody):
     """`GET context/{id}/events`."""
 
     after: Seq = 0
     timeout: Annotated[float, Field(ge=0, le=120)] = 25.0
 
 
-class PromptQuery(Request):
+class PromptQuery(RequestBody):
     """`GET v1/system-prompts/{id}/enhanced`."""
 
     role: AgentRole | None = None

@@ -12,7 +12,7 @@ from pathlib import Path
 from ..domain.settings import Settings
 from ..workspace import Workspace
 from .documents import DocumentChanged, NoDocuments, OpenDocuments
-from .entries import Change, Entry, Uncovered
+from .entries import Change, FileEntry, Uncovered
 from .history import Scope
 from .housekeeping import Report, verify
 from .lazy_store import FOLDER, LazyCheckpointStore
@@ -20,7 +20,7 @@ from .recorder import Recorder, ToolUse
 from .store import CheckpointStore
 from .undo import Undo
 from .views import CellDiff, CheckpointDiff, CheckpointUse, Compare, FileDiff, RollbackResult, Side
-from .writer import CheckpointWriter, Journal
+from .writer import CheckpointJournal, CheckpointWriter
 
 __all__ = [
     "CellDiff",
@@ -30,8 +30,8 @@ __all__ = [
     "Checkpoints",
     "Compare",
     "DocumentChanged",
-    "Entry",
     "FileDiff",
+    "FileEntry",
     "OpenDocuments",
     "Recorder",
     "Report",
@@ -63,7 +63,7 @@ class Checkpoints:
 
 def checkpoints_of(
     settings: Settings,
-    journal: Journal,
+    journal: CheckpointJournal,
     compare: Compare,
     documents: OpenDocuments | None = None,
 ) -> Checkpoints:

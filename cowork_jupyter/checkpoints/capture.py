@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from .attributes import Attributes, attributes_of
 from .batch import Batch
-from .entries import Entry
+from .entries import FileEntry
 from .exclude import inside_git
-from .large import Limits
+from .large import CheckpointLimits
 from .look import row_of
 from .no_follow_fs import NoFollowFs
 from .objects import LARGE, Objects
@@ -37,13 +37,13 @@ class Capture:
 
     fs: NoFollowFs
     objects: Objects
-    limits: Limits
+    limits: CheckpointLimits
     _read: dict[str, Known] = field(default_factory=dict)
     """By path, files whose times can be believed."""
 
     def entries(
         self, paths: Iterable[str], scanned: Snapshot | None = None
-    ) -> dict[str, Entry | None]:
+    ) -> dict[str, FileEntry | None]:
         """What is at these paths, and at the folders above them; None where nothing is."""
         wanted = {path for path in paths if not inside_git(path)}
         folders = _above(wanted)
@@ -52,22 +52,22 @@ class Capture:
             found = {path: self._entry(path, batch, seen) for path in sorted(wanted)}
         return {folder: self._folder(folder) for folder in folders - wanted} | found
 
-    def _folder(self, path: str) -> Entry | None:
+    def _folder(self, path: str) -> FileEntry | None:
         facts = self.fs.stat(path)
         if facts is None or not stat.S_ISDIR(facts.st_mode):
             return None
-        return Entry("folder", stat.S_IMODE(facts.st_mode))
+        return FileEntry("folder", stat.S_IMODE(facts.st_mode))
 
-    def _entry(self, path: str, batch: Batch, scanned: _Scanned) -> Entry | None:
+    def _entry(self, path: str, batch: Batch, scanned: _Scanned) -> FileEntry | None:
         facts = self.fs.stat(path)
         if facts is None:
             return None
         if stat.S_ISDIR(facts.st_mode):
-            return Entry("folder", stat.S_IMODE(facts.st_mode))
+            return FileEntry("folder", stat.S_IMODE(facts.st_mode))
         if stat.S_ISLNK(facts.st_mode):
             with self.fs.parent(path) as (folder, name):
-                return Entry("link", 0o777, target=os.readlink(name, dir_fd=folder))
-        entry = Entry("file", stat.S_IMODE(facts.st_mode), facts.st_size, facts.st_mtime_ns)
+                return FileEntry("link", 0o777, target=os.readlink(name, dir_fd=folder))
+        entry = FileEntry("file", stat.S_IMODE(facts.st_mode), facts.st_size, facts.st_mtime_ns)
         if not stat.S_ISREG(facts.st_mode):
             return _not_kept(entry, "a pipe, socket or device")
         known = self._known(path, row_of(facts), scanned)
@@ -85,10 +85,10 @@ class Capture:
                 return candidate if self.objects.touch(candidate.digest) else None
         return None
 
-    def _kept(self, path: str, size: int, batch: Batch) -> Entry:
+    def _kept(self, path: str, size: int, batch: Batch) -> FileEntry:
         with self.fs.opened(path) as file:
             facts = os.fstat(file)
-            entry = Entry(
+            entry = FileEntry(
                 *("file", stat.S_IMODE(facts.st_mode), facts.st_size, facts.st_mtime_ns),
                 attributes=attributes_of(file),
             )
@@ -144,9 +144,9 @@ def _above(paths: Iterable[str]) -> set[str]:
     return found
 
 
-def _with_content(entry: Entry, digest: bytes, size: int) -> Entry:
+def _with_content(entry: FileEntry, digest: bytes, size: int) -> FileEntry:
     return replace(entry, size=size, digest=digest)
 
 
-def _not_kept(entry: Entry, why: str) -> Entry:
+def _not_kept(entry: FileEntry, why: str) -> FileEntry:
     return replace(entry, why_not_kept=why)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from ..domain.errors import Conflict
-from .entries import Entry
+from .entries import FileEntry
 from .lazy_store import LazyCheckpointStore
 
 
@@ -59,7 +59,7 @@ class NoDocuments:
 
 async def captured(
     lazy_store: LazyCheckpointStore, documents: OpenDocuments, paths: Iterable[str]
-) -> dict[str, Entry | None]:
+) -> dict[str, FileEntry | None]:
     """Keep what is at these paths; of open documents, what is in the tab."""
     entries = await lazy_store.ask(lambda state: state.capture(paths))
     for path, entry in list(entries.items()):
@@ -70,5 +70,7 @@ async def captured(
     return entries
 
 
-async def _kept(lazy_store: LazyCheckpointStore, content: bytes, like: Entry | None) -> Entry:
+async def _kept(
+    lazy_store: LazyCheckpointStore, content: bytes, like: FileEntry | None
+) -> FileEntry:
     return await lazy_store.ask(lambda state: state.keep(content, like))

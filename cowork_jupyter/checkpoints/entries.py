@@ -14,7 +14,7 @@ Kind = Literal["file", "link", "folder"]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FileEntry:
     """One thing in the workspace, as it was at one moment."""
 
     kind: Kind
@@ -31,7 +31,7 @@ class Entry:
     attributes: Attributes = ()
     """Come back with the content, but make no difference by themselves."""
 
-    def same(self, other: Entry | None) -> bool:
+    def same(self, other: FileEntry | None) -> bool:
         """Whether the two stand for the same thing with the same content."""
         if other is None or self.kind != other.kind:
             return False
@@ -49,8 +49,8 @@ class Change:
     """What happened to one path; None is "nothing there"."""
 
     path: str
-    before: Entry | None
-    after: Entry | None
+    before: FileEntry | None
+    after: FileEntry | None
 
     @property
     def kind(self) -> Literal["added", "changed", "removed"]:
@@ -68,7 +68,7 @@ class Uncovered:
     why: str
 
 
-def same(one: Entry | None, other: Entry | None) -> bool:
+def same(one: FileEntry | None, other: FileEntry | None) -> bool:
     """Whether two states of a path are the same, "nothing there" included."""
     return other is None if one is None else one.same(other)
 
@@ -95,7 +95,7 @@ def changes_from_bytes(data: bytes) -> list[Change]:
     return [Change(path, _from_list(before), _from_list(after)) for path, before, after in rows]
 
 
-def _to_list(entry: Entry | None) -> list[Any] | None:
+def _to_list(entry: FileEntry | None) -> list[Any] | None:
     if entry is None:
         return None
     digest = entry.digest.hex() if entry.digest else None
@@ -106,11 +106,11 @@ def _to_list(entry: Entry | None) -> list[Any] | None:
     return [*row, attributes_to_list(entry.attributes)] if entry.attributes else row
 
 
-def _from_list(row: list[Any] | None) -> Entry | None:
+def _from_list(row: list[Any] | None) -> FileEntry | None:
     if row is None:
         return None
     kind, mode, size, modified, digest, target, why, *attributes = row
-    return Entry(
+    return FileEntry(
         *(kind, mode, size, modified, bytes.fromhex(digest) if digest else None, target, why),
         attributes=attributes_from_list(*attributes),
     )

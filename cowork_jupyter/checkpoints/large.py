@@ -12,7 +12,7 @@ from .snapshot import DIGEST, ROW, Folder
 
 
 @dataclass(frozen=True)
-class Limits:
+class CheckpointLimits:
     """How much may be kept."""
 
     file: int = 2 * 1024**3
@@ -22,7 +22,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class LargeFile:
     """A large file, and its place in the folder that waits for its content."""
 
     size: int
@@ -37,8 +37,8 @@ class LargeFiles:
 
     fs: NoFollowFs
     objects: Objects
-    limits: Limits
-    wanted: list[Wanted] = field(default_factory=list)
+    limits: CheckpointLimits
+    wanted: list[LargeFile] = field(default_factory=list)
 
     def keep(self, believed: int) -> None:
         """Keep what there is room for, now that it is known how much; times before this count."""
@@ -57,7 +57,7 @@ class LargeFiles:
                 continue
             room -= self._keep_one(wanted, believed)
 
-    def _keep_one(self, wanted: Wanted, believed: int) -> int:
+    def _keep_one(self, wanted: LargeFile, believed: int) -> int:
         folder, at = wanted.folder, wanted.at
         try:
             with self.fs.opened(wanted.path) as file:

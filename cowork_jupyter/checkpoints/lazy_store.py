@@ -11,7 +11,7 @@ from ..domain.errors import Unavailable
 from ..domain.settings import Settings
 from .exclude import Exclusions
 from .housekeeping import Report, sweep, tidy, use, verify
-from .large import Limits
+from .large import CheckpointLimits
 from .store import CheckpointStore, WorkspaceState
 from .views import CheckpointUse
 
@@ -41,7 +41,7 @@ class LazyCheckpointStore:
 
     def _opened(self) -> WorkspaceState:
         settings = self._settings
-        limits = Limits(settings.checkpoint_file_limit, settings.checkpoint_total_limit)
+        limits = CheckpointLimits(settings.checkpoint_file_limit, settings.checkpoint_total_limit)
         store = CheckpointStore(settings.data_dir / FOLDER, limits)
         private = {settings.data_dir.resolve(), settings.database.resolve().parent}
         exclusions = Exclusions(settings.checkpoint_exclude, sorted(private))

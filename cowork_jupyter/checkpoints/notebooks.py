@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from .entries import Change, Entry
+from .entries import Change, FileEntry
 from .merge import Document, Merge, NotByCell, take_back
 from .store import WorkspaceState
 
@@ -19,7 +19,10 @@ def is_notebook(path: str) -> bool:
 
 
 def merged(
-    state: WorkspaceState, steps: Sequence[Change], present: Entry | None, chosen: Collection[str]
+    state: WorkspaceState,
+    steps: Sequence[Change],
+    present: FileEntry | None,
+    chosen: Collection[str],
 ) -> Merge | None:
     """What is there now without these changes; None where that cannot be told cell by cell."""
     found = [_document(state, one) for step in steps for one in (step.before, step.after)]
@@ -33,14 +36,14 @@ def merged(
         return None
 
 
-def kept(state: WorkspaceState, document: Document, present: Entry | None) -> Entry:
+def kept(state: WorkspaceState, document: Document, present: FileEntry | None) -> FileEntry:
     """The document as a file, written as Jupyter writes it."""
     text = json.dumps(document, indent=1, ensure_ascii=False, sort_keys=True)
     # Half a character, which JSON can have and UTF-8 cannot, is written as JSON's escape of it.
     return state.keep(f"{text}\n".encode("utf-8", "backslashreplace"), present)
 
 
-def _document(state: WorkspaceState, entry: Entry | None) -> Document | None:
+def _document(state: WorkspaceState, entry: FileEntry | None) -> Document | None:
     if entry is None or entry.digest is None or entry.size > MAX_SIZE:
         return None
     try:

@@ -24,7 +24,7 @@ from ..domain.notices import Notice
 from ..domain.roles import Permission
 from ..workspace import Workspace
 from .documents import OpenDocuments, captured
-from .entries import Change, Entry, Uncovered, printable, same
+from .entries import Change, FileEntry, Uncovered, printable, same
 from .exclude import inside_git
 from .marks import JobMarks
 from .recovery import Recovery
@@ -69,7 +69,7 @@ class _Open:
     """A checkpoint whose tool runs, with what the tool can change: some paths, or all."""
 
     id: str
-    before: dict[str, Entry | None] | None
+    before: dict[str, FileEntry | None] | None
 
 
 class Recorder:
@@ -178,7 +178,7 @@ class Recorder:
             ) from error
         return opened
 
-    async def _before(self, use: ToolUse) -> dict[str, Entry | None] | None:
+    async def _before(self, use: ToolUse) -> dict[str, FileEntry | None] | None:
         """The state of what the call names; None if it may change anything, and all is kept."""
         paths = await asyncio.to_thread(self._named_paths, use)
         if paths is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from .entries import Change, Entry, Uncovered, depth, printable, same
+from .entries import Change, FileEntry, Uncovered, depth, printable, same
 from .merge import CellConflict, Merge
 from .notebooks import is_notebook, kept, merged
 from .store import Stored, WorkspaceState
@@ -78,7 +78,7 @@ class RollbackPlan:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RollbackChoice:
     """What the user says about a rollback; paths as they were shown to them."""
 
     paths: Collection[str] | None = None
@@ -93,7 +93,7 @@ def planned(
     state: WorkspaceState,
     chosen: list[Stored],
     history: list[Stored],
-    wanted: Wanted | None = None,
+    wanted: RollbackChoice | None = None,
     documents: Mapping[str, bytes | None] | None = None,
 ) -> RollbackPlan:
     """What taking back the chosen checkpoints means for the workspace as it is now.
@@ -101,7 +101,7 @@ def planned(
     `history` is every checkpoint of the workspace from the first chosen one on; `documents`
     those open in a browser, each with what it holds if that is not saved.
     """
-    wanted, documents = wanted or Wanted(), documents or {}
+    wanted, documents = wanted or RollbackChoice(), documents or {}
     stories = _stories(chosen, history, wanted.paths)
     now = state.capture(stories)
     for path, content in documents.items():
@@ -165,7 +165,7 @@ def _wanted(path: str, paths: Collection[str] | None) -> bool:
 
 
 def _somebody_elses(
-    story: list[tuple[Stored, Change]], present: Entry | None, target: Entry | None
+    story: list[tuple[Stored, Change]], present: FileEntry | None, target: FileEntry | None
 ) -> str:
     """Why what is there now may not be ours alone to take back; empty if it is."""
     context = story[0][0].context_id
@@ -182,7 +182,7 @@ def _somebody_elses(
 
 
 def _by_cell(
-    state: WorkspaceState, steps: list[Change], present: Entry | None, wanted: Wanted
+    state: WorkspaceState, steps: list[Change], present: FileEntry | None, wanted: RollbackChoice
 ) -> Merge | None:
     """A notebook without these changes; None if that cannot be told by cell."""
     path = printable(steps[0].path)
@@ -200,14 +200,14 @@ def _also_changed(context_id: str, later: list[Stored], conflicts: tuple[CellCon
     return f"{who} also changed {', '.join(cells)}"
 
 
-def _not_kept(target: Entry | None) -> str:
+def _not_kept(target: FileEntry | None) -> str:
     """Why what was there before cannot be brought back; empty if it can."""
     if target and target.kind == "file" and target.digest is None:
         return f"its content was not kept: {target.why_not_kept or 'unknown'}"
     return ""
 
 
-def _lost_for_good(present: Entry | None) -> str:
+def _lost_for_good(present: FileEntry | None) -> str:
     """Why what is there now could not be brought back again; empty if it could."""
     if present and present.kind == "file" and present.digest is None:
         return f"what is there now cannot be kept: {present.why_not_kept}"

@@ -10,13 +10,13 @@ from ..domain.errors import NotFound
 from ..domain.message_data import TextData
 from ..domain.messages import Message, TextPart
 from .views import RollbackResult
-from .writer import Journal
+from .writer import CheckpointJournal
 
 MAX_NAMED = 10
 
 
 def note_on_cards(
-    journal: Journal, job_ids: Iterable[str], result: RollbackResult, *, is_undo: bool
+    journal: CheckpointJournal, job_ids: Iterable[str], result: RollbackResult, *, is_undo: bool
 ) -> None:
     """Store it once for each card, as a message of its newest job that is concerned."""
     for job in _newest_by_card(journal, job_ids):
@@ -32,7 +32,7 @@ def note_on_cards(
             tx.append_message(note)
 
 
-def _newest_by_card(journal: Journal, job_ids: Iterable[str]) -> Iterable[Job]:
+def _newest_by_card(journal: CheckpointJournal, job_ids: Iterable[str]) -> Iterable[Job]:
     jobs: dict[str, Job] = {}
     for job_id in job_ids:
         with suppress(NotFound):  # its conversation may be deleted

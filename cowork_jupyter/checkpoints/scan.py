@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from .attributes import Attributes, attributes_of
 from .batch import Batch
 from .exclude import Exclusions
-from .large import LargeFiles, Limits, Wanted
+from .large import CheckpointLimits, LargeFile, LargeFiles
 from .look import OPEN_FOLDER, doubted, own_numbers_of, row_of, unchanged
 from .looker import ITS_SHARE, WORTHWHILE, Looker
 from .no_follow_fs import OPEN_FILE, NoFollowFs
@@ -46,7 +46,7 @@ class Scan:
     fs: NoFollowFs
     objects: Objects
     exclusions: Exclusions
-    limits: Limits
+    limits: CheckpointLimits
     previous: Snapshot
     looker: Looker
     folders: dict[str, Folder] = field(default_factory=dict)
@@ -236,7 +236,7 @@ class Scan:
                 found.folder.attributes[name] = attributes
             if size >= LARGE:
                 at = len(found.folder.names)
-                self._large.wanted.append(Wanted(size, joined(path, name), found.folder, at))
+                self._large.wanted.append(LargeFile(size, joined(path, name), found.folder, at))
                 return doubted(row), NOTHING
             content = os.read(file, size + 1)
             # A change from now on will show in the times, if those we have are not too young.

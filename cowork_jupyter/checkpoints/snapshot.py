@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from .attributes import Attributes, attributes_from_list, attributes_to_list
-from .entries import Change, Entry, Uncovered
+from .entries import Change, FileEntry, Uncovered
 from .look import mark_of
 
 FIELDS = 6
@@ -66,17 +66,17 @@ class Folder:
             self.digests[at * DIGEST : (at + 1) * DIGEST],
         )
 
-    def entries(self) -> dict[str, Entry]:
+    def entries(self) -> dict[str, FileEntry]:
         """What is in it, subfolders apart."""
         return {
             name: self._entry(name, row, digest) for name, (row, digest) in self.known().items()
         }
 
-    def _entry(self, name: str, row: bytes, digest: bytes) -> Entry:
+    def _entry(self, name: str, row: bytes, digest: bytes) -> FileEntry:
         _, _, mode, size, modified, _ = array("q", row)
         if name in self.targets:
-            return Entry("link", 0o777, target=self.targets[name])
-        return Entry(
+            return FileEntry("link", 0o777, target=self.targets[name])
+        return FileEntry(
             *("file", stat.S_IMODE(mode), size, modified),
             digest=None if digest == NOTHING else digest,
             why_not_kept=self.not_kept.get(name, ""),
@@ -162,10 +162,10 @@ def joined(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder else name
 
 
-def _as_entry(folder: Folder | None) -> Entry | None:
-    return Entry("folder", folder.mode) if folder else None
+def _as_entry(folder: Folder | None) -> FileEntry | None:
+    return FileEntry("folder", folder.mode) if folder else None
 
 
-def _different(path: str, before: Entry | None, after: Entry | None) -> Iterator[Change]:
+def _different(path: str, before: FileEntry | None, after: FileEntry | None) -> Iterator[Change]:
     if not (before.same(after) if before else after is None):
         yield Change(path, before, after)

@@ -19,9 +19,9 @@ from ..domain.errors import NotFound
 from ..domain.moves import is_at, moved_path
 from .capture import Capture
 from .database import Database
-from .entries import Change, Entry, changes_from_bytes, changes_to_bytes
+from .entries import Change, FileEntry, changes_from_bytes, changes_to_bytes
 from .exclude import Exclusions
-from .large import Limits
+from .large import CheckpointLimits
 from .looker import Looker
 from .no_follow_fs import NoFollowFs
 from .objects import Damaged, Objects
@@ -50,9 +50,9 @@ class Stored:
 class CheckpointStore:
     """One folder with all checkpoints."""
 
-    def __init__(self, folder: Path, limits: Limits | None = None) -> None:
+    def __init__(self, folder: Path, limits: CheckpointLimits | None = None) -> None:
         self.folder = folder
-        self.limits = limits or Limits()
+        self.limits = limits or CheckpointLimits()
         path = folder / "checkpoints.sqlite"
         self.database = Database(path)
         self.objects = Objects(folder, self.database)
@@ -225,16 +225,16 @@ class WorkspaceState:
             self._last = after
             return after
 
-    def capture(self, paths: Iterable[str]) -> dict[str, Entry | None]:
+    def capture(self, paths: Iterable[str]) -> dict[str, FileEntry | None]:
         """Keep what is at these paths."""
         return self._capture.entries(paths, self._last)
 
-    def keep(self, content: bytes, like: Entry | None) -> Entry:
+    def keep(self, content: bytes, like: FileEntry | None) -> FileEntry:
         """Keep what a file would hold if the document open in a browser were saved now."""
         with self.store.objects.batch() as batch:
             digest = batch.add(content)
         mode, attributes = (like.mode, like.attributes) if like else (0o644, ())
-        return Entry("file", mode, len(content), 0, digest, attributes=attributes)
+        return FileEntry("file", mode, len(content), 0, digest, attributes=attributes)
 
     def _load(self) -> Snapshot:
         root, rules = os.fsencode(self.root), self._exclusions.rules

@@ -11,11 +11,11 @@ from ..domain.errors import Conflict
 from ..domain.identity import new_id
 from ..store import CheckpointRecord
 from .documents import DocumentChanged, OpenDocuments
-from .entries import Change, Entry, printable
+from .entries import Change, FileEntry, printable
 from .history import Scope, between, composed, selected
 from .merge import CellConflict
 from .restore import carry_out
-from .rollback import RollbackPlan, SkippedPath, Wanted, planned
+from .rollback import RollbackChoice, RollbackPlan, SkippedPath, planned
 from .rollback_note import note_on_cards
 from .store import Stored, WorkspaceState
 from .views import CheckpointDiff, RollbackResult, Skipped, SkippedCell
@@ -41,7 +41,7 @@ class _Order:
     chosen: list[Stored]
     history: list[Stored]
     """Every checkpoint of the workspace since the first chosen one."""
-    wanted: Wanted
+    wanted: RollbackChoice
 
 
 class Undo:
@@ -98,7 +98,7 @@ class Undo:
         """
         record = self._writer.journal.store.checkpoint(checkpoint_id)
         self._refuse_while_busy(record.context_id)
-        wanted = Wanted(
+        wanted = RollbackChoice(
             None if paths is None else {_plain(path) for path in paths},
             {_plain(path) for path in overwrite},
             {_plain(path): cells for path, cells in (overwrite_cells or {}).items()},
@@ -185,7 +185,7 @@ class Undo:
             return False
         return await self._documents.write(change.path, await self._content(change.before), content)
 
-    async def _content(self, entry: Entry | None) -> bytes | None:
+    async def _content(self, entry: FileEntry | None) -> bytes | None:
         if entry is None or entry.digest is None:
             return None
         digest = entry.digest
@@ -258,7 +258,7 @@ def _preview(plan: RollbackPlan) -> str:
     return hashlib.sha256(json.dumps([effects, skipped]).encode()).hexdigest()
 
 
-def _kind(entry: Entry | None) -> list[str]:
+def _kind(entry: FileEntry | None) -> list[str]:
     return [] if entry is None else [entry.kind, entry.target or "", (entry.digest or b"").hex()]
 
 

@@ -12,7 +12,7 @@ from ..domain.errors import NotFound
 from ..domain.events import CheckpointCreated
 from ..domain.identity import new_id, now
 from ..store import CheckpointRecord, Store, Transaction
-from .entries import Change, Entry, Uncovered, printable
+from .entries import Change, FileEntry, Uncovered, printable
 from .lazy_store import LazyCheckpointStore
 from .store import WorkspaceState
 from .unfinished import OpenCheckpoint
@@ -30,7 +30,7 @@ TIDY_EVERY = 50
 _EMPTY: Facts = {"label": "", "tool": None, "step_id": None, "files": [], "uncovered": []}
 
 
-class Journal(Protocol):
+class CheckpointJournal(Protocol):
     """Where checkpoints are made known: the bus, as far as it is needed here."""
 
     @property
@@ -72,14 +72,16 @@ class Origin:
 class CheckpointWriter:
     """Writes checkpoints down."""
 
-    def __init__(self, lazy_store: LazyCheckpointStore, journal: Journal, compare: Compare) -> None:
+    def __init__(
+        self, lazy_store: LazyCheckpointStore, journal: CheckpointJournal, compare: Compare
+    ) -> None:
         self.lazy_store = lazy_store
         self.journal = journal
         self.compare = compare
         self._taken = 0
 
     async def open(
-        self, checkpoint_id: str, origin: Origin, states: Mapping[str, Entry | None] | None
+        self, checkpoint_id: str, origin: Origin, states: Mapping[str, FileEntry | None] | None
     ) -> None:
         """Write down that a tool will run, and what it may change: these paths, or anything.
 

@@ -21,11 +21,11 @@ from ..policy.trust import Trust
 from ..tools.registry import rule_names
 from ..workspace.sandbox.sandbox import Sandbox
 from .doctor_checks_mcp import examine_servers
-from .finding import Finding, judged
+from .finding import DoctorFinding, judged
 from .installation import examine_installation
 
 
-def examine(config: Cowork, jupyter: Config) -> list[Finding]:
+def examine(config: Cowork, jupyter: Config) -> list[DoctorFinding]:
     """Look at everything; what is wrong in one place hides nothing in another."""
     settings = config.settings(workspace=Path.cwd())
     return [
@@ -44,21 +44,21 @@ def _folders(settings: Settings) -> str:
     return f"workspace {settings.workspace}, conversations in {settings.database.parent}"
 
 
-def _rules(settings: Settings) -> Finding:
+def _rules(settings: Settings) -> DoctorFinding:
     """Whether the rules of this folder and of the user can be read."""
     trust = Trust(settings.data_dir / "trust.json", settings.workspace)
     book = RuleBook(settings.workspace, settings.user_settings, trust, rule_names)
     return judged("rules", book.problems(), f"{len(book.all())}, all readable")
 
 
-def _database(settings: Settings) -> Finding:
+def _database(settings: Settings) -> DoctorFinding:
     """Reads all of it and checks it; a file that is not there yet is not made."""
     from ..store.errors import explained
     from ..store.migrations import refuse_newer
 
     path = settings.database
     if not path.exists():
-        return Finding("database", True, f"none yet; the first conversation makes {path}")
+        return DoctorFinding("database", True, f"none yet; the first conversation makes {path}")
     try:
         with explained(path), closing(_read_only(path)) as connection:
             refuse_newer(connection, path)
@@ -67,56 +67,58 @@ def _database(settings: Settings) -> Finding:
                 raise sqlite3.DatabaseError(problem)
             count = connection.execute("SELECT count(*) FROM contexts").fetchone()[0]
     except CoworkError as error:
-        return Finding("database", False, error.message)
-    return Finding("database", True, f"{count} conversations, whole, in {path}")
+        return DoctorFinding("database", False, error.message)
+    return DoctorFinding("database", True, f"{count} conversations, whole, in {path}")
 
 
 def _read_only(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
 
 
-def _checkpoints(settings: Settings) -> Finding:
+def _checkpoints(settings: Settings) -> DoctorFinding:
     """Reads all that is kept and checks it; a store that is not there yet is not made."""
     from ..checkpoints import checkpoint_folder, verified
 
     folder = checkpoint_folder(settings)
     if not folder.exists():
-        return Finding("checkpoints", True, "none yet")
+        return DoctorFinding("checkpoints", True, "none yet")
     try:
         found = verified(settings)
     except (CoworkError, OSError, sqlite3.Error) as error:
-        return Finding(
+        return DoctorFinding(
             "checkpoints",
             False,
             f"The store in {folder} cannot be read: {error}. Moving it away loses the way back to "
             "earlier states, and nothing else.",
         )
     if found.problems:
-        return Finding("checkpoints", False, f"{' '.join(found.problems)} ({folder})")
+        return DoctorFinding("checkpoints", False, f"{' '.join(found.problems)} ({folder})")
     size = f"{found.used / 1e6:,.0f} of at most {settings.checkpoint_total_limit / 1e6:,.0f} MB"
-    return Finding("checkpoints", True, f"{found.checkpoints}, all whole; {size} in {folder}")
+    return DoctorFinding("checkpoints", True, f"{found.checkpoints}, all whole; {size} in {folder}")
 
 
-def _sandbox(settings: Settings) -> Finding:
+def _sandbox(settings: Settings) -> DoctorFinding:
     """What confines commands."""
     sandbox = Sandbox(settings)
     wanted = settings.sandbox in ("auto", "none", sandbox.kind)
     asked_for = "" if wanted else f"{settings.sandbox} was asked for and is not here. "
     missing = len(sandbox.missing())
     gaps = f", with {missing} gap{'s' if missing > 1 else ''}, see below" if missing else ""
-    return Finding("sandbox", wanted, f"{asked_for}{sandbox.kind}{gaps}")
+    return DoctorFinding("sandbox", wanted, f"{asked_for}{sandbox.kind}{gaps}")
 
 
-def _model(settings: Settings) -> Finding:
+def _model(settings: Settings) -> DoctorFinding:
     connection = Connections(settings).current()
     state = state_of(connection)
     if not state.ready:
-        return Finding("model", False, state.why_not or f"{state.name} does not answer")
+        return DoctorFinding("model", False, state.why_not or f"{state.name} does not answer")
     if connection.is_guide:
-        return Finding("model", True, f"{state.name}. {_other_models()}")
+        return DoctorFinding("model", True, f"{state.name}. {_other_models()}")
     if connection.local:
-        return Finding("model", True, f"{state.name}, loaded from {connection.local} when asked")
-    return Finding("model", True, f"{state.name} answers at {state.base_url}")
+        return DoctorFinding(
+            "model", True, f"{state.name}, loaded from {connection.local} when asked"
+        )
+    return DoctorFinding("model", True, f"{state.name} answers at {state.base_url}")
 
 
 def _other_models() -> str:

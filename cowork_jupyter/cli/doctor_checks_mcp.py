@@ -11,23 +11,23 @@ from ..mcp.client.connection import NOT_INSTALLED
 from ..mcp.client.secrets import VariableMissing, resolve
 from ..policy.rulebook import settings_offers
 from ..policy.trust import Trust
-from .finding import Finding
+from .finding import DoctorFinding
 
 NAME = "mcp servers"
 
 
-def examine_servers(settings: Settings) -> Finding:
+def examine_servers(settings: Settings) -> DoctorFinding:
     """Which there are, which are not used, and what keeps one from starting."""
     trust = Trust(settings.data_dir / "trust.json", settings.workspace)
     trust.look_at(lambda: settings_offers(settings.workspace))
     found = ConfiguredServers(settings.workspace, settings.user_settings, trust).all()
     if not found:
-        return Finding(NAME, True, "none configured")
+        return DoctorFinding(NAME, True, "none configured")
     if any(one.in_use for one in found) and find_spec("mcp") is None:
-        return Finding(NAME, False, NOT_INSTALLED)
+        return DoctorFinding(NAME, False, NOT_INSTALLED)
     problems = [_problem(one, settings) for one in found]
     listed = [_told(one, problem) for one, problem in zip(found, problems, strict=True)]
-    return Finding(NAME, not any(problems), "; ".join(listed))
+    return DoctorFinding(NAME, not any(problems), "; ".join(listed))
 
 
 def _told(one: Configured, problem: str) -> str:

@@ -14,7 +14,7 @@ _PROMISES = "What is promised about security, and whether it holds on this machi
 
 
 @dataclass(frozen=True)
-class Finding:
+class DoctorFinding:
     """One thing that was looked at, and what is right or what to do."""
 
     name: str
@@ -32,14 +32,14 @@ class Promise:
     holds: bool
 
 
-def judged(name: str, problems: Iterable[Problem], when_fine: str) -> Finding:
+def judged(name: str, problems: Iterable[Problem], when_fine: str) -> DoctorFinding:
     """All that is wrong with it, or what is right."""
     found = [problem.message for problem in problems]
-    return Finding(name, not found, " ".join(found) or when_fine)
+    return DoctorFinding(name, not found, " ".join(found) or when_fine)
 
 
 def print_findings(
-    findings: Sequence[Finding], promises: Sequence[Promise], *, as_json: bool
+    findings: Sequence[DoctorFinding], promises: Sequence[Promise], *, as_json: bool
 ) -> None:
     """Show them to a person or to a program."""
     if as_json:

@@ -15,16 +15,16 @@ from traitlets.config import Config
 
 from .._version import __version__
 from ..surroundings import lab_problems, taken_port_problems
-from .finding import Finding, judged
+from .finding import DoctorFinding, judged
 
 _DISTRIBUTION = "cowork-jupyter"
 _REINSTALL = f"Run: pip install --force-reinstall {_DISTRIBUTION}"
 
 
-def examine_installation(jupyter: Config) -> list[Finding]:
+def examine_installation(jupyter: Config) -> list[DoctorFinding]:
     """What pip and Jupyter know about us."""
     return [
-        Finding(
+        DoctorFinding(
             "version", True, f"{_DISTRIBUTION} {__version__}, Python {platform.python_version()}"
         ),
         _packages(),
@@ -35,14 +35,14 @@ def examine_installation(jupyter: Config) -> list[Finding]:
     ]
 
 
-def _packages() -> Finding:
+def _packages() -> DoctorFinding:
     """Whether all that we need is there; then also which extras are."""
     wanted = [Requirement(text) for text in requires(_DISTRIBUTION) or ()]
     unmet = [need for one in wanted if _is_needed(one) and (need := _unmet(one))]
     if unmet:
-        return Finding("packages", False, f"{'; '.join(unmet)}. {_REINSTALL}")
+        return DoctorFinding("packages", False, f"{'; '.join(unmet)}. {_REINSTALL}")
     extras = sorted(_extras_there(wanted))
-    return Finding("packages", True, f"all there; extras: {', '.join(extras) or 'none'}")
+    return DoctorFinding("packages", True, f"all there; extras: {', '.join(extras) or 'none'}")
 
 
 def _is_needed(one: Requirement, extra: str = "") -> bool:
@@ -74,7 +74,7 @@ def _version_of(name: str) -> str | None:
         return None
 
 
-def _lab_extension() -> Finding:
+def _lab_extension() -> DoctorFinding:
     """The first that Jupyter finds is the one it loads, so that one must be ours of today."""
     for folder in jupyter_path("labextensions", _DISTRIBUTION):
         try:
@@ -84,11 +84,11 @@ def _lab_extension() -> Finding:
         except ValueError:
             found = {}
         if found.get("version") == __version__:
-            return Finding("lab extension", True, f"found in {folder}")
+            return DoctorFinding("lab extension", True, f"found in {folder}")
         what = f"The one in {folder} is version {found.get('version')}, not {__version__}."
-        return Finding("lab extension", False, f"{what} {_REINSTALL}")
+        return DoctorFinding("lab extension", False, f"{what} {_REINSTALL}")
     what = "JupyterLab will not show the panel."
-    return Finding("lab extension", False, f"{what} {_REINSTALL}")
+    return DoctorFinding("lab extension", False, f"{what} {_REINSTALL}")
 
 
 def is_server_extension_enabled() -> bool:
@@ -99,17 +99,19 @@ def is_server_extension_enabled() -> bool:
     return bool(manager.enabled("cowork_jupyter"))
 
 
-def _server_extension() -> Finding:
+def _server_extension() -> DoctorFinding:
     if is_server_extension_enabled():
-        return Finding("server extension", True, "enabled")
-    return Finding("server extension", False, "Run: jupyter server extension enable cowork_jupyter")
+        return DoctorFinding("server extension", True, "enabled")
+    return DoctorFinding(
+        "server extension", False, "Run: jupyter server extension enable cowork_jupyter"
+    )
 
 
-def _port(jupyter: Config) -> Finding:
+def _port(jupyter: Config) -> DoctorFinding:
     from jupyter_server.serverapp import list_running_servers
 
     port = int(jupyter.ServerApp.get("port", None) or 8888)
     for server in list_running_servers():
         if server["port"] == port:
-            return Finding("port", True, f"a Jupyter server runs on port {port}")
+            return DoctorFinding("port", True, f"a Jupyter server runs on port {port}")
     return judged("port", taken_port_problems(port), f"port {port} is free")

@@ -111,7 +111,7 @@ class Narrator:
 
 
 @dataclass
-class Outcome:
+class CliOutcome:
     """What the events tell about how a run ended, besides its status."""
 
     made_plan: bool = False

@@ -63,9 +63,9 @@ def fulfil(
     policy: dict[str, Any] | None = None,
 ) -> int:
     """Run it to its end; gives the exit code."""
-    from .session import Order, carry_out
+    from .session import CliRequest, carry_out
 
-    order = Order(
+    order = CliRequest(
         role=role,
         text=text,
         conversation=arguments.context,

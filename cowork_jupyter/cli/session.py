@@ -21,7 +21,7 @@ from ..domain.settings import Settings
 from .asking import Asking, Typing, somebody_is_there
 from .command import DENIED, FAILED, INTERRUPTED, SUCCESS
 from .conversations import Conversations
-from .narrator import Narrator, Outcome
+from .narrator import CliOutcome, Narrator
 from .screen import Screen
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _TICK_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
-class Order:
+class CliRequest:
     """What is wanted, and how."""
 
     role: AgentRole
@@ -45,31 +45,31 @@ class Order:
     as_json: bool = False
 
 
-def carry_out(settings: Settings, order: Order) -> int:
+def carry_out(settings: Settings, order: CliRequest) -> int:
     """Do it; gives the exit code."""
     return asyncio.run(_carry_out(settings, order))
 
 
-async def _carry_out(settings: Settings, order: Order) -> int:
+async def _carry_out(settings: Settings, order: CliRequest) -> int:
     from ..service import CoworkService
 
     service = CoworkService(settings, interactive=somebody_is_there())
     try:
-        return await Session(service, order, Screen()).run()
+        return await CliSession(service, order, Screen()).run()
     finally:
         await service.close()
 
 
-class Session:
+class CliSession:
     """One run."""
 
-    def __init__(self, service: CoworkService, order: Order, screen: Screen) -> None:
+    def __init__(self, service: CoworkService, order: CliRequest, screen: Screen) -> None:
         self._service = service
         self._order = order
         self._screen = screen
         self._asking = Asking(service, screen, Typing()) if service.interactive else None
         self._held: list[Event] = []
-        self._outcome = Outcome()
+        self._outcome = CliOutcome()
         self._stopping: asyncio.Task[Job] | None = None
 
     async def run(self) -> int:

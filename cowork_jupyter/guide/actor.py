@@ -10,7 +10,7 @@ from . import words
 from .cells import ARROW, Choices, code_for, name_of
 from .conversation import Result
 from .intents import intents_in, with_files_quoted
-from .jobs import Job, jobs_in
+from .jobs import GuideJob, jobs_in
 from .looking import all_files, notebook_for, tables_for
 from .notebook import cells_in, explained, moves
 from .script import Script
@@ -43,7 +43,7 @@ def act(script: Script) -> str:
     jobs = jobs_in(text, tables, files)
     if not jobs:
         jobs = (
-            [Job("model", tables[0], (ask_target(script, tables[0]),))]
+            [GuideJob("model", tables[0], (ask_target(script, tables[0]),))]
             if "model" in intents
             else []
         )
@@ -62,7 +62,7 @@ class _Stopped(Exception):
     """The work cannot go on, or the user does not want it to."""
 
 
-def _carry_out(job: Job, workshop: Workshop) -> str:
+def _carry_out(job: GuideJob, workshop: Workshop) -> str:
     choices = Choices()
     for _try in range(_MAX_TRIES):
         paths = {path: workshop.path_of(path) for path in _paths(job)}
@@ -88,7 +88,7 @@ def error_in(output: str) -> str:
     return found[-1].strip() if found else words.first_line(output)
 
 
-def _checked(job: Job, workshop: Workshop, choices: Choices) -> Choices:
+def _checked(job: GuideJob, workshop: Workshop, choices: Choices) -> Choices:
     """Where nothing is written over, the code may do so: it should also run a second time."""
     decided = choices.overwrite or choices.output
     if decided or not job.output or not workshop.script.may("get_file_info"):
@@ -97,7 +97,7 @@ def _checked(job: Job, workshop: Workshop, choices: Choices) -> Choices:
     return replace(choices, overwrite=True) if found.code == NotFound.code else choices
 
 
-def _before(job: Job, workshop: Workshop, choices: Choices) -> Choices:
+def _before(job: GuideJob, workshop: Workshop, choices: Choices) -> Choices:
     """A model wants a package for numbers; without one only guessing can be scored."""
     usable = workshop.means.packages - choices.without
     if job.kind != "model" or usable & {"sklearn", "numpy"} or "numpy" in choices.without:
@@ -105,7 +105,7 @@ def _before(job: Job, workshop: Workshop, choices: Choices) -> Choices:
     return _about_package(workshop, choices, "numpy", "only the simplest guess can be scored")
 
 
-def _react(job: Job, workshop: Workshop, choices: Choices, result: Result) -> Choices:
+def _react(job: GuideJob, workshop: Workshop, choices: Choices, result: Result) -> Choices:
     """What to do about an error; mostly the user knows."""
     missing, exists = _NO_MODULE.search(result.text), _EXISTS.search(result.text)
     if missing and missing[1].partition(".")[0] in _OPTIONAL:
@@ -203,6 +203,6 @@ def put_in_order(script: Script, text: str) -> str:
     return f"I moved {count} of `{path}`. {end} Nothing was run."
 
 
-def _paths(job: Job) -> list[str]:
+def _paths(job: GuideJob) -> list[str]:
     paths = [job.table.path, job.output, job.other.path if job.other else ""]
     return [path for path in paths if path]

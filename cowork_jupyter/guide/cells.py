@@ -12,7 +12,7 @@ from textwrap import indent
 from typing import Any
 
 from . import drawing, modelling, with_csv, with_pandas
-from .jobs import Job
+from .jobs import GuideJob
 
 ARROW = "→ "
 WRITTEN_BY = "Written by Cowork's built-in guide (rules, no language model)."
@@ -43,7 +43,7 @@ class Choices:
     """Packages that are not to be used."""
 
 
-def code_for(job: Job, means: Means, choices: Choices, paths: dict[str, str]) -> str:
+def code_for(job: GuideJob, means: Means, choices: Choices, paths: dict[str, str]) -> str:
     """The code; `paths` says how each file is reached from where it runs."""
     there = means.packages - choices.without
     values: dict[str, Any] = _values(job, choices, paths)
@@ -65,21 +65,21 @@ def code_for(job: Job, means: Means, choices: Choices, paths: dict[str, str]) ->
     return f"{head}\n{_as_function(job, code) if means.in_kernel else code}\n"
 
 
-def _as_function(job: Job, code: str) -> str:
+def _as_function(job: GuideJob, code: str) -> str:
     """The same with names of its own: those in the kernel are the user's."""
     name = name_of(job)
     inside = indent(code.replace("\nprint(shown.to_string())", "\nreturn shown"), "    ")
     return f"def {name}():\n{inside}\n\n{name}()"
 
 
-def name_of(job: Job) -> str:
+def name_of(job: GuideJob) -> str:
     """What the function or the script is called."""
     stem = job.table.path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
     plain = re.sub(r"\W+", "_", stem, flags=re.ASCII).strip("_") or "table"
     return f"guide_{job.kind}_{plain}"
 
 
-def _values(job: Job, choices: Choices, paths: dict[str, str]) -> dict[str, Any]:
+def _values(job: GuideJob, choices: Choices, paths: dict[str, str]) -> dict[str, Any]:
     columns = [job.table.column(name) for name in job.columns]
     first = columns[0] if columns else None
     match job.kind:
@@ -108,16 +108,16 @@ def _values(job: Job, choices: Choices, paths: dict[str, str]) -> dict[str, Any]
             return {"target": job.columns[0]}
 
 
-def _measured(job: Job) -> dict[str, Any]:
+def _measured(job: GuideJob) -> dict[str, Any]:
     return {"measure": job.columns[1] if len(job.columns) > 1 else None, "how": job.how}
 
 
-def _output(job: Job, choices: Choices, paths: dict[str, str]) -> dict[str, str]:
+def _output(job: GuideJob, choices: Choices, paths: dict[str, str]) -> dict[str, str]:
     name = choices.output or paths[job.output]
     return {"output": name, "mode": "w" if choices.overwrite else "x"}
 
 
-def _chart(job: Job, there: frozenset[str], in_notebook: bool) -> str:
+def _chart(job: GuideJob, there: frozenset[str], in_notebook: bool) -> str:
     title = job.drawing.replace("`", "")
     stem = job.table.path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
     kind = "lines" if job.split else "line" if job.kind == "time" else "bar"

@@ -46,7 +46,7 @@ _CODE = re.compile(r"0\d+")
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnFacts:
     """A column, as far as its first values tell."""
 
     name: str
@@ -63,7 +63,7 @@ class Column:
     """Digits that are no number, as in a postcode."""
 
 
-def column_of(name: str, values: Sequence[str]) -> Column:
+def column_of(name: str, values: Sequence[str]) -> ColumnFacts:
     """Judge a column by the values that were read of it."""
     cells = [value.strip() for value in values]
     present = [cell for cell in cells if cell.lower() not in MISSING]
@@ -71,11 +71,11 @@ def column_of(name: str, values: Sequence[str]) -> Column:
     present = [cell for cell in present if cell not in ODD_MISSING]
     distinct = len(set(present))
     if not present:
-        return Column(name, "empty", missing_sign=sign)
+        return ColumnFacts(name, "empty", missing_sign=sign)
     number = _number_format(present)
     if number:
         decimal, thousands = number
-        return Column(
+        return ColumnFacts(
             name,
             "number",
             decimal=decimal,
@@ -86,9 +86,9 @@ def column_of(name: str, values: Sequence[str]) -> Column:
     form = date_format_of(present)
     if form:
         swapped = form in _SWAPPED and _fits(present, _SWAPPED[form])
-        return Column(name, "date", form, swapped, distinct=distinct, missing_sign=sign)
+        return ColumnFacts(name, "date", form, swapped, distinct=distinct, missing_sign=sign)
     is_code = all(map(str.isdigit, present))
-    return Column(name, "text", distinct=distinct, missing_sign=sign, is_code=is_code)
+    return ColumnFacts(name, "text", distinct=distinct, missing_sign=sign, is_code=is_code)
 
 
 def _number_format(present: Sequence[str]) -> tuple[str, str] | None:

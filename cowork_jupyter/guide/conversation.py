@@ -32,7 +32,7 @@ class Result:
 
 
 @dataclass
-class Run:
+class GuideRun:
     """The newest request and all that has happened since."""
 
     request: str
@@ -48,11 +48,11 @@ class Run:
     """What the user said, by question."""
 
 
-def read_run(conversation: Conversation) -> Run:
+def read_run(conversation: Conversation) -> GuideRun:
     """The newest request of the user, or step of a plan, with what has come of it so far."""
     messages = conversation.messages
     start = max((at for at, one in enumerate(messages) if _is_request(one)), default=-1)
-    run = _begun(messages[start], conversation) if start >= 0 else Run("")
+    run = _begun(messages[start], conversation) if start >= 0 else GuideRun("")
     calls: dict[str, str] = {}
     for one in messages[start + 1 :]:
         match one.data:
@@ -77,16 +77,16 @@ def _is_request(message: Message) -> bool:
     return False
 
 
-def _begun(message: Message, conversation: Conversation) -> Run:
+def _begun(message: Message, conversation: Conversation) -> GuideRun:
     goal = conversation.plan.goal if conversation.plan else ""
     match message.data:
         case TaskAssignmentData(step=PlanStep() as step) as task:
-            return Run(step.action, is_step=True, goal=task.goal)
+            return GuideRun(step.action, is_step=True, goal=task.goal)
         case TaskAssignmentData(replan=True):
-            return Run(goal, replans=True, goal=goal)
+            return GuideRun(goal, replans=True, goal=goal)
         case TextData(replan=True) if goal:
-            return Run(goal, goal=goal)
-    return Run(message.text.strip(), goal=goal)
+            return GuideRun(goal, goal=goal)
+    return GuideRun(message.text.strip(), goal=goal)
 
 
 def _result(came: ToolResultData, text: str) -> Result:

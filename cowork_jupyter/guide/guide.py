@@ -6,7 +6,7 @@ from ..domain.connection import BUILT_IN
 from ..llm.chunks import Conversation
 from . import actor, planner
 from .conversation import read_run
-from .script import Reply, Script
+from .script import GuideReply, Script
 
 NAME = BUILT_IN
 
@@ -20,5 +20,5 @@ class Guide:
         plans = "plan" in conversation.role.spec.formats
         try:
             return planner.plan(script) if plans else script.done(actor.act(script))
-        except Reply as reply:
+        except GuideReply as reply:
             return reply.text

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from .columns import Column
+from .columns import ColumnFacts
 from .intents import Intent, columns_in, intents_in, without_names
 from .tables import Table
 
@@ -24,7 +24,7 @@ _GROUPS = re.compile(r"\b(by|per|category|categories|for each|across|compare)\b"
 
 
 @dataclass(frozen=True)
-class Job:
+class GuideJob:
     """One piece of work on a table."""
 
     kind: Kind
@@ -102,7 +102,7 @@ class Job:
         return f"the {self.how} of `{self.columns[1]}`"
 
 
-def jobs_in(text: str, tables: Sequence[Table], files: Sequence[str] = ()) -> list[Job]:
+def jobs_in(text: str, tables: Sequence[Table], files: Sequence[str] = ()) -> list[GuideJob]:
     """What a text asks to be done with these tables, the first of them being meant.
 
     What comes after cleaning works on what was cleaned, unless one of the `files` that are
@@ -111,7 +111,7 @@ def jobs_in(text: str, tables: Sequence[Table], files: Sequence[str] = ()) -> li
     if not tables:
         return []
     names = [name for table in tables for name in table.names]
-    jobs: list[Job] = []
+    jobs: list[GuideJob] = []
     for intent in intents_in(text, [*names, *(table.path for table in tables)]):
         found = _jobs(intent, text, tables)
         jobs += found
@@ -120,7 +120,7 @@ def jobs_in(text: str, tables: Sequence[Table], files: Sequence[str] = ()) -> li
     return jobs
 
 
-def _cleaned(job: Job, files: Sequence[str]) -> Table:
+def _cleaned(job: GuideJob, files: Sequence[str]) -> Table:
     """The table that cleaning writes; the original, where that cannot be told in advance."""
     table = job.table
     if job.output in files or any("%H" in one.date_format for one in table.columns):
@@ -140,21 +140,21 @@ def _cleaned(job: Job, files: Sequence[str]) -> Table:
     return Table(job.output, ",", columns, has_header=True, first_line=1)
 
 
-def _jobs(intent: Intent, text: str, tables: Sequence[Table]) -> list[Job]:
+def _jobs(intent: Intent, text: str, tables: Sequence[Table]) -> list[GuideJob]:
     table = tables[0]
     match intent:
         case "profile":
-            return [Job("profile", one) for one in tables]
+            return [GuideJob("profile", one) for one in tables]
         case "clean":
-            return [Job("clean", one, gaps=gaps_in(text) or "keep") for one in tables]
+            return [GuideJob("clean", one, gaps=gaps_in(text) or "keep") for one in tables]
         case "plot":
             return plots_in(text, table)
         case "join":
             keys = join_keys(table, tables[1], text) if len(tables) > 1 else None
-            return [Job("join", table, keys, other=tables[1])] if keys else []
+            return [GuideJob("join", table, keys, other=tables[1])] if keys else []
         case "model":
             target = target_in(text, table)
-            return [Job("model", table, (target,))] if target else []
+            return [GuideJob("model", table, (target,))] if target else []
         case _:
             return []
 
@@ -173,7 +173,7 @@ def gaps_in(text: str) -> Gaps | None:
     return next((gaps for pattern, gaps in found if re.search(pattern, lower)), None)
 
 
-def plots_in(text: str, table: Table) -> list[Job]:
+def plots_in(text: str, table: Table) -> list[GuideJob]:
     """The charts that a text asks for or, if it does not say, those that the columns suggest."""
     lower, named = without_names(text), columns_in(text, table.names)
     dates = _chosen(named, table.of_kind("date"))
@@ -190,13 +190,13 @@ def plots_in(text: str, table: Table) -> list[Job]:
         how = "mean"
     if "the number of rows" in lower or not numbers:
         numbers, how = [], "count"
-    jobs: list[Job] = []
+    jobs: list[GuideJob] = []
     if dates and (over_time or anything):
-        jobs.append(Job("time", table, (dates[0], *numbers[:1]), how, split=split))
+        jobs.append(GuideJob("time", table, (dates[0], *numbers[:1]), how, split=split))
     if groups and (by_group or anything):
-        jobs.append(Job("category", table, (groups[0], *numbers[:1]), how))
+        jobs.append(GuideJob("category", table, (groups[0], *numbers[:1]), how))
     if spread or (anything and not jobs):
-        jobs += [Job("distribution", table, (name,)) for name in _spread_over(named, table)]
+        jobs += [GuideJob("distribution", table, (name,)) for name in _spread_over(named, table)]
     return jobs
 
 
@@ -216,13 +216,13 @@ def _spread_over(named: Sequence[str], table: Table) -> list[str]:
     return wanted[:4] or usual[:1]
 
 
-def _chosen(named: Sequence[str], columns: Sequence[Column]) -> list[str]:
+def _chosen(named: Sequence[str], columns: Sequence[ColumnFacts]) -> list[str]:
     """The named ones among these columns; if none is named, all."""
     names = [column.name for column in columns]
     return [name for name in named if name in names] or names
 
 
-def _measures(table: Table) -> list[Column]:
+def _measures(table: Table) -> list[ColumnFacts]:
     """Numbers that measure something; ids and codes only if there is nothing else."""
     numbers = table.of_kind("number")
     return [one for one in numbers if not _KEY.search(one.name)] or numbers

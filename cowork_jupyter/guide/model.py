@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncGenerator
 
 from ..domain.contexts import Usage
-from ..llm.chunks import Chunk, Finished, Request, TextChunk, UsageChunk
+from ..llm.chunks import Chunk, Finished, ModelRequest, TextChunk, UsageChunk
 from .guide import NAME, Guide
 from .words import what_i_can_do
 
@@ -25,7 +25,7 @@ class GuideModel:
     async def aclose(self) -> None:
         """There is nothing to close."""
 
-    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Chunk, None]:
         """The guide's reply, word by word. It spends no tokens.
 
         It reads the conversation, not the prompt; to a prompt alone it can only say what it is.

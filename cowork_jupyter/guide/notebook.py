@@ -18,7 +18,7 @@ _FROM_MAGIC = re.compile(r"^(\s*[\w, ]+=\s*)[%!].*$")
 
 
 @dataclass
-class Cell:
+class GuideCell:
     """One cell, and the names that it gives to others and needs from them."""
 
     id: str
@@ -34,11 +34,11 @@ class Cell:
     only_imports: bool = False
 
 
-def cells_in(facts: Mapping[str, Any]) -> list[Cell]:
+def cells_in(facts: Mapping[str, Any]) -> list[GuideCell]:
     """The cells that `read_notebook` tells of."""
     cells = []
     for one in facts["cells"]:
-        cell = Cell(
+        cell = GuideCell(
             one["id"], one["cell_type"], one["source"], one["failed"], one["execution_count"]
         )
         if cell.kind == "code":
@@ -47,7 +47,7 @@ def cells_in(facts: Mapping[str, Any]) -> list[Cell]:
     return cells
 
 
-def _analyse(cell: Cell) -> None:
+def _analyse(cell: GuideCell) -> None:
     code = "\n".join(map(_as_python, _lines(cell.source)))
     try:
         tree = ast.parse(code)
@@ -111,7 +111,7 @@ def _loads(statement: ast.stmt) -> set[str]:
     return loads - inside
 
 
-def ordered(cells: Sequence[Cell]) -> list[Cell]:
+def ordered(cells: Sequence[GuideCell]) -> list[GuideCell]:
     """The cells so that each comes after what it needs; else as they are.
 
     Imports come first, and texts stay above the code that they stand above.
@@ -138,10 +138,10 @@ def ordered(cells: Sequence[Cell]) -> list[Cell]:
     return [cell for at in result for cell in blocks[at]]
 
 
-def _blocks(cells: Sequence[Cell]) -> list[list[Cell]]:
+def _blocks(cells: Sequence[GuideCell]) -> list[list[GuideCell]]:
     """Each code cell with the texts above it; texts at the very top and end stay there."""
-    blocks: list[list[Cell]] = []
-    texts: list[Cell] = []
+    blocks: list[list[GuideCell]] = []
+    texts: list[GuideCell] = []
     for cell in cells:
         texts.append(cell)
         if cell.kind == "code":
@@ -150,7 +150,7 @@ def _blocks(cells: Sequence[Cell]) -> list[list[Cell]]:
     return [*blocks, texts] if texts else blocks
 
 
-def _before(at: int, blocks: Sequence[Sequence[Cell]]) -> set[int]:
+def _before(at: int, blocks: Sequence[Sequence[GuideCell]]) -> set[int]:
     """The blocks that must come before one: whoever gives it what nobody above it gives."""
     mine = blocks[at][-1]
     needs: set[int] = set()
@@ -164,7 +164,7 @@ def _before(at: int, blocks: Sequence[Sequence[Cell]]) -> set[int]:
     return needs
 
 
-def moves(cells: Sequence[Cell]) -> list[tuple[str, str | None]]:
+def moves(cells: Sequence[GuideCell]) -> list[tuple[str, str | None]]:
     """Which cell goes behind which, one after another, until all are in order."""
     wanted, now = [cell.id for cell in ordered(cells)], [cell.id for cell in cells]
     steps: list[tuple[str, str | None]] = []
@@ -176,7 +176,7 @@ def moves(cells: Sequence[Cell]) -> list[tuple[str, str | None]]:
     return steps
 
 
-def explained(path: str, cells: Sequence[Cell]) -> str:
+def explained(path: str, cells: Sequence[GuideCell]) -> str:
     """What a notebook does, as far as its cells tell."""
     code = [cell for cell in cells if cell.kind == "code"]
     if not cells:
@@ -206,12 +206,12 @@ def explained(path: str, cells: Sequence[Cell]) -> str:
     return "\n".join(lines)
 
 
-def _unknown(code: Sequence[Cell]) -> set[str]:
+def _unknown(code: Sequence[GuideCell]) -> set[str]:
     made = set().union(*(cell.gives for cell in code)) if code else set()
     return {name for cell in code for name in cell.needs - made}
 
 
-def _walk(code: Sequence[Cell]) -> str:
+def _walk(code: Sequence[GuideCell]) -> str:
     told = []
     for cell in code[:12]:
         made = ", ".join(f"`{name}`" for name in sorted(cell.gives - cell.imports)[:4])

@@ -12,7 +12,7 @@ from . import words
 from .actor import ask_target, explain
 from .cells import name_of
 from .intents import intents_in, with_files_quoted, without_names
-from .jobs import Job, gaps_in, jobs_in
+from .jobs import GuideJob, gaps_in, jobs_in
 from .looking import all_files, notebook_for, tables_for
 from .notebook import cells_in, moves
 from .script import Script
@@ -46,7 +46,7 @@ def plan(script: Script) -> str:
         goal, text = goal + gaps, text + gaps
     jobs = jobs_in(text, tables, files)
     if "model" in intents and not any(job.kind == "model" for job in jobs):
-        jobs.append(Job("model", tables[0], (ask_target(script, tables[0]),)))
+        jobs.append(GuideJob("model", tables[0], (ask_target(script, tables[0]),)))
     finished = _finished(script)
     jobs = [job for job in jobs if job.action not in finished]
     if not jobs:
@@ -94,7 +94,7 @@ def _tools(script: Script) -> tuple[tuple[str, ...], str]:
     return CELL_TOOLS, notebook
 
 
-def _step(job: Job, tools: Sequence[str], notebook: str) -> dict[str, Any]:
+def _step(job: GuideJob, tools: Sequence[str], notebook: str) -> dict[str, Any]:
     script = f"{name_of(job)}.py" if tools == SCRIPT_TOOLS else ""
     other = job.other.path if job.other else ""
     files = [notebook, job.table.path, other, job.output, script]
@@ -108,7 +108,7 @@ def _step(job: Job, tools: Sequence[str], notebook: str) -> dict[str, Any]:
 
 
 def _as_plan(
-    goal: str, steps: list[dict[str, Any]], risks: list[str], jobs: Sequence[Job] = ()
+    goal: str, steps: list[dict[str, Any]], risks: list[str], jobs: Sequence[GuideJob] = ()
 ) -> str:
     for number, step in enumerate(steps, 1):
         step |= {"id": str(number), "step_number": number}

@@ -12,10 +12,10 @@ from collections import Counter
 from typing import Any, Literal, NoReturn
 
 from ..llm.chunks import Conversation
-from .conversation import Result, Run, key_of
+from .conversation import GuideRun, Result, key_of
 
 
-class Reply(Exception):
+class GuideReply(Exception):
     """The next thing to say."""
 
     def __init__(self, text: str) -> None:
@@ -26,7 +26,7 @@ class Reply(Exception):
 class Script:
     """One run of the guide, seen from inside."""
 
-    def __init__(self, run: Run, conversation: Conversation) -> None:
+    def __init__(self, run: GuideRun, conversation: Conversation) -> None:
         self.run = run
         self.here = conversation
         self._used: Counter[str] = Counter()
@@ -41,7 +41,7 @@ class Script:
 
     def fail(self, why: str) -> NoReturn:
         """End here, because nothing comes of it."""
-        raise Reply(_result("failed", why))
+        raise GuideReply(_result("failed", why))
 
     def call(self, tool: str, **parameters: Any) -> Result:
         """What came of a call; made now, if it has not been made."""
@@ -51,7 +51,7 @@ class Script:
         if place < len(results):
             return results[place]
         call = {"tool": tool, "parameters": parameters, "terminate": False}
-        raise Reply(json.dumps(call, ensure_ascii=False))
+        raise GuideReply(json.dumps(call, ensure_ascii=False))
 
     def ask(self, question: str, context: str, options: dict[str, str], default: str = "") -> str:
         """What the user answers; `options` are labels by value, the first one the default."""
@@ -67,7 +67,7 @@ class Script:
             "options": offered,
             "default": default or next(iter(options)),
         }
-        raise Reply(json.dumps(asked, ensure_ascii=False))
+        raise GuideReply(json.dumps(asked, ensure_ascii=False))
 
 
 def _result(status: Literal["done", "failed"], summary: str) -> str:

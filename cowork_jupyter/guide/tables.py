@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from .columns import MISSING, Column, column_of, date_format_of, is_number
+from .columns import MISSING, ColumnFacts, column_of, date_format_of, is_number
 
 SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".dat", ".psv")
 LINES_READ = 40
@@ -24,7 +24,7 @@ class Table:
 
     path: str
     separator: str
-    columns: tuple[Column, ...]
+    columns: tuple[ColumnFacts, ...]
     has_header: bool
     first_line: int
     """Lines before the first row of data."""
@@ -43,16 +43,16 @@ class Table:
         """The names of all columns."""
         return [column.name for column in self.columns]
 
-    def of_kind(self, kind: str) -> list[Column]:
+    def of_kind(self, kind: str) -> list[ColumnFacts]:
         """The columns of a kind, in order."""
         return [column for column in self.columns if column.kind == kind]
 
-    def column(self, name: str) -> Column | None:
+    def column(self, name: str) -> ColumnFacts | None:
         """The column with that name."""
         return next((one for one in self.columns if one.name == name), None)
 
     @property
-    def categories(self) -> list[Column]:
+    def categories(self) -> list[ColumnFacts]:
         """Columns whose few values make groups; names and codes that differ everywhere do not."""
         return [one for one in self.of_kind("text") if one.distinct <= 12]
 

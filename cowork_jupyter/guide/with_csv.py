@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .columns import MISSING
-from .jobs import Job
+from .jobs import GuideJob
 from .tables import Table
 from .with_pandas import BINS, LINES_TOLD, LONG_LINES
 
@@ -48,7 +48,7 @@ def moment(text, form):
 """
 
 
-def loading(job: Job, paths: dict[str, str], skip_bad_lines: bool) -> str:  # noqa: ARG001
+def loading(job: GuideJob, paths: dict[str, str], skip_bad_lines: bool) -> str:  # noqa: ARG001
     """Lines that define how the table is read; rows of any length are taken as they are."""
     signs = {one.missing_sign for t in (job.table, job.other) if t for one in t.columns}
     missing = sorted(MISSING | signs)

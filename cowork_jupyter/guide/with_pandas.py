@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .jobs import Job
+from .jobs import GuideJob
 from .tables import Table
 
 _SHORTENED = """
@@ -21,7 +21,7 @@ if long_lines:
 """Said of tables that are not even, however they are read."""
 
 
-def loading(job: Job, paths: dict[str, str], skip_bad_lines: bool) -> str:
+def loading(job: GuideJob, paths: dict[str, str], skip_bad_lines: bool) -> str:
     """Lines that read the table, and the other one of a join."""
     read = _reading(job.table, paths, skip_bad_lines)
     also = _reading(job.other, paths, skip_bad_lines) if job.other else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .jobs import Job
+from .jobs import GuideJob
 from .tables import Table
 
 SIGNATURE = "_Built-in guide: rules, no language model._"
@@ -44,7 +44,7 @@ def _columns(table: Table) -> str:
     return f"{shown} and {more} more columns" if more > 0 else shown
 
 
-def report(job: Job, findings: Sequence[str]) -> str:
+def report(job: GuideJob, findings: Sequence[str]) -> str:
     """What was done, with just what the code printed."""
     lines = [f"- {line}" for line in findings] or ["- It ran, and printed nothing to report."]
     return signed("\n".join([f"{job.action}: done.", *lines]))

@@ -18,7 +18,7 @@ from .insertion import proposed_cells
 from .names import COMMANDS
 from .output import Note, shareable
 from .problem import CellProblem
-from .requests import Request, fulfil, plain_words, show
+from .requests import CellRequest, fulfil, plain_words, show
 from .run import ACTIVE, messages_of
 from .session import Context, KernelSession, session
 from .status import show_status
@@ -125,7 +125,7 @@ def _plan(one: Command) -> None:
 
 
 def _execute(one: Command) -> None:
-    fulfil(one.session, Request(role="actor", context=one.name))
+    fulfil(one.session, CellRequest(role="actor", context=one.name))
 
 
 def _cancel(one: Command) -> Note:

@@ -9,7 +9,7 @@ from typing import Any
 from ..policy.policy_file import read_policy
 from .link import Policy
 from .problem import CellProblem
-from .requests import Request, fulfil, plain_words, role_to_ask
+from .requests import CellRequest, fulfil, plain_words, role_to_ask
 from .run import Run, messages_of, text_of
 from .session import Context, session
 
@@ -26,7 +26,7 @@ class Messages(list[dict[str, Any]]):
         return "\n".join(f"{one['role']}: {text_of(one)}" for one in self)
 
 
-class Audit(dict[str, Any]):
+class AuditView(dict[str, Any]):
     """Plan versus actual, as plain values."""
 
     def _repr_markdown_(self) -> str:
@@ -94,10 +94,12 @@ class Cowork:
             context = session().find(self._name)
             return Messages(messages_of(session().link, context["id"]) if context else [])
 
-    def audit(self) -> Audit:
+    def audit(self) -> AuditView:
         """The plan that was carried out last, beside what really happened."""
         with plain_words():
-            return Audit(session().link.request("GET", f"context/{self._context()['id']}/audit"))
+            return AuditView(
+                session().link.request("GET", f"context/{self._context()['id']}/audit")
+            )
 
     def rollback(
         self,
@@ -124,7 +126,7 @@ class Cowork:
 
     def _ask(self, text: str, role: str, *, goes_on: bool = False) -> Run:
         here = session()
-        request = Request(
+        request = CellRequest(
             role=role,
             text=text,
             context=self._name,

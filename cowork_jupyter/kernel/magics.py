@@ -106,12 +106,14 @@ def _options(magic: Any, line: str) -> Namespace:
 
 def _ask(role: str, text: str, arguments: Namespace, *, goes_on: bool = False) -> None:
     from ..policy.policy_file import read_policy
-    from .requests import Request, fulfil, plain_words
+    from .requests import CellRequest, fulfil, plain_words
     from .session import session
 
     options: dict[str, Any] = vars(arguments)
     file = options.pop("policy", None)
     with plain_words():
         policy = read_policy(file) if file else None
-        request = Request(role=role, text=text.strip(), policy=policy, goes_on=goes_on, **options)
+        request = CellRequest(
+            role=role, text=text.strip(), policy=policy, goes_on=goes_on, **options
+        )
         fulfil(session(), request)

@@ -20,7 +20,7 @@ Bundle = dict[str, Any]
 
 
 @dataclass
-class Output:
+class CellOutput:
     """One card in the output of a cell.
 
     The widget is for front ends without our extension, and only where somebody looks: programs

@@ -13,7 +13,7 @@ from ..domain.errors import CoworkError, InvalidInput, Unavailable
 from ..tools.kernel.inside.report import report
 from ..tools.kernel.outputs import Live, Outputs
 from ..tools.kernel.stall_detector import PATIENCE, StallDetector
-from ..tools.kernel.state import Code, Ran, Run, Variable, Variables
+from ..tools.kernel.state import Code, CodeRun, Ran, Variable, Variables
 from ..workspace import Workspace
 from .main_thread import MainThread
 from .place import place_of
@@ -33,7 +33,7 @@ class OwnKernels:
         self._patience = patience
         self._turn = asyncio.Lock()
 
-    async def run(self, workspace: Workspace, run: Run) -> Ran:
+    async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
         """Run code in the user's own namespace; being cancelled interrupts it."""
         path = self._own(workspace, run.path)
         async with self._turn:
@@ -117,7 +117,7 @@ class OwnKernels:
 class _Errand:
     """One run, carried from the service's thread to that of cells, and back."""
 
-    def __init__(self, shell: Any, run: Run, moved: Callable[[], None]) -> None:
+    def __init__(self, shell: Any, run: CodeRun, moved: Callable[[], None]) -> None:
         self._shell = shell
         self._run = run
         self._loop = asyncio.get_running_loop()

@@ -12,7 +12,7 @@ _VSCODE_NAME = "__vsc_ipynb_file__"
 
 
 @dataclass(frozen=True)
-class Place:
+class KernelPlace:
     """What is known of the cell that runs now."""
 
     notebook: Path | None = None
@@ -32,11 +32,11 @@ class Place:
             return self.notebook.name
 
 
-def place_of(shell: Any) -> Place:
+def place_of(shell: Any) -> KernelPlace:
     """Look around. A shell without a kernel (a terminal) has neither notebook nor cell."""
     request = _request(shell)
     by_editor = getattr(shell, "user_ns", {}).get(_VSCODE_NAME)
-    return Place(
+    return KernelPlace(
         notebook=_notebook(by_editor or os.environ.get(SESSION_VARIABLE, "")),
         cell_id=request.get("metadata", {}).get("cellId"),
         attended=bool(request.get("content", {}).get("allow_stdin")),

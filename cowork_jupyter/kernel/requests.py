@@ -15,7 +15,7 @@ from ..domain.roles import AgentRole
 from .addressee import card_of_open_plan, jobs_of, role_in, role_named
 from .busy import note_of_run, wait_until_free
 from .link import Policy
-from .output import Note, Output
+from .output import CellOutput, Note
 from .problem import CellProblem
 from .run import Run
 from .session import Context, KernelSession
@@ -47,7 +47,7 @@ def plain_words() -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Request:
+class CellRequest:
     """What is wanted, and how."""
 
     role: str
@@ -64,7 +64,7 @@ class Request:
     display: bool = True
 
 
-def fulfil(session: KernelSession, request: Request) -> Run | None:
+def fulfil(session: KernelSession, request: CellRequest) -> Run | None:
     """Send it; None if it cannot be sent now, which the cell's output then says."""
     if not _is_ready(session, request):
         return None
@@ -83,7 +83,7 @@ def show(session: KernelSession, job_id: str) -> Run:
     return _watched(session, job_id, display=True).show()
 
 
-def _is_ready(session: KernelSession, request: Request) -> bool:
+def _is_ready(session: KernelSession, request: CellRequest) -> bool:
     health = session.link.request("GET", "health")
     if not health["model"]["ready"]:
         health = session.link.request("GET", "health?fresh=true")
@@ -106,7 +106,7 @@ def _serves(session: KernelSession) -> bool:
         return error.code == "forbidden"  # a kernel may not look, but the run will tell
 
 
-def _say(session: KernelSession, request: Request) -> Run | None:
+def _say(session: KernelSession, request: CellRequest) -> Run | None:
     context = session.open(request.context, request.role, request.model)
     if request.offer and (earlier := _said_before(session, context, request)):
         again = {"content": request.text, "role": request.role, "notebook": session.notebook()}
@@ -122,7 +122,7 @@ def _say(session: KernelSession, request: Request) -> Run | None:
     return _begin(session, request, context, send)
 
 
-def _execute(session: KernelSession, request: Request) -> Run | None:
+def _execute(session: KernelSession, request: CellRequest) -> Run | None:
     context = session.find(request.context)
     found = session.link.request("GET", f"context/{context['id']}/plan") if context else {}
     if context is None or found["plan"] is None:
@@ -139,7 +139,7 @@ def _execute(session: KernelSession, request: Request) -> Run | None:
 
 
 def _begin(
-    session: KernelSession, request: Request, context: Context, start: Callable[[], str | None]
+    session: KernelSession, request: CellRequest, context: Context, start: Callable[[], str | None]
 ) -> Run | None:
     """Start it once the conversation is free; a cell that does not wait says why it cannot."""
     while True:
@@ -159,12 +159,12 @@ def _begin(
         wait_until_free(session, context)
 
 
-def _begun(session: KernelSession, request: Request, job_id: str) -> Run:
+def _begun(session: KernelSession, request: CellRequest, job_id: str) -> Run:
     run = _watched(session, job_id, display=request.display)
     return run.wait() if request.wait or session.link.kind == "kernel" else run.show()
 
 
-def _unapproved(session: KernelSession, request: Request, context: Context) -> Run:
+def _unapproved(session: KernelSession, request: CellRequest, context: Context) -> Run:
     """The plan waits for a person: its card has the button. The cell does not wait for them."""
     made_by = card_of_open_plan(session.link, context)
     if made_by is None:  # made by hand, or executed before
@@ -182,7 +182,7 @@ def _watched(
 ) -> Run:
     if not display:
         return Run(session.link, job_id)
-    link, output = session.link, Output(session.link, session.place.attended)
+    link, output = session.link, CellOutput(session.link, session.place.attended)
     if link.kind == "kernel":  # with a server, the page itself keeps the output up to date
         output.on_job = lambda started: _keep_up(Run(link, started, output))
     return Run(link, job_id, output, again)
@@ -194,7 +194,7 @@ def _keep_up(run: Run) -> None:
         run.wait()
 
 
-def _said_before(session: KernelSession, context: Context, request: Request) -> str | None:
+def _said_before(session: KernelSession, context: Context, request: CellRequest) -> str | None:
     """The newest job that this cell has started with the same text, in the same role.
 
     Where nobody can be asked what to do, a cell that is run again simply runs again.

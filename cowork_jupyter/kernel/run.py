@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from .link import Link
-from .output import Output
+from .output import CellOutput
 from .problem import Cancelled, CellProblem
 
 ACTIVE = ("running", "waiting")
@@ -35,7 +35,7 @@ class Run:
         self,
         link: Link,
         job_id: str,
-        output: Output | None = None,
+        output: CellOutput | None = None,
         again: dict[str, Any] | None = None,
     ) -> None:
         """`again` is what the card offers to send once more, when it has ended."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from .link import Link
-from .place import Place, place_of
+from .place import KernelPlace, place_of
 from .server_link import server_link
 
 if TYPE_CHECKING:
@@ -45,12 +45,12 @@ class KernelSession:
         return self._shell is not None
 
     @property
-    def place(self) -> Place:
+    def place(self) -> KernelPlace:
         """Where the cell that runs now stood when its kernel was started."""
         return place_of(self._shell)
 
     @property
-    def present_place(self) -> Place:
+    def present_place(self) -> KernelPlace:
         """Where it stands now: the server knows whether the notebook was renamed meanwhile."""
         place = self.place
         if place.notebook is None or place.is_named_by_editor or self.link.kind == "kernel":
@@ -74,7 +74,7 @@ class KernelSession:
         """The notebook of this kernel, as the workspace knows it."""
         return self._notebook_at(self.present_place)
 
-    def _notebook_at(self, place: Place) -> str | None:
+    def _notebook_at(self, place: KernelPlace) -> str | None:
         if place.notebook is None:
             return None
         if self._workspace is None:

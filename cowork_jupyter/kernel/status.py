@@ -7,7 +7,7 @@ from typing import Any
 
 from ..domain.roles import AgentRole
 from .addressee import role_in
-from .output import Output, shareable
+from .output import CellOutput, shareable
 from .session import Context, KernelSession
 
 _MAX_TITLE = 200
@@ -40,7 +40,7 @@ def show_status(
         "note": note,
         "health": health,
     }
-    output = Output(link, session.place.attended)
+    output = CellOutput(link, session.place.attended)
     output.show(card, status_markdown(title, acting, health, note))
 
 

@@ -4,7 +4,7 @@
 The OpenAI library is imported with the first question, not before.
 """
 
-from .chunks import Chunk, Finished, Request, Restarted, UsageChunk
+from .chunks import Chunk, Finished, ModelRequest, Restarted, UsageChunk
 from .client import Model
 from .failures import ContextOverflow, ModelError
 from .protocols import ToolSpec, request_arguments
@@ -19,10 +19,10 @@ __all__ = [
     "Finished",
     "Model",
     "ModelError",
+    "ModelRequest",
     "ReasoningDelta",
     "Reply",
     "ReplyReader",
-    "Request",
     "Restarted",
     "RetryPolicy",
     "TextDelta",

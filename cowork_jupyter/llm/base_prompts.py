@@ -44,7 +44,7 @@ class BasePrompt(BaseModel):
 
 
 @dataclass
-class Listing:
+class PromptListing:
     """All base prompts, and what is wrong with those left out."""
 
     items: list[BasePrompt]
@@ -62,9 +62,9 @@ class BasePrompts:
     trusts: Callable[[Offer], bool] = lambda _offer: False
     """Whether the user trusts what a workspace brings along."""
 
-    def listing(self) -> Listing:
+    def listing(self) -> PromptListing:
         """Ours first, then the user's, then the workspace's; a name is taken once."""
-        listing = Listing([_of_package()])
+        listing = PromptListing([_of_package()])
         for source, root, folder in self._folders():
             try:
                 names = _names(root, folder)

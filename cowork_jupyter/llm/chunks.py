@@ -27,7 +27,7 @@ class Conversation:
 
 
 @dataclass(frozen=True)
-class Request:
+class ModelRequest:
     """One question to the model."""
 
     messages: list[dict[str, Any]]

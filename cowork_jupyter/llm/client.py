@@ -12,7 +12,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..domain.connection import CONFIGURATION, FieldNames
-from .chunks import Chunk, Finished, Request, Restarted, UsageChunk, chunks_of
+from .chunks import Chunk, Finished, ModelRequest, Restarted, UsageChunk, chunks_of
 from .failures import Failure, FailureClassifier, NotAStream, Refused
 from .protocols import refused_option
 from .retries import RetryPolicy
@@ -39,7 +39,7 @@ class LanguageModel(Protocol):
     async def aclose(self) -> None:
         """Let go of whatever is held."""
 
-    def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+    def stream(self, request: ModelRequest) -> AsyncGenerator[Chunk, None]:
         """Ask, and yield the answer as it comes."""
 
 
@@ -82,7 +82,7 @@ class Model:
             await self._client.close()
             self._client = None
 
-    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Chunk, None]:
         """Ask, and yield the answer as it comes. Raises `ModelError`.
 
         Cancelling the task that waits for the next chunk closes the connection at once. Who
@@ -110,7 +110,7 @@ class Model:
             await self._retries.sleep(delay)
 
     async def _attempt(
-        self, request: Request, classifier: FailureClassifier
+        self, request: ModelRequest, classifier: FailureClassifier
     ) -> AsyncGenerator[Chunk, None]:
         reason, wrote = "", False
         try:
@@ -157,7 +157,7 @@ class Model:
                 limit = min(self._retries.idle, _LAST_WORDS) if ended else self._retries.idle
                 yield chunk
 
-    async def _events(self, request: Request, model: str) -> AsyncGenerator[Any, None]:
+    async def _events(self, request: ModelRequest, model: str) -> AsyncGenerator[Any, None]:
         from openai import AsyncStream
 
         # Events as plain JSON: making the library's own objects of them costs four times as much.
@@ -184,12 +184,12 @@ class Model:
         finally:
             await stream.close()
 
-    def _arguments(self, request: Request, model: str) -> dict[str, Any]:
+    def _arguments(self, request: ModelRequest, model: str) -> dict[str, Any]:
         arguments = {"stream_options": {"include_usage": True}, **request.arguments}
         refused = self._refused.get(model, set())
         return {name: value for name, value in arguments.items() if name not in refused}
 
-    def _can_do_without(self, request: Request, failure: Failure, model: str) -> bool:
+    def _can_do_without(self, request: ModelRequest, failure: Failure, model: str) -> bool:
         """Whether the server only minds an option that it can be spared, from now on."""
         option = refused_option(failure.words, self._arguments(request, model))
         if option:

@@ -43,7 +43,7 @@ _ALMOST_JSON = re.compile(
 """How a call or a plan starts that is written as Python or JavaScript."""
 
 
-class Verdict(Enum):
+class Ownership(Enum):
     """Whose object it is."""
 
     UNDECIDED = auto()
@@ -61,7 +61,7 @@ class ObjectScanner:
     """
 
     def __init__(self) -> None:
-        self.verdict = Verdict.UNDECIDED
+        self.verdict = Ownership.UNDECIDED
         self.ended = False
         self._depth = 0
         self._head: str | None = None
@@ -75,7 +75,7 @@ class ObjectScanner:
         """Read on from `start`. Returns where it stopped: at a decision, the end, or for more."""
         before = self.verdict
         stop = len(text)
-        if before is Verdict.UNDECIDED and self._patience is not None:
+        if before is Ownership.UNDECIDED and self._patience is not None:
             stop = min(stop, start + self._patience)
         position = start
         while position < stop and self.verdict is before and not self.ended:
@@ -95,12 +95,12 @@ class ObjectScanner:
 
     def _spend(self, characters: int) -> None:
         """Lose patience with what gives no sign of being ours."""
-        if self.verdict is not Verdict.UNDECIDED:
+        if self.verdict is not Ownership.UNDECIDED:
             return
         if self._patience is not None:
             self._patience -= characters
         if self.ended or self._patience == 0:
-            self.verdict = Verdict.FOREIGN
+            self.verdict = Ownership.FOREIGN
 
     def _read_head(self, text: str, position: int) -> int:
         """What follows the opening brace must be a key, or this is a brace in prose."""
@@ -112,7 +112,7 @@ class ObjectScanner:
             return position
         unlike = not head and char not in "'t"
         if unlike or char in ",{}\n" or len(head) == _HEAD:
-            self.verdict = Verdict.OURS if _ALMOST_JSON.match(head) else Verdict.PROSE
+            self.verdict = Ownership.OURS if _ALMOST_JSON.match(head) else Ownership.PROSE
             self._head = None
             return position
         self._head = head + char
@@ -163,14 +163,14 @@ class ObjectScanner:
 
     def _see_key(self) -> None:
         if self._key in CALLS:
-            self._decide(Verdict.OURS)
+            self._decide(Ownership.OURS)
         elif self._key in _LIKELY:
             self._patience = None
 
     def _see_string(self) -> None:
         if self._depth == 1 and self._key == "type" and self._string in KINDS:
-            self._decide(Verdict.OURS)
+            self._decide(Ownership.OURS)
 
-    def _decide(self, verdict: Verdict) -> None:
-        if self.verdict is Verdict.UNDECIDED:
+    def _decide(self, verdict: Ownership) -> None:
+        if self.verdict is Ownership.UNDECIDED:
             self.verdict = verdict

@@ -22,9 +22,9 @@ from typing import Any
 from ..domain.message_data import TextData
 from ..domain.replies import Structured
 from .fences import CodeScanner, FenceOpening, Inside
-from .objects import CALLS, ObjectScanner, Verdict
+from .objects import CALLS, ObjectScanner, Ownership
 from .streamed_text import StreamedText, SurrogateJoiner
-from .structured import FORMATS, Malformed, load_object, settle
+from .structured import FORMATS, MalformedReply, load_object, settle
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class ReplyParser:
         self._raw.append(f"\n{name}({arguments})")
         try:
             parameters = load_object(arguments) if arguments.strip() else {}
-        except Malformed as error:
+        except MalformedReply as error:
             self._problem = self._problem or f"The arguments of {name}: {error}"
         else:
             self._found.append({"tool": name, "parameters": parameters})
@@ -145,7 +145,7 @@ class ReplyParser:
         self._reason(self._reasoning_joiner.flush())
         if self._state == self._in_thought:
             self._reason(self._carry)
-        elif self._state == self._in_object and self._object.verdict is Verdict.OURS:
+        elif self._state == self._in_object and self._object.verdict is Ownership.OURS:
             self._take_object()
         else:
             self._release()
@@ -161,7 +161,7 @@ class ReplyParser:
         if self._found and problem is None:
             try:
                 structured = settle(self._found)
-            except Malformed as error:
+            except MalformedReply as error:
                 problem = str(error)
         return Reply(
             text=self._text.value,
@@ -256,10 +256,10 @@ class ReplyParser:
         end = self._object.scan(text, position)
         self._held.append(text[position:end])
         verdict, ended = self._object.verdict, self._object.ended
-        if verdict is Verdict.OURS and ended:
+        if verdict is Ownership.OURS and ended:
             self._take_object()
-        elif verdict in (Verdict.FOREIGN, Verdict.PROSE):
-            if ended or verdict is Verdict.PROSE:
+        elif verdict in (Ownership.FOREIGN, Ownership.PROSE):
+            if ended or verdict is Ownership.PROSE:
                 self._state = self._in_text
             self._release()
         return end
@@ -275,7 +275,7 @@ class ReplyParser:
         self._state, self._line_start, self._after_object = self._in_text, True, True
         try:
             self._sort_in(load_object(source), source)
-        except Malformed as error:
+        except MalformedReply as error:
             self._problem = self._problem or str(error)
 
     def _sort_in(self, value: dict[str, Any], source: str) -> None:

@@ -27,7 +27,7 @@ _MAX_LINES = 5
 _SURROGATE = re.compile(r"[\ud800-\udfff]|\\u[dD][89a-fA-F]")
 
 
-class Malformed(ValueError):
+class MalformedReply(ValueError):
     """Text that is not the JSON it wants to be; the message says where and why."""
 
 
@@ -36,30 +36,30 @@ def load_object(source: str) -> dict[str, Any]:
     try:
         value = json.loads(source, strict=False, parse_constant=_refuse, parse_float=_finite)
     except RecursionError:
-        raise Malformed("The JSON is nested too deeply.") from None
+        raise MalformedReply("The JSON is nested too deeply.") from None
     except json.JSONDecodeError as error:
-        raise Malformed(_where(error)) from None
+        raise MalformedReply(_where(error)) from None
     except ValueError as error:
-        raise Malformed(f"The JSON holds a number that cannot be read: {error}.") from None
+        raise MalformedReply(f"The JSON holds a number that cannot be read: {error}.") from None
     if not isinstance(value, dict):
-        raise Malformed("The JSON must be an object in curly braces.")
+        raise MalformedReply("The JSON must be an object in curly braces.")
     if not _is_shallow(value):
-        raise Malformed("The JSON is nested too deeply.")
+        raise MalformedReply("The JSON is nested too deeply.")
     return _without_surrogates(source, value)
 
 
 def settle(found: Sequence[dict[str, Any]]) -> Structured:
-    """Make one structured reply of the objects found. Raises `Malformed` if they are not one."""
+    """Make one structured reply of the objects found, else raise `MalformedReply`."""
     calls = [value for value in found if not CALLS.isdisjoint(value)]
     others = [value for value in found if CALLS.isdisjoint(value)]
     if others and len(found) > 1:
         names = " and ".join([str(value["type"]) for value in others] + ["tool call"] * bool(calls))
-        raise Malformed(f"One reply may hold one thing only, and this one holds {names}.")
+        raise MalformedReply(f"One reply may hold one thing only, and this one holds {names}.")
     try:
         return _merged(calls) if calls else FORMATS[others[0]["type"]].model_validate(others[0])
     except ValidationError as error:
         name = "tool call" if calls else others[0]["type"]
-        raise Malformed(f"The {name} is not valid:\n{_explain(error)}") from None
+        raise MalformedReply(f"The {name} is not valid:\n{_explain(error)}") from None
 
 
 def _merged(values: Sequence[dict[str, Any]]) -> ToolCalls:

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
 
-from ..llm.chunks import Chunk, Request, Restarted
+from ..llm.chunks import Chunk, ModelRequest, Restarted
 from ..llm.client import Model
 from ..llm.failures import ModelError, UnknownModel
 from ..llm.retries import RetryPolicy
@@ -31,7 +31,7 @@ class LocalModel:
             await model.aclose()
         await self.server.close()
 
-    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Chunk, None]:
         """Ask, and yield the answer as it comes. A process that dies is started again, once."""
         if request.model not in ("", self.name):
             raise UnknownModel(

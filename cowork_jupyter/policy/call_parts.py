@@ -20,7 +20,7 @@ from .pins import Pinned
 from .protected import is_secret, protection
 from .repository import addresses_of, doubt_about_git
 from .rules import COMMAND_TOOL, NETWORK
-from .shell import ANY_HOST, Analysis, Effect, SimpleCommand, analyse, is_always_allowable
+from .shell import ANY_HOST, Analysis, CommandEffect, SimpleCommand, analyse, is_always_allowable
 from .shell.hosts import host_of_remote, remote_of
 from .shell.table import program_name
 from .trees import tree_read_by
@@ -34,13 +34,13 @@ _NO_FILES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", 
 _MAX_FOLDERS = 8
 DELETES = "it deletes"
 _ALWAYS_ASKS = {
-    Effect.DELETES: DELETES,
-    Effect.INSTALLS: "it installs software",
-    Effect.GIT_HISTORY: "it changes git's history",
+    CommandEffect.DELETES: DELETES,
+    CommandEffect.INSTALLS: "it installs software",
+    CommandEffect.GIT_HISTORY: "it changes git's history",
 }
 
 
-_STAYS_HERE = frozenset({Effect.READS, Effect.WRITES, Effect.DELETES})
+_STAYS_HERE = frozenset({CommandEffect.READS, CommandEffect.WRITES, CommandEffect.DELETES})
 _TOOL_CHANGED = "what it says of itself has changed since you allowed it"
 _BRINGS = "which files it writes is in what it is given, and protected ones may be among them"
 
@@ -84,7 +84,7 @@ class CallPart:
 
 
 @dataclass(frozen=True)
-class Call:
+class ProposedCall:
     """One call, resolved: what is decided about is what will run."""
 
     tool: str
@@ -112,7 +112,7 @@ def decompose(
     rewrite: bool = False,
     code: str = "",
     pinned: Pinned | None = None,
-) -> Call:
+) -> ProposedCall:
     """All parts of a call.
 
     `rewrite` says that it replaces most of a file, `code` what it would run in a kernel,
@@ -126,7 +126,7 @@ def decompose(
         parts = tuple(_kernel_parts(tool, frozenset(permissions), parameters, anchors, code))
     else:
         parts = (_tool_part(tool, frozenset(permissions), parameters, anchors, rewrite),)
-    return Call(tool, frozenset(permissions), parameters, parts)
+    return ProposedCall(tool, frozenset(permissions), parameters, parts)
 
 
 def _tool_part(
@@ -275,7 +275,7 @@ def _hosts(command: SimpleCommand, folders: list[str]) -> tuple[str, ...]:
 
 def _command_part(tool: str, command: SimpleCommand) -> CallPart:
     reasons = [why for effect, why in _ALWAYS_ASKS.items() if effect in command.effects]
-    plain_reading = not command.doubts and command.effects <= {Effect.READS}
+    plain_reading = not command.doubts and command.effects <= {CommandEffect.READS}
     risk = Risk.LOW if plain_reading else Risk.MEDIUM
     return CallPart(
         tool=tool,
@@ -314,7 +314,7 @@ def _file_part(target: Target, anchors: AnchorDirs, *, writes: bool) -> CallPart
 
 def _word_parts(command: SimpleCommand, folder: str, anchors: AnchorDirs) -> Iterator[CallPart]:
     """Words that could be paths which matter: protected, secret, outside, or denied by a rule."""
-    reads = command.effects <= {Effect.READS} and not command.doubts
+    reads = command.effects <= {CommandEffect.READS} and not command.doubts
     here = () if folder == anchors.root else (".",)
     everything = (here, command.words[1:], *command.hidden)
     pieces = (piece for words in everything for piece in _paths_in(words, joined=not reads))
@@ -387,10 +387,10 @@ def _is_address(value: str) -> bool:
     return value.startswith(("http://", "https://"))
 
 
-def must_be_named(command: SimpleCommand) -> frozenset[Effect]:
+def must_be_named(command: SimpleCommand) -> frozenset[CommandEffect]:
     """What in a command goes beyond reading and computing, so that a rule has to say it."""
-    unnamed = {Effect.WRITES} if command.writes_unnamed else set[Effect]()
-    return command.effects & (_ALWAYS_ASKS.keys() | {Effect.RUNS_PROGRAMS}) | unnamed
+    unnamed = {CommandEffect.WRITES} if command.writes_unnamed else set[CommandEffect]()
+    return command.effects & (_ALWAYS_ASKS.keys() | {CommandEffect.RUNS_PROGRAMS}) | unnamed
 
 
 def may_be_kept(part: CallPart) -> bool:

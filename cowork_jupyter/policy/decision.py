@@ -22,8 +22,8 @@ from .call_parts import (
     DELETE_RULES,
     DELETES,
     KERNEL_TOOLS,
-    Call,
     CallPart,
+    ProposedCall,
     Risk,
     may_be_kept,
     must_be_named,
@@ -83,7 +83,7 @@ class Verdict:
 class Judgement:
     """The answers for all parts, and for the call."""
 
-    call: Call
+    call: ProposedCall
     verdicts: tuple[Verdict, ...]
     effect: Effect = field(init=False)
 
@@ -116,7 +116,7 @@ class Judgement:
         return [] if any(broken) else texts
 
 
-def judge(role: AgentRole, call: Call, around: DecisionContext) -> Judgement:
+def judge(role: AgentRole, call: ProposedCall, around: DecisionContext) -> Judgement:
     """Decide about a call without making it."""
     try:
         check_ceiling(role, call.tool, call.permissions)

@@ -9,14 +9,14 @@ from ..domain.roles import Permission
 from .call_parts import WRITE_RULES, CallPart
 from .paths import AnchorDirs, pattern_of
 from .rules import COMMAND_TOOL
-from .shell import Effect, SimpleCommand
+from .shell import CommandEffect, SimpleCommand
 
 _CONTAINED = {
-    Effect.READS,
-    Effect.WRITES,
-    Effect.RUNS_CODE,
-    Effect.RUNS_PROGRAMS,
-    Effect.UNKNOWN,
+    CommandEffect.READS,
+    CommandEffect.WRITES,
+    CommandEffect.RUNS_CODE,
+    CommandEffect.RUNS_PROGRAMS,
+    CommandEffect.UNKNOWN,
 }
 _MAKES_NEW = {"create_file", "create_notebook"}
 
@@ -79,7 +79,7 @@ class Grant:
 
 def _is_git_that_writes(command: SimpleCommand) -> bool:
     name = command.words[0].rpartition("/")[2] if command.words else ""
-    return name == "git" and command.effects != {Effect.READS}
+    return name == "git" and command.effects != {CommandEffect.READS}
 
 
 def _fits(file: str, path: str, anchors: AnchorDirs) -> bool:

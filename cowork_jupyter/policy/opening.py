@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..workspace.sandbox.autorun import Opened
-from .call_parts import WRITE_RULES, Call
+from .call_parts import WRITE_RULES, ProposedCall
 from .paths import AnchorDirs
-from .shell import Effect, SimpleCommand, configures_git
+from .shell import CommandEffect, SimpleCommand, configures_git
 
 
-def opened_by(call: Call, anchors: AnchorDirs, *, approved: bool) -> Opened:
+def opened_by(call: ProposedCall, anchors: AnchorDirs, *, approved: bool) -> Opened:
     """What the call may write; `approved` says that the user was asked about this very one."""
     commands = [part.command for part in call.parts if part.command]
-    installs = any(Effect.INSTALLS in command.effects for command in commands)
+    installs = any(CommandEffect.INSTALLS in command.effects for command in commands)
     if not approved:
         return Opened(environments=installs)
     paths = dict.fromkeys([*_named(call), *_deleted(call, commands, anchors)])
@@ -27,16 +27,18 @@ def opened_by(call: Call, anchors: AnchorDirs, *, approved: bool) -> Opened:
     return Opened(tuple(paths), git=any(map(configures_git, argvs)), environments=installs)
 
 
-def _named(call: Call) -> Iterator[str]:
+def _named(call: ProposedCall) -> Iterator[str]:
     """Protected places that the card named."""
     for part in call.parts:
         if part.target and part.protected and not set(WRITE_RULES).isdisjoint(part.rules):
             yield from part.target.spellings
 
 
-def _deleted(call: Call, commands: Sequence[SimpleCommand], anchors: AnchorDirs) -> Iterator[str]:
+def _deleted(
+    call: ProposedCall, commands: Sequence[SimpleCommand], anchors: AnchorDirs
+) -> Iterator[str]:
     """Whoever lets a folder be deleted lets what is in it be deleted."""
-    if not any(Effect.DELETES in command.effects for command in commands):
+    if not any(CommandEffect.DELETES in command.effects for command in commands):
         return
     for part in call.parts:
         if part.target and part.rules == WRITE_RULES:

@@ -17,7 +17,7 @@ from ..tools.base import Tool
 from .deviations import Deviation, DeviationFinder, StepGraph, only_looks
 from .facts import Facts
 from .steps import Trace, traces_of
-from .trail import Use, seconds_in, tool_uses, work_by_task
+from .trail import LoggedUse, seconds_in, tool_uses, work_by_task
 
 
 class ToolCount(BaseModel):
@@ -39,7 +39,7 @@ class Planned(BaseModel):
     time: str
 
 
-class Work(BaseModel):
+class ToolWork(BaseModel):
     """What was done with tools."""
 
     tools: list[ToolCount]
@@ -49,7 +49,7 @@ class Work(BaseModel):
     """Files that were only looked at."""
 
 
-class Actual(Work):
+class Actual(ToolWork):
     """What the log says of a step."""
 
     order: int | None
@@ -75,7 +75,7 @@ class StepAudit(BaseModel):
     checkpoint_ids: list[str]
 
 
-class Outside(Work):
+class Outside(ToolWork):
     """What one job did outside every step of the plan."""
 
     job_id: str | None
@@ -179,9 +179,9 @@ def _order_of_start(traces: Mapping[str, Trace]) -> dict[str, int]:
     return {key: place for place, (_, key) in enumerate(sorted(begun), start=1)}
 
 
-def _outside(uses: Iterable[Use], tools: Mapping[str, Tool]) -> list[Outside]:
+def _outside(uses: Iterable[LoggedUse], tools: Mapping[str, Tool]) -> list[Outside]:
     """By job and role, in the order in which they began."""
-    groups: dict[tuple[str | None, AgentRole | None], list[Use]] = {}
+    groups: dict[tuple[str | None, AgentRole | None], list[LoggedUse]] = {}
     for use in uses:
         groups.setdefault((use.call.job_id, use.call.agent_role), []).append(use)
     return [
@@ -195,13 +195,13 @@ def _outside(uses: Iterable[Use], tools: Mapping[str, Tool]) -> list[Outside]:
     ]
 
 
-def _work(uses: list[Use], tools: Mapping[str, Tool], found: Iterable[str] = ()) -> Work:
+def _work(uses: list[LoggedUse], tools: Mapping[str, Tool], found: Iterable[str] = ()) -> ToolWork:
     """What was done; `found` are changed files that no tool may have named."""
     calls = Counter(use.tool for use in uses)
     failed = Counter(use.tool for use in uses if not use.ok)
     changed = [path for use in uses if not only_looks(use, tools) for path in use.paths]
     seen = [path for use in uses if only_looks(use, tools) for path in use.paths]
-    return Work(
+    return ToolWork(
         tools=[ToolCount(tool=name, calls=n, failed=failed[name]) for name, n in calls.items()],
         files=list(dict.fromkeys([*changed, *found])),
         files_read=[path for path in dict.fromkeys(seen) if path not in set(changed)],

@@ -19,7 +19,7 @@ from .card_markdown import brief, card_markdown
 from .card_model import CardJob, CardTask, RunCardData
 from .decided import asked_by, decisions
 from .redactor import Redactor
-from .run import Run
+from .run import RecordedRun
 
 VERSION = 1
 MAX_CARD = 13_000
@@ -82,7 +82,7 @@ class RunCard:
 
 
 def run_card(
-    run: Run, *, host: str, model: str | None, stale: list[str], redactor: Redactor
+    run: RecordedRun, *, host: str, model: str | None, stale: list[str], redactor: Redactor
 ) -> RunCard:
     """The card of a run as it stands now. `host` says who can be asked for more."""
     maker = _Maker(run, host, model, stale, redactor)
@@ -100,7 +100,7 @@ def saved_size(card: dict[str, Any]) -> int:
 
 @dataclass(frozen=True)
 class _Maker:
-    run: Run
+    run: RecordedRun
     host: str
     model: str | None
     stale: list[str]

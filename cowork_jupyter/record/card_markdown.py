@@ -17,7 +17,7 @@ from .decided import EXECUTED, asked_by
 from .markdown import code, line, quote
 from .redactor import Redactor
 from .report import duration
-from .run import Run
+from .run import RecordedRun
 from .trail import moment, tool_uses
 
 MAX_MARKDOWN, MAX_TEXT = 4_000, 1_000
@@ -37,7 +37,7 @@ _ROOM = ((60, 160, 1_200), (60, 60, 500), (30, 40, 300), (10, 30, 160))
 """Steps, characters of each, characters of an answer: the first that fit."""
 
 
-def card_markdown(run: Run, model: str | None, redactor: Redactor) -> str:
+def card_markdown(run: RecordedRun, model: str | None, redactor: Redactor) -> str:
     """The run as it stands now."""
     writer = _Writer(run, model, redactor)
     for steps, words, answer in _ROOM:
@@ -68,7 +68,7 @@ def _saved_size(text: str) -> int:
 
 
 class _Writer:
-    def __init__(self, run: Run, model: str | None, redactor: Redactor) -> None:
+    def __init__(self, run: RecordedRun, model: str | None, redactor: Redactor) -> None:
         self._run = run
         self._model = run.usage.model or run.context.model or model
         self._redactor = redactor

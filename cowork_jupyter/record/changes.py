@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..checkpoints import Change, Entry, FileDiff, Side
+from ..checkpoints import Change, FileDiff, FileEntry, Side
 from ..checkpoints.views import DiffKind, Read
 from ..domain.errors import CoworkError
 from ..tools.diff import Diff, diff
@@ -55,7 +55,7 @@ def _kind(change: Change) -> DiffKind:
     return "binary" if "file" in kinds else "link" if "link" in kinds else "folder"
 
 
-def _side(path: str, entry: Entry | None, read: Read) -> Side | None:
+def _side(path: str, entry: FileEntry | None, read: Read) -> Side | None:
     if entry is None:
         return None
     side = Side(
@@ -92,7 +92,7 @@ def _compare_contents(change: Change, read: Read, result: FileDiff) -> None:
     _put(result, diff(change.path, one, two))
 
 
-def _content(entry: Entry | None, read: Read) -> bytes | None:
+def _content(entry: FileEntry | None, read: Read) -> bytes | None:
     """The bytes to compare; nothing there is no bytes, what cannot be read is None."""
     if entry is None or entry.kind != "file":
         return b""

@@ -6,7 +6,7 @@ import re
 
 from ..domain.contexts import Initiator
 from .card_model import UserDecision
-from .run import Run
+from .run import RecordedRun
 
 EXECUTED: dict[Initiator, str] = {
     "person": "was approved",
@@ -19,12 +19,12 @@ _NOBODY = re.compile(r"[0-9a-f]{32}")
 """What Jupyter calls users who came with a token: it stands for no person."""
 
 
-def asked_by(run: Run) -> str:
+def asked_by(run: RecordedRun) -> str:
     """The name of whoever asked, if the server knows one."""
     return "" if _NOBODY.fullmatch(run.owner) else run.owner
 
 
-def decisions(run: Run) -> list[UserDecision]:
+def decisions(run: RecordedRun) -> list[UserDecision]:
     """The calls that the user has allowed or denied, oldest first."""
     return [
         UserDecision(

@@ -24,9 +24,9 @@ from ..store import CheckpointRecord
 from ..tools.base import Tool
 from .facts import Facts
 from .steps import Trace
-from .trail import Use, texts
+from .trail import LoggedUse, texts
 
-Changed = dict[str, list[Use]]
+Changed = dict[str, list[LoggedUse]]
 """Files, each with the calls that can have changed it."""
 
 _MADE_FOR_EACH_RUN = "find_tools"
@@ -55,7 +55,7 @@ class Deviation(BaseModel):
     checkpoint_ids: list[str] = []
 
 
-def only_looks(use: Use, tools: Mapping[str, Tool]) -> bool:
+def only_looks(use: LoggedUse, tools: Mapping[str, Tool]) -> bool:
     """Whether the tool changes nothing. Of one that is gone by now, nobody can say so."""
     if use.tool == _MADE_FOR_EACH_RUN:
         return True
@@ -245,7 +245,7 @@ def _skipped(trace: Trace) -> Iterator[Deviation]:
     )
 
 
-def _extra_tool_text(tool: str, uses: list[Use]) -> str:
+def _extra_tool_text(tool: str, uses: list[LoggedUse]) -> str:
     ran = [use for use in uses if use.ok]
     if not ran:
         return f"tried {tool}: {uses[-1].summary or 'it gave no result'}"
@@ -255,13 +255,13 @@ def _extra_tool_text(tool: str, uses: list[Use]) -> str:
     return f"also used {tool}{times}{said}{allowed}"
 
 
-def _shown_by(uses: list[Use], kind: DeviationKind, what: str, taken: list[str]) -> Deviation:
+def _shown_by(uses: list[LoggedUse], kind: DeviationKind, what: str, taken: list[str]) -> Deviation:
     shown = list(dict.fromkeys(one for use in uses for one in use.message_ids))
     return Deviation(kind=kind, what=what, message_ids=shown, checkpoint_ids=taken)
 
 
-def _grouped(pairs: Iterable[tuple[str, Use]]) -> dict[str, list[Use]]:
-    groups: dict[str, list[Use]] = {}
+def _grouped(pairs: Iterable[tuple[str, LoggedUse]]) -> dict[str, list[LoggedUse]]:
+    groups: dict[str, list[LoggedUse]] = {}
     for key, use in pairs:
         groups.setdefault(key, []).append(use)
     return groups

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from ..domain.contexts import StepStatus
 from ..domain.events import UsageCharged
-from .audit import Audit, Outside, StepAudit, Work
+from .audit import Audit, Outside, StepAudit, ToolWork
 from .decided import EXECUTED
 from .facts import Facts
 from .markdown import code, line, quote, table
@@ -116,7 +116,7 @@ def _verdict(step: StepAudit) -> str:
     return ", ".join(kinds) or as_planned
 
 
-def _work(work: Work) -> str:
+def _work(work: ToolWork) -> str:
     tools = [code(one.tool) + (f" ×{one.calls}" if one.calls > 1 else "") for one in work.tools]
     read = f"read {_names(work.files_read)}" if work.files_read else ""
     changed = f"changed {_names(work.files)}" if work.files else ""

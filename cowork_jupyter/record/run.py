@@ -14,7 +14,7 @@ from .withheld import withhold
 
 
 @dataclass(frozen=True)
-class Run:
+class RecordedRun:
     """The jobs of one card with all that belongs to them."""
 
     seq: int
@@ -106,14 +106,14 @@ def tasks_of(revision: PlanRevision, executions: list[Job]) -> list[Task]:
     return [done[key] for key in finished if key in done]
 
 
-def run_of(store: Store, job_id: str) -> Run:
+def run_of(store: Store, job_id: str) -> RecordedRun:
     """Read a card. The place comes first, so that whatever is stored meanwhile is told again."""
     as_of = now()
     seq = store.last_message_seq(store.job(job_id).context_id)
     job = store.job(job_id)
     others = [one for one in store.card_jobs(job_id) if one.id != job_id]
     ids = [job_id, *(one.id for one in others)]
-    return Run(
+    return RecordedRun(
         seq=seq,
         context=store.context(job.context_id),
         job=job,

@@ -14,7 +14,7 @@ from ..domain.moves import current_path
 from ..domain.plan import PlanStep
 from ..store import PlanRevision
 from .facts import Facts
-from .trail import Span, Use, Work
+from .trail import LoggedUse, Span, TaskTiming
 
 _OPEN = (StepStatus.PENDING, StepStatus.RUNNING, StepStatus.WAITING)
 
@@ -25,9 +25,9 @@ class Trace:
 
     step: PlanStep
     tasks: list[Task]
-    uses: list[Use] = field(default_factory=list)
+    uses: list[LoggedUse] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
-    work: list[Work] = field(default_factory=list)
+    work: list[TaskTiming] = field(default_factory=list)
 
     @property
     def is_done(self) -> bool:
@@ -78,7 +78,9 @@ class Trace:
         return [one for one in self.messages if one.message_type is kind]
 
 
-def traces_of(facts: Facts, uses: Iterable[Use], work: Mapping[str, Work]) -> dict[str, Trace]:
+def traces_of(
+    facts: Facts, uses: Iterable[LoggedUse], work: Mapping[str, TaskTiming]
+) -> dict[str, Trace]:
     """The steps of the plan by id, in the plan's order."""
     if facts.revision is None:
         return {}
@@ -125,7 +127,7 @@ def _carried_over(step: PlanStep, begun: list[Task]) -> list[Task]:
     return [one for one in begun if (one.step_id, one.description) == (step.id, step.action)][-1:]
 
 
-def _hand_out(facts: Facts, uses: Iterable[Use], traces: Mapping[str, Trace]) -> None:
+def _hand_out(facts: Facts, uses: Iterable[LoggedUse], traces: Mapping[str, Trace]) -> None:
     """Give every trace the messages and calls of its tasks."""
     by_task = {task.id: trace for trace in traces.values() for task in trace.tasks}
     for message in facts.messages:

@@ -29,7 +29,7 @@ _NOTHING_DONE = frozenset({"unknown_tool", "bad_parameters"})
 
 
 @dataclass
-class Use:
+class LoggedUse:
     """One call of a tool, and what came of it."""
 
     tool: str
@@ -84,10 +84,10 @@ class Use:
         return self.outcome.facts.diff or "" if self.outcome else ""
 
 
-def tool_uses(messages: Iterable[Message], moves: Sequence[FileMoved] = ()) -> list[Use]:
+def tool_uses(messages: Iterable[Message], moves: Sequence[FileMoved] = ()) -> list[LoggedUse]:
     """All calls, in order, each with its result; files by their names after these moves."""
-    uses: list[Use] = []
-    open_uses: dict[str, Use] = {}
+    uses: list[LoggedUse] = []
+    open_uses: dict[str, LoggedUse] = {}
     for message in messages:
         call_id = message.data.call_id if isinstance(message.data, CallData) else message.id
         if message.message_type is MessageType.TOOL_CALL:
@@ -105,15 +105,15 @@ def tool_uses(messages: Iterable[Message], moves: Sequence[FileMoved] = ()) -> l
     return uses
 
 
-def _use(message: Message) -> Use:
+def _use(message: Message) -> LoggedUse:
     match message.data:
         case ToolCallData(tool=str(tool)) | ToolResultData(tool=str(tool)) if tool:
-            return Use(tool, message, [message.id])
-    return Use("unknown", message, [message.id])
+            return LoggedUse(tool, message, [message.id])
+    return LoggedUse("unknown", message, [message.id])
 
 
 @dataclass
-class Work:
+class TaskTiming:
     """When one task was worked on. The time that it waited for the user does not count."""
 
     starts: list[Event] = field(default_factory=list)
@@ -168,12 +168,12 @@ class Work:
             self._since = None
 
 
-def work_by_task(events: Iterable[Event]) -> dict[str, Work]:
+def work_by_task(events: Iterable[Event]) -> dict[str, TaskTiming]:
     """What the events tell of each task."""
-    work: dict[str, Work] = {}
+    work: dict[str, TaskTiming] = {}
     for event in events:
         if event.task_id:
-            work.setdefault(event.task_id, Work()).read(event)
+            work.setdefault(event.task_id, TaskTiming()).read(event)
     return work
 
 

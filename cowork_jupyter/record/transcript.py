@@ -21,7 +21,7 @@ from ..domain.messages import ImagePart, Message, MessageType
 from .facts import Facts
 from .markdown import code, cut, fenced, line, plain, quote
 from .redactor import Redactor
-from .trail import Use, moment, tool_uses
+from .trail import LoggedUse, moment, tool_uses
 
 _RUN_CODE = {"command": "bash", "code": "python"}
 """Parameters that hold what a tool was told to run, and the language to show it in."""
@@ -63,7 +63,7 @@ class _Teller:
         self._told_last: dict[str | None, str] = {}
         """The last words of each task, so that they are not repeated as its result."""
 
-    def call(self, use: Use) -> str:
+    def call(self, use: LoggedUse) -> str:
         """One line, with the code that was run and the beginning of what it printed."""
         step = self._step(use.call)
         came = f": {line(use.summary)}" if use.ok else f" failed: {line(use.summary)}"
@@ -73,7 +73,7 @@ class _Teller:
         blocks = self._blocks(use)
         return "\n\n".join([told, *blocks]) + ("\n" if blocks else "")
 
-    def _blocks(self, use: Use) -> list[str]:
+    def _blocks(self, use: LoggedUse) -> list[str]:
         given = use.parameters
         blocks = [
             self._cut(given[name], _MAX_CODE, language)

@@ -27,7 +27,7 @@ class KernelDied(CoworkError):
     code = "kernel_died"
 
 
-class Line:
+class KernelLine:
     """One connection, with a session of its own: sharing the server's would mix up answers."""
 
     def __init__(self, manager: Any, client: AsyncKernelClient) -> None:
@@ -37,7 +37,7 @@ class Line:
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, manager: Any, *, listen: bool = False) -> AsyncIterator[Line]:
+    async def open(cls, manager: Any, *, listen: bool = False) -> AsyncIterator[KernelLine]:
         """A line that is closed in the end; one that listens hears all that a kernel tells."""
         facts = manager.get_connection_info(session=False)
         if not facts.get("shell_port"):

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..domain.errors import CoworkError, Unavailable
 from ..tools.kernel import inside
-from .kernel_line import Line, within
+from .kernel_line import KernelLine, within
 
 BUSY_AFTER = 0.2
 """Seconds in which a busy kernel must let us in; else it is said that it is busy."""
@@ -25,7 +25,7 @@ async def report_on(manager: Any, name: str | None) -> dict[str, Any]:
     """What our own code says about one variable of a kernel, or about all."""
     # A kernel that was quicker than the server's ear counts as starting until it runs again.
     busy = getattr(manager, "execution_state", "") == "busy"
-    async with Line.open(manager) as line:
+    async with KernelLine.open(manager) as line:
         try:
             subshell = await within(BUSY_AFTER if busy else PATIENCE, _enter(line))
             try:
@@ -40,7 +40,7 @@ async def report_on(manager: Any, name: str | None) -> dict[str, Any]:
     return _read(reply)
 
 
-async def _enter(line: Line) -> str | None:
+async def _enter(line: KernelLine) -> str | None:
     """A way in: a subshell if the kernel has them, else its turn between two cells."""
     info = await line.ask("kernel_info_request", channel="control")
     language = str(info.get("language_info", {}).get("name", ""))
@@ -59,7 +59,7 @@ async def _enter(line: Line) -> str | None:
     return None
 
 
-async def _leave(line: Line, subshell: str | None) -> None:
+async def _leave(line: KernelLine, subshell: str | None) -> None:
     """Leave no thread behind; the line must stay until that is heard."""
     if subshell is not None:
         content = {"subshell_id": subshell}
@@ -67,7 +67,7 @@ async def _leave(line: Line, subshell: str | None) -> None:
             await within(LEAVING, line.ask("delete_subshell_request", content, channel="control"))
 
 
-async def _evaluate(line: Line, subshell: str | None, name: str | None) -> dict[str, Any]:
+async def _evaluate(line: KernelLine, subshell: str | None, name: str | None) -> dict[str, Any]:
     content = {
         "code": "" if subshell is None else inside.quietly(),
         "silent": True,

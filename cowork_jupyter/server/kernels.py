@@ -17,12 +17,12 @@ from jupyter_core.utils import ensure_async
 from ..domain.errors import Conflict, InvalidInput
 from ..tools.kernel.outputs import Live, Outputs
 from ..tools.kernel.stall_detector import PATIENCE, StallDetector
-from ..tools.kernel.state import Code, Failure, Ran, Run, Show, Variable, Variables
+from ..tools.kernel.state import CellFailure, Code, CodeRun, Ran, Show, Variable, Variables
 from ..tools.notebook.state import Edit, OpenElsewhere
 from ..tools.notebook.stored import locate_notebook
 from ..workspace import Workspace
 from .kernel_choice import kernel_for
-from .kernel_line import KernelDied, Line
+from .kernel_line import KernelDied, KernelLine
 from .kernel_looking import report_on
 from .notebooks import ServerNotebooks
 from .open_elsewhere import ForeignSessions
@@ -79,7 +79,7 @@ class ServerKernels:
 
     # For tools
 
-    async def run(self, workspace: Workspace, run: Run) -> Ran:
+    async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
         """Run code behind all that the kernel has to do already.
 
         Whoever waits for it may go: what has been sent is then interrupted as soon as it runs,
@@ -118,7 +118,7 @@ class ServerKernels:
             # It is ended here also when it died; Jupyter must not start it again meanwhile.
             found.manager.stop_restarter()
             for code in codes:
-                ran = await self._take_anew(workspace, found, Run(place, Code(code.source)))
+                ran = await self._take_anew(workspace, found, CodeRun(place, Code(code.source)))
                 took(ran)
                 if ran.failure:
                     break
@@ -127,12 +127,12 @@ class ServerKernels:
             self._turns.pop(kernel_id, None)
             await ensure_async(manager.shutdown_kernel(kernel_id, now=True))
 
-    async def _take_anew(self, workspace: Workspace, found: _Found, run: Run) -> Ran:
+    async def _take_anew(self, workspace: Workspace, found: _Found, run: CodeRun) -> Ran:
         """Code that ends its kernel has failed like any other."""
         try:
             return await self._take_turn(workspace, found, run, _Started())
         except KernelDied:
-            return Ran(found.path, failure=Failure("KernelDied", "the kernel died"))
+            return Ran(found.path, failure=CellFailure("KernelDied", "the kernel died"))
 
     async def variables(self, workspace: Workspace, path: str) -> Variables:
         """What the user has made."""
@@ -202,12 +202,12 @@ class ServerKernels:
     # Running
 
     async def _take_turn(
-        self, workspace: Workspace, found: _Found, run: Run, started: _Started
+        self, workspace: Workspace, found: _Found, run: CodeRun, started: _Started
     ) -> Ran:
         turn = self._turns[found.kernel_id]
         if turn.locked():
             run.show(WAITING)
-        async with turn, Line.open(found.manager, listen=True) as line:
+        async with turn, KernelLine.open(found.manager, listen=True) as line:
             await line.listen()
             await _until_free(line, run.show)
             began = time.monotonic()
@@ -240,7 +240,7 @@ class ServerKernels:
         return ran
 
     async def _send(
-        self, workspace: Workspace, found: _Found, run: Run, line: Line
+        self, workspace: Workspace, found: _Found, run: CodeRun, line: KernelLine
     ) -> tuple[str, bool]:
         """Have the code run, by the tab if it is a cell of an open notebook; the request's id."""
         code = run.code
@@ -258,7 +258,7 @@ class ServerKernels:
         }
         return line.send("execute_request", content), False
 
-    async def _keep(self, workspace: Workspace, run: Run, ran: Ran) -> None:
+    async def _keep(self, workspace: Workspace, run: CodeRun, ran: Ran) -> None:
         """Put the outputs where they belong: into the notebook's file, or the tab that has it."""
         edit = Edit(
             "outputs",
@@ -271,7 +271,7 @@ class ServerKernels:
             await self._notebooks.change(workspace, run.path, edit)
 
 
-async def _until_free(line: Line, show: Show) -> None:
+async def _until_free(line: KernelLine, show: Show) -> None:
     """Wait behind what the kernel has to do already. To go away while waiting does no harm."""
     answer = asyncio.create_task(line.ask("kernel_info_request"))
     try:
@@ -284,7 +284,7 @@ async def _until_free(line: Line, show: Show) -> None:
 
 
 async def _follow(
-    line: Line, request: str, outputs: Outputs, started: _Started, detector: StallDetector
+    line: KernelLine, request: str, outputs: Outputs, started: _Started, detector: StallDetector
 ) -> None:
     """Gather what comes of a request until it has ended; interrupt it if nobody wants it."""
     interrupted = False

@@ -1,12 +1,12 @@
 """What the agent can do: each tool a typed function with permissions."""
 
-from .base import Parameters, Tool, ToolContext, ToolResult, tool
+from .base import Tool, ToolContext, ToolParameters, ToolResult, tool
 from .registry import ToolRegistry, default_tools
 
 __all__ = [
-    "Parameters",
     "Tool",
     "ToolContext",
+    "ToolParameters",
     "ToolRegistry",
     "ToolResult",
     "default_tools",

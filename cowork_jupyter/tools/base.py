@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .notebook.state import Notebooks
 
 
-class Parameters(BaseModel):
+class ToolParameters(BaseModel):
     """Base of every tool's parameters: strict about names, so typos reach the model."""
 
     model_config = ConfigDict(extra="forbid")
@@ -142,7 +142,7 @@ class Preview:
     """What it is about, as people call it, where its path does not say it: cell 3 of a.ipynb."""
 
 
-P = TypeVar("P", bound=Parameters)
+P = TypeVar("P", bound=ToolParameters)
 ToolFunction = Callable[[P, ToolContext], Awaitable[ToolResult]]
 PreviewFunction = Callable[[Any, ToolContext], Awaitable[Preview]]
 
@@ -155,7 +155,7 @@ class Tool:
     category: str
     description: str
     permissions: frozenset[Permission]
-    parameters: type[Parameters]
+    parameters: type[ToolParameters]
     run: Callable[[Any, ToolContext], Awaitable[ToolResult]]
     idempotent: bool = False
     """Whether running it again after a crash can do no harm."""

@@ -12,7 +12,7 @@ from ..domain.errors import Conflict, InvalidInput, NotFound
 from ..domain.roles import Permission
 from ..policy.visible import unspell
 from ..workspace import Place, Workspace, kind_of
-from .base import Parameters, Preview, ToolContext, ToolResult, tool
+from .base import Preview, ToolContext, ToolParameters, ToolResult, tool
 from .close_names import not_found
 from .diff import Diff, diff
 from .encoding import HEAD, UTF8, decode, is_binary
@@ -23,14 +23,14 @@ LARGE_REWRITE = 20
 """Lines that a change must remove, beside half of the file, to be called a rewrite."""
 
 
-class CreateFile(Parameters):
+class CreateFile(ToolParameters):
     """Where, and what is in it."""
 
     path: PathOf
     content: str = ""
 
 
-class UpdateFile(Parameters):
+class UpdateFile(ToolParameters):
     """Either one passage and what replaces it, or the whole new content."""
 
     path: PathOf
@@ -50,7 +50,7 @@ class UpdateFile(Parameters):
         return self
 
 
-class DeleteFile(Parameters):
+class DeleteFile(ToolParameters):
     """Which file or empty folder."""
 
     path: PathOf

@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from ..domain.errors import Forbidden, InvalidInput, NotFound
 from ..domain.roles import Permission
 from ..workspace import Place, Workspace, kind_of
-from .base import Parameters, ToolContext, ToolResult, tool
+from .base import ToolContext, ToolParameters, ToolResult, tool
 from .close_names import not_found
 from .encoding import HEAD, Encoding, bom_of, decode, is_binary, kind_of_binary
 from .lines import Lines, read_lines
@@ -29,7 +29,7 @@ PathOf = Annotated[str, Field(description="Path relative to the workspace.")]
 LineNumber = Annotated[int, Field(ge=1)]
 
 
-class ReadFile(Parameters):
+class ReadFile(ToolParameters):
     """Which file, and which lines of it."""
 
     path: PathOf
@@ -43,7 +43,7 @@ class ReadFile(Parameters):
         return self
 
 
-class GetFileInfo(Parameters):
+class GetFileInfo(ToolParameters):
     """Which file or folder."""
 
     path: PathOf

@@ -29,7 +29,7 @@ _NAME_GLOB = re.compile(r"[\w.*?-]*(?:\{[\w.*?,-]*\})?[\w.*?-]*")
 
 
 @dataclass(frozen=True)
-class Line:
+class FoundLine:
     """One line of a result."""
 
     document: Document
@@ -42,11 +42,11 @@ class Line:
 class Found:
     """What was found, in order."""
 
-    lines: list[Line]
+    lines: list[FoundLine]
     is_all: bool
 
     @property
-    def matches(self) -> list[Line]:
+    def matches(self) -> list[FoundLine]:
         """Without the context lines."""
         return [line for line in self.lines if line.is_match]
 
@@ -107,7 +107,7 @@ class _Stream:
         self._process = process
         self._documents: list[Document] = []
         self._starts: list[int] = []
-        self.lines: list[Line] = []
+        self.lines: list[FoundLine] = []
 
     def run(self, workspace: Workspace, paths: Iterable[str]) -> None:
         """Feed and read until the filter has had all, or enough."""
@@ -137,14 +137,14 @@ class _Stream:
                     pipe.write(b"\n")
                     line += 1
 
-    def _line(self, raw: bytes) -> Line:
+    def _line(self, raw: bytes) -> FoundLine:
         digits, mark, rest = _MARK.split(raw, maxsplit=1)
         number = int(digits)
         at = bisect_right(self._starts, number) - 1
         text = rest.decode("utf-8", "replace").removesuffix("\n")
         if len(text) > _MAX_SHOWN_LENGTH:
             text = f"{text[:_MAX_SHOWN_LENGTH]}…"
-        return Line(self._documents[at], number - self._starts[at] + 1, text, mark == b":")
+        return FoundLine(self._documents[at], number - self._starts[at] + 1, text, mark == b":")
 
 
 def _opened(pipe: IO[bytes] | None) -> IO[bytes]:
@@ -153,7 +153,7 @@ def _opened(pipe: IO[bytes] | None) -> IO[bytes]:
     return pipe
 
 
-def _limited(lines: list[Line], search: Search) -> Found:
+def _limited(lines: list[FoundLine], search: Search) -> Found:
     """No more matches than wanted, and only context of the same document as its match."""
     matches = [line for line in lines if line.is_match]
     wanted = matches[: search.most]

@@ -7,14 +7,14 @@ from typing import Annotated
 
 from pydantic import Field
 
-from .base import Parameters, Tool, ToolContext, ToolResult, tool
+from .base import Tool, ToolContext, ToolParameters, ToolResult, tool
 from .registry import ToolRegistry
 
 Search = Callable[[str, Sequence[Tool]], Mapping[str, str]]
 """Given a query and tools, the best of them: descriptions by name, best first."""
 
 
-class FindTools(Parameters):
+class FindTools(ToolParameters):
     """What is wanted."""
 
     query: Annotated[

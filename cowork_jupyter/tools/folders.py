@@ -10,8 +10,8 @@ from pydantic import Field
 
 from ..domain.errors import CoworkError, NotFound
 from ..domain.roles import Permission
-from ..workspace import Entry, IgnoreRules, Workspace
-from .base import Parameters, ToolContext, ToolResult, tool
+from ..workspace import IgnoreRules, ListedEntry, Workspace
+from .base import ToolContext, ToolParameters, ToolResult, tool
 from .close_names import not_found
 from .files import size_text
 
@@ -19,7 +19,7 @@ MAX_ENTRIES = 500
 MAX_IN_SUBFOLDER = 100
 
 
-class ListDirectory(Parameters):
+class ListDirectory(ToolParameters):
     """Which folder, and how deep to look."""
 
     path: Annotated[str, Field(description="Folder, relative to the workspace.")] = "."
@@ -63,7 +63,9 @@ class _Listing:
         self.files: list[str] = []
         """Paths of the files among them that git does not ignore."""
 
-    def lines(self, folder: str, entries: list[Entry], depth: int, level: int = 0) -> Iterator[str]:
+    def lines(
+        self, folder: str, entries: list[ListedEntry], depth: int, level: int = 0
+    ) -> Iterator[str]:
         """One line for each entry of this folder and, while deep enough, of those in it."""
         room = MAX_ENTRIES - self.shown
         shown = _folders_first(entries)[: min(room, MAX_IN_SUBFOLDER) if level else room]
@@ -82,7 +84,7 @@ class _Listing:
             more = len(entries) - len(shown)
             yield f"{indent}[{more:,} more in {folder}, not shown; list a sub-folder or use grep]"
 
-    def _entries(self, folder: str) -> list[Entry]:
+    def _entries(self, folder: str) -> list[ListedEntry]:
         try:
             with self._workspace.locate(folder) as place:
                 return place.entries()
@@ -90,11 +92,11 @@ class _Listing:
             return []
 
 
-def _folders_first(entries: list[Entry]) -> list[Entry]:
+def _folders_first(entries: list[ListedEntry]) -> list[ListedEntry]:
     return sorted(entries, key=lambda entry: (entry.kind != "folder", entry.name))
 
 
-def _described(entry: Entry) -> str:
+def _described(entry: ListedEntry) -> str:
     match entry.kind:
         case "folder":
             return f"{entry.name}/"

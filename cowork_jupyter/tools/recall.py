@@ -7,10 +7,10 @@ from typing import Annotated
 from pydantic import Field
 
 from ..domain.roles import Permission
-from .base import Parameters, Remark, ToolContext, ToolResult, tool
+from .base import Remark, ToolContext, ToolParameters, ToolResult, tool
 
 
-class Recall(Parameters):
+class Recall(ToolParameters):
     """What is looked for."""
 
     query: Annotated[

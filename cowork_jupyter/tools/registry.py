@@ -16,7 +16,7 @@ from ..domain.roles import AgentRole
 from ..policy.ceiling import check_ceiling
 from ..policy.rules import NETWORK
 from . import edits, files, folders, search, shell, symbols
-from .base import Parameters, Tool, ToolContext, ToolResult
+from .base import Tool, ToolContext, ToolParameters, ToolResult
 from .kernel import looking, running
 from .notebook import changing, creating, reading
 from .recall import recall
@@ -123,7 +123,7 @@ class _Growing(ToolRegistry):
         await self._prepare(role)
 
 
-def validated(tool: Tool, raw: dict[str, Any]) -> Parameters:
+def validated(tool: Tool, raw: dict[str, Any]) -> ToolParameters:
     """The parameters as the tool's own model, or one error that names each bad field."""
     try:
         json.dumps(raw, ensure_ascii=False).encode()

@@ -8,9 +8,9 @@ from typing import Annotated
 from pydantic import Field
 
 from ..domain.roles import Permission
-from .base import Parameters, ToolContext, ToolResult, tool
+from .base import ToolContext, ToolParameters, ToolResult, tool
 from .engine import find_engine
-from .find import Found, Line, Search, find
+from .find import Found, FoundLine, Search, find
 from .patterns import Pattern
 
 CODE_FILES = [
@@ -25,7 +25,7 @@ _MAX_RANKED = 1000
 Where = Annotated[str, Field(description="Folder or file, relative to the workspace.")]
 
 
-class Grep(Parameters):
+class Grep(ToolParameters):
     """A regular expression, and where to look for it."""
 
     pattern: Annotated[
@@ -45,7 +45,7 @@ class Grep(Parameters):
     context_lines: Annotated[int, Field(ge=0, le=20)] = 0
 
 
-class SearchCode(Parameters):
+class SearchCode(ToolParameters):
     """A piece of code to look for, literally."""
 
     text: Annotated[str, Field(min_length=1, max_length=10_000)]
@@ -92,16 +92,16 @@ async def search_code(parameters: SearchCode, context: ToolContext) -> ToolResul
     return _result(shown, lines, f"'{parameters.text}'")
 
 
-def _grep_line(line: Line) -> str:
+def _grep_line(line: FoundLine) -> str:
     return f"{line.document.label}:{line.number}{':' if line.is_match else '-'} {line.text}"
 
 
-def _ranked(lines: list[Line], text: str) -> list[Line]:
+def _ranked(lines: list[FoundLine], text: str) -> list[FoundLine]:
     """Files that define it first, then those that use it most; tests after what they test."""
     uses = Counter(line.document.path for line in lines)
     defines = {line.document.path for line in lines if _is_definition(line.text, text)}
 
-    def rank(line: Line) -> tuple[bool, bool, int, str]:
+    def rank(line: FoundLine) -> tuple[bool, bool, int, str]:
         path = line.document.path
         return (path not in defines, "test" in path.lower(), -uses[path], path)
 
@@ -115,7 +115,7 @@ def _is_definition(line: str, text: str) -> bool:
     )
 
 
-def _grouped(lines: list[Line]) -> list[str]:
+def _grouped(lines: list[FoundLine]) -> list[str]:
     """The lines under the name of their document."""
     out: list[str] = []
     label = None

@@ -20,7 +20,7 @@ from pydantic import Field
 from ..domain.errors import Forbidden
 from ..domain.roles import Permission
 from ..workspace.sandbox.sandbox import Launch
-from .base import Parameters, ToolContext, ToolResult, tool
+from .base import ToolContext, ToolParameters, ToolResult, tool
 from .environment import scrubbed
 
 MAX_OUTPUT = 8 * 1024 * 1024
@@ -33,7 +33,7 @@ GRACE = 0.1
 """Seconds between asking a process group to end and ending it: a cancel must be felt at once."""
 
 
-class ExecuteCommand(Parameters):
+class ExecuteCommand(ToolParameters):
     """A command line, where to run it, and for how long at most."""
 
     command: Annotated[
@@ -53,7 +53,7 @@ async def execute_command(parameters: ExecuteCommand, context: ToolContext) -> T
     It has no terminal and no input; what it leaves running is ended with it.
     """
     started = time.monotonic()
-    output = Output(context.output)
+    output = CommandOutput(context.output)
     timed_out = False
     undone: list[str] = []
     async with _started(parameters, context, undone) as (process, reader):
@@ -79,7 +79,7 @@ async def execute_command(parameters: ExecuteCommand, context: ToolContext) -> T
     )
 
 
-def _hints(process: Running, context: ToolContext, output: Output) -> str:
+def _hints(process: Running, context: ToolContext, output: CommandOutput) -> str:
     """What the model could not guess about a command that failed."""
     sandbox = context.sandbox
     if not process.returncode or sandbox is None or sandbox.kind == "none":
@@ -124,7 +124,7 @@ def command_line(command: str) -> list[str]:
     return [shutil.which("bash") or "/bin/sh", "-c", "--", command]
 
 
-class Output:
+class CommandOutput:
     """Output as it comes: passed on at once, and kept up to a limit."""
 
     def __init__(self, pass_on: Callable[[str], None], most: int = MAX_OUTPUT) -> None:
@@ -257,7 +257,7 @@ async def _pipe() -> AsyncIterator[tuple[asyncio.StreamReader, IO[bytes]]]:
         transport.close()
 
 
-async def _follow(process: Running, reader: asyncio.StreamReader, output: Output) -> None:
+async def _follow(process: Running, reader: asyncio.StreamReader, output: CommandOutput) -> None:
     """Pass output on until the command has ended and, for a moment more, what it left behind."""
     reading = asyncio.ensure_future(_read(reader, output))
     try:
@@ -268,7 +268,7 @@ async def _follow(process: Running, reader: asyncio.StreamReader, output: Output
         await asyncio.gather(reading, return_exceptions=True)
 
 
-async def _read(reader: asyncio.StreamReader, output: Output) -> None:
+async def _read(reader: asyncio.StreamReader, output: CommandOutput) -> None:
     while data := await reader.read(65536):
         output.add(data)
 

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from ..domain.roles import Permission
 from ..workspace import Workspace
-from .base import Parameters, ToolContext, ToolResult, tool
+from .base import ToolContext, ToolParameters, ToolResult, tool
 from .documents import Document, documents
 from .engine import find_engine
 from .find import Search, matching_files
@@ -29,7 +29,7 @@ _PYTHON_CELL_MAGICS = ("%%time", "%%timeit", "%%capture", "%%prun")
 _MAX = 200
 
 
-class SearchSymbol(Parameters):
+class SearchSymbol(ToolParameters):
     """A name, as `fit` or `Model.fit`."""
 
     name: Annotated[str, Field(pattern=r"^[^\W\d]\w*(\.[^\W\d]\w*)*$", max_length=500)]

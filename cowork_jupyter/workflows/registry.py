@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ..domain.errors import NotFound
 from ..domain.health import Problem
-from .templates import Listing
+from .templates import TemplateListing
 from .workflow import Workflow
 
 
@@ -46,7 +46,7 @@ class WorkflowRegistry(Mapping[str, Workflow]):
             raise ValueError(f"there is a workflow '{workflow.name}' already")
         self._workflows[workflow.name] = workflow
 
-    def together_with(self, listing: Listing) -> WorkflowRegistry:
+    def together_with(self, listing: TemplateListing) -> WorkflowRegistry:
         """These and the templates there are now, which cannot take a name from these."""
         whole = WorkflowRegistry(self.values())
         whole.problems = [*self.problems, *listing.problems]

@@ -33,7 +33,7 @@ def _nothing(_offer: Offer) -> bool:
 
 
 @dataclass
-class Listing:
+class TemplateListing:
     """Templates, and what is wrong with those left out."""
 
     items: list[Template] = field(default_factory=list)
@@ -51,11 +51,11 @@ class Templates:
     trusts: Callable[[Offer], bool] = _nothing
     """Whether the user trusts something that came with the workspace."""
 
-    def listing(self) -> Listing:
+    def listing(self) -> TemplateListing:
         """All that count now: the user's, then what they trust of the workspace's."""
         found, brought = _Reading("user", self.user, "."), self._brought()
         own = [template for template, _ in found.templates]
-        listing = Listing(own, [*found.problems, *brought.problems])
+        listing = TemplateListing(own, [*found.problems, *brought.problems])
         names = {one.name for one in own}
         for template, offer in brought.templates:
             if not self.trusts(offer):

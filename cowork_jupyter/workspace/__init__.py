@@ -4,15 +4,15 @@ from .fingerprint import fingerprint, has_changed
 from .globs import Glob
 from .guarded import GuardedWorkspace, Pin, mark_of
 from .ignore import IgnoreRules, visible_files
-from .place import Entry, Kind, Place, kind_of
+from .place import Kind, ListedEntry, Place, kind_of
 from .workspace import Workspace
 
 __all__ = [
-    "Entry",
     "Glob",
     "GuardedWorkspace",
     "IgnoreRules",
     "Kind",
+    "ListedEntry",
     "Pin",
     "Place",
     "Workspace",

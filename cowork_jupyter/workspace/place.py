@@ -36,7 +36,7 @@ def kind_of(mode: int) -> Kind:
 
 
 @dataclass(frozen=True)
-class Entry:
+class ListedEntry:
     """One entry of a folder."""
 
     name: str
@@ -111,7 +111,7 @@ class Place:
         finally:
             os.close(descriptor)
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[ListedEntry]:
         """What the folder holds, by name."""
         with self.open_folder() as folder, explained(self.path), os.scandir(folder) as found:
             return sorted(_entries(found), key=lambda entry: entry.name)
@@ -215,11 +215,11 @@ class Place:
             os.close(os.open(self.name, flags, dir_fd=self._folder))
 
 
-def _entries(found: Iterator[os.DirEntry[str]]) -> Iterator[Entry]:
+def _entries(found: Iterator[os.DirEntry[str]]) -> Iterator[ListedEntry]:
     for entry in found:
         with contextlib.suppress(FileNotFoundError):  # removed while we look
             info = entry.stat(follow_symlinks=False)
-            yield Entry(entry.name, kind_of(info.st_mode), info.st_size, info.st_mtime)
+            yield ListedEntry(entry.name, kind_of(info.st_mode), info.st_size, info.st_mtime)
 
 
 def _write_all(descriptor: int, data: bytes, like: os.stat_result | None = None) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from cowork_jupyter.guide.cells import Choices, Means, code_for
-from cowork_jupyter.guide.jobs import Job
+from cowork_jupyter.guide.jobs import GuideJob
 from cowork_jupyter.guide.tables import LINES_READ, table_of
 from tests.unit.kernel.kernels import kernel
 
@@ -70,7 +70,7 @@ def _million_rows(folder: Path) -> Iterator[Row]:
         table = table_of("big.csv", "".join(next(lines) for _ in range(LINES_READ)))
     assert table
     means = Means(frozenset({"pandas"}), in_notebook=False)
-    code = code_for(Job("profile", table), means, Choices(), {"big.csv": "big.csv"})
+    code = code_for(GuideJob("profile", table), means, Choices(), {"big.csv": "big.csv"})
     reading, _, _rest = code.partition("shown = ")
     _, only_read = _run(folder, reading)
     seconds, profiled = _run(folder, code)

@@ -22,7 +22,7 @@ from cowork_jupyter.llm.tokens import estimate_tokens
 from cowork_jupyter.server.kernels import ServerKernels
 from cowork_jupyter.server.notebooks import ServerNotebooks
 from cowork_jupyter.server.open_elsewhere import ForeignSessions
-from cowork_jupyter.tools.kernel.state import Code, Run
+from cowork_jupyter.tools.kernel.state import Code, CodeRun
 from cowork_jupyter.tools.notebook.stored import NotebookFiles
 from cowork_jupyter.workspace import Workspace
 
@@ -87,7 +87,7 @@ async def rows(manager: AsyncKernelManager, folder: Path) -> Any:
     workspace = Workspace(folder)
 
     async def run(code: str) -> None:
-        ran = await kernels.run(workspace, Run(NOTEBOOK, Code(code)))
+        ran = await kernels.run(workspace, CodeRun(NOTEBOOK, Code(code)))
         assert ran.failure is None, ran.failure
 
     await run("1")

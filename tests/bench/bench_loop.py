@@ -16,7 +16,7 @@ from typing import Any
 
 from cowork_jupyter.domain.contexts import JobStatus, Usage
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.llm.chunks import Chunk, Finished, Request, TextChunk, UsageChunk
+from cowork_jupyter.llm.chunks import Chunk, Finished, ModelRequest, TextChunk, UsageChunk
 from cowork_jupyter.llm.client import Model
 from cowork_jupyter.service import CoworkService
 from cowork_jupyter.tools.base import Tool, ToolContext, ToolResult
@@ -40,7 +40,7 @@ class InstantModel(Model):
         self.turns = turns
         self.asked: list[float] = []
 
-    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Chunk, None]:
         self.asked.append(time.perf_counter())
         turn = len(self.asked)
         call = f'{{"tool": "read_file", "parameters": {{"path": "{turn % 10}.py"}}}}'

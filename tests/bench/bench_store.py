@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cowork_jupyter.agents.budget import JobBudget
-from cowork_jupyter.agents.limits import Limits
+from cowork_jupyter.agents.limits import RunLimits
 from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.agents.model_session import HISTORY_TOKENS, ModelSession
 from cowork_jupyter.agents.user import Nobody
@@ -78,7 +78,7 @@ def shortened(store: Store, context_id: str, folder: Path) -> list[Message]:
     budget = JobBudget(Job(context_id=context_id), settings, log, Nobody())
     model = Model(base_url="http://localhost/v1", model="none")
     talk = ModelSession(
-        model=model, log=log, limits=Limits(settings), budget=budget, system="", frame=Frame("0")
+        model=model, log=log, limits=RunLimits(settings), budget=budget, system="", frame=Frame("0")
     )
     return talk._history()
 

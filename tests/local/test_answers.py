@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from cowork_jupyter.agents.agent import spec_of
-from cowork_jupyter.llm.chunks import Chunk, Finished, Request, TextChunk, UsageChunk
+from cowork_jupyter.llm.chunks import Chunk, Finished, ModelRequest, TextChunk, UsageChunk
 from cowork_jupyter.llm.protocols import ToolSpec, reply_schema, request_arguments
 from cowork_jupyter.llm.structured import FORMATS
 from cowork_jupyter.local.model import LocalModel
@@ -34,7 +34,7 @@ CHOOSE = ToolSpec(
 
 
 async def answer(model: LocalModel, **arguments: Any) -> list[Chunk]:
-    request = Request(GREETING, arguments={"temperature": 0, **arguments})
+    request = ModelRequest(GREETING, arguments={"temperature": 0, **arguments})
     return [chunk async for chunk in model.stream(request)]
 
 
@@ -83,7 +83,7 @@ async def test_who_stops_listening_stops_the_writing(model: LocalModel) -> None:
     began = asyncio.Event()
 
     async def listen() -> None:
-        request = Request(GREETING, arguments=endless)
+        request = ModelRequest(GREETING, arguments=endless)
         async with aclosing(model.stream(request)) as chunks:
             async for _ in chunks:
                 began.set()

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from cowork_jupyter.domain.errors import Unavailable
-from cowork_jupyter.llm.chunks import Chunk, Request, Restarted, TextChunk
+from cowork_jupyter.llm.chunks import Chunk, ModelRequest, Restarted, TextChunk
 from cowork_jupyter.local.model import LocalModel
 from cowork_jupyter.local.process import LOG_LINES
 from cowork_jupyter.local.server import LocalServer
@@ -23,7 +23,7 @@ from .conftest import CONTEXT, PATIENCE, SMALL, is_gone, serving, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-ENDLESS = Request(
+ENDLESS = ModelRequest(
     [{"role": "user", "content": "Say hello."}],
     arguments={"max_tokens": 1_500, "ignore_eos": True},
 )

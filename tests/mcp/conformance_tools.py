@@ -14,7 +14,7 @@ from cowork_jupyter.agents import progress
 from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.messages import ImagePart
 from cowork_jupyter.tools import registry
-from cowork_jupyter.tools.base import Parameters, ToolContext, ToolResult, tool
+from cowork_jupyter.tools.base import ToolContext, ToolParameters, ToolResult, tool
 
 RED_PIXEL = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8"
@@ -22,7 +22,7 @@ RED_PIXEL = (
 )
 
 
-class Nothing(Parameters):
+class Nothing(ToolParameters):
     """These take none."""
 
 
@@ -31,7 +31,7 @@ class address(BaseModel):  # noqa: N801 (the suite looks for this name)
     city: str = ""
 
 
-class Person(Parameters):
+class Person(ToolParameters):
     model_config = ConfigDict(
         json_schema_extra={"$schema": "https://json-schema.org/draft/2020-12/schema"}
     )

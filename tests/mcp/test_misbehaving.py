@@ -19,7 +19,7 @@ from cowork_jupyter.domain.replies import Question
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.mcp import client
 from cowork_jupyter.mcp.client import stdio
-from cowork_jupyter.mcp.client.connection import Connection
+from cowork_jupyter.mcp.client.connection import McpConnection
 from cowork_jupyter.mcp.client.servers import McpServers
 from cowork_jupyter.tools.registry import default_tools
 
@@ -299,7 +299,7 @@ async def test_a_program_or_a_variable_that_is_not_there_is_named(house: House) 
     )
     servers = house.servers()
 
-    async def why(connection: Connection) -> str:
+    async def why(connection: McpConnection) -> str:
         with pytest.raises(CoworkError) as failed:
             await connection.client()
         return failed.value.message

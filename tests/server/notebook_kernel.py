@@ -12,7 +12,7 @@ import pytest
 
 from cowork_jupyter.server import kernel_looking
 from cowork_jupyter.server.kernels import ServerKernels
-from cowork_jupyter.tools.kernel.state import Code, Ran, Run
+from cowork_jupyter.tools.kernel.state import Code, CodeRun, Ran
 from cowork_jupyter.workspace import Workspace
 
 from .api import PATIENCE as PATIENCE
@@ -67,12 +67,12 @@ class Place:
 
     async def run(self, code: str, **more: Any) -> Ran:
         async with asyncio.timeout(PATIENCE):
-            run = Run(NOTEBOOK, Code(code), self.shown.append, **more)
+            run = CodeRun(NOTEBOOK, Code(code), self.shown.append, **more)
             return await self.kernels.run(self.workspace, run)
 
     async def run_cell(self, cell_id: str, source: str) -> Ran:
         async with asyncio.timeout(PATIENCE):
-            run = Run(NOTEBOOK, Code(source, cell_id), self.shown.append)
+            run = CodeRun(NOTEBOOK, Code(source, cell_id), self.shown.append)
             return await self.kernels.run(self.workspace, run)
 
     async def value(self, expression: str) -> str:

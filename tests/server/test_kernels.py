@@ -18,7 +18,7 @@ from cowork_jupyter.server.kernels import WAITING
 from cowork_jupyter.tools.kernel import stall_detector as detector
 from cowork_jupyter.tools.kernel.outputs import MAX_TEXT
 from cowork_jupyter.tools.kernel.stall_detector import Ask, StallDetector
-from cowork_jupyter.tools.kernel.state import Code, Ran, Run
+from cowork_jupyter.tools.kernel.state import Code, CodeRun, Ran
 from tests.scripted import ScriptedServer, call, text
 
 from .api import Api
@@ -221,7 +221,7 @@ async def test_outputs_of_a_cell_in_a_closed_notebook_are_written_into_the_file(
     write_notebook(jp_root_dir / "closed.ipynb")
     async with asyncio.timeout(PATIENCE):
         for at, source in enumerate(CELLS):
-            run = Run("closed.ipynb", Code(source, f"c{at}"), start=True)
+            run = CodeRun("closed.ipynb", Code(source, f"c{at}"), start=True)
             ran = await place.kernels.run(place.workspace, run)
     assert ran.execution_count == 2
     cell = json.loads((jp_root_dir / "closed.ipynb").read_text())["cells"][1]
@@ -244,12 +244,12 @@ async def test_a_kernel_is_started_only_if_that_was_asked_for(
     place: Place, jp_root_dir: Path
 ) -> None:
     write_notebook(jp_root_dir / "other.ipynb")
-    run = Run("other.ipynb", Code("6 * 7"))
+    run = CodeRun("other.ipynb", Code("6 * 7"))
     with pytest.raises(CoworkError) as raised:
         await place.kernels.run(place.workspace, run)
     assert raised.value.code == "no_kernel"
     async with asyncio.timeout(PATIENCE):
-        started = Run("other.ipynb", Code("6 * 7"), start=True)
+        started = CodeRun("other.ipynb", Code("6 * 7"), start=True)
         ran = await place.kernels.run(place.workspace, started)
     assert ran.outputs[0]["data"]["text/plain"] == "42"
 
@@ -262,7 +262,7 @@ async def test_a_kernel_that_is_not_installed_is_named_and_not_tried(
     document["metadata"]["kernelspec"] = {"name": "missing", "display_name": "M", "language": "R"}
     (jp_root_dir / "other.ipynb").write_text(json.dumps(document))
     with pytest.raises(CoworkError, match="missing") as raised:
-        await place.kernels.run(place.workspace, Run("other.ipynb", Code("1"), start=True))
+        await place.kernels.run(place.workspace, CodeRun("other.ipynb", Code("1"), start=True))
     assert raised.value.code == "no_such_kernel"
 
 

@@ -12,7 +12,7 @@ import pytest
 from cowork_jupyter.domain.replies import Question
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.tools.base import ToolContext
-from cowork_jupyter.tools.kernel.state import Code, Run
+from cowork_jupyter.tools.kernel.state import Code, CodeRun
 from cowork_jupyter.tools.notebook.changing import LEAVE, WRITE
 from cowork_jupyter.tools.notebook.state import OpenElsewhere
 from cowork_jupyter.tools.registry import default_tools
@@ -137,7 +137,7 @@ async def test_a_kernel_that_we_started_ourselves_is_nobodys_document(
 ) -> None:
     path = save(root, notebook("one"))
     kernels = extension.service.factory.kernels
-    await kernels.run(Workspace(root), Run("n.ipynb", Code("1"), start=True))
+    await kernels.run(Workspace(root), CodeRun("n.ipynb", Code("1"), start=True))
     await use("insert_cell", path="n.ipynb", source="new")
     assert on_disk(path) == ["one", "new"]
 

@@ -15,7 +15,7 @@ from cowork_jupyter.domain.connection import BUILT_IN
 from cowork_jupyter.domain.errors import Conflict, InvalidInput
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.guide.model import GuideModel
-from cowork_jupyter.llm.chunks import Request, TextChunk
+from cowork_jupyter.llm.chunks import ModelRequest, TextChunk
 
 URL = "http://127.0.0.1:11434/v1"
 
@@ -136,7 +136,7 @@ async def test_agents_ask_whatever_is_connected_when_they_ask(settings: Settings
     connections = Connections(settings)
     current_model = CurrentModel(connections)
     assert current_model.name == GuideModel.name
-    request = Request([{"role": "user", "content": "Hello"}])
+    request = ModelRequest([{"role": "user", "content": "Hello"}])
     said = [one async for one in current_model.stream(request)]
     assert any(isinstance(one, TextChunk) for one in said)
     connections.choose(connections.proposed(URL, "qwen"))

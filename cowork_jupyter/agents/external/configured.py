@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from ...domain.plan import PlanStep
 from ...domain.roles import AgentRole
-from ...mcp.client.entry import Entry
+from ...mcp.client.entry import ServerEntry
 from ...policy.settings_file import SettingsFile
 
 MARK = "agent:"
@@ -23,7 +23,7 @@ class ExternalAgents:
     def __init__(self, settings: Path | None = None) -> None:
         self._file = SettingsFile(settings) if settings else None
 
-    def all(self) -> dict[str, Entry]:
+    def all(self) -> dict[str, ServerEntry]:
         """Those that can be started, by name."""
         found = self._file.content().get("agents", {}) if self._file else {}
         entries = found.items() if isinstance(found, dict) else ()
@@ -53,9 +53,9 @@ def agent_of(step: PlanStep) -> str:
     return named[0] if named else ""
 
 
-def _read(raw: object) -> Entry | None:
+def _read(raw: object) -> ServerEntry | None:
     try:
-        entry = Entry.model_validate(raw)
+        entry = ServerEntry.model_validate(raw)
     except ValidationError:
         return None
     return entry if entry.command and not entry.disabled else None

@@ -21,7 +21,7 @@ MAX_GARBAGE = 20
 _TAIL = 20
 
 
-class Lines:
+class JsonLines:
     """The SDK's transport, with limits."""
 
     def __init__(self, process: SupervisedProcess) -> None:
@@ -59,7 +59,7 @@ class Lines:
 @asynccontextmanager
 async def started(
     agent: Resolved, folder: str, environment: Mapping[str, str]
-) -> AsyncIterator[tuple[Lines, deque[str]]]:
+) -> AsyncIterator[tuple[JsonLines, deque[str]]]:
     """The running agent, and the last lines that it wrote about itself. At the end none is left."""
     variables = scrubbed(environment) | agent.env
     program = shutil.which(agent.command, path=variables.get("PATH"))
@@ -69,7 +69,7 @@ async def started(
     last: deque[str] = deque(maxlen=_TAIL)
     overhearing = asyncio.create_task(_overhear(process, last))
     try:
-        yield Lines(process), last
+        yield JsonLines(process), last
     finally:
         await asyncio.shield(process.end())
         overhearing.cancel()

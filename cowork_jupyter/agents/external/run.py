@@ -20,12 +20,12 @@ from ...domain.roles import AgentRole, Permission
 from ...llm.reply import read_reply
 from ...mcp.client.secrets import Resolved, VariableMissing, resolve
 from ..budget import Budget
-from ..limits import GO_ON, LimitReached, Limits, about_going_on
+from ..limits import GO_ON, LimitReached, RunLimits, about_going_on
 from ..log import RunLog
 from ..loop import Outcome
 from ..tool_runner import ToolRunner
 from .configured import MARK
-from .process import Lines, started
+from .process import JsonLines, started
 
 if TYPE_CHECKING:
     from acp.client import ClientSideConnection
@@ -63,7 +63,7 @@ class ExternalTask:
 
     async def run(self, text: str, budget: Budget) -> Outcome:
         """Let it work. Whatever it changes in the folder meanwhile, also by itself, is kept."""
-        limits = Limits(budget.settings)
+        limits = RunLimits(budget.settings)
         with limits.waiting():
             refusal = await budget.admit()
         if refusal:
@@ -100,7 +100,7 @@ class ExternalTask:
             why = f"The agent {self.agent} cannot be started: {error}."
             raise Unavailable(why, code="no_agent") from None
 
-    def _hands(self, log: RunLog, limits: Limits) -> ToolRunner:
+    def _hands(self, log: RunLog, limits: RunLimits) -> ToolRunner:
         factory = self.factory
         return ToolRunner(
             *(
@@ -124,7 +124,7 @@ class ExternalTask:
         return self.factory.recorder.around(use)
 
     async def _speak(
-        self, agent: Resolved, text: str, runner: ToolRunner, limits: Limits
+        self, agent: Resolved, text: str, runner: ToolRunner, limits: RunLimits
     ) -> Outcome:
         from acp import RequestError
         from acp.client import ClientSideConnection
@@ -151,7 +151,7 @@ class ExternalTask:
         bench: Workbench,
         folder: str,
         text: str,
-        limits: Limits,
+        limits: RunLimits,
     ) -> Outcome:
         from acp.helpers import text_block
 
@@ -183,7 +183,7 @@ class ExternalTask:
             return Outcome(text=said)
         return Outcome(JobStatus.FAILED, _ENDINGS.get(reason, str(reason)), said)
 
-    async def _check_time(self, limits: Limits, log: RunLog) -> None:
+    async def _check_time(self, limits: RunLimits, log: RunLog) -> None:
         """At the limit the user decides; it works on while they think about it."""
         try:
             limits.check_seconds()
@@ -200,7 +200,7 @@ def _broken_off(name: str, last: deque[str]) -> Unavailable:
     return Unavailable(f"{name} broke off.{words}", code="agent_failed")
 
 
-async def _closed(connection: ClientSideConnection, lines: Lines) -> None:
+async def _closed(connection: ClientSideConnection, lines: JsonLines) -> None:
     with suppress(Exception):
         await connection.close()
     await lines.close()

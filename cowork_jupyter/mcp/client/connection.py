@@ -18,7 +18,7 @@ from ...domain.errors import CoworkError, Unavailable
 from ...domain.redaction import Mask
 from ...tools.base import ToolContext
 from .entry import ServerConfig
-from .facts import ToolFacts
+from .facts import McpToolFacts
 from .ongoing import Ongoing
 from .secrets import resolve
 from .server_requests import Wishes
@@ -72,7 +72,7 @@ class ServerUnavailable(Unavailable):
     code = "mcp_server"
 
 
-class Connection:
+class McpConnection:
     """A server, running or not."""
 
     def __init__(
@@ -80,7 +80,7 @@ class Connection:
         config: ServerConfig,
         around: McpEnvironment,
         on_change: Callable[[], None],
-        tools: tuple[ToolFacts, ...] | None = None,
+        tools: tuple[McpToolFacts, ...] | None = None,
     ) -> None:
         self.config = config
         self.state: State = "idle"
@@ -303,7 +303,7 @@ class Connection:
         finally:
             following.cancel()
 
-    def _learn(self, tools: tuple[ToolFacts, ...]) -> None:
+    def _learn(self, tools: tuple[McpToolFacts, ...]) -> None:
         if tools != self.tools:
             self.tools = tools
             self._on_change()

@@ -48,7 +48,7 @@ class ToolChoice(BaseModel):
     disabled: bool = False
 
 
-class Entry(BaseModel):
+class ServerEntry(BaseModel):
     """One server, as written. Fields of other programs are none of our business: what lets
     them run tools unasked (`autoApprove` and the like) lets us do nothing.
     """
@@ -79,7 +79,7 @@ class ServerConfig:
     name: str
     source: Source
     kind: Kind
-    entry: Entry
+    entry: ServerEntry
 
     @property
     def slug(self) -> str:
@@ -124,7 +124,7 @@ def read_server(name: str, raw: object, source: Source) -> ServerConfig:
     return ServerConfig(name, source, kind, entry)
 
 
-def _read_entry(raw: object) -> Entry:
+def _read_entry(raw: object) -> ServerEntry:
     if not isinstance(raw, dict):
         raise ValueError("it is not an object")
     given: dict[str, Any] = dict(raw)
@@ -136,14 +136,14 @@ def _read_entry(raw: object) -> Entry:
     if given.get("enabled") is False:
         given["disabled"] = True
     try:
-        return Entry.model_validate(given)
+        return ServerEntry.model_validate(given)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))
         raise ValueError(f"'{place}': {first['msg'].lower()}") from None
 
 
-def _guessed(entry: Entry) -> Kind:
+def _guessed(entry: ServerEntry) -> Kind:
     """Old servers are known by their address."""
     if entry.command:
         return "stdio"

@@ -33,7 +33,7 @@ _HINTS = {
 
 
 @dataclass(frozen=True)
-class ToolFacts:
+class McpToolFacts:
     """One tool, in the server's own words."""
 
     name: str
@@ -51,7 +51,7 @@ class ToolFacts:
         return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def facts_of(tool: SdkTool, mask: Mask) -> ToolFacts:
+def facts_of(tool: SdkTool, mask: Mask) -> McpToolFacts:
     """What the server said, as far as it is within bounds, and without our secrets."""
     name, description = visible(tool.name), mask(tool.description or "")
     problem = ""
@@ -64,7 +64,7 @@ def facts_of(tool: SdkTool, mask: Mask) -> ToolFacts:
     claimed = tool.annotations
     told = {word: getattr(claimed, hint, None) for hint, word in _HINTS.items()}
     title: str = tool.title or (claimed.title if claimed else None) or ""
-    return ToolFacts(
+    return McpToolFacts(
         name=name[:MAX_NAME_LENGTH],
         description=description[:MAX_DESCRIPTION_LENGTH],
         schema={} if problem else mask.everywhere(tool.input_schema),
@@ -87,13 +87,13 @@ class KnownTools:
     def __init__(self, file: Path) -> None:
         self._file = file
 
-    def of(self, config: ServerConfig) -> tuple[ToolFacts, ...] | None:
+    def of(self, config: ServerConfig) -> tuple[McpToolFacts, ...] | None:
         """The tools of a server; None if it never ran, or was another one."""
         with contextlib.suppress(KeyError, TypeError, AttributeError):
-            return tuple(ToolFacts(**one) for one in self._read()[config.identity])
+            return tuple(McpToolFacts(**one) for one in self._read()[config.identity])
         return None
 
-    def keep(self, config: ServerConfig, tools: Iterable[ToolFacts], used: set[str]) -> None:
+    def keep(self, config: ServerConfig, tools: Iterable[McpToolFacts], used: set[str]) -> None:
         """Remember this; servers that are not configured any more are forgotten."""
         rest = {one: facts for one, facts in self._read().items() if one in used}
         content = {**rest, config.identity: [asdict(tool) for tool in tools]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 from ...policy.visible import visible
-from .connection import Connection
+from .connection import McpConnection
 from .results import Gathered
 
 MAX_LISTED = 500
@@ -36,7 +36,7 @@ class Prompt(BaseModel):
     arguments: list[PromptArgument] = []
 
 
-async def resources_of(connection: Connection) -> list[Resource]:
+async def resources_of(connection: McpConnection) -> list[Resource]:
     """The first of what can be read there."""
     async with connection.asking("The list of resources") as client:
         if client.server_capabilities.resources is None:
@@ -54,7 +54,7 @@ async def resources_of(connection: Connection) -> list[Resource]:
     ]
 
 
-async def read_resource(connection: Connection, uri: str) -> str:
+async def read_resource(connection: McpConnection, uri: str) -> str:
     """What stands there, as text; what is no text is named."""
     async with connection.asking("Reading a resource") as client:
         read = await client.read_resource(uri)
@@ -64,7 +64,7 @@ async def read_resource(connection: Connection, uri: str) -> str:
     return gathered.text
 
 
-async def prompts_of(connection: Connection) -> list[Prompt]:
+async def prompts_of(connection: McpConnection) -> list[Prompt]:
     """The prompts it has."""
     async with connection.asking("The list of prompts") as client:
         if client.server_capabilities.prompts is None:
@@ -88,7 +88,7 @@ async def prompts_of(connection: Connection) -> list[Prompt]:
     ]
 
 
-async def written_prompt(connection: Connection, name: str, arguments: dict[str, str]) -> str:
+async def written_prompt(connection: McpConnection, name: str, arguments: dict[str, str]) -> str:
     """The prompt with its values, for the user to read and to send."""
     async with connection.asking(f"The prompt {visible(name)[:100]}") as client:
         got = await client.get_prompt(name, arguments)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from ...llm.chunks import Finished, Request, TextChunk
+from ...llm.chunks import Finished, ModelRequest, TextChunk
 
 if TYPE_CHECKING:
     from mcp_types import CreateMessageRequestParams, CreateMessageResult, ErrorData
@@ -30,7 +30,7 @@ async def sample(
     if sum(len(one["content"]) for one in messages) > MAX_CHARACTERS:
         return ErrorData(code=INVALID_REQUEST, message="That is too long to be sampled.")
     text, reason = "", "endTurn"
-    request = Request(messages, arguments={"max_tokens": min(params.max_tokens, MAX_TOKENS)})
+    request = ModelRequest(messages, arguments={"max_tokens": min(params.max_tokens, MAX_TOKENS)})
     async with aclosing(model.stream(request)) as chunks:
         async for chunk in chunks:
             if isinstance(chunk, TextChunk):

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 from pydantic import ConfigDict, model_validator
 
 from ...policy.visible import visible
-from ...tools.base import Parameters
+from ...tools.base import ToolParameters
 
 MAX_NODES = 5_000
 """Parts of a schema, those that it refers to counted each time."""
@@ -29,7 +29,7 @@ _OWN_WORDS = frozenset({"description", "title"})
 _NOT_SHOWN = _LEFT_OUT | {"examples", "default", "$comment", "$id"}
 
 
-class ForeignParameters(Parameters):
+class ForeignParameters(ToolParameters):
     """Parameters as a server wants them. Each tool has a class of its own."""
 
     model_config = ConfigDict(extra="allow", defer_build=True)

@@ -18,7 +18,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from ..._version import __version__
 from ...domain.redaction import Mask
 from .entry import ServerConfig
-from .facts import MAX_TOOLS, ToolFacts, facts_of
+from .facts import MAX_TOOLS, McpToolFacts, facts_of
 from .secrets import Resolved
 from .stdio import Misbehaved, started
 from .tail import Tail
@@ -144,11 +144,11 @@ def take_results_as_they_are(client: Client) -> None:
     client.session.validate_tool_result = unchecked  # type: ignore[assignment,method-assign]
 
 
-async def list_tools(client: Client, mask: Mask) -> tuple[ToolFacts, ...]:
+async def list_tools(client: Client, mask: Mask) -> tuple[McpToolFacts, ...]:
     """All tools of a server, within bounds."""
     if client.server_capabilities.tools is None:
         return ()
-    found: list[ToolFacts] = []
+    found: list[McpToolFacts] = []
     cursor: str | None = None
     for _ in range(_MAX_PAGES):
         page = await client.list_tools(cursor=cursor)

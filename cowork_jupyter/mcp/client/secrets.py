@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from ...domain.redaction import HIDDEN, MIN_LENGTH
-from .entry import Entry
+from .entry import ServerEntry
 
 _REFERENCE = re.compile(r"\$\{(?:env:)?(?P<name>[A-Za-z_]\w*)(?::-(?P<default>[^}]*))?\}")
 _WORKSPACE = "workspaceFolder"
@@ -47,7 +47,7 @@ class Resolved:
         return shutil.which(command, path=self.env.get("PATH", os.environ.get("PATH")))
 
 
-def resolve(entry: Entry, environment: Mapping[str, str], workspace: str) -> Resolved:
+def resolve(entry: ServerEntry, environment: Mapping[str, str], workspace: str) -> Resolved:
     """Fill in what the entry takes from the environment: `${NAME}`, `${NAME:-default}`."""
     secrets: set[str] = set()
     known = {**environment, _WORKSPACE: workspace}
@@ -92,7 +92,7 @@ def _credentials(url: str) -> Iterable[str]:
             yield value
 
 
-def shown(entry: Entry) -> dict[str, Any]:
+def shown(entry: ServerEntry) -> dict[str, Any]:
     """An entry as it can be shown: references stay, values that may be secret do not."""
     told = entry.model_dump(mode="json", exclude_defaults=True)
     for part in ("env", "headers"):

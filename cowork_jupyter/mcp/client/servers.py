@@ -14,7 +14,7 @@ from ...policy.pins import Pins
 from ...policy.trust import Trust
 from ...tools.base import Tool
 from .configured import Configured, ConfiguredServers
-from .connection import Connection, McpEnvironment
+from .connection import McpConnection, McpEnvironment
 from .facts import KnownTools
 from .schema import get_ready
 from .tools import tool_name, tool_of
@@ -38,8 +38,8 @@ class McpServers:
         self.pins = pins
         self._around = around
         self._seen: tuple[Configured, ...] | None = None
-        self._connections: dict[str, Connection] = {}
-        self._retired: list[Connection] = []
+        self._connections: dict[str, McpConnection] = {}
+        self._retired: list[McpConnection] = []
         self._tools: Mapping[str, Tool] | None = None
         self._refused: dict[tuple[str, str], str] = {}
 
@@ -76,7 +76,7 @@ class McpServers:
 
     # For the user
 
-    def connection(self, name: str) -> Connection:
+    def connection(self, name: str) -> McpConnection:
         """A server that is in use."""
         self._follow()
         found = self._connections.get(name)
@@ -86,7 +86,7 @@ class McpServers:
             raise NotFound(f"The MCP server '{name[:100]}'{why}.")
         return found
 
-    def connection_of(self, one: Configured) -> Connection | None:
+    def connection_of(self, one: Configured) -> McpConnection | None:
         """The connection to a configured server, if it is in use."""
         self._follow()
         return self._connections.get(one.name) if one.in_use else None
@@ -132,7 +132,7 @@ class McpServers:
         if servers is self._seen:
             return
         self._seen = servers
-        before, now = self._connections, dict[str, Connection]()
+        before, now = self._connections, dict[str, McpConnection]()
         for one in servers:
             if one.in_use and one.config:
                 held = before.get(one.name)
@@ -141,7 +141,7 @@ class McpServers:
         self._retired += [one for one in before.values() if one not in now.values()]
         self._connections, self._tools = now, None
 
-    def _connect(self, one: Configured) -> Connection:
+    def _connect(self, one: Configured) -> McpConnection:
         assert one.config
         config = one.config
 
@@ -150,7 +150,7 @@ class McpServers:
             used = {each.config.identity for each in self._connections.values()}
             self._known.keep(config, connection.tools or (), used)
 
-        connection = Connection(config, self._around, learned, self._known.of(config))
+        connection = McpConnection(config, self._around, learned, self._known.of(config))
         return connection
 
     async def _follow_up(self) -> None:
@@ -177,7 +177,7 @@ class McpServers:
         return MappingProxyType(found)
 
 
-def _may_use(role: AgentRole, connection: Connection) -> bool:
+def _may_use(role: AgentRole, connection: McpConnection) -> bool:
     config = connection.config
     named = [config.permissions_for(""), *map(config.permissions_for, config.entry.tools)]
     return any(role.permits(one) for one in named)

@@ -10,8 +10,8 @@ from ...domain.errors import Conflict
 from ...policy.pins import Pins
 from ...policy.visible import visible
 from ...tools.base import Preview, Tool, ToolContext, ToolResult
-from .connection import Connection
-from .facts import ToolFacts
+from .connection import McpConnection
+from .facts import McpToolFacts
 from .results import result_of
 from .schema import ForeignParameters, parameters_of
 
@@ -34,7 +34,7 @@ def tool_name(server: str, tool: str) -> str:
     return f"{name[: MAX_NAME_LENGTH - 9]}_{hashlib.sha256(tool.encode()).hexdigest()[:8]}"
 
 
-def tool_of(connection: Connection, facts: ToolFacts, pins: Pins) -> Tool:
+def tool_of(connection: McpConnection, facts: McpToolFacts, pins: Pins) -> Tool:
     """One tool; ValueError says why it cannot be offered."""
     config = connection.config
     if facts.problem:
@@ -78,7 +78,7 @@ def described(server: str, words: str) -> str:
     return f"[the server {server} says: “{short}”]"
 
 
-def _about(connection: Connection, facts: ToolFacts, name: str, pins: Pins) -> list[str]:
+def _about(connection: McpConnection, facts: McpToolFacts, name: str, pins: Pins) -> list[str]:
     """For who has to decide: whose tool it is, what it claims, and what has changed."""
     config = connection.config
     where = {"stdio": "a program on this machine", "http": "the network", "sse": "the network"}

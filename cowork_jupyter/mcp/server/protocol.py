@@ -25,7 +25,7 @@ from mcp_types import Tool as McpTool
 from ..._version import __version__
 from ...domain.errors import CoworkError
 from ...domain.roles import Permission
-from ...tools.base import Parameters, Tool, ToolResult
+from ...tools.base import Tool, ToolParameters, ToolResult
 from .tool_host import Tell, ToolHost
 
 Context = ServerRequestContext[Any, Any]
@@ -86,7 +86,7 @@ def described(tool: Tool) -> McpTool:
 
 
 @cache
-def _schema_of(parameters: type[Parameters]) -> dict[str, Any]:
+def _schema_of(parameters: type[ToolParameters]) -> dict[str, Any]:
     return parameters.model_json_schema()
 
 

@@ -7,14 +7,14 @@ and a small one of our own for the plain part of the language. Only what both re
 from .analysis import analyse
 from .git import configures_git
 from .hosts import ANY_HOST, HOST
-from .model import Analysis, Effect, SimpleCommand
+from .model import Analysis, CommandEffect, SimpleCommand
 from .offer import is_always_allowable, matches_prefix
 
 __all__ = [
     "ANY_HOST",
     "HOST",
     "Analysis",
-    "Effect",
+    "CommandEffect",
     "SimpleCommand",
     "analyse",
     "configures_git",

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from .characters import character_doubts
-from .hidden import Hidden
+from .hidden import HiddenCommands
 from .hosts import ANY_HOST, hosts_of
 from .lexer import NotPlain, Phrase, Redirect, split
-from .model import Analysis, Effect, SimpleCommand
-from .options import Use
+from .model import Analysis, CommandEffect, SimpleCommand
+from .options import CommandUse
 from .programs import examine
 from .table import program_name
 from .tree import MISREAD, can_be_read, look
@@ -159,7 +159,7 @@ class _Gathering:
         if phrase.words and program_name(phrase.words[0].text) == "cd":
             self._change_folder(phrase.words[1:])
 
-    def _add_command(self, phrase: Phrase, use: Use) -> None:
+    def _add_command(self, phrase: Phrase, use: CommandUse) -> None:
         name = phrase.words[0]
         if phrase.assignments:
             use.doubts.append(_ASSIGNS)
@@ -168,18 +168,18 @@ class _Gathering:
         own = examine(phrase.words)
         use.join(own)
         words = tuple(word.text for word in phrase.words)
-        hidden = Hidden(self._inside)
+        hidden = HiddenCommands(self._inside)
         hidden.look_behind(words)
         for redirect in phrase.redirects:
             if redirect.operator.startswith("<<"):
                 hidden.told(name.text, redirect.body or redirect.target.text)
         if hidden.too_many:
             use.doubts.append(_TOO_DEEP)
-        proved = not use.doubts and use.effects == {Effect.READS}
+        proved = not use.doubts and use.effects == {CommandEffect.READS}
         behind = () if proved else hidden.found
         uses = [examine([Word(word, word) for word in argv]) for argv in behind]
         for inner in uses:
-            use.effects |= inner.effects - {Effect.UNKNOWN}
+            use.effects |= inner.effects - {CommandEffect.UNKNOWN}
             use.reads += inner.reads
             use.writes += inner.writes
         if program_name(name.text) == "git" and len(self.folders) > 1:
@@ -225,22 +225,30 @@ class _Gathering:
 
 
 def _hosts(
-    words: tuple[str, ...], use: Use, own: Use, uses: list[Use], behind: Iterable[tuple[str, ...]]
+    words: tuple[str, ...],
+    use: CommandUse,
+    own: CommandUse,
+    uses: list[CommandUse],
+    behind: Iterable[tuple[str, ...]],
 ) -> tuple[str, ...]:
     """Whom a command talks to, or the only one that it would run in turn."""
-    if Effect.NETWORK not in use.effects:
+    if CommandEffect.NETWORK not in use.effects:
         return ()
     inner = list(behind)
-    if not inner and Effect.NETWORK in own.effects:
+    if not inner and CommandEffect.NETWORK in own.effects:
         return hosts_of(words)
-    if len(inner) == 1 and Effect.NETWORK in uses[0].effects and "/" not in program_name(words[0]):
+    if (
+        len(inner) == 1
+        and CommandEffect.NETWORK in uses[0].effects
+        and "/" not in program_name(words[0])
+    ):
         return hosts_of(inner[0])
     seen = (host for argv in (words, *inner) for host in hosts_of(argv) if host != ANY_HOST)
     return _unique([*seen, ANY_HOST])
 
 
-def _redirected(redirects: list[Redirect]) -> Use:
-    use = Use()
+def _redirected(redirects: list[Redirect]) -> CommandUse:
+    use = CommandUse()
     for redirect in redirects:
         operator, target = redirect.operator, redirect.target
         if operator.startswith("<<"):
@@ -252,7 +260,7 @@ def _redirected(redirects: list[Redirect]) -> Use:
         if not target.literal or not target.text:
             use.doubts.append(_FILLED)
         elif target.text.startswith(("/dev/tcp/", "/dev/udp/")):
-            use.effects.add(Effect.NETWORK)
+            use.effects.add(CommandEffect.NETWORK)
             use.doubts.append("It opens a connection to another machine.")
         if target.text in _NOWHERE:
             continue
@@ -260,5 +268,5 @@ def _redirected(redirects: list[Redirect]) -> Use:
             use.reads.append(target.text)
         else:
             use.writes.append(target.text)
-            use.effects.add(Effect.WRITES)
+            use.effects.add(CommandEffect.WRITES)
     return use

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .model import Effect
-from .options import Flags, Use, glob_doubts, unknown_flag
+from .model import CommandEffect
+from .options import CommandUse, Flags, glob_doubts, unknown_flag
 from .words import Word
 
 _TAR = Flags(
@@ -17,26 +17,28 @@ _TAR = Flags(
 )
 
 
-def examine_tar(words: Sequence[Word]) -> Use:
+def examine_tar(words: Sequence[Word]) -> CommandUse:
     """Without a known mode it is taken to unpack."""
     given = list(words)
     if given and not given[0].text.startswith("-"):
         given[0] = Word("-" + given[0].text, given[0].source, given[0].quirks)
     parsed = _TAR.parse(given)
-    use = Use({Effect.READS}, doubts=[unknown_flag("tar", flag) for flag in parsed.unknown])
+    use = CommandUse(
+        {CommandEffect.READS}, doubts=[unknown_flag("tar", flag) for flag in parsed.unknown]
+    )
     use.doubts += glob_doubts(words)
     archives = [name for name in parsed.values("-f", "--file") if name != "-"]
     if any(":" in name for name in archives):
         use.doubts.append("The archive may be on another machine.")
     named = [word.text for word in parsed.operands]
     if parsed.has("-c", "-u", "--create"):
-        use.effects.add(Effect.WRITES)
+        use.effects.add(CommandEffect.WRITES)
         use.writes += archives
         use.reads += named
     elif parsed.has("-t", "--list"):
         use.reads += parsed.reads
     else:
-        use.effects.add(Effect.WRITES)
+        use.effects.add(CommandEffect.WRITES)
         use.reads += parsed.reads
         use.writes += parsed.writes or ["."]
         use.brings = not parsed.has("-O", "--to-stdout")
@@ -46,22 +48,24 @@ def examine_tar(words: Sequence[Word]) -> Use:
 _UNZIP = Flags("lvtpqod>jn", "")
 
 
-def examine_unzip(words: Sequence[Word]) -> Use:
+def examine_unzip(words: Sequence[Word]) -> CommandUse:
     """Unpacks, unless a flag says only to look."""
     parsed = _UNZIP.parse(words)
-    use = Use({Effect.READS}, doubts=[unknown_flag("unzip", flag) for flag in parsed.unknown])
+    use = CommandUse(
+        {CommandEffect.READS}, doubts=[unknown_flag("unzip", flag) for flag in parsed.unknown]
+    )
     use.doubts += glob_doubts(words)
     use.reads += [word.text for word in parsed.operands[:1]]
     if not parsed.has("-l", "-v", "-t", "-p"):
-        use.effects.add(Effect.WRITES)
+        use.effects.add(CommandEffect.WRITES)
         use.writes += parsed.writes or ["."]
         use.brings = True
     return use
 
 
-def examine_dd(words: Sequence[Word]) -> Use:
+def examine_dd(words: Sequence[Word]) -> CommandUse:
     """Its arguments are all `name=value`."""
-    use = Use({Effect.READS, Effect.WRITES}, doubts=glob_doubts(words))
+    use = CommandUse({CommandEffect.READS, CommandEffect.WRITES}, doubts=glob_doubts(words))
     for word in words:
         name, _, value = word.text.partition("=")
         if name in ("if", "of"):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from .model import Effect
+from .model import CommandEffect
 from .options import Flags, Operands, Program
 
-_WRITES = frozenset({Effect.WRITES})
-_DELETES = frozenset({Effect.DELETES, Effect.WRITES})
-_NETWORK = frozenset({Effect.NETWORK})
+_WRITES = frozenset({CommandEffect.WRITES})
+_DELETES = frozenset({CommandEffect.DELETES, CommandEffect.WRITES})
+_NETWORK = frozenset({CommandEffect.NETWORK})
 
 
 def _writer(short: str, long: str, operands: Operands = Operands.WRITE) -> Program:

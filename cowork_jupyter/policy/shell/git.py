@@ -16,14 +16,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .model import Effect, names
-from .options import NO_FLAGS, Flags, Parsed, Use, unknown_flag
+from .model import CommandEffect, names
+from .options import NO_FLAGS, CommandUse, Flags, Parsed, unknown_flag
 from .words import Word
 
-_R = frozenset({Effect.READS})
-_W = frozenset({Effect.WRITES})
-_H = frozenset({Effect.WRITES, Effect.GIT_HISTORY})
-_N = frozenset({Effect.NETWORK, Effect.WRITES})
+_R = frozenset({CommandEffect.READS})
+_W = frozenset({CommandEffect.WRITES})
+_H = frozenset({CommandEffect.WRITES, CommandEffect.GIT_HISTORY})
+_N = frozenset({CommandEffect.NETWORK, CommandEffect.WRITES})
 
 _DIFF_SHORT = "abDpusU:wWzM?C?B?O<S:G:lRX?"
 _DIFF_LONG = """
@@ -54,11 +54,11 @@ _LOG_LONG = (
 class SubCommand:
     """A sub-command: what it does plainly, and what some of its flags make of it."""
 
-    effects: frozenset[Effect]
+    effects: frozenset[CommandEffect]
     flags: Flags = NO_FLAGS
     history: tuple[str, ...] = ()
     """Flags that throw something away."""
-    operands_write: frozenset[Effect] | None = None
+    operands_write: frozenset[CommandEffect] | None = None
     """What it does when it has operands, where that differs (`git branch`, `git branch new`)."""
     listing: tuple[str, ...] = ()
     """Flags with which operands only choose what is shown."""
@@ -153,7 +153,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         ("--amend",),
     ),
     "mv": SubCommand(_W, Flags("fknv", "force dry-run verbose")),
-    "rm": SubCommand(_W | {Effect.DELETES}, Flags("rfnq", "cached force dry-run quiet")),
+    "rm": SubCommand(_W | {CommandEffect.DELETES}, Flags("rfnq", "cached force dry-run quiet")),
     "init": SubCommand(_W, Flags("qb:", "quiet bare initial-branch=")),
     "switch": SubCommand(
         _W,
@@ -170,7 +170,9 @@ SUB_COMMANDS: dict[str, SubCommand] = {
     "apply": SubCommand(_W, Flags("Rvp:", "check stat numstat reverse verbose cached index 3way")),
     "rebase": SubCommand(_H, Flags("", "abort continue skip onto= autostash root")),
     "reset": SubCommand(_H, Flags("qN", "soft mixed hard merge keep quiet")),
-    "clean": SubCommand(_H | {Effect.DELETES}, Flags("dfnqxXe:", "force dry-run quiet exclude=")),
+    "clean": SubCommand(
+        _H | {CommandEffect.DELETES}, Flags("dfnqxXe:", "force dry-run quiet exclude=")
+    ),
     "gc": SubCommand(_H, Flags("q", "quiet auto aggressive prune?")),
     "prune": SubCommand(_H, Flags("nv")),
     "update-ref": SubCommand(_H, Flags("dm:")),
@@ -189,7 +191,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         _N, Flags("qvb:o:n", "depth= branch= quiet verbose single-branch bare no-checkout")
     ),
     "ls-remote": SubCommand(
-        frozenset({Effect.NETWORK}), Flags("qht", "heads tags refs quiet exit-code symref")
+        frozenset({CommandEffect.NETWORK}), Flags("qht", "heads tags refs quiet exit-code symref")
     ),
 }
 _STASH_PUSH = Flags("um:kaqS", "message= include-untracked keep-index all quiet staged")
@@ -234,20 +236,20 @@ _CONFIG_READS = names("--get --get-all --get-regexp --list -l")
 _CONFIG_SCOPES = names("--global --local --system --show-origin --show-scope --name-only")
 
 
-def examine_git(words: Sequence[Word]) -> Use:
+def examine_git(words: Sequence[Word]) -> CommandUse:
     """What `git …` does; `words` begin behind the name."""
     rest = list(words)
     doubts = list[str]()
     while rest and rest[0].text.startswith("-"):
         flag = rest.pop(0).text
         if flag in ("--version", "-v") and not rest:
-            return Use(set(_R))
+            return CommandUse(set(_R))
         if flag not in ("--no-pager", "--no-optional-locks", "--literal-pathspecs"):
             doubts.append(f"The flag {flag} makes git follow other settings.")
         if flag in _VALUED:
             del rest[:1]
     if not rest:
-        return Use(set(_R), doubts=doubts)
+        return CommandUse(set(_R), doubts=doubts)
     name = rest.pop(0).text
     use = _examine_sub(name, rest)
     use.doubts = doubts + use.doubts
@@ -272,10 +274,10 @@ def configures_git(words: Sequence[str]) -> bool:
     return name in _CONFIGURES or any(flag in rest for flag in _FOLLOWS.get(name, ()))
 
 
-def _examine_sub(name: str, rest: list[Word]) -> Use:
+def _examine_sub(name: str, rest: list[Word]) -> CommandUse:
     texts = [word.text for word in rest]
     if name in _HISTORY_ANYHOW and (name != "reflog" or texts[:1] in _REFLOG_DROPS):
-        return Use(set(_H), doubts=[f"What git {name} would change is not looked into."])
+        return CommandUse(set(_H), doubts=[f"What git {name} would change is not looked into."])
     if name == "stash":
         action = "push" if not texts or texts[0].startswith("-") else rest.pop(0).text
         sub = STASH.get(action)
@@ -284,31 +286,31 @@ def _examine_sub(name: str, rest: list[Word]) -> Use:
     elif name in ("remote", "worktree", "submodule"):
         effects = _WORDS.get((name, *texts[:1])) if len(texts) < 3 else None
         if effects is not None and not (len(texts) == 2 and texts[0] == "-v"):
-            return Use(set(effects))
-        return Use(set(_W), doubts=[f"What git {name} does here is not known."])
+            return CommandUse(set(effects))
+        return CommandUse(set(_W), doubts=[f"What git {name} does here is not known."])
     else:
         sub = SUB_COMMANDS.get(name)
     if sub is None:
-        return Use({Effect.UNKNOWN}, doubts=[f"What git {name} does is not known."])
+        return CommandUse({CommandEffect.UNKNOWN}, doubts=[f"What git {name} does is not known."])
     return _examine_flags(name, sub, sub.flags.parse(rest), texts)
 
 
-def _examine_config(texts: list[str]) -> Use:
+def _examine_config(texts: list[str]) -> CommandUse:
     asks = [text for text in texts if text.startswith("-")]
     if any(text in _CONFIG_READS for text in asks) and set(asks) <= _CONFIG_READS | _CONFIG_SCOPES:
-        return Use(set(_R))
-    return Use(set(_W), doubts=["git's settings can name programs that git then runs."])
+        return CommandUse(set(_R))
+    return CommandUse(set(_W), doubts=["git's settings can name programs that git then runs."])
 
 
-def _examine_flags(name: str, sub: SubCommand, parsed: Parsed, texts: list[str]) -> Use:
-    use = Use(set(sub.effects), parsed.reads, parsed.writes)
+def _examine_flags(name: str, sub: SubCommand, parsed: Parsed, texts: list[str]) -> CommandUse:
+    use = CommandUse(set(sub.effects), parsed.reads, parsed.writes)
     use.doubts += [unknown_flag(f"git {name}", flag) for flag in parsed.unknown]
     operands = [word.text for word in parsed.operands]
     if sub.operands_write and operands and not parsed.has(*sub.listing):
         use.effects |= sub.operands_write
     if parsed.has(*sub.history):
         use.effects |= _H
-    if Effect.NETWORK in use.effects:
+    if CommandEffect.NETWORK in use.effects:
         if any("::" in operand for operand in operands):
             use.doubts.append("The address names a program that git would run.")
         if name == "push" and any(operand[:1] in ("+", ":") for operand in operands):
@@ -323,5 +325,5 @@ def _examine_flags(name: str, sub: SubCommand, parsed: Parsed, texts: list[str])
     if name in ("init", "clone") or parsed.has(*_FOLLOWS.get(name, ())):
         use.doubts.append("It writes git's settings, which can name programs that git runs.")
     stays = parsed.has(*_BRINGS_NOT.get(name, ())) and not (name == "checkout" and operands)
-    use.brings = name in _BRINGS and Effect.WRITES in use.effects and not stays
+    use.brings = name in _BRINGS and CommandEffect.WRITES in use.effects and not stays
     return use

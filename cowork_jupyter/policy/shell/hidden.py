@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from .git import without_globals
 from .lexer import ASSIGNMENT
-from .model import Effect
+from .model import CommandEffect
 from .options import ANYWHERE, Program
 from .running import SHELLS
 from .table import PROGRAMS, program_name
@@ -27,7 +27,7 @@ _PYTHON_FLAG = re.compile(r"([cmWX])(.*)", re.DOTALL)
 _TAKES_ASSIGNMENTS = frozenset(["env", "sudo", "doas"])
 
 
-class Hidden:
+class HiddenCommands:
     """Collects the commands behind a command, those behind them, and so on."""
 
     def __init__(self, read: Callable[[str], Iterable[Argv]]) -> None:
@@ -149,7 +149,7 @@ def _strings(name: str, rest: Argv) -> Iterator[str]:
     elif name == "alias":
         yield from (text.partition("=")[2] for text in rest if "=" in text)
     row = PROGRAMS.get(name)
-    flags = row.arguments(Effect.RUNS_PROGRAMS) if row and name != "find" else ()
+    flags = row.arguments(CommandEffect.RUNS_PROGRAMS) if row and name != "find" else ()
     for at, text in enumerate(rest):
         flag, equals, value = text.partition("=")
         if flag in flags and flag.startswith("-"):
@@ -159,7 +159,7 @@ def _strings(name: str, rest: Argv) -> Iterator[str]:
 
 
 def _find(name: str, rest: Sequence[str]) -> Iterator[Argv]:
-    runs = PROGRAMS[name].arguments(Effect.RUNS_PROGRAMS)
+    runs = PROGRAMS[name].arguments(CommandEffect.RUNS_PROGRAMS)
     for at, text in enumerate(rest):
         if text in runs:
             inner = list[str]()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .model import Effect
+from .model import CommandEffect
 from .options import Flags, Operands, Program
 
-_READS = frozenset({Effect.READS})
+_READS = frozenset({CommandEffect.READS})
 
 
 def _reader(

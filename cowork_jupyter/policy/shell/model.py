@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class Effect(str, Enum):
+class CommandEffect(str, Enum):
     """What a program does, as far as its name and its flags prove it."""
 
     READS = "reads"
@@ -37,7 +37,7 @@ class SimpleCommand:
     doubts: tuple[str, ...] = ()
     hidden: tuple[tuple[str, ...], ...] = ()
     """Commands that this one would run in turn. For deny rules; they never make it allowed."""
-    effects: frozenset[Effect] = frozenset({Effect.UNKNOWN})
+    effects: frozenset[CommandEffect] = frozenset({CommandEffect.UNKNOWN})
     writes_unnamed: bool = False
     """Whether it writes files that its words do not name."""
     brings: bool = False

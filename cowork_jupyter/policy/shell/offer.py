@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .model import Effect, SimpleCommand
+from .model import CommandEffect, SimpleCommand
 from .table import program_name, row_of
 
-_COMPUTES = frozenset({Effect.READS, Effect.RUNS_CODE})
-_RUNS = frozenset({Effect.RUNS_CODE, Effect.RUNS_PROGRAMS, Effect.INSTALLS})
+_COMPUTES = frozenset({CommandEffect.READS, CommandEffect.RUNS_CODE})
+_RUNS = frozenset({CommandEffect.RUNS_CODE, CommandEffect.RUNS_PROGRAMS, CommandEffect.INSTALLS})
 
 
 def is_always_allowable(command: SimpleCommand) -> bool:

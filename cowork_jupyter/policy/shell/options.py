@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 
-from .model import Effect
+from .model import CommandEffect
 from .powers import mentions
 from .words import Quirk, Word
 
@@ -42,10 +42,10 @@ class Operands(Enum):
 
 
 @dataclass
-class Use:
+class CommandUse:
     """What one use of a program does."""
 
-    effects: set[Effect] = field(default_factory=set)
+    effects: set[CommandEffect] = field(default_factory=set)
     reads: list[str] = field(default_factory=list)
     writes: list[str] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
@@ -55,9 +55,9 @@ class Use:
     @property
     def writes_unnamed(self) -> bool:
         """Whether it writes files that its words do not name."""
-        return self.brings or (Effect.WRITES in self.effects and not self.writes)
+        return self.brings or (CommandEffect.WRITES in self.effects and not self.writes)
 
-    def join(self, other: Use) -> None:
+    def join(self, other: CommandUse) -> None:
         """Add what `other` does."""
         self.effects |= other.effects
         self.reads += other.reads
@@ -175,7 +175,7 @@ NO_FLAGS = Flags()
 class Program:
     """A row of the table: all that is known about a program."""
 
-    effects: frozenset[Effect]
+    effects: frozenset[CommandEffect]
     """What it does whatever it is told."""
     flags: Flags | None = NO_FLAGS
     """Those that change nothing about that; any other asks. None if they are not looked at."""
@@ -184,7 +184,7 @@ class Program:
     """Whether it shows no contents, so that file patterns give nothing away."""
     most: int | None = None
     """How many operands it may have; a further one would be written to."""
-    more: Mapping[Effect, str] = field(default_factory=dict)
+    more: Mapping[CommandEffect, str] = field(default_factory=dict)
     """What options and sub-commands make of it."""
     tells: tuple[str, ...] = ()
     """Arguments with which it only tells something."""
@@ -193,20 +193,20 @@ class Program:
     wraps: int | None = None
     """How many operands precede a command that it runs; None if it runs none."""
     brings: bool = False
-    """As in `Use`."""
+    """As in `CommandUse`."""
     kept: bool = True
     """Whether “Always allow” says something: not for what runs whatever a file or a word says."""
 
-    def arguments(self, effect: Effect) -> list[str]:
+    def arguments(self, effect: CommandEffect) -> list[str]:
         """Options and sub-commands that make it do this."""
         return self.more.get(effect, "").split()
 
-    def examine(self, name: str, words: Sequence[Word]) -> Use:
+    def examine(self, name: str, words: Sequence[Word]) -> CommandUse:
         """What it does with these arguments."""
         texts = [word.text for word in words]
         if self._only_tells(words, " ".join(texts)):
-            return Use({Effect.READS})
-        use = Use(set(self.effects), brings=self.brings)
+            return CommandUse({CommandEffect.READS})
+        use = CommandUse(set(self.effects), brings=self.brings)
         for effect in self.more:
             if any(mentions(texts, argument) for argument in self.arguments(effect)):
                 use.effects.add(effect)
@@ -216,11 +216,11 @@ class Program:
         use.doubts += [unknown_flag(name, flag) for flag in parsed.unknown]
         if self.wraps is not None:
             if parsed.operands[self.wraps :] or parsed.unknown:
-                use.effects.add(Effect.RUNS_PROGRAMS)
+                use.effects.add(CommandEffect.RUNS_PROGRAMS)
             return use
-        use.join(Use(reads=parsed.reads, writes=parsed.writes))
+        use.join(CommandUse(reads=parsed.reads, writes=parsed.writes))
         if parsed.writes:
-            use.effects.add(Effect.WRITES)
+            use.effects.add(CommandEffect.WRITES)
         self._operands(name, parsed, use)
         if not self.globs and self.operands is not Operands.TEXT:
             use.doubts += glob_doubts(words)
@@ -232,7 +232,7 @@ class Program:
         told = bool(words) and words[0].text in self.tells
         return told and not self.tells_with.parse(words[1:]).unknown
 
-    def _operands(self, name: str, parsed: Parsed, use: Use) -> None:
+    def _operands(self, name: str, parsed: Parsed, use: CommandUse) -> None:
         operands = [word.text for word in parsed.operands]
         if self.most is not None and len(operands) > self.most:
             use.doubts.append(f"{name} would change something with “{operands[self.most]}”.")

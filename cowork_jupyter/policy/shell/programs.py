@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 from .git import examine_git
 from .lexer import ASSIGNMENT
-from .model import Effect, names
-from .options import Use
+from .model import CommandEffect, names
+from .options import CommandUse
 from .running import SHELLS
 from .special import SPECIAL
 from .table import program_name, row_of
@@ -24,7 +24,7 @@ _STORES = re.compile(r"%[-+ #0-9.*']*[hlLjzt]*n")
 _VERSION = frozenset([("--version",), ("-V",)])
 
 
-def examine(words: Sequence[Word]) -> Use:
+def examine(words: Sequence[Word]) -> CommandUse:
     """What the program does with these words, as far as they prove it."""
     name, rest = program_name(words[0].text), words[1:]
     texts = tuple(word.text for word in rest)
@@ -36,7 +36,7 @@ def examine(words: Sequence[Word]) -> Use:
     return use
 
 
-def _examine_known(name: str, rest: Sequence[Word]) -> Use:
+def _examine_known(name: str, rest: Sequence[Word]) -> CommandUse:
     if name == "git":
         return examine_git(rest)
     if name in SPECIAL:
@@ -44,7 +44,7 @@ def _examine_known(name: str, rest: Sequence[Word]) -> Use:
     row = row_of(name)
     if row:
         return row.examine(name, rest)
-    return Use({Effect.RUNS_CODE if "/" in name else Effect.UNKNOWN})
+    return CommandUse({CommandEffect.RUNS_CODE if "/" in name else CommandEffect.UNKNOWN})
 
 
 _WORD_DOUBTS = {

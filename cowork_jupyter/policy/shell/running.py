@@ -6,14 +6,14 @@ what some arguments make of it. Names of Python modules are here, too, for `pyth
 
 from __future__ import annotations
 
-from .model import Effect, names
+from .model import CommandEffect, names
 from .options import ANYWHERE, NO_FLAGS, Flags, Program
 
-_CODE = frozenset({Effect.RUNS_CODE})
-_PROGRAMS = frozenset({Effect.RUNS_CODE, Effect.RUNS_PROGRAMS})
-_REMOTE = frozenset({Effect.NETWORK, Effect.RUNS_CODE})
-_WRITES = frozenset({Effect.WRITES})
-_UNKNOWN = frozenset({Effect.UNKNOWN})
+_CODE = frozenset({CommandEffect.RUNS_CODE})
+_PROGRAMS = frozenset({CommandEffect.RUNS_CODE, CommandEffect.RUNS_PROGRAMS})
+_REMOTE = frozenset({CommandEffect.NETWORK, CommandEffect.RUNS_CODE})
+_WRITES = frozenset({CommandEffect.WRITES})
+_UNKNOWN = frozenset({CommandEffect.UNKNOWN})
 _VERSION = ("--version", "-V")
 _INSTALL = "install add update upgrade uninstall remove sync ci download wheel create -S i inject"
 
@@ -21,7 +21,7 @@ SHELLS = names("sh bash dash zsh ksh mksh ash fish csh tcsh rbash pwsh")
 
 
 def _runs(
-    effects: frozenset[Effect] = _CODE,
+    effects: frozenset[CommandEffect] = _CODE,
     *,
     tells: tuple[str, ...] = (),
     tells_with: Flags | None = None,
@@ -39,11 +39,11 @@ def _runs(
     What installs fetches, too, unless it is what was built here.
     """
     more = {
-        Effect.RUNS_PROGRAMS: runs,
-        Effect.WRITES: writes,
-        Effect.DELETES: deletes,
-        Effect.NETWORK: f"{sends} {installs}",
-        Effect.INSTALLS: f"{installs} {installs_built}",
+        CommandEffect.RUNS_PROGRAMS: runs,
+        CommandEffect.WRITES: writes,
+        CommandEffect.DELETES: deletes,
+        CommandEffect.NETWORK: f"{sends} {installs}",
+        CommandEffect.INSTALLS: f"{installs} {installs_built}",
     }
     return Program(
         effects,
@@ -79,7 +79,7 @@ _WRAPPERS: dict[str, Program] = {
     "env": Program(
         _CODE,
         Flags("iu:C:0v", "ignore-environment unset= chdir= null debug"),
-        more={Effect.RUNS_PROGRAMS: "-S --split-string"},
+        more={CommandEffect.RUNS_PROGRAMS: "-S --split-string"},
         tells=("",),
         wraps=0,
         kept=False,
@@ -259,7 +259,7 @@ _MODULES: dict[str, Program] = {
         """,
         _SERVER,
     ),
-    "ensurepip": _runs(frozenset({Effect.INSTALLS}) | _CODE),
+    "ensurepip": _runs(frozenset({CommandEffect.INSTALLS}) | _CODE),
     "spacy": _runs(installs="download"),
     **_rows("venv virtualenv compileall zipapp build lib2to3", _runs(_CODE | _WRITES)),
     **_rows(

@@ -6,17 +6,17 @@ import re
 from collections.abc import Callable, Sequence
 
 from .archives import examine_dd, examine_tar, examine_unzip
-from .model import Effect, names
-from .options import Flags, Use, glob_doubts, unknown_flag
+from .model import CommandEffect, names
+from .options import CommandUse, Flags, glob_doubts, unknown_flag
 from .table import PROGRAMS
 from .words import Word
 
-Examiner = Callable[[Sequence[Word]], Use]
+Examiner = Callable[[Sequence[Word]], CommandUse]
 
 
-def _free(_words: Sequence[Word]) -> Use:
+def _free(_words: Sequence[Word]) -> CommandUse:
     """Whatever is said to it, it only says or does nothing."""
-    return Use({Effect.READS})
+    return CommandUse({CommandEffect.READS})
 
 
 _FIND_PLAIN = names(
@@ -34,12 +34,13 @@ _FIND_VALUED = names(
     """
 )
 _FIND_RUNS, _FIND_DELETES, _FIND_WRITES = map(
-    PROGRAMS["find"].arguments, (Effect.RUNS_PROGRAMS, Effect.DELETES, Effect.WRITES)
+    PROGRAMS["find"].arguments,
+    (CommandEffect.RUNS_PROGRAMS, CommandEffect.DELETES, CommandEffect.WRITES),
 )
 
 
-def _find(words: Sequence[Word]) -> Use:
-    use = Use({Effect.READS}, doubts=glob_doubts(words))
+def _find(words: Sequence[Word]) -> CommandUse:
+    use = CommandUse({CommandEffect.READS}, doubts=glob_doubts(words))
     rest = [word.text for word in words]
     while rest and rest[0] in ("-H", "-L", "-P"):
         del rest[0]
@@ -53,16 +54,16 @@ def _find(words: Sequence[Word]) -> Use:
         if test in _FIND_VALUED and rest:
             rest.pop(0)
         elif test in _FIND_RUNS:
-            use.effects.add(Effect.RUNS_PROGRAMS)
+            use.effects.add(CommandEffect.RUNS_PROGRAMS)
             use.doubts.append("find would run a program for what it finds.")
             while rest and rest.pop(0) not in (";", "+"):
                 pass
         elif test in _FIND_DELETES:
-            use.effects |= {Effect.DELETES, Effect.WRITES}
+            use.effects |= {CommandEffect.DELETES, CommandEffect.WRITES}
             use.writes += use.reads
             use.doubts.append("find would delete what it finds.")
         elif test in _FIND_WRITES and rest:
-            use.effects.add(Effect.WRITES)
+            use.effects.add(CommandEffect.WRITES)
             use.writes.append(rest.pop(0))
             del rest[: test == "-fprintf"]
         else:
@@ -86,10 +87,12 @@ _SED_SAFE = re.compile(
 )
 
 
-def _sed(words: Sequence[Word]) -> Use:
+def _sed(words: Sequence[Word]) -> CommandUse:
     """Scripts can write (`w`) and run programs (`e`), so only commands that cannot are known."""
     parsed = _SED.parse(words)
-    use = Use({Effect.READS}, doubts=[unknown_flag("sed", flag) for flag in parsed.unknown])
+    use = CommandUse(
+        {CommandEffect.READS}, doubts=[unknown_flag("sed", flag) for flag in parsed.unknown]
+    )
     use.doubts += glob_doubts(words)
     files = [word.text for word in parsed.operands]
     scripts = parsed.values("-e", "--expression") or [files.pop(0) if files else ""]
@@ -98,7 +101,7 @@ def _sed(words: Sequence[Word]) -> Use:
             use.doubts.append(f"What the sed script “{script}” does is not known.")
     use.reads += files
     if parsed.has("-i", "--in-place"):
-        use.effects.add(Effect.WRITES)
+        use.effects.add(CommandEffect.WRITES)
         backups = parsed.values("-i", "--in-place")
         use.writes += [name + ending for name in files for ending in ("", *backups)]
         if any("/" in value or "*" in value for value in backups):
@@ -112,10 +115,12 @@ _AWK_DANGER = re.compile(
 )
 
 
-def _awk(words: Sequence[Word]) -> Use:
+def _awk(words: Sequence[Word]) -> CommandUse:
     """A whole language; harmless when nothing in the program could write, run or open."""
     parsed = _AWK.parse(words, permuted=False)
-    use = Use({Effect.READS}, doubts=[unknown_flag("awk", flag) for flag in parsed.unknown])
+    use = CommandUse(
+        {CommandEffect.READS}, doubts=[unknown_flag("awk", flag) for flag in parsed.unknown]
+    )
     use.doubts += glob_doubts(words)
     program, *files = [word.text for word in parsed.operands] or [""]
     if _AWK_DANGER.search(program):
@@ -128,9 +133,9 @@ _TEST_SIGNS = names("= == != -eq -ne -lt -le -gt -ge -nt -ot -ef -a -o ! ( )")
 _TEST_FLAG = re.compile(r"-[bcdefghkLNnOopGrSstuwxz]")
 
 
-def _test(words: Sequence[Word]) -> Use:
+def _test(words: Sequence[Word]) -> CommandUse:
     """`-v` and `-R` are left out: they compute the index of an array, which can run commands."""
-    use = Use({Effect.READS}, doubts=glob_doubts(words))
+    use = CommandUse({CommandEffect.READS}, doubts=glob_doubts(words))
     for word in words:
         text = word.text
         if text in _TEST_SIGNS or text == "]" or _TEST_FLAG.fullmatch(text):
@@ -144,8 +149,8 @@ def _test(words: Sequence[Word]) -> Use:
 _SET_SAFE = re.compile(r"[-+][eux]+|-[eux]*o|pipefail|errexit|nounset|xtrace")
 
 
-def _set(words: Sequence[Word]) -> Use:
-    use = Use({Effect.READS})
+def _set(words: Sequence[Word]) -> CommandUse:
+    use = CommandUse({CommandEffect.READS})
     if not words or not all(_SET_SAFE.fullmatch(word.text) for word in words):
         use.doubts.append("It changes how the shell reads what follows.")
     return use

@@ -14,16 +14,16 @@ from dataclasses import replace
 
 from .changing import CHANGING
 from .looking import LOOKING
-from .model import Effect
+from .model import CommandEffect
 from .options import NO_FLAGS, Program
 from .running import RUNNING
 from .telling import TELLING
 
-_READS = frozenset({Effect.READS})
-_RUNS = Effect.RUNS_PROGRAMS
+_READS = frozenset({CommandEffect.READS})
+_RUNS = CommandEffect.RUNS_PROGRAMS
 
 
-def _language(more: dict[Effect, str]) -> Program:
+def _language(more: dict[CommandEffect, str]) -> Program:
     """A program whose arguments are a language of their own; see `special`."""
     return Program(_READS, NO_FLAGS, more=more)
 
@@ -32,21 +32,21 @@ _LANGUAGES: dict[str, Program] = {
     "find": _language(
         {
             _RUNS: "-exec -execdir -ok -okdir",
-            Effect.DELETES: "-delete",
-            Effect.WRITES: "-fprint -fprint0 -fls -fprintf",
+            CommandEffect.DELETES: "-delete",
+            CommandEffect.WRITES: "-fprint -fprint0 -fls -fprintf",
         }
     ),
-    "sed": _language({Effect.WRITES: "-i --in-place"}),
+    "sed": _language({CommandEffect.WRITES: "-i --in-place"}),
     "tar": _language(
         {
             _RUNS: "--to-command -I --use-compress-program --rsh-command --info-script -F",
-            Effect.DELETES: "--remove-files",
+            CommandEffect.DELETES: "--remove-files",
         }
     ),
     "git": _language(
         {
             _RUNS: "-x --exec --extcmd --upload-pack --receive-pack -O --open-files-in-pager",
-            Effect.WRITES: "--output",
+            CommandEffect.WRITES: "--output",
         }
     ),
     **dict.fromkeys(("awk", "gawk", "mawk"), Program(_READS, NO_FLAGS, kept=False)),

@@ -8,18 +8,18 @@ from pydantic import Field
 
 from ...domain.errors import InvalidInput
 from ...domain.roles import Permission
-from ..base import Parameters, ToolContext, ToolResult, tool
+from ..base import ToolContext, ToolParameters, ToolResult, tool
 from .running import NotebookPath, kernel_path
 from .state import Variable
 
 
-class ListVariables(Parameters):
+class ListVariables(ToolParameters):
     """In whose kernel."""
 
     path: NotebookPath = None
 
 
-class InspectVariable(Parameters):
+class InspectVariable(ToolParameters):
     """Which variable, in whose kernel."""
 
     name: Annotated[str, Field(min_length=1, max_length=500, description="As in the code.")]

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..shell import Output
-from .state import Failure
+from ..shell import CommandOutput
+from .state import CellFailure
 
 MAX_TEXT = 1024 * 1024
 """Characters that are kept of what one run prints: the first and the last half of them."""
@@ -53,7 +53,7 @@ class Live:
 @dataclass
 class _Stream:
     name: str
-    text: Output
+    text: CommandOutput
 
 
 @dataclass
@@ -64,7 +64,7 @@ class Outputs:
     began: bool = False
     """Whether the kernel has come to it."""
     ended: bool = False
-    failure: Failure | None = None
+    failure: CellFailure | None = None
     execution_count: int | None = None
     omitted: int = 0
     _items: list[dict[str, Any] | _Stream] = field(default_factory=list)
@@ -100,7 +100,7 @@ class Outputs:
     def _print(self, name: str, text: str) -> None:
         last = self._items[-1] if self._items else None
         if not isinstance(last, _Stream) or last.name != name:
-            last = _Stream(name, Output(self.live.add, max(self._room, 2)))
+            last = _Stream(name, CommandOutput(self.live.add, max(self._room, 2)))
             if not self._has_place():
                 self.omitted += len(text)
                 return
@@ -139,7 +139,7 @@ def _as_output(one: dict[str, Any] | _Stream) -> dict[str, Any]:
     return one
 
 
-def _failure(content: Mapping[str, Any]) -> Failure:
+def _failure(content: Mapping[str, Any]) -> CellFailure:
     trace = _ANSI.sub("", "\n".join(map(str, content.get("traceback") or [])))
     # The outermost frame comes first: that of the code itself.
     found = _LINE.search(trace)
@@ -147,4 +147,4 @@ def _failure(content: Mapping[str, Any]) -> Failure:
     name, said = str(content.get("ename")), str(content.get("evalue"))
     if name == "StdinNotImplementedError":
         said = _NO_INPUT
-    return Failure(name, said, trace, line)
+    return CellFailure(name, said, trace, line)

@@ -9,12 +9,12 @@ from pydantic import Field
 from ...domain.errors import CoworkError, Forbidden, Interrupted, InvalidInput
 from ...domain.replies import Option, Question
 from ...domain.roles import Permission
-from ..base import Parameters, Preview, ToolContext, ToolResult, tool
+from ..base import Preview, ToolContext, ToolParameters, ToolResult, tool
 from ..notebook.outputs import MAX_LENGTH, described
 from ..notebook.pictures import pictures_in
 from ..notebook.reading import CellId
 from ..notebook.state import CellState, stale
-from .state import Code, Ran, Run
+from .state import Code, CodeRun, Ran
 
 GO_ON, INTERRUPT, STOP = "go_on", "interrupt", "stop"
 """What can be done about code in which nothing moves."""
@@ -28,7 +28,7 @@ StartKernel = Annotated[
 ]
 
 
-class RunCell(Parameters):
+class RunCell(ToolParameters):
     """Which cell."""
 
     path: NotebookPath = None
@@ -36,7 +36,7 @@ class RunCell(Parameters):
     start_kernel: StartKernel = False
 
 
-class RunCode(Parameters):
+class RunCode(ToolParameters):
     """What to run, and in whose kernel."""
 
     code: Annotated[str, Field(min_length=1, max_length=100_000)]
@@ -111,7 +111,7 @@ async def _run(
         answers.append(await context.ask(_about_waiting(name, seconds)))
         return answers[-1] == GO_ON
 
-    run = Run(path, code, context.output, parameters.start_kernel, stalled, context.mask)
+    run = CodeRun(path, code, context.output, parameters.start_kernel, stalled, context.mask)
     with context.waiting():
         ran = await context.kernels.run(context.workspace, run)
     if ran.stalled is None:

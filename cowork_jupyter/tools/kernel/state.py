@@ -23,7 +23,7 @@ class Code:
 
 
 @dataclass(frozen=True)
-class Failure:
+class CellFailure:
     """The exception that code ended with."""
 
     name: str
@@ -40,7 +40,7 @@ class Ran:
     path: str
     outputs: tuple[Mapping[str, Any], ...] = ()
     """As in a notebook file, bounded."""
-    failure: Failure | None = None
+    failure: CellFailure | None = None
     seconds: float = 0.0
     omitted: int = 0
     """Characters of output that were left out."""
@@ -89,7 +89,7 @@ Show = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Run:
+class CodeRun:
     """A request to run code in a notebook's kernel."""
 
     path: str
@@ -116,7 +116,7 @@ class Kernels(Protocol):
     def home(self) -> str:
         """What stands for the kernel of a conversation without a notebook; empty: it has none."""
 
-    async def run(self, workspace: Workspace, run: Run) -> Ran:
+    async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
         """Run code behind all that the kernel has to do already; being cancelled interrupts it."""
 
     async def run_anew(
@@ -139,7 +139,7 @@ class NoKernels:
 
     home = ""
 
-    async def run(self, workspace: Workspace, run: Run) -> Ran:  # noqa: ARG002
+    async def run(self, workspace: Workspace, run: CodeRun) -> Ran:  # noqa: ARG002
         """There is nothing to run it in."""
         raise _none_here()
 

@@ -18,7 +18,7 @@ from ...domain.errors import InvalidInput
 from ...domain.replies import Option, Question
 from ...domain.roles import Permission
 from ...policy.visible import unspell
-from ..base import Parameters, Preview, PreviewFunction, ToolContext, ToolResult, tool
+from ..base import Preview, PreviewFunction, ToolContext, ToolParameters, ToolResult, tool
 from ..diff import Diff, diff
 from ..files import PathOf
 from .editing import BY_PLACE, new_cell_id
@@ -35,7 +35,7 @@ After = Annotated[str | None, Field(description="Id of the cell behind which it 
 WRITE, LEAVE = "write", "leave"
 
 
-class _Placed(Parameters):
+class _Placed(ToolParameters):
     """Where a cell goes: behind another, or to a place by number."""
 
     path: PathOf
@@ -56,7 +56,7 @@ class InsertCell(_Placed):
     cell_type: CellType = "code"
 
 
-class EditCell(Parameters):
+class EditCell(ToolParameters):
     """A cell and the whole of what it holds afterwards."""
 
     path: PathOf
@@ -78,7 +78,7 @@ class MoveCell(_Placed):
         return self
 
 
-class DeleteCell(Parameters):
+class DeleteCell(ToolParameters):
     """A cell that goes."""
 
     path: PathOf
@@ -189,7 +189,7 @@ async def _deletion(parameters: DeleteCell, context: ToolContext) -> _Planned:
 
 
 def _preview_of(plan: Callable[[Any, ToolContext], Awaitable[_Planned]]) -> PreviewFunction:
-    async def preview(parameters: Parameters, context: ToolContext) -> Preview:
+    async def preview(parameters: ToolParameters, context: ToolContext) -> Preview:
         return (await plan(parameters, context)).preview()
 
     return preview

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ...domain.errors import Conflict, InvalidInput
 from ...domain.roles import Permission
 from ...workspace import Workspace
-from ..base import Parameters, Preview, ToolContext, ToolResult, tool
+from ..base import Preview, ToolContext, ToolParameters, ToolResult, tool
 from ..diff import diff
 from ..files import PathOf
 from ..notebooks import is_notebook
@@ -27,7 +27,7 @@ class NewCell(BaseModel):
     cell_type: CellType = "code"
 
 
-class CreateNotebook(Parameters):
+class CreateNotebook(ToolParameters):
     """Where, for which kernel, and what is in it."""
 
     path: PathOf

@@ -16,7 +16,7 @@ _MAGIC = re.compile(r"^(\s*)(?:([\w., ]+?)\s*=\s*)?[%!].*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Hidden:
+class HiddenFindings:
     """One thing that cannot be seen by reading the notebook from top to bottom."""
 
     kind: Literal["out_of_order", "defined_later", "undefined"]
@@ -37,13 +37,13 @@ class _Names:
     """Whether it imports names that cannot be known."""
 
 
-def hidden_state(cells: Sequence[CellState]) -> list[Hidden]:
+def hidden_state(cells: Sequence[CellState]) -> list[HiddenFindings]:
     """Cells that ran out of order, and names that no cell above them defines."""
     code = [cell for cell in cells if cell.cell_type == "code"]
     return [*_out_of_order(cells), *_missing_names(code)]
 
 
-def _out_of_order(cells: Sequence[CellState]) -> Iterator[Hidden]:
+def _out_of_order(cells: Sequence[CellState]) -> Iterator[HiddenFindings]:
     highest, before = 0, 0
     for number, cell in enumerate(cells, 1):
         count = cell.execution_count
@@ -51,12 +51,12 @@ def _out_of_order(cells: Sequence[CellState]) -> Iterator[Hidden]:
             continue
         if count < highest:
             said = f"It ran as [{count}], before cell {before} above it, which ran as"
-            yield Hidden("out_of_order", cell.id, f"{said} [{highest}].")
+            yield HiddenFindings("out_of_order", cell.id, f"{said} [{highest}].")
         else:
             highest, before = count, number
 
 
-def _missing_names(cells: Sequence[CellState]) -> Iterator[Hidden]:
+def _missing_names(cells: Sequence[CellState]) -> Iterator[HiddenFindings]:
     names = [one for cell in cells if (one := _names_of(cell)) is not None]
     if len(names) < len(cells) or any(one.everything for one in names):
         return  # somewhere are names that cannot be known, so nothing is said about any
@@ -68,10 +68,10 @@ def _missing_names(cells: Sequence[CellState]) -> Iterator[Hidden]:
                 continue
             if name in anywhere:
                 said = f"It uses '{name}', which only a cell below it defines."
-                yield Hidden("defined_later", one.cell.id, said, name)
+                yield HiddenFindings("defined_later", one.cell.id, said, name)
             else:
                 said = f"It uses '{name}', which no cell defines."
-                yield Hidden("undefined", one.cell.id, said, name)
+                yield HiddenFindings("undefined", one.cell.id, said, name)
         known |= one.made
 
 

@@ -11,7 +11,7 @@ from pydantic import Field
 from ...domain.errors import InvalidInput
 from ...domain.messages import ImagePart
 from ...domain.roles import Permission
-from ..base import Parameters, ToolContext, ToolResult, tool
+from ..base import ToolContext, ToolParameters, ToolResult, tool
 from ..files import PathOf
 from .outputs import MAX_LENGTH, described
 from .pictures import KINDS, pictures_in
@@ -26,7 +26,7 @@ _HOW_TO_SEE = "[a cell that is read alone, by cell_id, comes with its pictures]"
 CellId = Annotated[str, Field(min_length=1, description="As read_notebook shows it.")]
 
 
-class ReadNotebook(Parameters):
+class ReadNotebook(ToolParameters):
     """Which notebook, and which of its cells."""
 
     path: PathOf

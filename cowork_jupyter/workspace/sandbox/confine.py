@@ -19,7 +19,7 @@ from .kernel import (
 )
 from .landlock import restrict_self
 from .namespaces import arrange, enter
-from .orders import Descriptors, Limits, Orders
+from .orders import Descriptors, Orders, ProcessLimits
 from .seccomp import install_filter
 from .sockets import watch
 
@@ -100,7 +100,7 @@ def _process_limit(orders: Orders) -> int:
     return orders.limits.processes + int(running)
 
 
-def _limit(limits: Limits, processes: int) -> None:
+def _limit(limits: ProcessLimits, processes: int) -> None:
     # Not the address space: many programs reserve far more of that than they ever use.
     wanted = {
         resource.RLIMIT_CORE: 0,

@@ -9,7 +9,7 @@ from .namespaces import Bind, Namespaces
 
 
 @dataclass(frozen=True)
-class Limits:
+class ProcessLimits:
     """How much a command may use. The kernel counts the first two for each process."""
 
     memory: int
@@ -26,7 +26,7 @@ class Orders:
 
     arguments: list[str]
     environment: dict[str, str]
-    limits: Limits
+    limits: ProcessLimits
     root: str
     """The workspace's path."""
     folder: str = "."
@@ -53,7 +53,7 @@ class Orders:
         """As received."""
         raw = json.loads(text)
         binds = [Bind(*bind) for bind in raw.pop("binds")]
-        return cls(**raw | {"limits": Limits(**raw["limits"]), "binds": binds})
+        return cls(**raw | {"limits": ProcessLimits(**raw["limits"]), "binds": binds})
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from .autorun import NOTHING_OPENED, Opened
 from .bubblewrap import bubblewrap_program, is_set_user_id, wrapped
 from .landlock import landlock_version
 from .namespaces import Bind
-from .orders import Descriptors, Limits, Orders
+from .orders import Descriptors, Orders, ProcessLimits
 from .places import Places, find_places, homes_here, withheld
 from .promises import Powers, missing, promises
 from .running import ConfinedCommand, Launcher
@@ -229,9 +229,9 @@ class Sandbox:
         return find_places(str(workspace.root), homes_here(os.environ), private, programs)
 
     @cached_property
-    def _limits(self) -> Limits:
+    def _limits(self) -> ProcessLimits:
         settings = self._settings
-        return Limits(
+        return ProcessLimits(
             memory=settings.sandbox_memory_mb * _MEBIBYTE or _machine_memory() // 2,
             file_size=settings.sandbox_file_mb * _MEBIBYTE,
             processes=settings.sandbox_processes,

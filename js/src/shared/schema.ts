@@ -45,19 +45,19 @@ export interface components {
         AgentRole: "planner" | "actor" | "commander" | "designer" | "reviewer" | "tester";
         /**
          * Answer
-         * @description `POST questions/{id}/answer`.
-         */
-        "Answer-Input": {
-            value: string;
-        };
-        /**
-         * Answer
          * @description Which question is answered, and how.
          */
-        "Answer-Output": {
+        Answer: {
             label: string;
             question: string;
             question_id: string;
+            value: string;
+        };
+        /**
+         * AnswerBody
+         * @description `POST questions/{id}/answer`.
+         */
+        AnswerBody: {
             value: string;
         };
         /**
@@ -580,25 +580,6 @@ export interface components {
             limit?: number;
             /** @default null */
             notebook?: string | null;
-        };
-        /**
-         * PromptList
-         * @description The prompts of a server.
-         */
-        cowork_jupyter__api__api_mcp__PromptList: {
-            items: components["schemas"]["Prompt"][];
-            /** @default null */
-            next: null;
-        };
-        /**
-         * PromptList
-         * @description All base prompts, and what is wrong with those left out.
-         */
-        cowork_jupyter__api__api_prompts__PromptList: {
-            items: components["schemas"]["BasePrompt"][];
-            /** @default null */
-            next: null;
-            problems: components["schemas"]["Problem"][];
         };
         /**
          * Data
@@ -1134,6 +1115,15 @@ export interface components {
          */
         KernelAnswer: {
             notebook: string | null;
+        };
+        /**
+         * McpPromptList
+         * @description The prompts of a server.
+         */
+        McpPromptList: {
+            items: components["schemas"]["Prompt"][];
+            /** @default null */
+            next: null;
         };
         /**
          * McpServer
@@ -1914,6 +1904,16 @@ export interface components {
             name: string;
             /** @default false */
             required: boolean;
+        };
+        /**
+         * PromptList
+         * @description All base prompts, and what is wrong with those left out.
+         */
+        PromptList: {
+            items: components["schemas"]["BasePrompt"][];
+            /** @default null */
+            next: null;
+            problems: components["schemas"]["Problem"][];
         };
         /**
          * PromptQuery
@@ -2804,7 +2804,7 @@ export interface components {
          */
         TextData: {
             /** @default null */
-            answer?: components["schemas"]["Answer-Output"] | null;
+            answer?: components["schemas"]["Answer"] | null;
             /** @default null */
             approved_revision?: number | null;
             /** @default null */

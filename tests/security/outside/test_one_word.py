@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 
 from cowork_jupyter.policy.paths import AnchorDirs
 from cowork_jupyter.policy.rules import Effect as Answer
-from cowork_jupyter.policy.shell import Effect, analyse, is_always_allowable
+from cowork_jupyter.policy.shell import CommandEffect, analyse, is_always_allowable
 from cowork_jupyter.policy.shell.git import STASH, SUB_COMMANDS
 from cowork_jupyter.policy.shell.options import Flags, Program
 from cowork_jupyter.policy.shell.table import PROGRAMS
 
 from .decisions import decided, grounds_in
 
-BEYOND = set(Effect) - {Effect.READS, Effect.RUNS_CODE, Effect.UNKNOWN}
+BEYOND = set(CommandEffect) - {CommandEffect.READS, CommandEffect.RUNS_CODE, CommandEffect.UNKNOWN}
 PYTHON = ("python -m {}", "python3 -m{}", "python3.12 -Im {}", "python -W ignore -X dev -Bm {}")
 
 
@@ -119,14 +119,14 @@ def test_nor_with_other_words_around_it(
     assert not allowed(shlex.join(words), anchors)
 
 
-@pytest.mark.parametrize("effect", sorted(BEYOND - {Effect.GIT_HISTORY}))
-def test_the_table_knows_programs_that_do_it(effect: Effect) -> None:
+@pytest.mark.parametrize("effect", sorted(BEYOND - {CommandEffect.GIT_HISTORY}))
+def test_the_table_knows_programs_that_do_it(effect: CommandEffect) -> None:
     assert [name for name, row in PROGRAMS.items() if effect in row.effects | row.more.keys()]
 
 
 def test_what_runs_programs_installs_or_brings_files_is_never_offered_for_good() -> None:
     commands = [analyse(text).commands[0] for text in USES]
-    runs = {Effect.RUNS_PROGRAMS, Effect.INSTALLS}
+    runs = {CommandEffect.RUNS_PROGRAMS, CommandEffect.INSTALLS}
     doing = [one for one in commands if one.effects & runs or one.brings]
     assert len(doing) > 500
     assert [one.text for one in doing if is_always_allowable(one)] == []

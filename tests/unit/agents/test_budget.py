@@ -16,7 +16,7 @@ from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Price, Settings
-from cowork_jupyter.tools.base import Parameters, ToolContext, ToolResult, tool
+from cowork_jupyter.tools.base import ToolContext, ToolParameters, ToolResult, tool
 from tests.scripted import Scripted, ScriptedServer, call, plan, stall, text
 
 from .conftest import Bench
@@ -38,7 +38,7 @@ def spent(reply: Scripted) -> Scripted:
     return replace(reply, usage=SPENT)
 
 
-class Nothing(Parameters):
+class Nothing(ToolParameters):
     pass
 
 

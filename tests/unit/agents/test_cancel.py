@@ -15,7 +15,7 @@ from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.service import CoworkService
-from cowork_jupyter.tools.base import Parameters, Tool, ToolContext, ToolResult
+from cowork_jupyter.tools.base import Tool, ToolContext, ToolParameters, ToolResult
 from tests.scripted import ScriptedServer, call, calls, forbidden, rate_limited, stall, text
 
 from .conftest import Bench
@@ -182,7 +182,7 @@ async def test_a_second_time_does_not_cut_short_how_the_job_ends(
 ) -> None:
     begun, ending, may_end = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
-    async def linger(_parameters: Parameters, _context: ToolContext) -> ToolResult:
+    async def linger(_parameters: ToolParameters, _context: ToolContext) -> ToolResult:
         begun.set()
         try:
             await asyncio.Event().wait()
@@ -191,7 +191,7 @@ async def test_a_second_time_does_not_cut_short_how_the_job_ends(
             await may_end.wait()
         raise AssertionError("nothing ends it but the user")
 
-    add_tools(bench, Tool("linger", "test", "For tests.", frozenset(), Parameters, linger))
+    add_tools(bench, Tool("linger", "test", "For tests.", frozenset(), ToolParameters, linger))
     scripted.add(call("linger"))
     job_id = bench.start("go")
     async with asyncio.timeout(PATIENCE):

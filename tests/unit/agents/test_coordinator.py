@@ -18,7 +18,7 @@ from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.record import ExportFormat
 from cowork_jupyter.store import PlanRevision
-from cowork_jupyter.tools.base import Parameters, Tool, ToolContext, ToolResult
+from cowork_jupyter.tools.base import Tool, ToolContext, ToolParameters, ToolResult
 from tests.scripted import Scripted, ScriptedServer, call, plan, result, stall, text
 from tests.scripted.server import last_words
 
@@ -105,14 +105,14 @@ async def test_independent_steps_run_side_by_side_up_to_the_limit(bench: Bench) 
     make_plan(bench, {name: [] for name in "abcd"})
     together, seen = asyncio.Barrier(3), 0
 
-    async def meet(_parameters: Parameters, _context: ToolContext) -> ToolResult:
+    async def meet(_parameters: ToolParameters, _context: ToolContext) -> ToolResult:
         nonlocal seen
         seen += 1
         if seen <= together.parties:
             await together.wait()  # for ever, unless three of them run at once
         return ToolResult("met", "met")
 
-    add_tools(bench, Tool("meet", "test", "For tests.", frozenset(), Parameters, meet))
+    add_tools(bench, Tool("meet", "test", "For tests.", frozenset(), ToolParameters, meet))
     with ScriptedServer(lambda _: call("meet", terminate=True)) as model:
         bench.connect(model.base_url)
         await ended(bench, await execute(bench, max_parallel=3))

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cowork_jupyter.agents.limits import LimitReached, Limits
+from cowork_jupyter.agents.limits import LimitReached, RunLimits
 from cowork_jupyter.agents.user import Nobody
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.tools.base import Parameters, ToolContext, ToolResult, tool
+from cowork_jupyter.tools.base import ToolContext, ToolParameters, ToolResult, tool
 from tests.scripted import Scripted, ScriptedServer, call, text
 
 from .conftest import Bench
@@ -35,12 +35,12 @@ from .test_loop import QUESTION
 SPENT = {"prompt_tokens": 50, "completion_tokens": 10, "total_tokens": 60}
 
 
-def made(clock: Clock, **limits: float) -> Limits:
+def made(clock: Clock, **limits: float) -> RunLimits:
     settings = Settings(workspace=Path(), data_dir=Path(), **limits)  # type: ignore[arg-type]
-    return Limits(settings, clock)
+    return RunLimits(settings, clock)
 
 
-def reached(limits: Limits) -> str:
+def reached(limits: RunLimits) -> str:
     """Which limit is reached, if any."""
     try:
         limits.check()
@@ -154,7 +154,7 @@ CHANGES: dict[str, dict[str, float]] = {
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The clock by which the service's limits run."""
     clock = Clock()
-    monkeypatch.setattr("cowork_jupyter.agents.agent.Limits", partial(Limits, clock=clock))
+    monkeypatch.setattr("cowork_jupyter.agents.agent.RunLimits", partial(RunLimits, clock=clock))
     return clock
 
 
@@ -172,7 +172,7 @@ def turns(bench: Bench, clock: Clock, number: int) -> list[Scripted]:
     return [Scripted(text=one.text, usage=SPENT) for one in spent]
 
 
-class Work(Parameters):
+class Work(ToolParameters):
     part: int
 
 

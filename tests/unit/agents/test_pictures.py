@@ -12,7 +12,7 @@ from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import ImagePart, MessageType
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.tools.base import Parameters, ToolContext, ToolResult, tool
+from cowork_jupyter.tools.base import ToolContext, ToolParameters, ToolResult, tool
 from tests.scripted import Scripted, ScriptedServer, call, text
 
 from .conftest import Bench
@@ -23,7 +23,7 @@ PICTURE = ImagePart.of("image/png", DATA, (640, 480))
 NOTE = "[image 640×480 PNG, not shown to this model]"
 
 
-class Nothing(Parameters):
+class Nothing(ToolParameters):
     """No parameters."""
 
 

@@ -12,13 +12,13 @@ import pytest
 from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.agents.pool import AsyncioPool, pool_for
 from cowork_jupyter.agents.pool_cluster import Attempt, Lost
-from cowork_jupyter.agents.pool_worker import Order
+from cowork_jupyter.agents.pool_worker import WorkerOrder
 from cowork_jupyter.domain.contexts import JobStatus, StepStatus
 from cowork_jupyter.domain.errors import Interrupted
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.tools.base import Parameters, Tool, ToolContext, ToolResult
+from cowork_jupyter.tools.base import Tool, ToolContext, ToolParameters, ToolResult
 from cowork_jupyter.tools.registry import ToolRegistry, default_tools
 from cowork_jupyter.workspace import Workspace
 from tests.scripted import Scripted, ScriptedServer, call, calls, text
@@ -36,9 +36,9 @@ class Changing:
     def __init__(self, deaths: int = 1) -> None:
         self.deaths = deaths
         self.ran = 0
-        self.tool = Tool("change", "test", "For tests.", frozenset(), Parameters, self.run)
+        self.tool = Tool("change", "test", "For tests.", frozenset(), ToolParameters, self.run)
 
-    async def run(self, parameters: Parameters, context: ToolContext) -> ToolResult:
+    async def run(self, parameters: ToolParameters, context: ToolContext) -> ToolResult:
         self.ran += 1
         if self.ran <= self.deaths:
             raise Interrupted(CUT_OFF)
@@ -147,7 +147,7 @@ async def test_an_attempt_is_granted_once_and_a_second_claim_tells_of_the_loss(
     settings: Settings,
 ) -> None:
     context = ToolContext(Workspace(settings.workspace), AgentRole.ACTOR)
-    order = Order("attempt_1", "read_file", {}, context, settings, confined=True)
+    order = WorkerOrder("attempt_1", "read_file", {}, context, settings, confined=True)
     attempt = Attempt(order, lambda _: None)
     assert attempt.claim("tcp://one")
     assert not attempt.claim("tcp://two")

@@ -8,7 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.agents.pool_worker import LOOK, Order, Proof, _perform, _while, grant, sees
+from cowork_jupyter.agents.pool_worker import (
+    LOOK,
+    Proof,
+    WorkerOrder,
+    _perform,
+    _while,
+    grant,
+    sees,
+)
 from cowork_jupyter.domain.errors import CoworkError, NotFound
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
@@ -29,36 +37,36 @@ class Coordinator:
         if message["kind"] == "claim":
             grant(message["claim"], self.granted)
 
-    async def order(self, order: Order) -> ToolResult | CoworkError | None:
+    async def order(self, order: WorkerOrder) -> ToolResult | CoworkError | None:
         return await _while(lambda: True, _perform(order, self.hear))
 
 
 @pytest.fixture
-def order(settings: Settings) -> Order:
+def order(settings: Settings) -> WorkerOrder:
     """To read a file."""
     context = ToolContext(Workspace(settings.workspace), AgentRole.ACTOR)
-    return Order("attempt", "read_file", {"path": "a.py"}, context, settings, confined=False)
+    return WorkerOrder("attempt", "read_file", {"path": "a.py"}, context, settings, confined=False)
 
 
-def command(order: Order, text: str, *, confined: bool = False) -> Order:
+def command(order: WorkerOrder, text: str, *, confined: bool = False) -> WorkerOrder:
     return replace(order, tool="execute_command", parameters={"command": text}, confined=confined)
 
 
 @pytest.mark.asyncio
-async def test_a_granted_call_is_run(order: Order) -> None:
+async def test_a_granted_call_is_run(order: WorkerOrder) -> None:
     result = await Coordinator().order(order)
     assert isinstance(result, ToolResult)
     assert "answer = 42" in result.text
 
 
 @pytest.mark.asyncio
-async def test_a_call_that_is_not_granted_does_nothing(order: Order) -> None:
+async def test_a_call_that_is_not_granted_does_nothing(order: WorkerOrder) -> None:
     assert await Coordinator(granted=False).order(command(order, "touch touched")) is None
     assert not (order.context.workspace.root / "touched").exists()
 
 
 @pytest.mark.asyncio
-async def test_a_call_that_nobody_wants_any_more_ends_without_its_go(order: Order) -> None:
+async def test_a_call_that_nobody_wants_any_more_ends_without_its_go(order: WorkerOrder) -> None:
     wanted = iter([True, False])
     nobody = _perform(command(order, "touch touched"), lambda _message: None)
     assert await _while(lambda: next(wanted, False), nobody) is None
@@ -83,13 +91,13 @@ async def test_what_is_stopped_is_stopped_once_and_may_clear_up() -> None:
 
 
 @pytest.mark.asyncio
-async def test_an_error_is_given_back_rather_than_raised(order: Order) -> None:
+async def test_an_error_is_given_back_rather_than_raised(order: WorkerOrder) -> None:
     found = await Coordinator().order(replace(order, parameters={"path": "missing"}))
     assert isinstance(found, NotFound)
 
 
 @pytest.mark.asyncio
-async def test_output_comes_before_the_result_is_given(order: Order) -> None:
+async def test_output_comes_before_the_result_is_given(order: WorkerOrder) -> None:
     coordinator = Coordinator()
     await coordinator.order(command(order, "echo one; echo two"))
     claim, *output = coordinator.heard
@@ -98,7 +106,7 @@ async def test_output_comes_before_the_result_is_given(order: Order) -> None:
 
 
 @pytest.mark.asyncio
-async def test_the_roles_ceiling_holds_at_a_worker_too(order: Order) -> None:
+async def test_the_roles_ceiling_holds_at_a_worker_too(order: WorkerOrder) -> None:
     planners = replace(order.context, role=AgentRole.PLANNER)
     refused = await Coordinator().order(replace(command(order, "touch touched"), context=planners))
     assert isinstance(refused, CoworkError)
@@ -107,7 +115,7 @@ async def test_the_roles_ceiling_holds_at_a_worker_too(order: Order) -> None:
 
 @pytest.mark.asyncio
 async def test_a_command_that_counts_on_a_sandbox_does_not_run_without_one(
-    order: Order, monkeypatch: pytest.MonkeyPatch
+    order: WorkerOrder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Sandbox, "kind", "none")
     refused = await Coordinator().order(command(order, "touch touched", confined=True))

@@ -10,7 +10,7 @@ import pytest
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.roles import AgentRole, Permission
-from cowork_jupyter.tools.base import Parameters, Tool, ToolContext, ToolResult
+from cowork_jupyter.tools.base import Tool, ToolContext, ToolParameters, ToolResult
 from tests.scripted import ScriptedServer, call, text
 from tests.unit.checkpoints.test_recorder import Scans
 from tests.unit.checkpoints.test_recorder import scans as scans
@@ -30,13 +30,13 @@ async def until(condition: Callable[[], bool]) -> None:
 async def test_the_model_reads_on_while_the_workspace_is_looked_at_and_the_job_waits(
     bench: Bench, scripted: ScriptedServer, scans: Scans
 ) -> None:
-    async def make(_parameters: Parameters, _context: ToolContext) -> ToolResult:
+    async def make(_parameters: ToolParameters, _context: ToolContext) -> ToolResult:
         (bench.workspace / "made.txt").write_text("x")
         scans.hold()  # the look at what was made
         return ToolResult("Made.", "made")
 
     needs = frozenset({Permission.EXECUTE_COMMANDS})
-    add_tools(bench, Tool("make", "test", "For tests.", needs, Parameters, make))
+    add_tools(bench, Tool("make", "test", "For tests.", needs, ToolParameters, make))
     scripted.add(call("make"), text("Done."))
     job_id = bench.start("Make it.")
     await until(lambda: bool(bench.messages()) and bench.messages()[-1].text == "Done.")

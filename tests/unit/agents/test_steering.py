@@ -13,7 +13,7 @@ from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.errors import Conflict, NotFound
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.service import CoworkService
-from cowork_jupyter.tools.base import Parameters, ToolContext, ToolResult, tool
+from cowork_jupyter.tools.base import ToolContext, ToolParameters, ToolResult, tool
 from tests.scripted import ScriptedServer, call, text
 
 from .conftest import Bench
@@ -47,7 +47,7 @@ async def work(bench: Bench) -> AsyncIterator[Work]:
     made = Work(bench)
 
     @tool(category="files", permissions=[])
-    async def linger(_parameters: Parameters, _context: ToolContext) -> ToolResult:
+    async def linger(_parameters: ToolParameters, _context: ToolContext) -> ToolResult:
         """Take some time."""
         made.begun.set()
         await made.goes_on.wait()

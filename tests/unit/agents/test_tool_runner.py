@@ -12,7 +12,7 @@ from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import Permission
-from cowork_jupyter.tools.base import Parameters, Tool, ToolContext, ToolResult, tool
+from cowork_jupyter.tools.base import Tool, ToolContext, ToolParameters, ToolResult, tool
 from tests.scripted import ScriptedServer, call, calls, text
 
 from .conftest import Bench
@@ -21,7 +21,7 @@ from .helpers import add_tools, check_ended_well, ended
 pytestmark = pytest.mark.asyncio
 
 
-class Number(Parameters):
+class Number(ToolParameters):
     number: int = 0
 
 

@@ -15,7 +15,7 @@ import pytest
 from cowork_jupyter.checkpoints.entries import Change, Uncovered, same
 from cowork_jupyter.checkpoints.exclude import Exclusions
 from cowork_jupyter.checkpoints.restore import carry_out
-from cowork_jupyter.checkpoints.rollback import RollbackPlan, Wanted, planned
+from cowork_jupyter.checkpoints.rollback import RollbackChoice, RollbackPlan, planned
 from cowork_jupyter.checkpoints.snapshot import Snapshot
 from cowork_jupyter.checkpoints.store import CheckpointStore, Stored, WorkspaceState
 
@@ -67,7 +67,7 @@ class Site:
     ) -> RollbackPlan:
         chosen = [self.store.checkpoint(name) for name in names]
         history = self.history(chosen[0].position)
-        return planned(self.state, chosen, history, Wanted(**wanted), documents)  # type: ignore[arg-type]
+        return planned(self.state, chosen, history, RollbackChoice(**wanted), documents)  # type: ignore[arg-type]
 
     def history(self, since: int = 0) -> list[Stored]:
         return self.store.checkpoints(self.root, since)

@@ -15,7 +15,7 @@ from typing import Any
 
 from cowork_jupyter.checkpoints.exclude import Exclusions
 from cowork_jupyter.checkpoints.housekeeping import verify
-from cowork_jupyter.checkpoints.large import Limits
+from cowork_jupyter.checkpoints.large import CheckpointLimits
 from cowork_jupyter.checkpoints.objects import LARGE
 from cowork_jupyter.checkpoints.store import CheckpointStore, WorkspaceState
 
@@ -43,7 +43,7 @@ def pretend(store: CheckpointStore) -> None:
 
 
 def main(small: Path, root: Path, pretends: bool) -> None:
-    store = CheckpointStore(small / "store", Limits(reserve=0))
+    store = CheckpointStore(small / "store", CheckpointLimits(reserve=0))
     state = WorkspaceState(store, root, Exclusions())
     (root / "first.txt").write_text("first")
     before = state.scan()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.checkpoints.housekeeping import sweep, tidy, verify
-from cowork_jupyter.checkpoints.large import Limits
+from cowork_jupyter.checkpoints.large import CheckpointLimits
 from cowork_jupyter.checkpoints.objects import LARGE, Damaged, Objects
 from cowork_jupyter.checkpoints.store import CheckpointStore
 
@@ -160,7 +160,7 @@ def test_past_the_limit_the_oldest_go(site: Site) -> None:
             site.write("data.bin", os.urandom(LARGE))
     site.store.database._connection.execute("UPDATE objects SET seen=0")
     used = site.store.objects.used()
-    site.store.limits = Limits(total=used - 3 * LARGE)
+    site.store.limits = CheckpointLimits(total=used - 3 * LARGE)
     dropped = tidy(site.store)
     assert dropped == [f"cp{number}" for number in range(len(dropped))]
     assert 0 < len(dropped) < 8

@@ -11,7 +11,7 @@ import pytest
 from cowork_jupyter.checkpoints import restore
 from cowork_jupyter.checkpoints.attributes import Attributes
 from cowork_jupyter.checkpoints.entries import Change
-from cowork_jupyter.checkpoints.large import Limits
+from cowork_jupyter.checkpoints.large import CheckpointLimits
 from cowork_jupyter.checkpoints.no_follow_fs import NoFollowFs
 from cowork_jupyter.checkpoints.objects import LARGE
 from cowork_jupyter.checkpoints.rollback import BY_USER, ELSEWHERE, IN_BETWEEN, NOT_EMPTY, NOT_OURS
@@ -213,7 +213,7 @@ def test_a_rollback_can_be_taken_back(site: Site) -> None:
 
 
 def test_what_was_not_kept_is_said_and_left(site: Site) -> None:
-    site.store.limits = Limits(file=LARGE)
+    site.store.limits = CheckpointLimits(file=LARGE)
     site.write("large.bin", bytes(LARGE + 1))
     before = site.scan()
     site.write("large.bin", "now small")
@@ -230,7 +230,7 @@ def test_what_could_not_be_brought_back_is_not_taken_away(site: Site) -> None:
     before = site.scan()
     site.write("large.bin", os.urandom(LARGE + 1))
     site.record("cp", before)
-    site.store.limits = Limits(total=0)
+    site.store.limits = CheckpointLimits(total=0)
     site.state._capture.limits = site.store.limits
     site.store.database._connection.execute("DELETE FROM needs")
     site.store.database._connection.execute("DELETE FROM objects")

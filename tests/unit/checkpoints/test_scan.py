@@ -14,7 +14,7 @@ from cowork_jupyter.checkpoints import look, looker
 from cowork_jupyter.checkpoints import scan as scanning
 from cowork_jupyter.checkpoints.batch import Batch
 from cowork_jupyter.checkpoints.exclude import Exclusions
-from cowork_jupyter.checkpoints.large import Limits
+from cowork_jupyter.checkpoints.large import CheckpointLimits
 from cowork_jupyter.checkpoints.objects import LARGE, Objects
 
 from .conftest import Site, run_as_nobody, why
@@ -193,7 +193,7 @@ def test_where_we_keep_our_own_records_is_left_out(site: Site) -> None:
 
 
 def test_files_beyond_the_limit_are_named_before_anything_runs(site: Site) -> None:
-    site.store.limits = Limits(file=LARGE + 10)
+    site.store.limits = CheckpointLimits(file=LARGE + 10)
     site.write("fits.bin", bytes(LARGE + 10))
     site.write("too-large.bin", bytes(LARGE + 11))
     found = site.scan()
@@ -207,12 +207,12 @@ def test_files_beyond_the_limit_are_named_before_anything_runs(site: Site) -> No
 
 def test_when_room_is_short_the_small_files_come_first(site: Site) -> None:
     used = site.store.objects.used()
-    site.store.limits = Limits(total=used + 3 * LARGE + 500_000, reserve=0)
+    site.store.limits = CheckpointLimits(total=used + 3 * LARGE + 500_000, reserve=0)
     site.write("z-small.bin", os.urandom(LARGE))
     site.write("a-huge.bin", os.urandom(3 * LARGE))
     found = site.scan()
     assert list(why(found.uncovered())) == ["a-huge.bin"]
-    site.store.limits = Limits(reserve=0)
+    site.store.limits = CheckpointLimits(reserve=0)
     assert site.scan().uncovered() == []
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from cowork_jupyter.cli.narrator import Narrator, Outcome
+from cowork_jupyter.cli.narrator import CliOutcome, Narrator
 from cowork_jupyter.cli.screen import Screen
 from cowork_jupyter.domain.events import Event, EventType
 from cowork_jupyter.domain.messages import Message, MessageType, TextPart
@@ -88,7 +88,7 @@ def test_a_question_that_nobody_can_answer_is_told() -> None:
 
 
 def test_the_outcome_knows_of_plans_and_denials() -> None:
-    outcome = Outcome()
+    outcome = CliOutcome()
     made = Message(context_id="c", role="assistant", message_type=MessageType.PLAN)
     for kind, data in (
         (EventType.MESSAGE, made.model_dump(mode="json")),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.guide.cells import Choices, Means, code_for
-from cowork_jupyter.guide.jobs import Job
+from cowork_jupyter.guide.jobs import GuideJob
 from cowork_jupyter.guide.tables import Table, table_of
 
 from .desk import Desk
@@ -19,14 +19,14 @@ OTHER = table_of("more.csv", "region,name\nN,North\n")
 assert SALES
 assert OTHER
 JOBS = [
-    Job("profile", SALES),
-    Job("clean", SALES),
-    Job("time", SALES, ("day", "price")),
-    Job("time", SALES, ("day", "price"), "sum", split="region"),
-    Job("category", SALES, ("region", "price")),
-    Job("distribution", SALES, ("price",)),
-    Job("join", SALES, ("region", "region"), other=OTHER),
-    Job("model", SALES, ("price",)),
+    GuideJob("profile", SALES),
+    GuideJob("clean", SALES),
+    GuideJob("time", SALES, ("day", "price")),
+    GuideJob("time", SALES, ("day", "price"), "sum", split="region"),
+    GuideJob("category", SALES, ("region", "price")),
+    GuideJob("distribution", SALES, ("price",)),
+    GuideJob("join", SALES, ("region", "region"), other=OTHER),
+    GuideJob("model", SALES, ("price",)),
 ]
 PATHS = {path: path for path in ("sales.csv", "more.csv", "sales_clean.csv", "sales_more.csv")}
 PACKAGES = ["", "pandas", "pandas matplotlib", "numpy", "numpy sklearn"]
@@ -34,7 +34,7 @@ PACKAGES = ["", "pandas", "pandas matplotlib", "numpy", "numpy sklearn"]
 
 @pytest.mark.parametrize("packages", PACKAGES)
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: job.kind)
-def test_a_cell_takes_no_names_of_the_users(job: Job, packages: str) -> None:
+def test_a_cell_takes_no_names_of_the_users(job: GuideJob, packages: str) -> None:
     means = Means(frozenset(packages.split()), in_notebook=True, in_kernel=True)
     tree = ast.parse(code_for(job, means, Choices(), PATHS))
     function, run = tree.body
@@ -44,7 +44,7 @@ def test_a_cell_takes_no_names_of_the_users(job: Job, packages: str) -> None:
 
 
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: job.kind)
-def test_what_is_there_is_used_and_nothing_else(job: Job) -> None:
+def test_what_is_there_is_used_and_nothing_else(job: GuideJob) -> None:
     bare = code_for(job, Means(frozenset(), in_notebook=False), Choices(), PATHS)
     assert "import pandas" not in bare
     assert "import matplotlib" not in bare
@@ -73,7 +73,7 @@ def test_random_bytes_are_read_or_refused_but_never_break_anything(tmp_path: Pat
 def test_an_odd_table_still_gives_code_that_can_be_read() -> None:
     odd: Table | None = table_of("it's\nimport os\n.csv", "'); import os #,b\n1,2\n")
     assert odd
-    job = Job("profile", odd)
+    job = GuideJob("profile", odd)
     for packages in PACKAGES:
         means = Means(frozenset(packages.split()), in_notebook=True, in_kernel=True)
         tree = ast.parse(code_for(job, means, Choices(), {odd.path: odd.path}))

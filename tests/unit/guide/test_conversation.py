@@ -6,7 +6,7 @@ from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.plan import Plan, PlanStep
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.guide.conversation import Result, Run, key_of, read_run
+from cowork_jupyter.guide.conversation import GuideRun, Result, key_of, read_run
 from cowork_jupyter.llm.chunks import Conversation
 from cowork_jupyter.tools.base import ToolResult
 
@@ -15,7 +15,7 @@ from .desk import answer, call, result, said, step
 PLAN = Plan(goal="Plot it", steps=[PlanStep(id="1", step_number=1, action="Look")])
 
 
-def read(*messages: object, plan: Plan | None = None) -> Run:
+def read(*messages: object, plan: Plan | None = None) -> GuideRun:
     return read_run(Conversation(AgentRole.ACTOR, plan=plan, messages=messages))  # type: ignore[arg-type]
 
 

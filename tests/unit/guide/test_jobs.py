@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cowork_jupyter.guide.jobs import Job, jobs_in, join_keys
+from cowork_jupyter.guide.jobs import GuideJob, jobs_in, join_keys
 from cowork_jupyter.guide.tables import Table, table_of
 
 
@@ -26,23 +26,23 @@ ORDERS = table("orders.csv", "order,customer_id\n7,1\n8,2\n")
 @pytest.mark.parametrize(
     "job",
     [
-        Job("profile", SALES),
-        Job("clean", SALES),
-        Job("clean", SALES, gaps="drop"),
-        Job("clean", SALES, gaps="fill"),
-        Job("time", SALES, ("day", "units"), "sum"),
-        Job("time", SALES, ("day", "price"), "mean"),
-        Job("time", SALES, ("day", "units"), "sum", split="region"),
-        Job("time", SALES, ("day",), "count", split="region"),
-        Job("category", SALES, ("region", "price"), "mean"),
-        Job("category", SALES, ("region",), "count"),
-        Job("distribution", SALES, ("units",)),
-        Job("join", ORDERS, ("customer_id", "id"), other=CUSTOMERS),
-        Job("model", SALES, ("price",)),
+        GuideJob("profile", SALES),
+        GuideJob("clean", SALES),
+        GuideJob("clean", SALES, gaps="drop"),
+        GuideJob("clean", SALES, gaps="fill"),
+        GuideJob("time", SALES, ("day", "units"), "sum"),
+        GuideJob("time", SALES, ("day", "price"), "mean"),
+        GuideJob("time", SALES, ("day", "units"), "sum", split="region"),
+        GuideJob("time", SALES, ("day",), "count", split="region"),
+        GuideJob("category", SALES, ("region", "price"), "mean"),
+        GuideJob("category", SALES, ("region",), "count"),
+        GuideJob("distribution", SALES, ("units",)),
+        GuideJob("join", ORDERS, ("customer_id", "id"), other=CUSTOMERS),
+        GuideJob("model", SALES, ("price",)),
     ],
     ids=lambda job: job.action,
 )
-def test_the_sentence_of_a_plan_is_understood_as_the_job_it_describes(job: Job) -> None:
+def test_the_sentence_of_a_plan_is_understood_as_the_job_it_describes(job: GuideJob) -> None:
     tables = [job.table, *([job.other] if job.other else [])]
     assert jobs_in(job.action, tables) == [job]
 

@@ -17,7 +17,7 @@ from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.guide import NAME
 from cowork_jupyter.guide.model import GuideModel
-from cowork_jupyter.llm.chunks import Finished, Request, TextChunk
+from cowork_jupyter.llm.chunks import Finished, ModelRequest, TextChunk
 from cowork_jupyter.service import CoworkService
 from tests.unit.agents.agreeable import Agreeable
 from tests.unit.agents.conftest import Bench
@@ -99,7 +99,7 @@ async def test_without_a_plan_the_actor_does_it_all(bench: Bench) -> None:
 
 @pytest.mark.asyncio
 async def test_the_reply_comes_in_pieces_that_make_up_the_whole() -> None:
-    request = Request([{"role": "user", "content": "sing"}])
+    request = ModelRequest([{"role": "user", "content": "sing"}])
     chunks = [chunk async for chunk in GuideModel().stream(request)]
     texts = [chunk.text for chunk in chunks if isinstance(chunk, TextChunk)]
     assert len(texts) > 10

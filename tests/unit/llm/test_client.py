@@ -24,9 +24,9 @@ from cowork_jupyter.domain.replies import ToolCalls
 from cowork_jupyter.llm.chunks import (
     Chunk,
     Finished,
+    ModelRequest,
     NotAChunk,
     ReasoningChunk,
-    Request,
     Restarted,
     TextChunk,
     ToolCallChunk,
@@ -42,7 +42,7 @@ from tests.scripted import Rule, Scripted, ScriptedServer
 from tests.unit.stalling import Stalling
 
 KEY = "sk-very-secret-1234"
-ASK = Request([{"role": "user", "content": "Hello"}])
+ASK = ModelRequest([{"role": "user", "content": "Hello"}])
 PATIENCE = 60.0
 """Seconds after which a test calls it hanging."""
 
@@ -74,10 +74,10 @@ class Bench:
         if len(self.waits) == self.stalls:
             self.model._retries = RetryPolicy(sleep=self._sleep)
 
-    async def chunks(self, request: Request = ASK) -> list[Chunk]:
+    async def chunks(self, request: ModelRequest = ASK) -> list[Chunk]:
         return [chunk async for chunk in self.model.stream(request)]
 
-    async def read(self, request: Request = ASK) -> ReplyReader:
+    async def read(self, request: ModelRequest = ASK) -> ReplyReader:
         reader = ReplyReader()
         for chunk in await self.chunks(request):
             reader.feed(chunk)
@@ -123,7 +123,7 @@ async def test_text_comes_in_small_chunks(bench: Bench) -> None:
 @pytest.mark.asyncio
 async def test_what_is_sent(bench: Bench) -> None:
     bench.server.add(play.text("Hi"))
-    await bench.chunks(Request(ASK.messages, model="other", arguments={"temperature": 0.5}))
+    await bench.chunks(ModelRequest(ASK.messages, model="other", arguments={"temperature": 0.5}))
     exchange = bench.server.requests[0]
     assert exchange.body == {
         "model": "other",
@@ -139,7 +139,7 @@ async def test_what_is_sent(bench: Bench) -> None:
 async def test_halves_of_characters_can_be_sent(bench: Bench) -> None:
     bench.server.add(play.text("Hi"))
     parts = [{"type": "text", "text": "a\ud83cb"}]
-    await bench.chunks(Request([{"role": "user", "content": parts}]))
+    await bench.chunks(ModelRequest([{"role": "user", "content": parts}]))
     assert bench.server.requests[0].body["messages"][0]["content"][0]["text"] == "a?b"
 
 
@@ -171,7 +171,7 @@ async def test_native_calls_are_read(bench: Bench) -> None:
 @pytest.mark.asyncio
 async def test_a_server_without_tools_gets_the_conversation_as_plain_text(bench: Bench) -> None:
     plain, native = ([{"role": "user", "content": word}] for word in ("plain", "native"))
-    request = Request(plain, arguments={"tools": []}, native_messages=native)
+    request = ModelRequest(plain, arguments={"tools": []}, native_messages=native)
     refused = Scripted(status=400, error={"message": "this model does not support tools"})
     bench.server.add(refused, play.text("Hi"), play.text("Hi"))
     await bench.chunks(request)
@@ -475,7 +475,7 @@ async def test_advice_names_the_fields_that_the_user_has_filled_in(
 async def test_a_model_of_another_name_is_named(bench: Bench) -> None:
     bench.server.add(play.unknown_model("big"))
     with pytest.raises(UnknownModel, match="'big'"):
-        await bench.chunks(Request(ASK.messages, model="big"))
+        await bench.chunks(ModelRequest(ASK.messages, model="big"))
 
 
 @pytest.mark.asyncio
@@ -527,12 +527,12 @@ async def test_a_server_without_usage_is_remembered(bench: Bench) -> None:
 async def test_a_server_without_the_protocol_is_asked_in_json(bench: Bench, option: str) -> None:
     bench.server.rejects = {option, "stream_options"}
     bench.server.add(*[play.text("Yes")] * 3)
-    request = Request(ASK.messages, arguments={option: [{"type": "x"}]})
+    request = ModelRequest(ASK.messages, arguments={option: [{"type": "x"}]})
     for _ in range(2):
         assert texts(await bench.chunks(request)) == "Yes"
     assert [option in exchange.body for exchange in bench.server.requests].count(True) <= 2
     assert option not in bench.server.requests[-1].body
-    await bench.chunks(Request(ASK.messages, model="another", arguments={}))
+    await bench.chunks(ModelRequest(ASK.messages, model="another", arguments={}))
 
 
 # Cancelling

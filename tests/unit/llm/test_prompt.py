@@ -34,7 +34,7 @@ from cowork_jupyter.llm.prompt import (
 from cowork_jupyter.llm.protocols import ToolSpec
 from cowork_jupyter.llm.reply import Reply, ReplyParser
 from cowork_jupyter.llm.tokens import estimate_tokens
-from cowork_jupyter.tools.base import Parameters, Tool, ToolContext, ToolResult
+from cowork_jupyter.tools.base import Tool, ToolContext, ToolParameters, ToolResult
 from cowork_jupyter.tools.registry import ToolRegistry, default_tools, validated
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -44,14 +44,14 @@ MAX_LENGTH = {AgentRole.PLANNER: 1_800, AgentRole.ACTOR: 2_800}
 READ, WRITE, CREATE, _DELETE, EXECUTE = Permission
 
 
-async def never(_parameters: Parameters, _context: ToolContext) -> ToolResult:
+async def never(_parameters: ToolParameters, _context: ToolContext) -> ToolResult:
     raise AssertionError("prompts run nothing")
 
 
 def contract_tool(
     name: str, category: str, permissions: set[Permission], description: str, /, **fields: Any
 ) -> Tool:
-    parameters = create_model(name, __base__=Parameters, **fields)
+    parameters = create_model(name, __base__=ToolParameters, **fields)
     return Tool(name, category, description, frozenset(permissions), parameters, never)
 
 

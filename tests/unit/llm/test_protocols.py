@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from cowork_jupyter.domain.replies import ToolCalls
 from cowork_jupyter.domain.settings import ToolProtocol
-from cowork_jupyter.llm.chunks import Request
+from cowork_jupyter.llm.chunks import ModelRequest
 from cowork_jupyter.llm.client import Model
 from cowork_jupyter.llm.protocols import (
     ToolSpec,
@@ -195,7 +195,9 @@ async def test_every_protocol_ends_as_the_same_reply(
     model = Model(base_url=scripted.base_url, model="m")
     reader = ReplyReader()
     arguments = request_arguments(protocol, [READ], ["question"])
-    async for chunk in model.stream(Request([{"role": "user", "content": "?"}], "", arguments)):
+    async for chunk in model.stream(
+        ModelRequest([{"role": "user", "content": "?"}], "", arguments)
+    ):
         reader.feed(chunk)
     reader.finish()
     assert reader.reply.structured == ToolCalls.model_validate({"tools": [CALL]})

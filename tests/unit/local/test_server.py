@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.domain.errors import Unavailable
-from cowork_jupyter.llm.chunks import Request
+from cowork_jupyter.llm.chunks import ModelRequest
 from cowork_jupyter.llm.failures import UnknownModel
 from cowork_jupyter.local.model import LocalModel
 from cowork_jupyter.local.server import LocalServer
@@ -62,5 +62,5 @@ async def test_what_was_closed_is_not_started_again(file: Path) -> None:
 async def test_another_model_is_not_answered_for(file: Path) -> None:
     model = LocalModel(file)
     with pytest.raises(UnknownModel, match="gpt-5"):
-        await anext(model.stream(Request([], model="gpt-5")))
+        await anext(model.stream(ModelRequest([], model="gpt-5")))
     await model.aclose()

@@ -23,7 +23,7 @@ from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.record import Redactor
 from cowork_jupyter.record.card import RunCard, run_card
-from cowork_jupyter.record.run import Run, run_of
+from cowork_jupyter.record.run import RecordedRun, run_of
 from cowork_jupyter.store import Inquiry, PlanRevision, Store, Transaction
 
 BEGAN, ENDED = "2026-07-04T14:00:00.000Z", "2026-07-04T14:00:12.000Z"
@@ -46,7 +46,7 @@ def plan_of(*steps: dict[str, Any]) -> PlanRevision:
     return PlanRevision(context_id="ctx_1", revision=2, plan=plan, made_at=BEGAN)
 
 
-def run(*messages: Message, **fields: Any) -> Run:
+def run(*messages: Message, **fields: Any) -> RecordedRun:
     job: dict[str, Any] = {
         "id": "job_1",
         "context_id": "ctx_1",
@@ -61,10 +61,10 @@ def run(*messages: Message, **fields: Any) -> Run:
     known: dict[str, Any] = {"questions": [], "permissions": [], "revision": None, **fields}
     asked = message("Clean sales.csv\nand plot it", role="user")
     context = Context(id="ctx_1", role=AgentRole.PLANNER, model="gpt-5-mini")
-    return Run(seq=7, context=context, job=Job(**job), messages=[asked, *messages], **known)
+    return RecordedRun(seq=7, context=context, job=Job(**job), messages=[asked, *messages], **known)
 
 
-def card_of(made: Run, stale: list[str] | None = None) -> RunCard:
+def card_of(made: RecordedRun, stale: list[str] | None = None) -> RunCard:
     return run_card(made, host="server", model=None, stale=stale or [], redactor=DISCRETION)
 
 

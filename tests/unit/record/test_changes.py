@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.checkpoints import Change, Entry, FileDiff
+from cowork_jupyter.checkpoints import Change, FileDiff, FileEntry
 from cowork_jupyter.record.changes import MAX_DIFF, MAX_TEXT_SIZE, compare
 
 
-def entry(content: bytes) -> Entry:
-    return Entry("file", 0o644, len(content), 1, hashlib.sha256(content).digest())
+def entry(content: bytes) -> FileEntry:
+    return FileEntry("file", 0o644, len(content), 1, hashlib.sha256(content).digest())
 
 
 def compared(path: str, before: bytes | None, after: bytes | None) -> FileDiff:
@@ -61,15 +61,15 @@ def test_long_diffs_are_cut_and_long_files_not_compared() -> None:
 
 
 def test_links_and_folders() -> None:
-    link = Change("l", Entry("link", 0o777, target="a"), Entry("link", 0o777, target="b"))
+    link = Change("l", FileEntry("link", 0o777, target="a"), FileEntry("link", 0o777, target="b"))
     found = compare(link, lambda _digest, _most: None)
     assert (found.kind, found.why) == ("link", "a link to a → a link to b")
-    folder = compare(Change("d", None, Entry("folder", 0o755)), lambda _digest, _most: None)
+    folder = compare(Change("d", None, FileEntry("folder", 0o755)), lambda _digest, _most: None)
     assert (folder.kind, folder.why) == ("folder", "a folder, 0755")
 
 
 def test_what_was_not_kept_is_said() -> None:
-    lost = Entry("file", 0o644, 10, 1, why_not_kept="too large")
+    lost = FileEntry("file", 0o644, 10, 1, why_not_kept="too large")
     found = compare(Change("x", lost, entry(b"")), lambda _digest, _most: b"")
     assert found.why
     assert "not kept (too large)" in found.why

@@ -14,7 +14,7 @@ from cowork_jupyter.domain.errors import InvalidInput
 from cowork_jupyter.domain.roles import AgentRole, Permission
 from cowork_jupyter.domain.settings import Settings, ToolProtocol
 from cowork_jupyter.llm.tokens import estimate_tokens
-from cowork_jupyter.tools.base import Parameters, Tool, ToolContext, ToolResult
+from cowork_jupyter.tools.base import Tool, ToolContext, ToolParameters, ToolResult
 from cowork_jupyter.tools.find_tools import find_tools_in
 from cowork_jupyter.tools.registry import ToolRegistry, default_tools
 from cowork_jupyter.workspace import Workspace
@@ -27,7 +27,7 @@ CALENDAR = "mcp__office__book_meeting_room"
 PURGE = "mcp__office__purge_meeting_room_calendars"
 
 
-class Record(Parameters):
+class Record(ToolParameters):
     record: str
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from cowork_jupyter.domain.errors import CoworkError, Forbidden, InvalidInput, NotFound
 from cowork_jupyter.domain.roles import AgentRole, Permission
-from cowork_jupyter.tools.base import Parameters, Tool, ToolContext, ToolResult
+from cowork_jupyter.tools.base import Tool, ToolContext, ToolParameters, ToolResult
 from cowork_jupyter.tools.notebook.state import CellState
 from cowork_jupyter.tools.registry import ToolRegistry, default_tools, printable, tools_with_kernels
 from cowork_jupyter.workspace import Workspace
@@ -144,7 +144,7 @@ def watched(tools: ToolRegistry, ran: list[Tool]) -> ToolRegistry:
     """The same tools, which note when they really run."""
 
     def watch(tool: Tool) -> Tool:
-        async def run(parameters: Parameters, context: ToolContext) -> ToolResult:
+        async def run(parameters: ToolParameters, context: ToolContext) -> ToolResult:
             ran.append(tool)
             return await tool.run(parameters, context)
 
@@ -237,7 +237,7 @@ def test_every_role_and_tool_pair_runs_only_if_permitted(tmp_path: Path) -> None
     async def check(role: AgentRole, name: str) -> None:
         ran: list[Tool] = []
 
-        async def run(_parameters: Parameters, _context: ToolContext) -> ToolResult:
+        async def run(_parameters: ToolParameters, _context: ToolContext) -> ToolResult:
             ran.append(tool)
             return ToolResult("", "")
 

@@ -19,7 +19,7 @@ from cowork_jupyter.tools import shell
 from cowork_jupyter.tools.base import ToolContext, ToolResult
 from cowork_jupyter.tools.environment import scrubbed
 from cowork_jupyter.tools.registry import default_tools
-from cowork_jupyter.tools.shell import Output
+from cowork_jupyter.tools.shell import CommandOutput
 from cowork_jupyter.workspace import Workspace
 from cowork_jupyter.workspace.sandbox.sandbox import Sandbox
 
@@ -220,7 +220,7 @@ async def test_daemon_that_left_the_group_does_not_hang_it(root: Path) -> None:
 
 async def test_flood_of_output_keeps_head_and_tail() -> None:
     pieces: list[str] = []
-    output = Output(pieces.append, most=100)
+    output = CommandOutput(pieces.append, most=100)
     for number in range(1000):
         output.add(f"{number:03}\n".encode())
     output.finish()

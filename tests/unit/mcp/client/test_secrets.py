@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from cowork_jupyter.domain.redaction import HIDDEN, Mask
-from cowork_jupyter.mcp.client.entry import Entry
+from cowork_jupyter.mcp.client.entry import ServerEntry
 from cowork_jupyter.mcp.client.secrets import (
     Resolved,
     VariableMissing,
@@ -22,7 +22,7 @@ AROUND = {"TOKEN": "s3cret-token", "HOME": "/home/ada", "SHORT": "ab"}
 
 
 def filled(**entry: Any) -> Resolved:
-    return resolve(Entry(**entry), AROUND, "/work")
+    return resolve(ServerEntry(**entry), AROUND, "/work")
 
 
 def test_names_are_filled_in_wherever_they_stand() -> None:
@@ -89,7 +89,7 @@ def test_secrets_are_hidden_in_every_form() -> None:
 
 def test_an_entry_is_shown_without_values() -> None:
     told = shown(
-        Entry(
+        ServerEntry(
             command="x",
             args=["--token", "abc", "--api-key=abc", "-v", "--token", "${TOKEN}", "plain"],
             env={"A": "${TOKEN}", "B": "abc", "C": "${TOKEN:-abc}"},
@@ -118,7 +118,7 @@ def test_a_path_counts_from_where_the_server_runs(tmp_path: Path) -> None:
     program.chmod(0o700)
 
     def found(**entry: Any) -> str | None:
-        return resolve(Entry(**entry), {}, str(tmp_path)).program()
+        return resolve(ServerEntry(**entry), {}, str(tmp_path)).program()
 
     assert found(command="./serve", cwd="sub") == f"{program.parent}/./serve"
     assert found(command="sub/serve") == str(program)

@@ -9,7 +9,7 @@ from mcp_types import CallToolResult, ImageContent, TextContent, Tool, ToolAnnot
 
 from cowork_jupyter.domain.redaction import Mask
 from cowork_jupyter.mcp.client.entry import read_server
-from cowork_jupyter.mcp.client.facts import ToolFacts
+from cowork_jupyter.mcp.client.facts import McpToolFacts
 from cowork_jupyter.mcp.client.facts import facts_of as bounded
 from cowork_jupyter.mcp.client.results import ToolFailed, result_of
 from cowork_jupyter.mcp.client.tail import MAX_KEPT, Tail
@@ -18,7 +18,7 @@ from cowork_jupyter.mcp.client.tools import described, tool_name
 CONFIG = read_server("x", {"command": "a"}, "user")
 
 
-def facts_of(tool: Tool, *secrets: str) -> ToolFacts:
+def facts_of(tool: Tool, *secrets: str) -> McpToolFacts:
     return bounded(tool, Mask(secrets))
 
 

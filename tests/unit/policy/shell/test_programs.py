@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from cowork_jupyter.policy.shell import Effect, analyse
+from cowork_jupyter.policy.shell import CommandEffect, analyse
 
-R, W, D, N = Effect.READS, Effect.WRITES, Effect.DELETES, Effect.NETWORK
-I, H, C, U = Effect.INSTALLS, Effect.GIT_HISTORY, Effect.RUNS_CODE, Effect.UNKNOWN  # noqa: E741
-P = Effect.RUNS_PROGRAMS
+E = CommandEffect
+R, W, D, N, P = E.READS, E.WRITES, E.DELETES, E.NETWORK, E.RUNS_PROGRAMS
+I, H, C, U = E.INSTALLS, E.GIT_HISTORY, E.RUNS_CODE, E.UNKNOWN  # noqa: E741
 
-EFFECTS: dict[str, set[Effect]] = {
+EFFECTS: dict[str, set[CommandEffect]] = {
     "ls -la": {R},
     "/bin/ls -la": {R},
     "cat -n a": {R},
@@ -185,7 +185,7 @@ EFFECTS: dict[str, set[Effect]] = {
 
 
 @pytest.mark.parametrize(("text", "effects"), EFFECTS.items(), ids=EFFECTS.keys())
-def test_the_effects_of_a_program(text: str, effects: set[Effect]) -> None:
+def test_the_effects_of_a_program(text: str, effects: set[CommandEffect]) -> None:
     analysis = analyse(text)
     assert analysis.doubts == ()
     assert set(analysis.commands[0].effects) == effects

@@ -16,7 +16,7 @@ from cowork_jupyter.domain.replies import Question
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.tools.base import ToolContext, ToolResult
 from cowork_jupyter.tools.kernel.running import preview_cell, preview_code, run_cell, run_code
-from cowork_jupyter.tools.kernel.state import Code, Failure, NoKernels, Ran, Run
+from cowork_jupyter.tools.kernel.state import CellFailure, Code, CodeRun, NoKernels, Ran
 from cowork_jupyter.tools.registry import tools_with_kernels, validated
 from cowork_jupyter.workspace import Workspace
 
@@ -28,9 +28,9 @@ class FakeKernels(NoKernels):
     """Remembers what it was asked to run, and gives back what it was told to."""
 
     ran: Ran = field(default_factory=lambda: Ran("n.ipynb", (PRINTED,), seconds=1.0))
-    asked: list[Run] = field(default_factory=list)
+    asked: list[CodeRun] = field(default_factory=list)
 
-    async def run(self, workspace: Workspace, run: Run) -> Ran:
+    async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
         self.asked.append(run)
         return self.ran
 
@@ -51,7 +51,7 @@ async def call(name: str, context: ToolContext, **raw: Any) -> ToolResult:
     return await tools_with_kernels().call(name, raw, context)
 
 
-def asked(context: ToolContext) -> Run:
+def asked(context: ToolContext) -> CodeRun:
     assert isinstance(context.kernels, FakeKernels)
     (run,) = context.kernels.asked
     return run
@@ -109,7 +109,7 @@ async def test_a_cell_that_is_not_what_was_decided_about_does_not_run(
 
 @pytest.mark.asyncio
 async def test_a_failure_tells_the_line_and_what_was_printed_before(context: ToolContext) -> None:
-    failure = Failure("ZeroDivisionError", "division by zero", line=2)
+    failure = CellFailure("ZeroDivisionError", "division by zero", line=2)
     failed = replace(context, kernels=FakeKernels(Ran("n.ipynb", (PRINTED,), failure)))
     with pytest.raises(CoworkError) as raised:
         await call("run_cell", failed, cell_id="c0")
@@ -168,10 +168,10 @@ async def test_what_cannot_be_run_is_said(
 class StalledKernels(NoKernels):
     """Runs code in which nothing moves."""
 
-    async def run(self, workspace: Workspace, run: Run) -> Ran:
+    async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
         if await run.stalled(120.0):
             return Ran("n.ipynb")
-        return Ran("n.ipynb", failure=Failure("KeyboardInterrupt", "", line=1), stalled=120.0)
+        return Ran("n.ipynb", failure=CellFailure("KeyboardInterrupt", "", line=1), stalled=120.0)
 
 
 @pytest.mark.asyncio
