@@ -70,7 +70,7 @@ notebooks: $(VENV)/.ready-to-test ## run the notebooks, and keep what they show 
 test-packaging: $(VENV)/.ready-to-test ## build sdist and wheel, check and install them
 	$(BIN)/python -m pytest tests/packaging $(ARGS)
 
-lint: $(VENV)/.ready-to-test ## ruff, mypy, import-linter, tsc
+lint: $(VENV)/.ready-to-test ## ruff, mypy, import-linter, names, schema, tsc
 	$(BIN)/python -m tests.checks lint
 
 fmt: $(VENV)/.ready-to-test ## format the Python code, and make the TypeScript types from it

@@ -88,6 +88,7 @@ LINT = [
     Check("import-linter", (str(BIN / "lint-imports"), "--no-cache")),
     Check("docs", (sys.executable, "-m", "docs.site")),
     Check("schema", (sys.executable, "-m", "tests.schema", "check")),
+    Check("names", (sys.executable, "-m", "tests.names")),
     Check("tsc", ("npm", "run", "--silent", "lint"), folder="js"),
 ]
 

@@ -32,7 +32,7 @@ _TICK = 50_000_000
 
 
 @dataclass(eq=False)
-class Run:
+class RunningCommand:
     """A command that runs, and what was there before it."""
 
     opened: list[Opened]
@@ -58,10 +58,10 @@ class Aftermath:
         self._aside = private / "set-aside"
         self._own_mounts = own_mounts
         self._lock = threading.Lock()
-        self._running: list[Run] = []
+        self._running: list[RunningCommand] = []
         self._kept: dict[str, Kept] = {}
 
-    def begin(self, opened: Opened) -> Run:
+    def begin(self, opened: Opened) -> RunningCommand:
         """A command begins; what must be read-only for it is in what this gives."""
         with self._lock:
             found = self._finder.find()
@@ -71,7 +71,7 @@ class Aftermath:
             parents = {path: self._parents(path) for path in bound}
             environments = frozenset(one.path for one in found if one.kind == "environment")
             began = time.time_ns() - _TICK
-            run = Run([opened], bound, parents, environments, before, began)
+            run = RunningCommand([opened], bound, parents, environments, before, began)
             open_to_it = {path: mark for path, mark in before.items() if not _is_in(path, bound)}
             run.kept = self._kept = contents_of(open_to_it, self._kept)
             for other in self._running:
@@ -80,7 +80,7 @@ class Aftermath:
             self._running.append(run)
             return run
 
-    def finish(self, run: Run) -> list[str]:
+    def finish(self, run: RunningCommand) -> list[str]:
         """It has ended, and nothing of it runs any more. Gives what had to be undone."""
         with self._lock:
             self._running.remove(run)
@@ -107,7 +107,7 @@ class Aftermath:
                 _forget_old(self._aside)
             return [*map(self._relative, dict.fromkeys((*gone, *restored))), *stuck]
 
-    def _tell_others(self, run: Run, gone: list[str], restored: list[str]) -> None:
+    def _tell_others(self, run: RunningCommand, gone: list[str], restored: list[str]) -> None:
         """What one command had made must not be put back after another that ran meanwhile."""
         for other in self._running:
             for path in [one for one in other.before if _is_in(one, gone)]:
@@ -130,7 +130,7 @@ class Aftermath:
             above = os.path.dirname(above)  # noqa: PTH120
         return tuple(numbers)
 
-    def _is_open(self, path: str, run: Run, kinds: dict[str, Autorun]) -> bool:
+    def _is_open(self, path: str, run: RunningCommand, kinds: dict[str, Autorun]) -> bool:
         own: Kind = "own"
         kind = next((one.kind for one in kinds.values() if is_inside(path, one.path)), own)
         return any(one.covers(path, kind, self._root) for one in run.opened)
@@ -138,7 +138,7 @@ class Aftermath:
     def _is_missed(
         self,
         path: str,
-        run: Run,
+        run: RunningCommand,
         now: dict[str, Mark],
         gone: list[str],
         kinds: dict[str, Autorun],
@@ -172,7 +172,7 @@ class Aftermath:
             return False
         return True
 
-    def _put_back(self, path: str, run: Run) -> bool:
+    def _put_back(self, path: str, run: RunningCommand) -> bool:
         """Write it anew, with the folders that were closed as well; a repository is not ours."""
         kept = run.kept[path]
         closed = {one for one in run.before if not one.endswith("/.git")}

@@ -15,7 +15,7 @@ from pathlib import Path
 from ...domain.settings import SandboxChoice, Settings
 from ..place import OPEN_FOLDER
 from ..workspace import Workspace
-from .aftermath import Aftermath, Run
+from .aftermath import Aftermath, RunningCommand
 from .autorun import NOTHING_OPENED, Opened
 from .bubblewrap import bubblewrap_program, is_set_user_id, wrapped
 from .landlock import landlock_version
@@ -121,7 +121,7 @@ class Sandbox:
             if not launch.may_write:
                 shutil.rmtree(folder, ignore_errors=True)
 
-    async def _begin(self, launch: Launch) -> Run | None:
+    async def _begin(self, launch: Launch) -> RunningCommand | None:
         """Look at what runs later, before a command can change it; a tester's cannot."""
         if not launch.may_write:
             return None
@@ -149,7 +149,7 @@ class Sandbox:
         return Scratch()
 
     def _orders(
-        self, launch: Launch, folder: Path, root: int, run: Run | None
+        self, launch: Launch, folder: Path, root: int, run: RunningCommand | None
     ) -> tuple[Orders, int]:
         """What to ask the keeper for, and the descriptor of the Landlock list that goes with it."""
         network = self.allows_network(may_write=launch.may_write, asked=launch.network)
