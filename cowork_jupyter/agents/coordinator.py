@@ -226,8 +226,8 @@ class Execution:
         place, agent = (self.context, AgentRole.ACTOR, self.job.id), agent_of(step)
         try:
             if agent:
-                errand = ExternalTask(self.factory, agent, *place, task.id, step)
-                outcome = await errand.run(text, self.budget)
+                external = ExternalTask(self.factory, agent, *place, task.id, step)
+                outcome = await external.run(text, self.budget)
             else:
                 tools = self.pool.tools(self.factory.registry, self._log(task))
                 outcome = await replace(self.factory, registry=tools).run(

@@ -87,7 +87,7 @@ def _bounded(result: ToolResult, tool: str) -> ToolResult:
 class _Guest:
     """One agent of somebody else's, known by what it calls itself."""
 
-    desk: McpGuests
+    guests: McpGuests
     name: str
     _context_id: str = ""
     _stay: _GuestJob | None = None
@@ -112,40 +112,40 @@ class _Guest:
             return self._stay
         if self._stay is not None:
             with suppress(NotFound):  # the user has removed it, with its conversation
-                await self.desk.jobs.wait(self._stay.log.job_id)
+                await self.guests.jobs.wait(self._stay.log.job_id)
         self._stay = self._begin()
         return self._stay
 
     def _begin(self) -> _GuestJob:
-        desk, context = self.desk, self._context()
-        stay = _GuestJob(desk)
-        text = f"{self.name} calls tools over MCP, as the {desk.role.spec.label}."
+        guests, context = self.guests, self._context()
+        stay = _GuestJob(guests)
+        text = f"{self.name} calls tools over MCP, as the {guests.role.spec.label}."
         message = Message(
             context_id=context.id,
             role="user",
-            agent_role=desk.role,
+            agent_role=guests.role,
             content=[TextPart(text=text)],
             data=TextData(guest=self.name),
         )
         job = Job(
-            context_id=context.id, kind=JobKind.GUEST, role=desk.role, request=text, by="guest"
+            context_id=context.id, kind=JobKind.GUEST, role=guests.role, request=text, by="guest"
         )
-        desk.jobs.start(job, message, stay.work)
-        desk.factory.gate.rules.set_policy(job.id, desk.policy)
-        stay.log = RunLog(desk.factory.journal, context.id, job.id, desk.role)
+        guests.jobs.start(job, message, stay.work)
+        guests.factory.gate.rules.set_policy(job.id, guests.policy)
+        stay.log = RunLog(guests.factory.journal, context.id, job.id, guests.role)
         return stay
 
     def _context(self) -> Context:
         """The guest's conversation; a new one if the user has removed it."""
-        journal = self.desk.factory.journal
+        journal = self.guests.factory.journal
         with suppress(NotFound):
             if self._context_id:
                 return journal.store.context(self._context_id)
-        context = Context(title=f"MCP: {self.name}", role=self.desk.role)
+        context = Context(title=f"MCP: {self.name}", role=self.guests.role)
         with journal.transaction() as tx:
             tx.save_context(context)
-            if self.desk.owner:
-                tx.set_owner(context.id, self.desk.owner)
+            if self.guests.owner:
+                tx.set_owner(context.id, self.guests.owner)
         self._context_id = context.id
         return context
 
@@ -155,8 +155,8 @@ class _GuestJob:
 
     log: RunLog
 
-    def __init__(self, desk: McpGuests) -> None:
-        self._desk = desk
+    def __init__(self, guests: McpGuests) -> None:
+        self._guests = guests
         self._calls: set[asyncio.Task[list[Handled]]] = set()
         self.over = False
         """Whether it has no room for another call."""
@@ -174,8 +174,8 @@ class _GuestJob:
 
     async def work(self, job: Job) -> Outcome:
         """The job: it ends with the last call, or ends them all when it is stopped."""
-        recorder = self._desk.factory.recorder
-        permissions = self._desk.role.spec.permissions
+        recorder = self._guests.factory.recorder
+        permissions = self._guests.role.spec.permissions
         async with recorder.during(job.id, permissions) if recorder else nullcontext():
             try:
                 while self._calls:
@@ -195,10 +195,10 @@ class _GuestJob:
             await asyncio.wait(self._calls)
 
     def _hands(self, say: Say) -> ToolRunner:
-        factory = self._desk.factory
+        factory = self._guests.factory
         gate = replace(factory.gate, approver=ReportingApprover(factory.gate.approver, say))
         return ToolRunner(
-            *(self._desk.registry, factory.workspace, self.log, gate),
+            *(self._guests.registry, factory.workspace, self.log, gate),
             sandbox=factory.sandbox,
             recorder=factory.recorder,
             kernels=factory.kernels,

@@ -1,7 +1,7 @@
 """Where the work of a plan's tasks is done: here, or on the workers of a cluster.
 
 The head of a task stays with the coordinator: it talks to the model, asks the user, decides
-and writes down. Its hands are at a worker: tools that touch the workspace run there. So what
+and writes down. Its tools may be at a worker: those that touch the workspace run there. So what
 runs commands is never what decides about them, no key leaves the server, a task that waits
 for an answer holds no worker, and a worker that dies takes nothing of the task with it but
 the one call that it was running.

@@ -1,7 +1,7 @@
 """Every change can be seen and taken back, data files included.
 
 `Recorder` takes a checkpoint around each tool call, `Undo` shows and takes back what they
-recorded, `Shelf` keeps the store. Others use what is named here.
+recorded, `LazyCheckpointStore` keeps the store. Others use what is named here.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ __all__ = [
     "DocumentChanged",
     "FileDiff",
     "FileEntry",
+    "LazyCheckpointStore",
     "OpenDocuments",
     "Recorder",
     "Report",
     "RollbackResult",
     "Scope",
-    "Shelf",
     "Side",
     "ToolUse",
     "Uncovered",

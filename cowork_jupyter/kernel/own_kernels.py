@@ -38,23 +38,23 @@ class OwnKernels:
         path = self._own(workspace, run.path)
         async with self._turn:
             detector = StallDetector(os.getpid(), run.stalled, self._patience)
-            errand = _Errand(self._shell, run, detector.moved)
-            self._main.hand_over(errand.do)
+            code_run = _CodeRun(self._shell, run, detector.moved)
+            self._main.hand_over(code_run.do)
             try:
-                await self._follow(errand, detector)
+                await self._follow(code_run, detector)
             except asyncio.CancelledError:
-                await self._stop(errand)
+                await self._stop(code_run)
                 raise
             finally:
                 detector.close()
-        if errand.refusal:
-            raise errand.refusal
-        outputs = errand.outputs
+        if code_run.refusal:
+            raise code_run.refusal
+        outputs = code_run.outputs
         return Ran(
             path=path,
             outputs=tuple(map(run.mask.everywhere, outputs.as_notebook())),
             failure=outputs.failure,
-            seconds=errand.seconds,
+            seconds=code_run.seconds,
             omitted=outputs.omitted,
             stalled=detector.interrupted_after,
         )
@@ -96,25 +96,25 @@ class OwnKernels:
             code="other_kernel",
         )
 
-    async def _follow(self, errand: _Errand, detector: StallDetector) -> None:
+    async def _follow(self, code_run: _CodeRun, detector: StallDetector) -> None:
         """Until it has ended; interrupted if it has come to a standstill."""
-        while not errand.done.done():
-            await asyncio.wait([errand.done], timeout=LOOK_UP)
-            if errand.state == "waiting":
+        while not code_run.done.done():
+            await asyncio.wait([code_run.done], timeout=LOOK_UP)
+            if code_run.state == "waiting":
                 detector.moved()
-            elif await detector.look() and errand.state == "running":
-                errand.given_up = True
+            elif await detector.look() and code_run.state == "running":
+                code_run.given_up = True
                 self._main.interrupt()
 
-    async def _stop(self, errand: _Errand) -> None:
+    async def _stop(self, code_run: _CodeRun) -> None:
         """Interrupt it if it has begun, and wait: the next one must not be hit."""
-        errand.unwanted = True
-        if errand.state == "running":
+        code_run.unwanted = True
+        if code_run.state == "running":
             self._main.interrupt()
-            await asyncio.wait([errand.done])
+            await asyncio.wait([code_run.done])
 
 
-class _Errand:
+class _CodeRun:
     """One run, carried from the service's thread to that of cells, and back."""
 
     def __init__(self, shell: Any, run: CodeRun, moved: Callable[[], None]) -> None:

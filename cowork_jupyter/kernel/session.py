@@ -192,7 +192,7 @@ _session: KernelSession | None = None
 
 
 def session() -> KernelSession:
-    """The desk of this kernel."""
+    """The session of this kernel."""
     global _session
     shell = _shell()
     if _session is None or _session._shell is not shell:

@@ -35,7 +35,7 @@ _REFUSED, _BAD = -32000, -32602
 
 @dataclass
 class Workbench:
-    """What one external agent may use during one task, under the role of its hands."""
+    """What one external agent may use during one task, under the role of its tool runner."""
 
     name: str
     runner: ToolRunner
@@ -202,7 +202,7 @@ class Workbench:
     async def _handled(
         self, tool: str, parameters: dict[str, Any], instead: Tool | None
     ) -> Handled:
-        """One call by our own hands: ceiling, gate, checkpoint, record."""
+        """One call by our own runner: ceiling, gate, checkpoint, record."""
         runner = self.runner
         if instead is not None:
             runner = replace(runner, registry=ToolRegistry([*runner.registry.values(), instead]))

@@ -22,9 +22,9 @@ MAX_SESSIONS = 100
 class Door:
     """The way to one desk."""
 
-    def __init__(self, desk: ToolHost) -> None:
+    def __init__(self, host: ToolHost) -> None:
         # Hosts and origins are checked by the host, which knows its own names.
-        self._manager = StreamableHTTPSessionManager(server_for(desk), max_sessions=MAX_SESSIONS)
+        self._manager = StreamableHTTPSessionManager(server_for(host), max_sessions=MAX_SESSIONS)
         self._open = asyncio.Event()
         self._closing = asyncio.Event()
         self._answering: set[asyncio.Future[None]] = set()
@@ -64,10 +64,10 @@ class HttpSessions:
     def __init__(self) -> None:
         self._doors: dict[Hashable, Door] = {}
 
-    def door(self, whose: Hashable, desk: Callable[[], ToolHost]) -> Door:
+    def door(self, whose: Hashable, host: Callable[[], ToolHost]) -> Door:
         """The way in for these; the desk is made with it."""
         if whose not in self._doors:
-            self._doors[whose] = Door(desk())
+            self._doors[whose] = Door(host())
         return self._doors[whose]
 
     async def close(self) -> None:

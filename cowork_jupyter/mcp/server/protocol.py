@@ -1,4 +1,4 @@
-"""The desk as an MCP server: its tools described and called as the protocol has it."""
+"""A tool host as an MCP server: its tools described and called as the protocol has it."""
 
 from __future__ import annotations
 
@@ -39,24 +39,24 @@ _INSTRUCTIONS = (
 )
 
 
-def server_for(desk: ToolHost) -> Server[Any]:
-    """A server that offers what the desk does."""
+def server_for(host: ToolHost) -> Server[Any]:
+    """A server that offers what the host does."""
 
     async def list_tools(_: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=[described(tool) for tool in desk.tools()])
+        return ListToolsResult(tools=[described(tool) for tool in host.tools()])
 
     async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
         session = context.session
         given = params.arguments or {}
         try:
-            result = await desk.call(_name_of(session), params.name, given, _teller(session))
+            result = await host.call(_name_of(session), params.name, given, _teller(session))
         except CoworkError as error:
             if error.code == "unknown_tool":
                 raise MCPError(code=INVALID_PARAMS, message=error.message) from None
             return CallToolResult(content=[TextContent(text=error.for_model)], is_error=True)
         return CallToolResult(content=_content(result))
 
-    spec = desk.role.spec
+    spec = host.role.spec
     return Server(
         "cowork-jupyter",
         version=__version__,

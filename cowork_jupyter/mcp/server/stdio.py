@@ -8,8 +8,8 @@ from .protocol import server_for
 from .tool_host import ToolHost
 
 
-async def serve(desk: ToolHost) -> None:
+async def serve(host: ToolHost) -> None:
     """Until the client closes the stream. What is printed meanwhile goes to stderr."""
-    server = server_for(desk)
+    server = server_for(host)
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
