@@ -43,7 +43,6 @@ class Connections:
         return not self._configured.is_guide
 
     def current(self) -> Connection:
-        """What answers now."""
         if self.is_configured:
             return self._configured
         content = self._file.content()
@@ -123,7 +122,6 @@ class CurrentModel:
 
     @property
     def name(self) -> str:
-        """Who answers now."""
         return self._model().name
 
     async def aclose(self) -> None:

@@ -93,7 +93,6 @@ class Parts:
 
     @cached_property
     def connections(self) -> Connections:
-        """Which model answers."""
         from .connections import Connections
 
         made = Connections(self.settings)
@@ -142,7 +141,6 @@ class Parts:
 
     @cached_property
     def jobs(self) -> Jobs:
-        """What runs."""
         from .agents.jobs import Jobs
 
         return Jobs(self.journal, self.job_ended)
@@ -172,7 +170,6 @@ class Parts:
 
     @cached_property
     def sandbox(self) -> Sandbox:
-        """What confines commands."""
         from .workspace.sandbox.sandbox import Sandbox
 
         return Sandbox(self.settings)

@@ -110,7 +110,6 @@ class CoworkService(Parts):
         system_prompt_id: str = DEFAULT_PROMPT,
         owner: str = "",
     ) -> Context:
-        """A new conversation."""
         if self.prompts.find(system_prompt_id) is None:
             raise InvalidInput(
                 f"system_prompt_id: there is no base prompt '{system_prompt_id}'.",
@@ -134,7 +133,6 @@ class CoworkService(Parts):
         return self.journal.store.owner(context_id)
 
     def context(self, context_id: str) -> Context:
-        """One conversation."""
         return self.journal.store.context(context_id)
 
     def contexts(
@@ -419,7 +417,6 @@ class CoworkService(Parts):
         return self.journal.store.job(job_id)
 
     async def cancel(self, job_id: str) -> Job:
-        """Stop a job."""
         self.job(job_id)
         return await self.jobs.cancel(job_id)
 
@@ -483,7 +480,6 @@ class CoworkService(Parts):
         return self.journal.store.checkpoints(context_id)
 
     def checkpoint(self, checkpoint_id: str) -> CheckpointRecord:
-        """One checkpoint."""
         return self.journal.store.checkpoint(checkpoint_id)
 
     async def checkpoint_diff(

@@ -90,7 +90,6 @@ class CoworkAgent:
     async def prompt(
         self, session_id: str, prompt: Sequence[Any], **_: Any
     ) -> schema.PromptResponse:
-        """One turn."""
         session, text = self._session(session_id), prompt_text(prompt)
         if not text.strip():
             raise RequestError(-32602, "There is no text in this prompt.")

@@ -113,7 +113,6 @@ class AcpSession:
         self._following = asyncio.create_task(self._follow(after))
 
     async def close(self) -> None:
-        """Tell no more."""
         if self._turn is not None:
             self._turn.end("cancelled")
         await self._inquiries.close()
@@ -154,7 +153,6 @@ class AcpSession:
             self._turn = None
 
     async def cancel(self) -> None:
-        """Stop what runs."""
         if self._turn is not None:
             self._turn.cancelled = True
         running = self._service.journal.store.active_job(self._id)

@@ -55,7 +55,6 @@ class RunLimits:
 
     @property
     def seconds(self) -> float:
-        """Seconds that count."""
         return self._worked - self._counted_from
 
     def lap(self) -> float:

@@ -35,7 +35,6 @@ class RunLog:
         return self.journal.store.mask
 
     def event(self, data: EventData) -> Event:
-        """Make something known."""
         return self.journal.record(self.context_id, data, self.job_id, self.task_id)
 
     def append(self, tx: Transaction, data: EventData) -> None:

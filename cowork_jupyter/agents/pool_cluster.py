@@ -251,7 +251,6 @@ class Cluster:
                 attempt.lose()
 
     def _do(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do something besides."""
         task = asyncio.create_task(work)
         self._background.add(task)  # or it could be thrown away before it has ended
         task.add_done_callback(self._background.discard)

@@ -49,7 +49,6 @@ class DaskPool:
         )
 
     async def aclose(self) -> None:
-        """Leave the cluster."""
         await self._cluster.aclose()
 
 

@@ -66,7 +66,6 @@ class Proof:
         self.path.write_text(self.token)
 
     def remove(self) -> None:
-        """Leave no trace."""
         self.path.unlink(missing_ok=True)
 
 

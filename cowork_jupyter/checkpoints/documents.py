@@ -41,11 +41,9 @@ class NoDocuments:
     """Nothing is open."""
 
     def is_open(self, path: str) -> bool:  # noqa: ARG002
-        """Nothing is."""
         return False
 
     async def read_unsaved(self, path: str) -> bytes | None:  # noqa: ARG002
-        """Nothing is."""
         return None
 
     async def write(self, path: str, present: bytes | None, content: bytes) -> bool:  # noqa: ARG002
@@ -53,7 +51,6 @@ class NoDocuments:
         return False
 
     async def is_open_elsewhere(self, path: str) -> bool:  # noqa: ARG002
-        """Nothing is."""
         return False
 
 

@@ -54,7 +54,6 @@ class Change:
 
     @property
     def kind(self) -> Literal["added", "changed", "removed"]:
-        """In one word."""
         if self.before is None:
             return "added"
         return "removed" if self.after is None else "changed"

@@ -59,7 +59,6 @@ class Looker:
         self._same = set()
 
     def close(self) -> None:
-        """End the process."""
         self._hear_all()
         self._end()
 

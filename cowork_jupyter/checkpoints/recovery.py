@@ -116,7 +116,7 @@ class Recovery:
         except NotFound:
             await self._writer.tell(left.id, origin, left.changes, uncovered)
         else:
-            await self._lazy_store.ask(lambda state: state.store.unfinished.told(left.id))
+            await self._lazy_store.ask(lambda state: state.store.unfinished.mark_finished(left.id))
 
     async def _changes(self, left: OpenCheckpoint) -> tuple[list[Change], list[Uncovered]]:
         if left.phase == "paths":

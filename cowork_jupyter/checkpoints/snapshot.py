@@ -91,7 +91,6 @@ class Folder:
                 yield digest
 
     def to_bytes(self) -> bytes:
-        """For the database."""
         attributes = {name: attributes_to_list(one) for name, one in self.attributes.items()}
         facts = (
             *(self.own, self.mode, self.names, self.folders, self.targets, self.not_kept),

@@ -195,7 +195,6 @@ class WorkspaceState:
 
     @property
     def root(self) -> Path:
-        """The workspace's folder."""
         return self.fs.root
 
     @property

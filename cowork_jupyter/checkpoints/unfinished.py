@@ -78,8 +78,7 @@ class Unfinished:
             values = (time.time_ns(), checkpoint_id)
             connection.execute("UPDATE unfinished SET alive=? WHERE id=?", values)
 
-    def told(self, checkpoint_id: str) -> None:
-        """It is finished."""
+    def mark_finished(self, checkpoint_id: str) -> None:
         with self._database.transaction() as connection:
             connection.execute("DELETE FROM unfinished WHERE id=?", (checkpoint_id,))
 

@@ -164,7 +164,9 @@ class CheckpointWriter:
         except NotFound:
             await self.drop(checkpoint_id)
         else:
-            await self.lazy_store.ask(lambda state: state.store.unfinished.told(checkpoint_id))
+            await self.lazy_store.ask(
+                lambda state: state.store.unfinished.mark_finished(checkpoint_id)
+            )
 
     async def tidy(self) -> None:
         """Drop what is past the limit, from the store and from the record."""

@@ -90,11 +90,9 @@ class _Stream(io.TextIOBase):
         self._below = below
 
     def writable(self) -> bool:
-        """It is."""
         return True
 
     def write(self, text: str) -> int:
-        """Take a piece."""
         if text:
             self._take("stream", {"name": self.name, "text": text})
         return len(text)

@@ -79,7 +79,6 @@ class OwnKernels:
         return Variables.of(place, json.loads(await asyncio.to_thread(report, None)))
 
     async def inspect(self, workspace: Workspace, path: str, name: str) -> Variable:
-        """One of them."""
         self._own(workspace, path)
         return Variable.of(name, json.loads(await asyncio.to_thread(report, name)))
 

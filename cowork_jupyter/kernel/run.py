@@ -74,7 +74,6 @@ class Run:
         return self
 
     def cancel(self) -> None:
-        """Stop it."""
         self._link.request("POST", f"jobs/{self.id}/cancel")
         self.show()
 
@@ -146,7 +145,6 @@ class Run:
 
     @property
     def error(self) -> str | None:
-        """Why it failed."""
         return self._link.request("GET", f"jobs/{self.id}")["error"]  # type: ignore[no-any-return]
 
     @property

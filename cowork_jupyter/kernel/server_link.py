@@ -61,7 +61,6 @@ class ServerLink:
         self._opener = urllib.request.build_opener(*handlers)
 
     def request(self, method: str, path: str, body: Any = None) -> Any:
-        """Ask the server."""
         request = urllib.request.Request(  # noqa: S310 (the address is the server's own)
             self._root + path,
             method=method,
@@ -89,7 +88,6 @@ class ServerLink:
         message: dict[str, Any],
         policy: Policy | None,  # noqa: ARG002 (here somebody can be asked)
     ) -> str:
-        """Post the message."""
         accepted = self.request("POST", f"context/{context_id}/messages", message)
         return str(accepted["job_id"])
 

@@ -77,7 +77,6 @@ class Model:
         return f"Model({self.name!r}, {self._classifier('').place!r})"
 
     async def aclose(self) -> None:
-        """Close all connections."""
         if self._client:
             await self._client.close()
             self._client = None

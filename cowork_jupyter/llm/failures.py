@@ -237,7 +237,6 @@ class FailureClassifier:
         return Failure(self.unreachable(), again=True)
 
     def unreachable(self) -> ModelError:
-        """Nobody is there."""
         return Unreachable(
             f"No model server answers at {self.place}: check that it is running "
             f"and that {self.fields.address} is right.",

@@ -41,7 +41,6 @@ class Keys:
         return True
 
     def drop(self, address: str) -> None:
-        """Forget a key."""
         self._here.pop(address, None)
         ring = _keyring()
         try:

@@ -26,7 +26,6 @@ class LocalModel:
         self._models: dict[Endpoint, Model] = {}
 
     async def aclose(self) -> None:
-        """End the process."""
         for model in self._models.values():
             await model.aclose()
         await self.server.close()

@@ -24,7 +24,6 @@ class ExportFormat(StrEnum):
 
     @property
     def content_type(self) -> str:
-        """Its media type."""
         return _CONTENT_TYPES[self]
 
 

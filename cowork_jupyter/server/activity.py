@@ -46,7 +46,6 @@ class ActivityListener:
         self._awake = asyncio.Event()
 
     def note(self, context_id: str, what: str) -> None:
-        """From any thread."""
         with suppress(RuntimeError):  # its loop is closed: nobody listens any more
             self._loop.call_soon_threadsafe(self._note, context_id, what)
 

@@ -106,7 +106,6 @@ class ApiHandler(CallerMixin, APIHandler):
 
     @allow_unauthenticated  # asks for itself, because kernels are no users
     async def dispatch(self, *_: str) -> None:
-        """Answer one request."""
         from ..api import api  # noqa: F401 (its endpoints register themselves)
         from ..api.calls import Call
         from ..api.routes import table

@@ -134,7 +134,6 @@ class KernelLine:
         )
 
     async def interrupt(self) -> None:
-        """Stop what runs."""
         await ensure_async(self.manager.interrupt_kernel())
 
     def _channel(self, name: Literal["shell", "control"]) -> Any:

@@ -140,7 +140,6 @@ class ServerKernels:
         return Variables.of(found.path, await report_on(found.manager, None))
 
     async def inspect(self, workspace: Workspace, path: str, name: str) -> Variable:
-        """One of them."""
         found = await self._find(workspace, path)
         return Variable.of(name, await report_on(found.manager, name))
 

@@ -24,7 +24,6 @@ class Socket(CallerMixin, WebSocketMixin, WebSocketHandler, JupyterHandler):
 
     @allow_unauthenticated  # `prepare` has asked
     async def get(self, *args: Any, **kwargs: Any) -> None:
-        """Open the socket."""
         if self.request.headers.get("Upgrade", "").lower() != "websocket":
             raise web.HTTPError(400, "This address is for WebSockets only.")
         await super().get(*args, **kwargs)
@@ -45,7 +44,6 @@ class EventsSocket(Socket):
         self._caller = await self.authorize("read")
 
     async def open(self, context_id: str) -> None:
-        """Start sending."""
         super().open(context_id)
         try:
             after = int(self.get_query_argument("after", "0"))
@@ -54,7 +52,6 @@ class EventsSocket(Socket):
         self._sending = asyncio.ensure_future(self._send(context_id, max(after, 0)))
 
     def on_close(self) -> None:
-        """Stop sending."""
         super().on_close()
         if self._sending:
             self._sending.cancel()

@@ -40,7 +40,6 @@ class Reader(ABC):
     # Contexts
 
     def context(self, context_id: str) -> Context:
-        """One context."""
         sql = "SELECT * FROM contexts WHERE id=?"
         return Context.model_validate(self._one("context", sql, context_id))
 
@@ -251,7 +250,6 @@ class Reader(ABC):
         return {row["id"]: row["owner"] for row in self._rows(sql)}
 
     def task(self, task_id: str) -> Task:
-        """One task."""
         return Task.model_validate(self._one("task", "SELECT * FROM tasks WHERE id=?", task_id))
 
     def tasks(self, job_id: str) -> list[Task]:
@@ -330,7 +328,6 @@ class Reader(ABC):
         return [one for one in found if one.names(path)]
 
     def checkpoint(self, checkpoint_id: str) -> CheckpointRecord:
-        """One checkpoint."""
         sql = "SELECT * FROM checkpoints WHERE id=?"
         return CheckpointRecord.model_validate(self._one("checkpoint", sql, checkpoint_id))
 

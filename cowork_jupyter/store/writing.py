@@ -154,7 +154,6 @@ class Transaction(Reader):
         self._connection.execute(sql, (to_json(usage.model_dump()), job_id))
 
     def save_task(self, task: Task) -> None:
-        """Store a task."""
         self._save("tasks", task.context_id, task)
 
     def save_inquiry(self, inquiry: Inquiry) -> None:

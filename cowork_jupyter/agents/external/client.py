@@ -98,7 +98,6 @@ class Workbench:
         output_byte_limit: int | None = None,
         **_: Any,
     ) -> schema.CreateTerminalResponse:
-        """By `execute_command`."""
         folder = self._place(cwd) if cwd else "."
         if self.terminals.full:
             raise RequestError(_REFUSED, "There are too many terminals. Release some.")
@@ -125,7 +124,6 @@ class Workbench:
         return schema.WaitForTerminalExitResponse(exit_code=status.exit_code, signal=status.signal)
 
     async def kill_terminal(self, terminal_id: str, **_: Any) -> schema.KillTerminalResponse:
-        """End its command."""
         self._terminal(terminal_id)
         await self.terminals.kill(terminal_id)
         return schema.KillTerminalResponse()

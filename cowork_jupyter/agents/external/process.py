@@ -46,13 +46,11 @@ class JsonLines:
         return None
 
     async def send(self, message: dict[str, Any]) -> None:
-        """Write one frame."""
         async with self._writing:
             self._writer.write(json.dumps(message, default=str).encode() + b"\n")
             await self._writer.drain()
 
     async def close(self) -> None:
-        """Close its input."""
         self._writer.close()
 
 

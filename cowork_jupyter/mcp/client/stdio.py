@@ -52,7 +52,6 @@ class _Flood:
     count: int = 0
 
     def message(self) -> None:
-        """One more."""
         self.count += 1
         now = time.monotonic()
         if now - self.began > FLOOD_SECONDS:

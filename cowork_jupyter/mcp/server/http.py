@@ -31,7 +31,6 @@ class Door:
         self._life = asyncio.create_task(self._live())
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
         await self._open.wait()
         answering = asyncio.ensure_future(self._manager.handle_request(scope, receive, send))
         self._answering.add(answering)

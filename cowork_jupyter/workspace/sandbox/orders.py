@@ -45,12 +45,10 @@ class Orders:
     """True for a program that confines the command itself, and needs its rights for it."""
 
     def to_json(self) -> bytes:
-        """As sent."""
         return json.dumps(vars(self) | {"limits": vars(self.limits)}).encode()
 
     @classmethod
     def from_json(cls, text: bytes) -> Orders:
-        """As received."""
         raw = json.loads(text)
         binds = [Bind(*bind) for bind in raw.pop("binds")]
         return cls(**raw | {"limits": ProcessLimits(**raw["limits"]), "binds": binds})

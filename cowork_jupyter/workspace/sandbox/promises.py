@@ -44,7 +44,6 @@ class Powers:
 
 
 def promises(powers: Powers, settings: Settings) -> list[str]:
-    """What holds."""
     if powers.kind == "none":
         return []
     said = [
