@@ -21,7 +21,7 @@ ALLOW_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 .DELETE_ON_ERROR:
 .PHONY: help lab install test test-unit test-security test-server test-cluster test-acp test-mcp test-local \
         test-ui test-collaboration test-notebooks notebooks test-packaging \
-        lint fmt build docs screenshots bench clean
+        lint fmt build docs screenshots bench eval clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -87,6 +87,9 @@ screenshots: $(VENV)/.ready-to-test ## draw the pictures of the documentation an
 
 bench: $(VENV)/.ready-to-test ## measure; prints one table and writes tests/bench/output/bench.json
 	$(BIN)/python -m tests.bench $(ARGS)
+
+eval: $(VENV)/.ready-to-test ## ask a real model data questions in several ways (ARGS="--base-url … --model …")
+	$(BIN)/python -m tests.eval $(ARGS)
 
 clean: ## remove everything that was made, .venv included
 	rm -rf $(VENV) build dist js/node_modules tests/*/node_modules js/lib cowork_jupyter/labextension \

@@ -1,0 +1,101 @@
+"""Asks the questions in several ways and compares: `python -m tests.eval --help`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+from .asking import Attempt, Server
+from .ours import in_notebook, in_terminal
+from .questions import QUESTIONS, Question
+from .tables import Tables, make_tables, write_tables
+from .without_us import bare, plain_loop
+
+OUTPUT = Path(__file__).parent / "output" / "eval.json"
+Way = Callable[[Server, Question, Path], Attempt]
+WAYS: dict[str, Way] = {
+    "bare": bare,
+    "loop": plain_loop,
+    "notebook": in_notebook,
+    "terminal": in_terminal,
+}
+
+
+def main() -> int:
+    options = _options()
+    server = Server(options.base_url, options.model, options.api_key)
+    tables = make_tables()
+    chosen = [one for one in QUESTIONS if options.half in ("all", one.half)]
+    chosen = [one for one in chosen if not options.only or one.id in options.only][: options.most]
+    results: list[dict[str, object]] = []
+    for number, question in enumerate(chosen, start=1):
+        for name in options.ways:
+            attempt = _attempt(WAYS[name], server, question, tables)
+            is_right = question.is_right(attempt.answer, tables)
+            results.append(
+                {"question": question.id, "way": name, "right": is_right, **asdict(attempt)}
+            )
+            mark = "✓" if is_right else "✗"
+            figures = f"{attempt.turns} turns, {attempt.seconds:.0f} s"
+            print(f"{number}/{len(chosen)} {mark} {name:9} {question.id}: {figures}", flush=True)
+    OUTPUT.parent.mkdir(exist_ok=True)
+    OUTPUT.write_text(json.dumps({"model": options.model, "results": results}, indent=1))
+    _print_table(options.ways, results)
+    return 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="make eval", description=__doc__)
+    variables = os.environ
+    parser.add_argument("--base-url", default=variables.get("COWORK_BASE_URL"))
+    parser.add_argument("--model", default=variables.get("COWORK_MODEL", ""))
+    parser.add_argument("--api-key", default=variables.get("COWORK_API_KEY") or "none")
+    parser.add_argument("--ways", nargs="+", choices=list(WAYS), default=list(WAYS))
+    parser.add_argument("--half", choices=["tune", "report", "all"], default="report")
+    parser.add_argument("--most", type=int, default=None, help="no more questions than these")
+    parser.add_argument("--only", nargs="+", default=[], help="questions, by their ids")
+    options = parser.parse_args()
+    if not options.base_url:
+        parser.error("which server? Set COWORK_BASE_URL (and COWORK_MODEL), or give --base-url")
+    return options
+
+
+def _attempt(way: Way, server: Server, question: Question, tables: Tables) -> Attempt:
+    """In a folder of its own; whatever breaks is a wrong answer, not the end."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "work"
+        folder.mkdir()
+        write_tables(tables, folder)
+        try:
+            return way(server, question, folder)
+        except Exception as error:
+            traceback.print_exc(limit=3)
+            return Attempt(problems=[f"{type(error).__name__}: {error}"])
+
+
+def _print_table(ways: list[str], results: list[dict[str, object]]) -> None:
+    print(f"\n{'way':10} {'right':>8} {'turns':>6} {'tokens':>7} {'seconds':>8} {'problems':>9}")
+    for way in ways:
+        mine = [one for one in results if one["way"] == way]
+        middle = {
+            key: statistics.median(float(str(one[key])) for one in mine)
+            for key in ("turns", "tokens", "seconds")
+        }
+        right = f"{sum(bool(one['right']) for one in mine)}/{len(mine)}"
+        problems = sum(bool(one["problems"]) for one in mine)
+        print(
+            f"{way:10} {right:>8} {middle['turns']:6.0f} {middle['tokens']:7.0f} "
+            f"{middle['seconds']:8.1f} {problems:9}"
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

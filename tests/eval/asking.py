@@ -1,0 +1,85 @@
+"""What all ways of answering share: the model's server, and running a script once."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from openai import OpenAI
+
+from .questions import Question
+
+SCRIPT_SECONDS = 60
+MAX_OUTPUT = 4_000
+_FENCE = re.compile(r"```(?:python|py)?[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
+
+
+@dataclass
+class Attempt:
+    """How one question was answered in one way."""
+
+    answer: str = ""
+    turns: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+    problems: list[str] = field(default_factory=list)
+    """What went wrong on the way: a script that failed, a reply that could not be used."""
+
+
+class Server:
+    """A model behind an OpenAI-compatible server."""
+
+    def __init__(self, base_url: str, model: str, api_key: str = "none") -> None:
+        self.base_url, self.model, self.api_key = base_url, model, api_key
+        self._client = OpenAI(base_url=base_url, api_key=api_key, timeout=600, max_retries=1)
+
+    def reply(self, messages: list[dict[str, str]], attempt: Attempt) -> str:
+        """What the model says, with what it costs noted."""
+        began = time.perf_counter()
+        done = self._client.chat.completions.create(
+            model=self.model,
+            messages=messages,  # type: ignore[arg-type]
+            temperature=0,
+            max_tokens=800,
+        )
+        attempt.turns += 1
+        attempt.seconds += time.perf_counter() - began
+        attempt.tokens += done.usage.total_tokens if done.usage else 0
+        return done.choices[0].message.content or ""
+
+
+def first_lines(folder: Path, question: Question, lines: int = 4) -> str:
+    """The beginning of each file that a question is about."""
+    shown = []
+    for name in question.files:
+        head = (folder / name).read_text(encoding="utf-8").splitlines()[:lines]
+        shown.append(f"{name} begins with:\n" + "\n".join(head))
+    return "\n\n".join(shown)
+
+
+def code_in(reply: str) -> str | None:
+    """The first fenced block; None if there is none."""
+    found = _FENCE.search(reply)
+    return found[1] if found else None
+
+
+def run_script(code: str, folder: Path, attempt: Attempt) -> str:
+    """What a script prints, its error included."""
+    began = time.perf_counter()
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=folder, capture_output=True, text=True, timeout=SCRIPT_SECONDS, check=False,
+        )  # fmt: skip
+        output = done.stdout + (done.stderr[-1_500:] if done.returncode else "")
+        if done.returncode:
+            attempt.problems.append(done.stderr.strip().rpartition("\n")[2][:200])
+    except subprocess.TimeoutExpired:
+        output = f"It did not end within {SCRIPT_SECONDS} seconds."
+        attempt.problems.append("timeout")
+    attempt.seconds += time.perf_counter() - began
+    return output[:MAX_OUTPUT]

@@ -1,0 +1,114 @@
+"""The same model as our actor: in a notebook without a server, and in a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+
+from .asking import Attempt, Server
+from .questions import Question
+
+LIMIT = 600
+POLICY = {"permissions": {"allow": ["run_code", "run_cell", "insert_cell", "execute_command"]}}
+_MARK = "EVAL "
+_CELL = """
+import json
+from cowork_jupyter import Cowork
+cw = Cowork(policy="policy.json")
+run = cw.ask({text!r}, role="actor")
+print({mark!r} + json.dumps({{"messages": list(cw.messages), "usage": run.snapshot["usage"]}}))
+"""
+
+
+def in_notebook(server: Server, question: Question, folder: Path) -> Attempt:
+    """A cell of a notebook that nobody sits in front of."""
+    _prepare(folder)
+    source = _CELL.format(text=question.wording, mark=_MARK)
+    cell = nbformat.v4.new_code_cell(source)  # type: ignore[no-untyped-call]
+    notebook = nbformat.v4.new_notebook(cells=[cell])  # type: ignore[no-untyped-call]
+    nbformat.write(notebook, folder / "question.ipynb")  # type: ignore[no-untyped-call]
+    attempt = Attempt()
+    began = time.perf_counter()
+    client = NotebookClient(
+        notebook, timeout=LIMIT, resources={"metadata": {"path": str(folder)}}, allow_errors=True
+    )
+    client.execute(env=_environment(server, folder))
+    attempt.seconds = time.perf_counter() - began
+    printed = "".join(
+        str(output.get("text", "")) for cell in notebook.cells for output in cell.outputs
+    )
+    found = [line for line in printed.splitlines() if line.startswith(_MARK)]
+    if not found:
+        attempt.problems.append(printed.strip()[-300:] or "nothing was printed")
+        return attempt
+    told = json.loads(found[-1].removeprefix(_MARK))
+    _read_usage(told["usage"], attempt)
+    _read_messages(told["messages"], attempt)
+    return attempt
+
+
+def in_terminal(server: Server, question: Question, folder: Path) -> Attempt:
+    """`jupyter cowork act`, as a script would call it."""
+    _prepare(folder)
+    attempt = Attempt()
+    began = time.perf_counter()
+    command = [sys.executable, "-m", "cowork_jupyter.cli.app", "act", "--json", "--new"]
+    done = subprocess.run(
+        [*command, "--policy", "policy.json", question.wording],
+        cwd=folder, env=_environment(server, folder), capture_output=True, text=True,
+        timeout=LIMIT, check=False,
+    )  # fmt: skip
+    attempt.seconds = time.perf_counter() - began
+    events = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    for event in events:
+        if event["type"] == "usage":
+            attempt.turns += 1
+            attempt.tokens += event["data"].get("total_tokens") or 0
+    _read_messages((one["data"] for one in events if one["type"] == "message"), attempt)
+    if not events:
+        attempt.problems.append(done.stderr.strip()[-300:])
+    return attempt
+
+
+def _prepare(folder: Path) -> None:
+    (folder / "policy.json").write_text(json.dumps(POLICY))
+
+
+def _environment(server: Server, folder: Path) -> dict[str, str]:
+    """Its own folders, so that nothing of another question is known."""
+    home = folder.parent / "home"
+    return {
+        **os.environ,
+        "HOME": str(home),
+        "JUPYTER_DATA_DIR": str(home / "data"),
+        "JUPYTER_CONFIG_DIR": str(home / "config"),
+        "COWORK_BASE_URL": server.base_url,
+        "COWORK_MODEL": server.model,
+        "COWORK_API_KEY": server.api_key,
+    }
+
+
+def _read_usage(usage: dict[str, Any], attempt: Attempt) -> None:
+    attempt.turns = usage.get("turns") or 0
+    attempt.tokens = usage.get("total_tokens") or 0
+
+
+def _read_messages(messages: Iterable[dict[str, Any]], attempt: Attempt) -> None:
+    for message in messages:
+        text = "".join(part.get("text", "") for part in message.get("content", []))
+        data = message.get("data") or {}
+        if message["message_type"] == "tool_result" and not data.get("ok", True):
+            attempt.problems.append(f"{data.get('tool')}: {text[:160]}")
+        if message["message_type"] == "text" and message["role"] == "assistant" and text:
+            attempt.answer = text
+            if data.get("problem"):
+                attempt.problems.append(str(data["problem"])[:160])
