@@ -6,7 +6,7 @@ _STATUSES = {
     "Conflict": 409,
     "Forbidden": 403,
     "InvalidInput": 422,
-    "Malformed": 400,
+    "MalformedRequest": 400,
     "MethodNotAllowed": 405,
     "NotFound": 404,
     "TooLarge": 413,

@@ -259,12 +259,12 @@ async def test_nothing_of_a_server_is_left_when_we_are_killed(house: House) -> N
     script = f"""
 import asyncio
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.mcp.client.connection import Connection, Surroundings
+from cowork_jupyter.mcp.client.connection import McpConnection, McpEnvironment
 from cowork_jupyter.mcp.client.entry import read_server
 from cowork_jupyter.tools.base import ToolContext
 async def main():
-    around = Surroundings({str(house.workspace)!r}, None)
-    server = Connection(read_server("odd", {odd()!r}, "user"), around, lambda: None)
+    around = McpEnvironment({str(house.workspace)!r}, None)
+    server = McpConnection(read_server("odd", {odd()!r}, "user"), around, lambda: None)
     answer = await server.call("leave", {{}}, ToolContext(None, AgentRole.ACTOR))
     print(answer.content[0].text, flush=True)
     await asyncio.sleep(600)
