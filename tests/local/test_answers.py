@@ -88,8 +88,9 @@ async def test_who_stops_listening_stops_the_writing(model: LocalModel) -> None:
             async for _ in chunks:
                 began.set()
 
-    listening = asyncio.create_task(listen())
-    await began.wait()
+    listening, first_word = asyncio.create_task(listen()), asyncio.create_task(began.wait())
+    await asyncio.wait({listening, first_word}, return_when=asyncio.FIRST_COMPLETED)
+    assert began.is_set(), "it ended before it had said anything"
     listening.cancel()
     await asyncio.gather(listening, return_exceptions=True)
     written, endpoint = [0], await model.server.endpoint()
