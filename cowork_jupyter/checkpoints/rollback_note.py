@@ -19,16 +19,17 @@ def note_on_cards(
     journal: CheckpointJournal, job_ids: Iterable[str], result: RollbackResult, *, is_undo: bool
 ) -> None:
     """Store it once for each card, as a message of its newest job that is concerned."""
-    for job in _newest_by_card(journal, job_ids):
-        note = Message(
-            context_id=job.context_id,
-            job_id=job.id,
-            role="system",
-            agent_role=job.role,
-            content=[TextPart(text=_text(result, is_undo))],
-            data=TextData(rollback=result.checkpoint_id),
-        )
-        with journal.transaction() as tx:
+    jobs, text = _newest_by_card(journal, job_ids), _text(result, is_undo)
+    with journal.transaction() as tx:
+        for job in jobs:
+            note = Message(
+                context_id=job.context_id,
+                job_id=job.id,
+                role="system",
+                agent_role=job.role,
+                content=[TextPart(text=text)],
+                data=TextData(rollback=result.checkpoint_id),
+            )
             tx.append_message(note)
 
 
