@@ -374,6 +374,9 @@ class Execution:
                     result=before.result if before else None,
                     completed_at=before.completed_at if before else None,
                 )
+                if task.status != step.status:  # it ended without success, and is to run again
+                    again = {"status": step.status, "error": None, "completed_at": None}
+                    task = task.model_copy(update=again)
                 self.tasks[step.id] = task
                 tx.save_task(task)
             tx.save_plan(self.revision)

@@ -387,6 +387,28 @@ async def test_a_resumed_job_repeats_no_completed_task(bench: Bench) -> None:
     assert again == ["b", "c"]
 
 
+async def test_a_resumed_job_that_is_stopped_again_shows_no_failure_of_the_run_before(
+    bench: Bench,
+) -> None:
+    make_plan(bench, {"a": [], "b": []}, files=["shared.csv"])  # so that b waits for a
+    replies = iter([FAILED, FAILED])
+    with ScriptedServer(lambda _body: next(replies, stall())) as model:
+        bench.connect(model.base_url)
+        job_id = await execute(bench)
+        await eventually(lambda: len(bench.events(EventType.QUESTION_ASKED)) == 2)
+        asked = bench.events(EventType.QUESTION_ASKED)[-1]
+        assert asked.task_id
+        bench.service.plans.decide(job_id, asked.task_id, "stop")
+        await bench.service.jobs.wait(job_id)
+        assert statuses(bench)["b"] is StepStatus.FAILED
+        bench.service.resume(job_id)
+        await eventually(lambda: len(model.requests) == 3)
+        job = await bench.service.cancel(job_id)
+    tasks = {task.step_id: (task.status, task.error) for task in job.tasks}
+    assert tasks["b"] == (StepStatus.PENDING, None)
+    assert {step: status for step, (status, _) in tasks.items()} == statuses(bench)
+
+
 async def test_a_plan_that_is_done_is_carried_out_anew_when_it_is_approved_again(
     bench: Bench,
 ) -> None:
