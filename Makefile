@@ -5,10 +5,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
+# ARGS="-m slow" runs the others instead.
+PYTEST = $(BIN)/python -m pytest -m "not slow"
 
 # Tools from .venv come first, so that a node installed there is found by npm scripts too.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Tests start hundreds of processes; each would compile the package again.
+export PYTHONDONTWRITEBYTECODE :=
 
 LABEXTENSION := cowork_jupyter/labextension/package.json
 JS_SOURCES := $(shell find js/src js/style js/schema js/scripts -type f 2>/dev/null) \
@@ -19,7 +23,7 @@ ALLOW_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help lab install test test-unit test-security test-server test-cluster test-acp test-mcp test-local \
+.PHONY: help lab install test test-full test-unit test-security test-server test-cluster test-acp test-mcp test-local \
         test-ui test-collaboration test-notebooks notebooks test-packaging \
         lint fmt build docs screenshots bench eval clean
 
@@ -31,35 +35,38 @@ lab: install ## start JupyterLab with the quickstart (ARGS="--no-browser --port 
 
 install: $(VENV)/.installed $(LABEXTENSION) ## install the package into .venv, with its JavaScript
 
-test: $(VENV)/.ready-to-test ## run every check; ends with one line of totals
+test: $(VENV)/.ready-to-test ## run the checks; ends with one line of totals
 	$(BIN)/python -m tests.checks
 
-test-unit: $(VENV)/.ready-to-test ## unit tests (ARGS are passed to pytest)
-	$(BIN)/python -m pytest tests/unit $(ARGS)
+test-full: $(VENV)/.ready-to-test ## the same with the slow tests: whole days, crashes, fuzzing, packaging
+	$(BIN)/python -m tests.checks full
+
+test-unit: $(VENV)/.ready-to-test ## unit tests that start no programs (ARGS are passed to pytest)
+	$(BIN)/python -m pytest tests/unit -m "not process and not slow" -n 2 $(ARGS)
 
 test-security: $(VENV)/.ready-to-test ## ways to break in, each shown to fail
-	$(BIN)/python -m pytest tests/security $(ARGS)
+	$(PYTEST) tests/security $(ARGS)
 
 test-server: $(VENV)/.ready-to-test ## tests of the Jupyter server extension
-	$(BIN)/python -m pytest tests/server $(ARGS)
+	$(PYTEST) tests/server $(ARGS)
 
 test-cluster: $(VENV)/.ready-to-test ## plans on a real Dask cluster of processes, some of which die
-	$(BIN)/python -m pytest tests/cluster $(ARGS)
+	$(PYTEST) tests/cluster $(ARGS)
 
 test-acp: $(VENV)/.ready-to-test ## the agent over ACP, driven by real clients
-	$(BIN)/python -m pytest tests/acp $(ARGS)
+	$(PYTEST) tests/acp $(ARGS)
 
 test-mcp: $(VENV)/.ready-to-test ## MCP servers as tools: real ones, and some that misbehave
-	$(BIN)/python -m pytest tests/mcp $(ARGS)
+	$(PYTEST) tests/mcp $(ARGS)
 
 test-local: $(VENV)/.ready-to-test ## a small language model, really served by a process of ours
-	$(BIN)/python -m pytest tests/local $(ARGS)
+	$(PYTEST) tests/local $(ARGS)
 
 test-ui: $(VENV)/.ready-to-test ## tests in a real JupyterLab in a real Chromium
-	$(BIN)/python -m pytest tests/ui $(ARGS)
+	$(PYTEST) tests/ui $(ARGS)
 
 test-collaboration: $(VENV)/.ready-to-test ## the same with documents that several people share
-	$(BIN)/python -m pytest tests/collaboration $(ARGS)
+	$(PYTEST) tests/collaboration $(ARGS)
 
 test-notebooks: $(VENV)/.ready-to-test ## run the notebooks from top to bottom
 	$(BIN)/python -m tests.notebooks check $(ARGS)
@@ -68,7 +75,7 @@ notebooks: $(VENV)/.ready-to-test ## run the notebooks, and keep what they show 
 	$(BIN)/python -m tests.notebooks $(ARGS)
 
 test-packaging: $(VENV)/.ready-to-test ## build sdist and wheel, check and install them
-	$(BIN)/python -m pytest tests/packaging $(ARGS)
+	$(PYTEST) tests/packaging $(ARGS)
 
 lint: $(VENV)/.ready-to-test ## ruff, mypy, import-linter, names, schema, tsc
 	$(BIN)/python -m tests.checks lint

@@ -1,5 +1,6 @@
-"""Runs every check and adds up: `python -m tests.checks [lint]`.
+"""Runs the checks and adds up: `python -m tests.checks [lint|full]`.
 
+Tests marked `slow` run in `full` alone: what takes long and seldom finds what the others do not.
 Each check runs to its end whatever happened to the others, so that one run tells all
 that is wrong. Unit, server and browser tests get processes of their own, because their
 event loops do not mix; two of them run side by side, and what a check prints is shown when
@@ -49,6 +50,8 @@ class Check:
     """Whether it needs the whole machine."""
     targets: tuple[str, ...] = ()
     """The tests to run, where the command does not know them."""
+    marks: tuple[str, ...] = ()
+    """Of those, the tests that pytest is to run by their marks."""
     reruns: bool = False
     """Whether a failed test gets a second chance."""
 
@@ -75,9 +78,17 @@ class Flaky:
         return self.first.result.targets[self.target]
 
 
-def pytest_check(name: str, *, alone: bool = False, reruns: bool = False) -> Check:
-    command = (sys.executable, "-m", "pytest", "-q", f"--timeout={HANGS}")
-    return Check(name, command, "junit", alone=alone, targets=(f"tests/{name}",), reruns=reruns)
+def pytest_check(
+    name: str,
+    *options: str,
+    folder: str = "",
+    mark: str = "",
+    alone: bool = False,
+    reruns: bool = False,
+) -> Check:
+    command = (sys.executable, "-m", "pytest", "-q", f"--timeout={HANGS}", *options)
+    targets, marks = (f"tests/{folder or name}",), (mark,) if mark else ()
+    return Check(name, command, "junit", ".", alone, targets, marks, reruns)
 
 
 NOTEBOOKS = (sys.executable, "-m", "tests.notebooks", "check", "-q")
@@ -93,7 +104,8 @@ LINT = [
 ]
 
 TESTS = [  # the longest first, so that none is left running alone at the end
-    pytest_check("unit"),
+    pytest_check("unit", mark="not process"),
+    pytest_check("processes", folder="unit", mark="process"),
     pytest_check("security"),
     pytest_check("server", reruns=True),
     pytest_check("packaging", reruns=True),
@@ -109,13 +121,23 @@ TESTS = [  # the longest first, so that none is left running alone at the end
 AT_ONCE = 2
 
 
+def quick(checks: list[Check]) -> list[Check]:
+    """The same without the tests that are marked as slow."""
+    return [
+        replace(check, marks=(*check.marks, "not slow")) if check.report == "junit" else check
+        for check in checks
+    ]
+
+
 def run(check: Check) -> Outcome:
     print(f"… {check.name}", flush=True)
     started = time.monotonic()
     folder = ROOT / check.folder
     with tempfile.TemporaryDirectory() as scratch:
         report, output = Path(scratch) / "report", Path(scratch) / "output"
-        command = [*check.command, *reports.arguments(check.report, report), *check.targets]
+        marks = ["-m", " and ".join(check.marks)] if check.marks else []
+        reported = reports.arguments(check.report, report)
+        command = [*check.command, *marks, *reported, *check.targets]
         with output.open("wb") as file:
             ended = subprocess.run(
                 command, cwd=folder, check=False, stdout=file, stderr=subprocess.STDOUT
@@ -179,4 +201,5 @@ def _print_row(name: str, passed: int, failed: int, remark: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(check_all(LINT if sys.argv[1:] == ["lint"] else LINT + TESTS) > 0)
+    chosen = {"lint": LINT, "full": LINT + TESTS, "": LINT + quick(TESTS)}
+    sys.exit(check_all(chosen["".join(sys.argv[1:])]) > 0)

@@ -27,7 +27,13 @@ def check(arguments: list[str]) -> int:
             str(folder.parent / word) if word.endswith(".ipynb") else word for word in targets
         ]
         command = [sys.executable, "-m", "pytest", "-c", "pyproject.toml", "--rootdir", str(ROOT)]
-        command += ["--nbval-lax", f"--nbval-cell-timeout={LIMIT}", f"--timeout={2 * LIMIT}"]
+        command += [
+            "-p",
+            "nbval.plugin",
+            "--nbval-lax",
+            f"--nbval-cell-timeout={LIMIT}",
+            f"--timeout={2 * LIMIT}",
+        ]
         command += [f"--nbval-kernel-startup-timeout={LIMIT}", *options]
         command += copies or [str(folder), "tests/notebooks"]
         env = environment(folder.parent)

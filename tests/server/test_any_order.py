@@ -33,6 +33,8 @@ from tests.ui.judge.saved import card_of, text_differences
 
 from .live import TOKEN, live_server
 
+pytestmark = pytest.mark.slow
+
 T = TypeVar("T")
 PATIENCE = 60.0
 MARK = re.compile(r"\[\[(\w+) (\d+)\]\]")

@@ -12,11 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from cowork_jupyter.checkpoints.recovery import CUT_OFF, TICK
 from tests.scripted import ScriptedServer, call
 
 from .live import TOKEN, LiveServer, live_server
+
+pytestmark = pytest.mark.slow
 
 PATIENCE = 120
 WRITES_AND_STAYS = "echo half > data.csv; echo made > made.txt; sleep 600"

@@ -120,6 +120,7 @@ def filter_failure(
 # Tests
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(HANGS + 60)
 def test_no_request_gets_an_answer_that_the_schema_does_not_name(tmp_path: Path) -> None:
     with ScriptedServer(reply) as model:

@@ -18,6 +18,8 @@ from tests.scripted import Scripted, ScriptedServer, call, plan, text
 
 from .live import TOKEN, LiveServer, live_server
 
+pytestmark = pytest.mark.slow
+
 STEPS = [
     {"id": name, "action": f"do {name}", "depends_on": needed, "tools_needed": ["create_file"]}
     for name, needed in {"a": [], "b": ["a"], "c": ["a"], "d": ["b", "c"], "e": ["d"]}.items()

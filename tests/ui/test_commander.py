@@ -16,6 +16,8 @@ from .lab import LabServer
 from .person import save
 from .test_run_cards import press, run_cell
 
+pytestmark = pytest.mark.slow
+
 Screenshot = Callable[[Page, str], Path]
 
 FINDING = {"file": "nests.md", "line": 1, "severity": "minor", "comment": "No title."}

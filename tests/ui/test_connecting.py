@@ -13,6 +13,8 @@ from tests.scripted import ScriptedServer, text
 from .lab import LabServer
 from .person import card, choose_in_palette, open_notebook, run_cells
 
+pytestmark = pytest.mark.slow
+
 KEY = "sk-right"
 Screenshot = Callable[[Page, str], Path]
 

@@ -6,11 +6,14 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page
 
 from .crowd import CARDS, PER_PAGE, PILL, Traffic, crowded_lab, reloaded, until_live, write_cards
 from .person import open_notebook, run_cells
 from .told import write_notebook
+
+pytestmark = pytest.mark.slow
 
 Screenshot = Callable[[Page, str], Path]
 

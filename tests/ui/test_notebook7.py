@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from . import story
@@ -13,6 +14,8 @@ from .lab import LabServer
 from .patience import MOMENT, until, worked
 from .told import write_notebook
 from .visit import open_panel
+
+pytestmark = pytest.mark.slow
 
 Screenshot = Callable[[Page, str], Path]
 

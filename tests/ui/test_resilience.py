@@ -17,6 +17,8 @@ from .lab import LabServer
 from .person import choose_in_menu, open_notebook, save
 from .told import write_notebook
 
+pytestmark = pytest.mark.slow
+
 Screenshot = Callable[[Page, str], Path]
 
 

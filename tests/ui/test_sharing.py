@@ -12,6 +12,8 @@ from playwright.sync_api import Page, Request, expect
 from .lab import TOKEN, LabServer
 from .person import open_notebook
 
+pytestmark = pytest.mark.slow
+
 CARD, RECORD = "application/vnd.cowork.card+json", "application/vnd.cowork.record+json"
 
 

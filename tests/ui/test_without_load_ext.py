@@ -16,6 +16,8 @@ from .lab import LabServer
 from .person import card, choose_in_menu, open_notebook, until_ready
 from .told import write_notebook
 
+pytestmark = pytest.mark.slow
+
 Screenshot = Callable[[Page, str], Path]
 
 GOAL = "Show revenue by month"

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests import reports
-from tests.checks import TESTS, Check, check_all
+from tests.checks import TESTS, Check, check_all, quick
+
+pytestmark = pytest.mark.process
 
 FIRST_TIME = '''
 from pathlib import Path
@@ -37,15 +39,17 @@ class Project:
         self.kept = root / "flaky"
         self.printed = printed
         (self.root / "tests").mkdir(parents=True)
-        (self.root / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider\n")
+        (self.root / "pytest.ini").write_text(
+            "[pytest]\naddopts = -p no:cacheprovider\nmarkers = slow\n"
+        )
         (self.root / "first.py").write_text(FIRST_TIME)
 
-    def check(self, source: str, *, reruns: bool = True) -> list[str]:
+    def check(self, source: str, *, reruns: bool = True, slow: bool = True) -> list[str]:
         """Run these tests; gives the lines of the totals."""
         (self.root / "tests" / "test_it.py").write_text(source)
         command = (sys.executable, "-m", "pytest", "-q")
         check = Check("it", command, "junit", str(self.root), targets=("tests",), reruns=reruns)
-        failed = check_all([check], self.kept)
+        failed = check_all([check] if slow else quick([check]), self.kept)
         self.output = self.printed.readouterr().out
         lines = self.output.splitlines()
         totals = lines[max(n for n, line in enumerate(lines) if line[1:].startswith(" it ")) :]
@@ -117,9 +121,20 @@ def test_without_a_second_chance_a_flaky_test_has_failed(project: Project) -> No
     assert project.check(FLAKY.format("slow"), reruns=False)[-1] == "total: 0 passed, 1 failed"
 
 
+def test_slow_tests_run_in_the_full_tier_alone(project: Project) -> None:
+    source = FINE + "import pytest\n@pytest.mark.slow\ndef test_slow():\n    pass\n"
+    assert project.check(source, slow=False)[-1] == "total: 1 passed, 0 failed"
+    assert project.check(source)[-1] == "total: 2 passed, 0 failed"
+
+
+def test_every_unit_test_is_in_one_check_and_one_alone() -> None:
+    marks = [check.marks for check in TESTS if check.targets == ("tests/unit",)]
+    assert marks == [("not process",), ("process",)]
+
+
 def test_unit_and_security_tests_get_no_second_chance() -> None:
     without = {check.name for check in TESTS if not check.reruns}
-    assert without == {"unit", "security", "vitest"}
+    assert without == {"unit", "processes", "security", "vitest"}
 
 
 def test_whatever_a_test_is_called_it_is_found_again(project: Project) -> None:

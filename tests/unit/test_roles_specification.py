@@ -35,6 +35,8 @@ from tests.scripted import Scripted, ScriptedServer, call, calls, plan, text
 from tests.unit.agents.conftest import Bench, make_bench
 from tests.unit.store.test_migrations import SEED_MESSAGES, make
 
+pytestmark = pytest.mark.process
+
 READ, WRITE, CREATE, DELETE, EXECUTE = Permission
 PLANNER, ACTOR, COMMANDER, DESIGNER, REVIEWER, TESTER = AgentRole
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.scripted import call, plan, text
@@ -9,6 +10,8 @@ from tests.scripted import call, plan, text
 from ..lab import LabServer
 from .desk import Desk, answer, press, roll_back, stands
 from .script import Script, question
+
+pytestmark = pytest.mark.slow
 
 FETCH = {"tool": "execute_command", "command": "pip download pyarrow"}
 

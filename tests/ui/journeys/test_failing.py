@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.scripted import plan, stall
@@ -10,6 +11,8 @@ from ..lab import LabServer
 from ..person import until_ready
 from .desk import Desk, answer, execute, press, role_is, stands
 from .script import Script, failed, write
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_failed_step_is_planned_anew_and_what_is_done_stays_done(

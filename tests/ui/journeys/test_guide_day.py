@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from ..lab import LabServer
 from .desk import Desk, answer, discuss, execute, press, role_is, roll_back, stands
+
+pytestmark = pytest.mark.slow
 
 TABLE = "day,price\n" + "".join(f"2026-{n % 12 + 1:02d}-01,{n % 7}.5\n" for n in range(50))
 

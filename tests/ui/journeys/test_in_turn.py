@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.scripted import call, plan, text
@@ -10,6 +11,8 @@ from ..lab import LabServer
 from ..visit import go_back, open_panel, rows, say
 from .desk import Desk, execute, press, role_is, stands
 from .script import Script, write
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_cell_waits_its_turn_and_is_run_again(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.scripted import call, plan, text
@@ -10,6 +11,8 @@ from ..lab import LabServer
 from ..visit import open_panel, rows, say
 from .desk import Desk, answer, discuss, execute, press, role_is, roll_back, stands
 from .script import Script, question, write
+
+pytestmark = pytest.mark.slow
 
 CELLS = (
     "%%plan\nReport on bread",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.scripted import Scripted, call, plan, stall, text
@@ -12,6 +13,8 @@ from ..lab import LabServer
 from ..visit import has, open_panel, rows
 from .desk import Desk, execute, press, role_is, stands
 from .script import Script
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_renamed_notebook_keeps_its_conversation(

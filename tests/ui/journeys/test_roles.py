@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from cowork_jupyter.domain.roles import AgentRole
@@ -12,6 +13,8 @@ from tests.scripted import call, stall, text
 from ..lab import LabServer
 from .desk import Desk, answer, choose_role, discuss, execute, press, role_is, stands
 from .script import Script
+
+pytestmark = pytest.mark.slow
 
 REVIEW = {
     "type": "review",

@@ -31,6 +31,8 @@ from tests.scripted.server import last_words
 
 from . import survivor
 
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
 KILLS = 50
 LANES = 2
 """Conversations, each in a store of its own, that are killed side by side."""

@@ -20,6 +20,8 @@ from cowork_jupyter.checkpoints.store import CheckpointStore
 from .conftest import Site
 from .test_rollback import tree
 
+pytestmark = pytest.mark.process
+
 
 def run_where_processes_die(scenario: str, folder: Path) -> None:
     """In a process of its own, because it forks once for each boundary."""
@@ -30,14 +32,17 @@ def run_where_processes_die(scenario: str, folder: Path) -> None:
     assert int(done.stdout) > 20  # so many places to die at
 
 
+@pytest.mark.slow
 def test_killed_while_scanning(tmp_path: Path) -> None:
     run_where_processes_die("scan", tmp_path)
 
 
+@pytest.mark.slow
 def test_killed_while_rolling_back(tmp_path: Path) -> None:
     run_where_processes_die("rollback", tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", ["file tool", "command"])
 def test_killed_while_a_tool_runs_or_right_before_or_after(tmp_path: Path, tool: str) -> None:
     run_where_processes_die(tool, tmp_path)

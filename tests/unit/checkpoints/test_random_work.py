@@ -12,11 +12,14 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from .conftest import Site
+
+pytestmark = pytest.mark.process
 
 PATHS = ("a", "d/b", "d/c", "d/e/f", "x/y")
 Files = dict[str, str]

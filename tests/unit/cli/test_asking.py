@@ -18,6 +18,8 @@ from tests.scripted import Scripted, ScriptedServer, call, stall, text
 
 from .terminals import Terminal, run
 
+pytestmark = pytest.mark.process
+
 QUESTION = {
     "type": "question",
     "format_version": "1.0",

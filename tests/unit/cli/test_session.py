@@ -13,6 +13,8 @@ from tests.scripted import ScriptedServer, call, plan, text
 
 from .terminals import PATIENCE, PROGRAM, run, run_here
 
+pytestmark = pytest.mark.process
+
 STEP = {"action": "Write a.txt", "files": ["a.txt"], "tools_needed": ["create_file"]}
 WRITE = call("create_file", path="a.txt", content="a\n")
 

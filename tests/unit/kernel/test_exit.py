@@ -7,6 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.process
+
 CODE = """
 from cowork_jupyter import Cowork
 cw = Cowork()

@@ -10,9 +10,13 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.scripted import ScriptedServer, call, plan, stall, text
 
 from .kernels import RECORD, VIEW, Cells, kernel
+
+pytestmark = pytest.mark.process
 
 STEP = {"action": "Write a.txt", "files": ["a.txt"], "tools_needed": ["create_file"]}
 

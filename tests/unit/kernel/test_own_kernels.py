@@ -17,6 +17,8 @@ from tests.unit.stalling import Stalling
 
 from .kernels import Cells, Shown, kernel
 
+pytestmark = pytest.mark.process
+
 ACT = "%%act --policy rules.json\n"
 
 

@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import nbformat.v4
+import pytest
 
 from cowork_jupyter.domain.connection import BUILT_IN
 from tests.scripted import ScriptedServer, call, plan, text
 
 from .kernels import RECORD, VIEW
+
+pytestmark = pytest.mark.process
 
 MAX_CARD = 20_000
 STEP = {"action": "Write a.txt", "files": ["a.txt"], "tools_needed": ["create_file"]}

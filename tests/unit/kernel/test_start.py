@@ -6,9 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.scripted import ScriptedServer, plan
 
 from .kernels import started_kernel, wait_until_ready
+
+pytestmark = pytest.mark.process
 
 MODULES = "import json, sys; print(json.dumps(sorted(sys.modules)))"
 HEAVY = {"anywidget", "httpx", "ipywidgets", "jupyter_server", "openai", "pydantic", "sqlite3"}

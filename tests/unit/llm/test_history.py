@@ -327,6 +327,7 @@ def large(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_of_a_hundred_thousand_messages_only_those_that_fit_are_read(large: Path) -> None:
     read = 0
 

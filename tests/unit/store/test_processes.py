@@ -18,6 +18,8 @@ from cowork_jupyter.store import Store
 from . import test_migrations, writers
 from .appending import append_event, notice
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture(scope="module")
 def processes() -> ForkServerContext:

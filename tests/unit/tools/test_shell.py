@@ -25,7 +25,7 @@ from cowork_jupyter.workspace.sandbox.sandbox import Sandbox
 
 from .conftest import Call, names_in
 
-pytestmark = pytest.mark.asyncio
+pytestmark = [pytest.mark.asyncio, pytest.mark.process]
 
 
 PATIENCE = 60.0

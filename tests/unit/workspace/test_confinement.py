@@ -9,11 +9,14 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.workspace import Workspace
+
+pytestmark = pytest.mark.process
 
 NAMES = ["a", "b", "c", "ws", "ws-evil"]
 PART = st.sampled_from([*NAMES, "..", ".", "", "ROOT", "OUTSIDE", "/"])

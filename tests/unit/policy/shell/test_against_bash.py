@@ -13,6 +13,8 @@ from cowork_jupyter.policy.shell.tree import can_be_read
 
 from .bash import accepts, seen_by_bash
 
+pytestmark = pytest.mark.process
+
 thorough = settings(max_examples=300, deadline=None, database=None)
 slow = settings(max_examples=80, deadline=None, database=None)
 

@@ -12,6 +12,8 @@ import pytest
 from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.tools.kernel.stall_detector import StallDetector, processor_seconds
 
+pytestmark = pytest.mark.process
+
 PATIENCE = 100.0
 
 

@@ -10,6 +10,8 @@ import pytest
 from cowork_jupyter.workspace.sandbox import autorun
 from cowork_jupyter.workspace.sandbox.autorun import Finder
 
+pytestmark = pytest.mark.process
+
 
 def made(root: Path, *names: str) -> None:
     for name in names:

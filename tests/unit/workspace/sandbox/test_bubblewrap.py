@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from cowork_jupyter.workspace.sandbox.bubblewrap import wrapped
 from cowork_jupyter.workspace.sandbox.namespaces import Bind
 from cowork_jupyter.workspace.sandbox.places import find_places
 from cowork_jupyter.workspace.sandbox.scratch import Scratch
 from cowork_jupyter.workspace.sandbox.view import mounts, read_only
+
+pytestmark = pytest.mark.process
 
 
 def line(tmp_path: Path, *binds: Bind, network: bool = True) -> str:

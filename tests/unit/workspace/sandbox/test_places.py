@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
 from cowork_jupyter.workspace.sandbox.places import (
     around,
     devices,
@@ -12,6 +14,8 @@ from cowork_jupyter.workspace.sandbox.places import (
     homes_here,
     is_inside,
 )
+
+pytestmark = pytest.mark.process
 
 
 def make(folder: Path, *names: str) -> str:

@@ -13,6 +13,8 @@ from cowork_jupyter.workspace.sandbox.landlock import handled_files, landlock_ve
 from cowork_jupyter.workspace.sandbox.promises import Powers, missing, promises
 from cowork_jupyter.workspace.sandbox.sandbox import Sandbox, available_sandbox
 
+pytestmark = pytest.mark.process
+
 SETTINGS = Settings(workspace=Path("/ws"), data_dir=Path("/data"))
 
 

@@ -14,6 +14,8 @@ import pytest
 from cowork_jupyter.workspace.sandbox import scratch
 from cowork_jupyter.workspace.sandbox.scratch import Scratch, sweep
 
+pytestmark = pytest.mark.process
+
 AT_ONCE = -1.0
 
 

@@ -10,6 +10,8 @@ import pytest
 
 from cowork_jupyter.workspace.sandbox.seccomp import families, filter_program, seccomp_works_here
 
+pytestmark = pytest.mark.process
+
 X86, ARM = (0xC000003E, 41, 248), (0xC00000B7, 198, 217)
 MACHINES = pytest.mark.parametrize(
     ("machine", "numbers"), [("x86_64", X86), ("aarch64", ARM)], ids=["x86_64", "aarch64"]
