@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from typing import Protocol
 
 from .domain.events import Event, EventData
@@ -35,17 +36,19 @@ class EventSource(Protocol):
 class EventBus:
     """Wakes subscribers when an event was stored."""
 
-    def __init__(self, source: EventSource, queue_size: int = QUEUE_SIZE) -> None:
+    def __init__(
+        self,
+        source: EventSource,
+        observers: Iterable[Callable[[Event], None]] = (),
+        queue_size: int = QUEUE_SIZE,
+    ) -> None:
+        """`observers` hear of every event of every context: they must be quick, and not raise."""
         self._source = source
+        self._observers = tuple(observers)
         self._queue_size = queue_size
         self._lock = threading.Lock()
         self._subscribers: dict[str, set[_Subscriber]] = {}
-        self._observers: list[Callable[[Event], None]] = []
         self._closed = False
-
-    def observe(self, observer: Callable[[Event], None]) -> None:
-        """Call this with every event of every context. It must be quick and must not raise."""
-        self._observers.append(observer)
 
     def publish(self, event: Event) -> None:
         """Show an event that is stored. From any thread; never waits for a subscriber."""
@@ -162,11 +165,47 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
 
 
 class Journal:
-    """Store, then show: the one way in which something is made known."""
+    """Store, then show: the one way in which something is made known.
 
-    def __init__(self, store: Store, bus: EventBus) -> None:
-        self.store = store
-        self.bus = bus
+    The database is opened when it is first needed, and what an earlier crash left behind is put
+    in order then: to look at a service's health opens none.
+    """
+
+    def __init__(
+        self,
+        open_store: Callable[[], Store],
+        *,
+        observers: Iterable[Callable[[Event], None]] = (),
+        queue_size: int = QUEUE_SIZE,
+        on_open: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._open_store = open_store
+        self._observers = tuple(observers)
+        self._queue_size = queue_size
+        self._on_open = on_open
+
+    @cached_property
+    def _opened(self) -> tuple[Store, EventBus]:
+        store = self._open_store()
+        bus = EventBus(store, self._observers, self._queue_size)
+        for event in store.recover():
+            bus.publish(event)
+        self._on_open()
+        return store, bus
+
+    @property
+    def store(self) -> Store:
+        return self._opened[0]
+
+    @property
+    def bus(self) -> EventBus:
+        return self._opened[1]
+
+    def close(self) -> None:
+        """End all subscriptions and let go of the file."""
+        if "_opened" in self.__dict__:
+            self.bus.close()
+            self.store.close()
 
     def record(
         self,

@@ -70,7 +70,7 @@ class CoworkAgent:
         """A new conversation in a folder."""
         with told_to_the_client():
             service = self._service(cwd)
-            context = service.create_context()
+            context = service.conversations.create()
             session = await self._open(service, context.id, mcp_servers)
         self._after_answer(session)
         return schema.NewSessionResponse(session_id=context.id, modes=_modes(context.role))
@@ -81,7 +81,7 @@ class CoworkAgent:
         """A conversation that there is already, told from its beginning."""
         with told_to_the_client():
             service = self._service(cwd)
-            context = service.context(session_id)
+            context = service.conversations.get(session_id)
             session = await self._open(service, session_id, mcp_servers)
             await session.replay()
         self._after_answer(session)

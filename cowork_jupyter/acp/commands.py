@@ -53,9 +53,10 @@ async def report(service: CoworkService, context_id: str, command: str, rest: st
 
 async def _roll_back(service: CoworkService, context_id: str, chosen: str) -> str:
     point = chosen or await _before_last_run(service, context_id)
-    if service.checkpoint(point).context_id != context_id:
+    if service.journal.store.checkpoint(point).context_id != context_id:
         raise NotFound(f"There is no checkpoint '{point}' in this conversation.")
-    done = await service.rollback(point)
+    undo = await service.checkpoints.finish_interrupted()
+    done = await undo.rollback(point)
     parts = [
         f"Restored: {_codes(done.restored)}" if done.restored else "",
         f"Removed: {_codes(done.removed)}" if done.removed else "",
@@ -63,13 +64,13 @@ async def _roll_back(service: CoworkService, context_id: str, chosen: str) -> st
         *map(line, done.notes),
     ]
     told = "\n".join(f"- {one}" for one in parts if one) or "Nothing had to be changed."
-    undo = done.checkpoint_id
-    return told + (f"\n\nTo take this back: `/rollback {undo}`" if undo else "")
+    made = done.checkpoint_id
+    return told + (f"\n\nTo take this back: `/rollback {made}`" if made else "")
 
 
 async def _before_last_run(service: CoworkService, context_id: str) -> str:
     """The state before the newest run that has changed anything."""
-    kept = await service.checkpoints(context_id)
+    kept = await service.checkpoints.listing(context_id)
     changed = {point.job_id for point in kept if point.data.get("files")}
     for job in reversed(service.list_jobs(context_id)):
         for point in kept:
@@ -86,7 +87,7 @@ async def _checkpoints(service: CoworkService, context_id: str) -> str:
             line(str(one.data.get("label", ""))),
             _codes(file["path"] for file in one.data.get("files", [])),
         ]
-        for one in await service.checkpoints(context_id)
+        for one in await service.checkpoints.listing(context_id)
     ]
     if not rows:
         return "There are no checkpoints in this conversation yet."

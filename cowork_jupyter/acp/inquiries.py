@@ -83,7 +83,7 @@ class AcpInquiries:
             runs = update_tool_call(call_id, status="in_progress")
             await self.client.session_update(session_id=self.session_id, update=runs)
         with suppress(CoworkError):  # it was decided elsewhere meanwhile
-            self.service.resolve_permissions([request.id], chosen)
+            self.service.inquiries.resolve_all([request.id], chosen)
 
     async def _form(self, question_id: str, question: Question) -> None:
         mode = schema.ElicitationFormSessionMode(

@@ -13,6 +13,7 @@ from acp.core import AgentSideConnection
 
 from ..domain.settings import Settings
 from ..service import CoworkService
+from ..wiring import build_service
 from .agent import CoworkAgent
 from .wire import Wire, take_streams
 
@@ -22,7 +23,7 @@ def serve(settings: Settings) -> None:
     incoming, outgoing = take_streams()
 
     def make_service(workspace: Path) -> CoworkService:
-        return CoworkService(replace(settings, workspace=workspace))
+        return build_service(replace(settings, workspace=workspace))
 
     async def speak() -> None:
         _end_in_order_when_told()

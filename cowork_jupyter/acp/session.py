@@ -90,7 +90,7 @@ class AcpSession:
         self._client = client
         self._forms = forms
         self._unused = unused
-        self._portrayal = Portrayal(service.settings.workspace, service.tools)
+        self._portrayal = Portrayal(service.settings.workspace, service.factory.registry)
         self._turn: Turn | None = None
         self._inquiries = AcpInquiries(
             *(service, context_id, client, self._portrayal),
@@ -128,7 +128,7 @@ class AcpSession:
         """Tell the whole conversation again, and how its plan stands."""
         after: int | None = 0
         while after is not None:
-            page = self._service.messages(self._id, after)
+            page = self._service.conversations.messages(self._id, after)
             for message in page.items:
                 for update in self._portrayal.of_message(message):
                     await self._tell(update)
@@ -161,13 +161,13 @@ class AcpSession:
 
     async def set_role(self, role: AgentRole) -> None:
         """Go on in another role."""
-        if self._service.context(self._id).role is not role:
-            await self._service.switch_role(self._id, role)
+        if self._service.conversations.get(self._id).role is not role:
+            await self._service.conversations.switch_role(self._id, role)
 
     # One turn
 
     async def _begin(self, text: str, turn: Turn) -> None:
-        waiting = self._service.pending_questions(self._id)
+        waiting = self._service.inquiries.pending(self._id, "question")
         if waiting and self._service.journal.store.active_job(self._id):
             await self._answer(waiting, text, turn)
             return
@@ -199,7 +199,7 @@ class AcpSession:
     def _origin(self) -> RequestOrigin:
         """What is said to a planner is about the plan that the client shows."""
         plan = self._service.plan(self._id)
-        is_planner = self._service.context(self._id).role is AgentRole.PLANNER
+        is_planner = self._service.conversations.get(self._id).role is AgentRole.PLANNER
         return RequestOrigin(card_id=plan.job_id if plan and is_planner else None)
 
     async def _execute(self) -> None:
@@ -232,7 +232,7 @@ class AcpSession:
             await self._say_and_end(asking.question_text(following), turn)
 
     def _give(self, question_id: str, question: Question, value: str) -> None:
-        self._service.answer(question_id, value)
+        self._service.inquiries.answer(question_id, value)
         offered = {option.value for option in question.options}
         if self._turn is not None and value == STOP and GO_ON in offered:
             tokens = "tokens" in question.question
@@ -241,7 +241,7 @@ class AcpSession:
     # What happens is told
 
     async def _follow(self, after: int) -> None:
-        async with aclosing(self._service.events(self._id, after)) as events:
+        async with aclosing(self._service.journal.bus.subscribe(self._id, after)) as events:
             async for event in events:
                 try:
                     await self._on(event)

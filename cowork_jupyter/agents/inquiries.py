@@ -8,12 +8,13 @@ job takes up what its earlier run had asked, instead of asking again.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel
 
 from ..bus import Journal
-from ..domain.contexts import JobStatus
+from ..domain.contexts import Context, JobStatus
 from ..domain.errors import Conflict, InvalidInput
 from ..domain.events import (
     PermissionRequested,
@@ -47,8 +48,12 @@ class Inquiries:
         """The runs that wait, by what they wait for."""
         self._announced: dict[str, str] = {}
         """Requests by the calls that will ask them when it is their turn."""
-        self.keep_pending = False
+        self._closing = False
         """Whether what is cancelled now waits on: the service stops, and will be back."""
+
+    def close(self) -> None:
+        """Let what is pending wait for the next start, whoever is cancelled from now on."""
+        self._closing = True
 
     async def ask(self, question: Question, log: RunLog, asker: Asker = "") -> str | None:
         """Let a run wait for the user's answer."""
@@ -76,7 +81,7 @@ class Inquiries:
     def forget(self, call_id: str) -> None:
         """Withdraw what was announced and not asked: the call is another by now, or was allowed."""
         request_id = self._announced.pop(call_id, None)
-        if request_id is None or self.keep_pending:
+        if request_id is None or self._closing:
             return
         inquiry = self._journal.store.inquiry(request_id, "permission")
         if inquiry.status == PENDING:
@@ -95,6 +100,22 @@ class Inquiries:
             )
         said = _answer(inquiry, question, value)
         return self._settle(inquiry, ANSWERED, {"value": value}, said)
+
+    def waiting(self) -> list[tuple[Inquiry, Context]]:
+        """Everything that waits for the user, and where."""
+        store = self._journal.store
+        return [(one, store.context(one.context_id)) for one in store.pending_inquiries()]
+
+    def pending(self, context_id: str, kind: InquiryKind) -> list[Inquiry]:
+        """What waits for the user in one conversation."""
+        self._journal.store.context(context_id)
+        return self._journal.store.pending_inquiries(context_id, kind)
+
+    def resolve_all(self, request_ids: Sequence[str], ruling: Ruling) -> list[Inquiry]:
+        """The user's decision about one or several calls that wait: about all of them, or none."""
+        for request_id in request_ids:
+            self.check(request_id, ruling)
+        return [self.resolve(one, ruling) for one in dict.fromkeys(request_ids)]
 
     def resolve(self, request_id: str, ruling: Ruling) -> Inquiry:
         """The user's decision about a call."""
@@ -135,7 +156,7 @@ class Inquiries:
         try:
             return await answer
         except asyncio.CancelledError:
-            if answer.cancelled() and not self.keep_pending:  # else the answer came first
+            if answer.cancelled() and not self._closing:  # else the answer came first
                 self._withdraw(inquiry)
             raise
         finally:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from ..domain.errors import Conflict, Forbidden, NotFound
-from ..workflows import Draft, Template, Templates, WorkflowRegistry, template_of
+from ..workflows import Draft, Template, WorkflowCatalog, template_of
 from .plans import Plans
 
 
@@ -16,9 +15,7 @@ class Reuse:
     """Keeps templates, and lets go of them."""
 
     plans: Plans
-    templates: Templates
-    workflows: Callable[[], WorkflowRegistry]
-    """All workflows there are now."""
+    workflows: WorkflowCatalog
 
     def plan_of(self, context_id: str, revision: int | None = None) -> dict[str, Any]:
         """A plan of a conversation, the newest unless said otherwise."""
@@ -31,16 +28,16 @@ class Reuse:
     def save(self, draft: Draft, plan: dict[str, Any], *, replace: bool = False) -> Template:
         """Make a template of a plan and keep it. Only the user's own can be replaced."""
         made = template_of(draft, self.plans.checked(plan))
-        taken = self.workflows().get(made.name)
+        taken = self.workflows.current().get(made.name)
         if taken and not (replace and isinstance(taken, Template) and taken.source == "user"):
             raise Conflict(f"There is a workflow '{made.name}' already.", code="name_taken")
-        self.templates.save(made, replace=replace)
+        self.workflows.templates.save(made, replace=replace)
         return made
 
     def delete(self, name: str) -> None:
         """Remove a template of the user's own; other workflows are not theirs to remove."""
-        found = self.workflows().named(name)
+        found = self.workflows.current().named(name)
         if not isinstance(found, Template):
             why = "It comes with Cowork or with a plug-in; only templates can be deleted."
             raise Forbidden(why, code="not_a_template")
-        self.templates.delete(found)
+        self.workflows.templates.delete(found)

@@ -12,6 +12,7 @@ from .log import RunLog
 
 def queue_message(journal: Journal, context_id: str, content: str) -> QueuedMessage:
     """Keep a message for the next turn of the job that runs."""
+    journal.store.context(context_id)
     message = QueuedMessage(context_id=context_id, content=content)
     with journal.transaction() as tx:
         if tx.active_job(context_id) is None:

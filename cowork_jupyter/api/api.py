@@ -70,7 +70,7 @@ async def create_context(call: Call) -> BaseModel:
     """Start a conversation."""
     fields = call.body.model_dump()
     fields["role"] = call.body.role or DEFAULT_ROLE
-    return call.service.create_context(**fields, owner=call.caller.name)
+    return call.service.conversations.create(**fields, owner=call.caller.name)
 
 
 @table.route(
@@ -84,26 +84,26 @@ async def create_context(call: Call) -> BaseModel:
 async def list_contexts(call: Call) -> BaseModel:
     """All conversations, or those of a notebook, newest first."""
     query, owner = call.query, call.caller.sees_only
-    page = call.service.contexts(query.after or None, query.limit, owner, query.notebook)
+    page = call.service.conversations.page(query.after or None, query.limit, owner, query.notebook)
     return models.ContextList(items=page.items, next=page.next)
 
 
 @table.route("GET", "context/{id}", answer=Context, action="read", kernel=True)
 async def get_context(call: Call) -> BaseModel:
     """One conversation."""
-    return call.service.context(call.path["id"])
+    return call.service.conversations.get(call.path["id"])
 
 
 @table.route("PUT", "context/{id}", body=models.ContextName, answer=Context, action="write")
 async def rename_context(call: Call) -> BaseModel:
     """Give a conversation another name."""
-    return call.service.rename_context(call.path["id"], call.body.title)
+    return call.service.conversations.rename(call.path["id"], call.body.title)
 
 
 @table.route("DELETE", "context/{id}", answer=None, status=204, action="write")
 async def delete_context(call: Call) -> None:
     """Remove a conversation and everything in it."""
-    await call.service.delete_context(call.path["id"])
+    await call.service.conversations.delete(call.path["id"])
 
 
 @table.route(
@@ -142,7 +142,7 @@ async def send_message(call: Call) -> BaseModel:
 )
 async def list_messages(call: Call) -> BaseModel:
     """Stored messages, whole, oldest first."""
-    page = call.service.messages(call.path["id"], call.query.after, call.query.limit)
+    page = call.service.conversations.messages(call.path["id"], call.query.after, call.query.limit)
     return models.MessageList(items=page.items, next=page.next)
 
 
@@ -157,17 +157,17 @@ async def list_messages(call: Call) -> BaseModel:
 async def poll_events(call: Call) -> BaseModel:
     """Events after a place; with none stored, waits for the first, at most `timeout` seconds."""
     context_id, after = call.path["id"], call.query.after
-    call.service.context(context_id)
-    found = call.service.stored_events(context_id, after)
+    call.service.conversations.get(context_id)
+    found = call.service.journal.store.events(context_id, after)
     if not found:
         await _first_event(call, context_id, after)
-        found = call.service.stored_events(context_id, after)
+        found = call.service.journal.store.events(context_id, after)
     return models.EventList(events=found)
 
 
 async def _first_event(call: Call, context_id: str, after: int) -> None:
     """Wait until there is one, or the time is up."""
-    async with aclosing(call.service.events(context_id, after)) as events:
+    async with aclosing(call.service.journal.bus.subscribe(context_id, after)) as events:
         with suppress(TimeoutError, StopAsyncIteration):
             async with asyncio.timeout(call.query.timeout):
                 await anext(events)
@@ -176,7 +176,7 @@ async def _first_event(call: Call, context_id: str, after: int) -> None:
 @table.route("GET", "context/{id}/role", answer=models.AddresseeAnswer, action="read", kernel=True)
 async def addressee(call: Call) -> BaseModel:
     """Who gets the next message."""
-    context = call.service.context(call.path["id"])
+    context = call.service.conversations.get(call.path["id"])
     return models.AddresseeAnswer(role=call.service.journal.store.addressee(context))
 
 
@@ -196,11 +196,13 @@ async def switch_role(call: Call) -> BaseModel:
 async def _switch_role(call: Call, role: AgentRole) -> Context:
     """To give it more rights than it has takes a person; a kernel may only take some away."""
     context_id = call.path["id"]
-    present = call.service.journal.store.addressee(call.service.context(context_id))
+    present = call.service.journal.store.addressee(call.service.conversations.get(context_id))
     by = await initiator_of(call, lambda name: SwitchRole(name, role.value))
     if by != "person" and not role.spec.permissions <= present.spec.permissions:
         raise Forbidden(_RAISES.format(role=role.spec.label), code="needs_person")
-    return await call.service.switch_role(context_id, role, confirm=call.body.confirm, by=by)
+    return await call.service.conversations.switch_role(
+        context_id, role, confirm=call.body.confirm, by=by
+    )
 
 
 @table.route(
@@ -252,7 +254,9 @@ async def resume_job(call: Call) -> BaseModel:
     """Go on with an interrupted or stopped job, with other limits if given; completed tasks
     are not repeated.
     """
-    return call.service.resume(call.path["id"], call.body.limits.model_dump(exclude_none=True))
+    return call.service.plans.resume(
+        call.path["id"], call.body.limits.model_dump(exclude_none=True)
+    )
 
 
 @table.route("POST", "jobs/{id}/tasks/{task}/retry", answer=Job, status=202, action="execute")
@@ -270,7 +274,7 @@ async def skip_task(call: Call) -> BaseModel:
 @table.route("GET", "context/{id}/questions", answer=models.QuestionList, action="read")
 async def list_questions(call: Call) -> BaseModel:
     """Questions that wait for the user."""
-    found = call.service.pending_questions(call.path["id"])
+    found = call.service.inquiries.pending(call.path["id"], "question")
     return models.QuestionList(items=[models.QuestionView.of(one) for one in found])
 
 
@@ -283,5 +287,5 @@ async def list_questions(call: Call) -> BaseModel:
 )
 async def answer_question(call: Call) -> BaseModel:
     """The user's answer."""
-    inquiry = call.service.answer(call.path["id"], call.body.value)
+    inquiry = call.service.inquiries.answer(call.path["id"], call.body.value)
     return models.Answered(id=inquiry.id, status=inquiry.status, value=call.body.value)

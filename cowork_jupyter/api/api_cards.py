@@ -128,8 +128,10 @@ def _state(call: Call, run: RecordedRun, seq: int, left_out: int) -> CardState:
     if call.caller.kernel_id is None:
         running = service.reproductions.state(context_id)
         state.reproduction = reproduction_answer(call, context_id, running)
-        state.questions = [QuestionView.of(one) for one in service.pending_questions(context_id)]
+        state.questions = [
+            QuestionView.of(one) for one in service.inquiries.pending(context_id, "question")
+        ]
         state.permissions = [
-            PermissionView.of(one) for one in service.pending_permissions(context_id)
+            PermissionView.of(one) for one in service.inquiries.pending(context_id, "permission")
         ]
     return state

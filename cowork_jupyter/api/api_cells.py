@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from ..agents.cell_changes import decide
 from ..domain.cell_changes import CellChange, CellDecision
 from .calls import Call
 from .models import ListedPath, Name, RequestBody
@@ -36,7 +37,9 @@ class CellChangesDecision(RequestBody):
 @table.route("GET", "cell-changes", query=CellChangesQuery, answer=CellChangeList, action="read")
 async def list_cell_changes(call: Call) -> BaseModel:
     """The changes in a notebook that the user has not decided about, of all conversations."""
-    return CellChangeList(items=call.service.cell_changes(call.query.notebook))
+    return CellChangeList(
+        items=call.service.journal.store.pending_cell_changes(call.query.notebook)
+    )
 
 
 @table.route(
@@ -44,5 +47,5 @@ async def list_cell_changes(call: Call) -> BaseModel:
 )
 async def decide_cell_changes(call: Call) -> BaseModel:
     """Accept changes, or say that they were reverted; the document is the caller's to change."""
-    decided = call.service.decide_cell_changes(call.body.ids, call.body.decision)
+    decided = decide(call.service.journal, call.body.ids, call.body.decision)
     return CellChangeList(items=decided)

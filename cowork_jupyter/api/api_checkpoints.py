@@ -88,8 +88,8 @@ class RollbackRequest(RequestBody):
 @table.route("GET", "context/{id}/checkpoints", answer=CheckpointList, action="read", kernel=True)
 async def list_checkpoints(call: Call) -> BaseModel:
     """States that one can go back to, oldest first."""
-    found = await call.service.checkpoints(call.path["id"])
-    store = await call.service.checkpointing.lazy_store.use()
+    found = await call.service.checkpoints.listing(call.path["id"])
+    store = await call.service.checkpoints.lazy_store.use()
     return CheckpointList(items=[CheckpointView.of(one) for one in found], store=store)
 
 
@@ -103,9 +103,10 @@ async def list_checkpoints(call: Call) -> BaseModel:
 )
 async def checkpoint_diff(call: Call) -> BaseModel:
     """What changed, file by file; notebooks cell by cell."""
-    context_id = call.service.checkpoint(call.path["id"]).context_id
+    context_id = call.service.journal.store.checkpoint(call.path["id"]).context_id
     check_owner(call.service, call.caller, context_id)
-    return await call.service.checkpoint_diff(call.path["id"], call.query.scope, call.query.until)
+    undo = await call.service.checkpoints.finish_interrupted()
+    return await undo.diff(call.path["id"], call.query.scope, call.query.until)
 
 
 @table.route(
@@ -119,9 +120,10 @@ async def checkpoint_diff(call: Call) -> BaseModel:
 async def roll_back(call: Call) -> BaseModel:
     """Go back to the state before a checkpoint, where nothing of the user's is lost by it."""
     body = call.body
-    context_id = call.service.checkpoint(call.path["id"]).context_id
+    context_id = call.service.journal.store.checkpoint(call.path["id"]).context_id
     check_owner(call.service, call.caller, context_id)
-    return await call.service.rollback(
+    undo = await call.service.checkpoints.finish_interrupted()
+    return await undo.rollback(
         call.path["id"],
         scope=body.scope,
         paths=body.paths,

@@ -46,6 +46,6 @@ async def list_inbox(call: Call) -> BaseModel:
                 "notebook": context.notebook,
             }
         )
-        for inquiry, context in call.service.waiting()
+        for inquiry, context in call.service.inquiries.waiting()
     ]
     return InboxList(items=items)

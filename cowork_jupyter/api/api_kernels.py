@@ -60,6 +60,6 @@ def reproduction_answer(
     call: Call, context_id: str, state: Reproduction | None
 ) -> ReproductionAnswer:
     """What runs, and which notebook of this conversation can be tried."""
-    notebook = call.service.context(context_id).notebook
+    notebook = call.service.conversations.get(context_id).notebook
     can = call.host.kind == "server" and notebook
     return ReproductionAnswer(reproduction=state, notebook=notebook if can else None)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from ..agents import steering
 from ..domain.queue import QueuedMessage
 from .calls import Call
 from .models import RequestBody, Text
@@ -41,10 +42,10 @@ async def list_queue(call: Call) -> BaseModel:
 )
 async def queue_message(call: Call) -> BaseModel:
     """Say something to the agent while it works; it reads that before its next turn."""
-    return call.service.queue_message(call.path["id"], call.body.content)
+    return steering.queue_message(call.service.journal, call.path["id"], call.body.content)
 
 
 @table.route("DELETE", "context/{id}/queue/{message}", answer=None, status=204, action="execute")
 async def take_back(call: Call) -> None:
     """Take back what was not read yet."""
-    call.service.take_back(call.path["id"], call.path["message"])
+    steering.take_back(call.service.journal, call.path["id"], call.path["message"])

@@ -135,7 +135,7 @@ async def check_rule(call: Call) -> BaseModel:
     """What would happen to a call, and why; nothing is run."""
     body = call.body
     if body.context_id:
-        call.service.context(body.context_id)
+        call.service.conversations.get(body.context_id)
     return call.service.check_call(body.role, body.tool, body.parameters, body.context_id)
 
 
@@ -151,7 +151,7 @@ async def add_rule(call: Call) -> BaseModel:
     """Say something about a tool, once and for all."""
     body = call.body
     if body.context_id:
-        call.service.context(body.context_id)
+        call.service.conversations.get(body.context_id)
     rules = call.service.rules
     return RuleView.of(rules.add(body.effect, body.rule, body.scope, body.context_id), rules)
 
@@ -165,7 +165,7 @@ async def remove_rule(call: Call) -> None:
 @table.route("GET", "context/{id}/permissions", answer=PermissionList, action="read")
 async def list_permissions(call: Call) -> BaseModel:
     """Calls that wait for the user's permission."""
-    found = call.service.pending_permissions(call.path["id"])
+    found = call.service.inquiries.pending(call.path["id"], "permission")
     return PermissionList(items=[PermissionView.of(one) for one in found])
 
 
@@ -174,14 +174,14 @@ async def list_permissions(call: Call) -> BaseModel:
 )
 async def resolve_permission(call: Call) -> BaseModel:
     """Allow or deny one call."""
-    (resolved,) = call.service.resolve_permissions([call.path["id"]], call.body.ruling())
+    (resolved,) = call.service.inquiries.resolve_all([call.path["id"]], call.body.ruling())
     return PermissionView.of(resolved)
 
 
 @table.route("POST", "permissions", body=BatchDecision, answer=PermissionList, action="execute")
 async def resolve_permissions(call: Call) -> BaseModel:
     """Allow or deny several calls: all of them, or none if one cannot be decided."""
-    resolved = call.service.resolve_permissions(call.body.ids, call.body.ruling())
+    resolved = call.service.inquiries.resolve_all(call.body.ids, call.body.ruling())
     return PermissionList(items=[PermissionView.of(one) for one in resolved])
 
 

@@ -124,7 +124,7 @@ class WorkflowAccepted(models.Accepted):
 @table.route("GET", "workflows", answer=WorkflowList, action="read", kernel=True)
 async def list_workflows(call: Call) -> BaseModel:
     """The actions that users can pick."""
-    workflows = call.service.workflows
+    workflows = call.service.workflows.current()
     views = [WorkflowView.of(one) for one in workflows.values()]
     return WorkflowList(items=views, problems=workflows.problems)
 
@@ -146,7 +146,7 @@ def _plan_of(call: Call, body: NewWorkflow) -> dict[str, Any]:
         raise InvalidInput("Give either a context_id or a plan.", code="invalid_template")
     if body.plan is None:
         assert body.context_id is not None
-        call.service.context(body.context_id)
+        call.service.conversations.get(body.context_id)
         return call.service.reuse.plan_of(body.context_id, body.revision)
     if body.revision is not None:
         raise InvalidInput("revision: goes with a context_id.", code="invalid_template")
@@ -162,7 +162,7 @@ async def delete_workflow(call: Call) -> None:
 @table.route("GET", "workflows/categories", answer=CategoryList, action="read", kernel=True)
 async def list_categories(call: Call) -> BaseModel:
     """The same in groups, for menus."""
-    groups = call.service.workflows.categories()
+    groups = call.service.workflows.current().categories()
     return CategoryList(items=[CategoryView.of(one) for one in groups])
 
 

@@ -112,7 +112,10 @@ class Call:
 
 def check_owner(service: CoworkService, caller: Caller, context_id: str) -> None:
     """A kernel does not learn whether another user's conversation exists."""
-    if caller.sees_only is not None and service.owner(context_id) not in ("", caller.sees_only):
+    if caller.sees_only is not None and service.conversations.owner(context_id) not in (
+        "",
+        caller.sees_only,
+    ):
         raise NotFound(f"There is no context '{context_id}'.", details={"id": context_id})
 
 
@@ -124,10 +127,10 @@ async def initiator_of(call: Call, command: Callable[[str | None], CellCommand])
     kernel_id, cell_id = call.caller.kernel_id, call.body.cell_id
     if kernel_id is None:
         return "person"
-    context = call.service.context(call.path["id"])
+    context = call.service.conversations.get(call.path["id"])
     if cell_id is None or context.notebook is None:
         return "kernel"
-    wanted = [command(name) for name in call.service.names(context)]
+    wanted = [command(name) for name in call.service.conversations.names(context)]
     taken = await call.host.take_command(kernel_id, context.notebook, cell_id, wanted)
     return "person" if taken else "kernel"
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..domain.settings import Settings
+from ..store import CheckpointRecord
 from ..workspace import Workspace
 from .documents import DocumentChanged, NoDocuments, OpenDocuments
 from .entries import Change, FileEntry, Uncovered
@@ -55,6 +56,18 @@ class Checkpoints:
     lazy_store: LazyCheckpointStore
     recorder: Recorder
     undo: Undo
+    journal: CheckpointJournal
+
+    async def finish_interrupted(self) -> Undo:
+        """What can be seen and taken back, once all that was cut off is recorded too."""
+        await self.recorder.finish_interrupted()
+        return self.undo
+
+    async def listing(self, context_id: str) -> list[CheckpointRecord]:
+        """States of the workspace that one can go back to, oldest first."""
+        self.journal.store.context(context_id)
+        await self.finish_interrupted()
+        return self.journal.store.checkpoints(context_id)
 
     async def close(self) -> None:
         """Finish what is being recorded, and let go of the store."""
@@ -72,7 +85,7 @@ def checkpoints_of(
     lazy_store = LazyCheckpointStore(settings)
     writer = CheckpointWriter(lazy_store, journal, compare)
     recorder = Recorder(writer, Workspace(settings.workspace), documents)
-    return Checkpoints(lazy_store, recorder, Undo(writer, documents))
+    return Checkpoints(lazy_store, recorder, Undo(writer, documents), journal)
 
 
 def verified(settings: Settings) -> Report:

@@ -121,13 +121,13 @@ class Asking:
         self._typing.forget()
         if isinstance(asked, PermissionRequested):
             ruling = await self._ruling(asked)
-            self._service.resolve_permissions([asked.id], ruling)
+            self._service.inquiries.resolve_all([asked.id], ruling)
         else:
             value = await self._answer(asked)
             if value is None:
                 await self._service.cancel(job_id or "")
             else:
-                self._service.answer(asked.id, value)
+                self._service.inquiries.answer(asked.id, value)
 
     async def _ruling(self, request: PermissionRequested) -> Ruling:
         from ..agents.user import Ruling

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..service import CoworkService
 
 
-class Conversations:
+class FolderConversations:
     """The terminal's conversations in the service's workspace."""
 
     def __init__(self, service: CoworkService) -> None:
@@ -30,7 +30,7 @@ class Conversations:
         for known in (name, self._remembered(name)):
             try:
                 if known:
-                    return self._service.context(known)
+                    return self._service.conversations.get(known)
             except NotFound:  # a name, not an id; or it was deleted in the panel
                 continue
         return None
@@ -53,7 +53,7 @@ class Conversations:
 
     def start(self, name: str, role: AgentRole) -> Context:
         """A new one, which is the one of that name from now on."""
-        made = self._service.create_context(title=name, role=role)
+        made = self._service.conversations.create(title=name, role=role)
         path = self._path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:

@@ -52,12 +52,12 @@ def run(config: Cowork, arguments: Namespace) -> int:
 
 async def _exported(settings: Settings, conversation: str, kind: str) -> Export:
     from ..record import ExportFormat
-    from ..service import CoworkService
-    from .conversations import Conversations
+    from ..wiring import build_service
+    from .conversations import FolderConversations
 
-    service = CoworkService(settings, interactive=False)
+    service = build_service(settings, interactive=False)
     try:
-        context = Conversations(service).get(conversation)
+        context = FolderConversations(service).get(conversation)
         return await service.export(context.id, ExportFormat(kind))
     finally:
         await service.close()

@@ -53,9 +53,9 @@ def run(config: Cowork, arguments: Namespace) -> int:
 
 async def _serve(settings: Settings, role: AgentRole, policy: dict[str, Any] | None) -> None:
     from ..mcp.server.stdio import serve
-    from ..service import CoworkService
+    from ..wiring import build_service
 
-    service = CoworkService(settings, interactive=False)
+    service = build_service(settings, interactive=False)
     _end_in_order_when_told(service)
     try:
         await serve(service.guest_desk(role, policy=policy))

@@ -20,7 +20,7 @@ from ..domain.roles import AgentRole
 from ..domain.settings import Settings
 from .asking import Asking, Typing, somebody_is_there
 from .command import DENIED, FAILED, INTERRUPTED, SUCCESS
-from .conversations import Conversations
+from .conversations import FolderConversations
 from .narrator import CliOutcome, Narrator
 from .screen import Screen
 
@@ -51,9 +51,9 @@ def carry_out(settings: Settings, order: CliRequest) -> int:
 
 
 async def _carry_out(settings: Settings, order: CliRequest) -> int:
-    from ..service import CoworkService
+    from ..wiring import build_service
 
-    service = CoworkService(settings, interactive=somebody_is_there())
+    service = build_service(settings, interactive=somebody_is_there())
     try:
         return await CliSession(service, order, Screen()).run()
     finally:
@@ -94,7 +94,7 @@ class CliSession:
         return state.name or ""
 
     def _context(self) -> tuple[Context, PlanRevision | None]:
-        order, conversations = self._order, Conversations(self._service)
+        order, conversations = self._order, FolderConversations(self._service)
         if not order.text:
             context = conversations.get(order.conversation)
             plan = self._service.plan(context.id)
@@ -156,7 +156,7 @@ class CliSession:
         return self._asking is not None and self._asking.busy
 
     async def _follow(self, context_id: str, after: int, job_id: str) -> None:
-        async with aclosing(self._service.events(context_id, after)) as events:
+        async with aclosing(self._service.journal.bus.subscribe(context_id, after)) as events:
             async for event in events:
                 self._take(event)
                 if event.type is EventType.JOB_COMPLETED and event.job_id == job_id:

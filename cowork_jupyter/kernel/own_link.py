@@ -33,14 +33,14 @@ class OwnLink:
 
     def __init__(self, settings: Settings, shell: Any = None) -> None:
         """`shell` is where the cells run, and the agent's code; to be made in that thread."""
-        from ..service import CoworkService
+        from ..wiring import build_service
 
         self.settings = settings
         self._main = MainThread()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="cowork-service", daemon=True)
         self._thread.start()
-        self._service = CoworkService(
+        self._service = build_service(
             settings, interactive=False, kernels=_own_kernels(shell, self._main, settings)
         )
         atexit.register(self.close)
@@ -101,7 +101,7 @@ class OwnLink:
         """Follow the bus, in the service's own loop."""
 
         async def follow() -> None:
-            async with aclosing(self._service.events(context_id, after)) as events:
+            async with aclosing(self._service.journal.bus.subscribe(context_id, after)) as events:
                 async for event in events:
                     deliver(event.model_dump(mode="json"))
 

@@ -13,7 +13,8 @@ import os
 import secrets
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from ..domain.messages import Message, MessageType, TextPart
@@ -44,27 +45,31 @@ class Frame:
         )
 
 
-@dataclass(frozen=True)
 class Frames:
     """Makes the marks of all conversations from one secret."""
 
-    secret: bytes = field(default_factory=lambda: secrets.token_bytes(_SECRET_BYTES), repr=False)
+    def __init__(self, path: Path | None = None) -> None:
+        """The secret is kept in this file, and made when a mark is first needed."""
+        self._path = path
 
-    @classmethod
-    def kept_in(cls, path: Path) -> Frames:
-        """With the secret in a file, made if need be; where none can be kept, one for now."""
-        frames = cls()
+    @cached_property
+    def _secret(self) -> bytes:
+        """Where none can be kept, one for now."""
+        made = secrets.token_bytes(_SECRET_BYTES)
+        path = self._path
+        if path is None:
+            return made
         with suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with suppress(FileExistsError):
-                _write_whole(path, frames.secret)
+                _write_whole(path, made)
             kept = path.read_bytes()
-            return cls(kept) if len(kept) >= _SECRET_BYTES else frames
-        return frames
+            return kept if len(kept) >= _SECRET_BYTES else made
+        return made
 
     def of(self, context_id: str) -> Frame:
         """Those of a conversation."""
-        digest = hmac.digest(self.secret, context_id.encode(), hashlib.sha256)
+        digest = hmac.digest(self._secret, context_id.encode(), hashlib.sha256)
         number = int.from_bytes(digest) % 10**_DIGITS
         return Frame(f"{number:0{_DIGITS}}")
 

@@ -64,7 +64,10 @@ class CellMarks:
         return os.path.realpath(self._service().settings.workspace / notebook)
 
     def _changes(self, notebook: str) -> list[dict[str, Any]]:
-        return [one.model_dump(mode="json") for one in self._service().cell_changes(notebook)]
+        return [
+            one.model_dump(mode="json")
+            for one in self._service().journal.store.pending_cell_changes(notebook)
+        ]
 
 
 async def _tell(tab: Tab, path: str, changes: list[dict[str, Any]]) -> None:

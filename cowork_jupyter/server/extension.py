@@ -85,7 +85,7 @@ class CoworkExtension(ExtensionApp):
     def service(self) -> CoworkService:
         """The one service of this server, made when first needed."""
         if self._service is None:
-            from ..service import CoworkService
+            from ..wiring import build_service
             from .kernels import ServerKernels
             from .notebooks import ServerNotebooks
             from .open_elsewhere import ForeignSessions
@@ -101,10 +101,12 @@ class CoworkExtension(ExtensionApp):
             self._kernels = ServerKernels(
                 app.session_manager, notebooks, others, app.root_dir, settings.stall_seconds
             )
-            self._service = CoworkService(settings, notebooks=notebooks, kernels=self._kernels)
-            self._service.observe(Telemetry(self.serverapp.event_logger))
-            self._service.observe(self.activity)
-            self._service.observe(self.marks)
+            self._service = build_service(
+                settings,
+                notebooks=notebooks,
+                kernels=self._kernels,
+                observers=[Telemetry(app.event_logger), self.activity, self.marks],
+            )
             self._tell_pages()
         return self._service
 

@@ -115,10 +115,12 @@ class PageSocket(Socket):
                     f"A page can follow at most {MAX_SUBSCRIPTIONS} conversations.", code="too_many"
                 )
             service = self.extension.service
-            service.context(asked.context_id)
+            service.conversations.get(asked.context_id)
             check_owner(service, self._caller, asked.context_id)
             await self._send("subscribed", subscription=asked.subscription)
-            async with aclosing(service.events(asked.context_id, asked.after)) as events:
+            async with aclosing(
+                service.journal.bus.subscribe(asked.context_id, asked.after)
+            ) as events:
                 async for event in events:
                     shown = event.model_dump(mode="python")
                     await self._send("event", subscription=asked.subscription, event=shown)

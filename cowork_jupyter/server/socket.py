@@ -65,9 +65,9 @@ class EventsSocket(Socket):
 
         service = self.extension.service
         try:
-            service.context(context_id)
+            service.conversations.get(context_id)
             check_owner(service, self._caller, context_id)
-            async with aclosing(service.events(context_id, after)) as events:
+            async with aclosing(service.journal.bus.subscribe(context_id, after)) as events:
                 async for event in events:
                     await self.write_message(json.dumps(event.model_dump(mode="python")))
             self.close(GOING_AWAY, SHUTTING_DOWN)

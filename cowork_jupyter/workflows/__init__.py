@@ -5,6 +5,7 @@ Another package adds its own by pointing an entry point of the group
 as templates, which are workflows too.
 """
 
+from .catalog import WorkflowCatalog
 from .fields import FilePath, Line, NotebookPath
 from .plugins import load_workflows
 from .registry import Category, WorkflowRegistry
@@ -24,6 +25,7 @@ __all__ = [
     "Templates",
     "Varying",
     "Workflow",
+    "WorkflowCatalog",
     "WorkflowRegistry",
     "load_workflows",
     "template_of",

@@ -90,9 +90,9 @@ async def hand_over(
 
 async def answer_next(bench: Bench, answer: str) -> str:
     """Wait for a question, however long that takes, and answer it; gives its words."""
-    while not (waiting := bench.service.pending_questions(bench.context.id)):
+    while not (waiting := bench.service.inquiries.pending(bench.context.id, "question")):
         await asyncio.sleep(0.01)
-    bench.service.answer(waiting[0].id, answer)
+    bench.service.inquiries.answer(waiting[0].id, answer)
     return str(waiting[0].data["question"])
 
 
@@ -222,9 +222,11 @@ async def test_what_it_changed_unasked_can_be_taken_back(
     job = await hand_over(bench, scripted, [["itself", "a.py", "answer = 0\n"]])
     assert (bench.workspace / "a.py").read_text() == "answer = 0\n"
     first = next(
-        one for one in await bench.service.checkpoints(bench.context.id) if one.job_id == job.id
+        one
+        for one in await bench.service.checkpoints.listing(bench.context.id)
+        if one.job_id == job.id
     )
-    await bench.service.rollback(first.id)
+    await bench.service.checkpoints.undo.rollback(first.id)
     assert (bench.workspace / "a.py").read_text() == "answer = 42\n"
 
 

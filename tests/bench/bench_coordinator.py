@@ -19,6 +19,7 @@ from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.client import Model
 from cowork_jupyter.service import CoworkService
 from cowork_jupyter.store import PlanRevision
+from cowork_jupyter.wiring import build_service
 from tests.scripted import ScriptedServer, text
 
 from .rows import Row
@@ -48,14 +49,14 @@ def measure() -> Iterator[Row]:
 
 def _service(folder: str, base_url: str) -> CoworkService:
     here = Path(folder)
-    return CoworkService(
+    return build_service(
         Settings(workspace=here, data_dir=here / "data", base_url=base_url, model="scripted")
     )
 
 
 def _plan(service: CoworkService, graph: Graph) -> str:
     """A new context with this plan at revision 1."""
-    context = service.create_context()
+    context = service.conversations.create()
     steps = [{"id": one, "action": one, "depends_on": needed} for one, needed in graph.items()]
     plan = Plan.model_validate({"goal": "g", "steps": steps})
     with service.journal.transaction() as tx:

@@ -21,6 +21,7 @@ from cowork_jupyter.llm.client import Model
 from cowork_jupyter.service import CoworkService
 from cowork_jupyter.tools.base import Tool, ToolContext, ToolResult
 from cowork_jupyter.tools.registry import ToolRegistry
+from cowork_jupyter.wiring import build_service
 
 from .rows import Row
 
@@ -75,13 +76,13 @@ async def run(folder: Path, turns: int) -> list[float]:
         lines = [f"value_{line} = {line * number}" for line in range(40)]
         (workspace / f"{number}.py").write_text("\n".join(lines))
     settings = Settings(workspace=workspace, data_dir=folder, max_iterations=turns + 1, model="m")
-    service = CoworkService(settings)
+    service = build_service(settings)
     service.factory.model = model = InstantModel(turns)
     reading: list[float] = []
     service.factory.registry = ToolRegistry(
         timed(tool, reading) for tool in service.factory.registry.values()
     )
-    context = service.create_context()
+    context = service.conversations.create()
     watching = asyncio.create_task(watch(service, context.id))
     message = service.send_message(context.id, "Read everything.")
     job = await service.jobs.wait(message.job_id or "")
@@ -108,5 +109,5 @@ def timed(tool: Tool, spent: list[float]) -> Tool:
 
 
 async def watch(service: CoworkService, context_id: str) -> None:
-    async for _ in service.events(context_id):
+    async for _ in service.journal.bus.subscribe(context_id):
         pass

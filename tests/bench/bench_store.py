@@ -14,7 +14,7 @@ from cowork_jupyter.agents.limits import RunLimits
 from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.agents.model_session import HISTORY_TOKENS, ModelSession
 from cowork_jupyter.agents.user import Nobody
-from cowork_jupyter.bus import EventBus, Journal
+from cowork_jupyter.bus import Journal
 from cowork_jupyter.domain.contexts import Context, Job
 from cowork_jupyter.domain.events import TextStreamed
 from cowork_jupyter.domain.messages import Message, MessageType, TextPart
@@ -42,7 +42,7 @@ def stored_event(folder: Path) -> Row:
     times: list[float] = []
     with Store(folder / "events.sqlite") as store:
         context = store.save_context(Context())
-        journal = Journal(store, EventBus(store))
+        journal = Journal(lambda: store)
         for _ in range(EVENTS):
             began = time.perf_counter()
             journal.record(context.id, TextStreamed(text=" word"), JOB)
@@ -73,7 +73,7 @@ def long_history(folder: Path) -> Row:
 
 def shortened(store: Store, context_id: str, folder: Path) -> list[Message]:
     """What the agent would send."""
-    log = RunLog(Journal(store, EventBus(store)), context_id, JOB, AgentRole.ACTOR)
+    log = RunLog(Journal(lambda: store), context_id, JOB, AgentRole.ACTOR)
     settings = Settings(workspace=folder, data_dir=folder)
     budget = JobBudget(Job(context_id=context_id), settings, log, Nobody())
     model = Model(base_url="http://localhost/v1", model="none")

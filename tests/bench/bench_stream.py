@@ -20,6 +20,7 @@ from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.service import CoworkService
+from cowork_jupyter.wiring import build_service
 from tests.scripted import ScriptedServer, text
 
 from .rows import Row
@@ -37,13 +38,13 @@ def measure() -> Iterator[Row]:
 async def first_text() -> Row:
     with ScriptedServer() as server, folder() as place:
         service = service_on(place, server.base_url)
-        context = service.create_context()
+        context = service.conversations.create()
         times: list[float] = []
         for _ in range(ROUNDS + 1):
             server.add(text("Hello to everybody."))
             after = service.journal.store.last_seq(context.id)
             message = service.send_message(context.id, "Hello?")
-            async with aclosing(service.events(context.id, after)) as events:
+            async with aclosing(service.journal.bus.subscribe(context.id, after)) as events:
                 async for event in events:
                     if event.type is EventType.TEXT_DELTA:
                         break
@@ -84,8 +85,8 @@ async def memory() -> Row:
 async def resident_peak(service: CoworkService, tokens: int) -> float:
     """The most bytes in memory at any event of the stream, to its very end."""
     process, peak = psutil.Process(), 0.0
-    message = service.send_message(service.create_context().id, asking(tokens))
-    async with aclosing(service.events(message.context_id)) as events:
+    message = service.send_message(service.conversations.create().id, asking(tokens))
+    async with aclosing(service.journal.bus.subscribe(message.context_id)) as events:
         async for event in events:
             if event.seq % 50 == 0 or event.type is EventType.JOB_COMPLETED:
                 peak = max(peak, process.memory_info().rss)
@@ -129,6 +130,6 @@ def server_apart(place: Path) -> Iterator[str]:
 
 
 def service_on(place: Path, base_url: str) -> CoworkService:
-    return CoworkService(
+    return build_service(
         Settings(workspace=place, data_dir=place, base_url=base_url, model="scripted")
     )

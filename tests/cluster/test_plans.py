@@ -48,7 +48,7 @@ async def ended(bench: Bench, job_id: str) -> Job:
 
 async def until(bench: Bench, wanted: Callable[[Event], bool]) -> Event:
     async with asyncio.timeout(PATIENCE):
-        async for event in bench.service.events(bench.context.id):
+        async for event in bench.service.journal.bus.subscribe(bench.context.id):
             if wanted(event):
                 return event
     raise AssertionError("the bus was closed")
@@ -138,7 +138,7 @@ async def test_a_question_is_answered_and_no_worker_is_held_while_it_waits(
     job_id = await start(bench, "a", tools=READING)
     question = await until(bench, asks("Which?"))
     assert await cluster.at_work() == []
-    bench.service.answer(question.data.model_dump()["id"], "this one")
+    bench.service.inquiries.answer(question.data.model_dump()["id"], "this one")
     assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
     assert "this one" in str(scripted.requests[-1].body)
 
@@ -157,7 +157,9 @@ async def test_a_request_for_permission_comes_to_the_user_and_no_worker_is_held_
     )
     assert await cluster.at_work() == []
     assert (bench.workspace / "a.py").exists()
-    bench.service.resolve_permissions([request.data.model_dump()["id"]], Ruling(decision=decision))
+    bench.service.inquiries.resolve_all(
+        [request.data.model_dump()["id"]], Ruling(decision=decision)
+    )
     assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
     assert (bench.workspace / "a.py").exists() == (decision == "deny")
     assert bench.results()[0]["ok"] == (decision == "allow")
@@ -208,7 +210,7 @@ async def test_a_command_ends_when_its_coordinator_is_gone(
     bench: Bench, cluster: Cluster, scripted: ScriptedServer
 ) -> None:
     await command_at_work(bench, cluster, scripted)
-    client = await bench.service.pool._cluster.connected()  # type: ignore[attr-defined]
+    client = await bench.service.plans.pool._cluster.connected()  # type: ignore[attr-defined]
     await client.close()
     async with asyncio.timeout(PATIENCE):
         while await cluster.who_runs(SLEEP):
@@ -227,7 +229,7 @@ async def test_a_worker_killed_during_a_command_is_reported_and_nothing_runs_twi
     assert result["error"]["code"] == "interrupted"
     assert lost in result["error"]["message"]
     scripted.add(call("execute_command", command="echo ran >> ran.txt"), text("Done."))
-    bench.service.answer(question.data.model_dump()["id"], "retry")
+    bench.service.inquiries.answer(question.data.model_dump()["id"], "retry")
     assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
     assert times_run(bench) == 2, "now the user has asked for it"
 
@@ -243,7 +245,7 @@ async def test_what_dask_runs_again_by_itself_is_not_granted(
     job_id = await command_at_work(bench, cluster, scripted)
     await cluster.kill_whoever_works()
     question = await until(bench, asks("interrupted in the middle of execute_command"))
-    bench.service.answer(question.data.model_dump()["id"], "skip")
+    bench.service.inquiries.answer(question.data.model_dump()["id"], "skip")
     assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
     await cluster.pids()
     assert times_run(bench) == 1

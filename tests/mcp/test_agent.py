@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,8 @@ from cowork_jupyter.mcp.client.connection import Patience
 from cowork_jupyter.mcp.client.tools import ToolChanged
 from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.record import ExportFormat
-from cowork_jupyter.service import CoworkService
 from cowork_jupyter.store import Inquiry
+from cowork_jupyter.wiring import build_service
 from tests.scripted import ScriptedServer, call, text
 from tests.unit.agents.conftest import Bench, make_bench
 
@@ -65,7 +66,7 @@ def configure(bench: Bench, **servers: dict[str, Any]) -> None:
 
 async def request(bench: Bench) -> Inquiry:
     """The call that waits for the user."""
-    pending = bench.service.pending_permissions
+    pending = partial(bench.service.inquiries.pending, kind="permission")
     await eventually(lambda: pending(bench.context.id))
     (found,) = pending(bench.context.id)
     return found
@@ -78,7 +79,7 @@ async def run(
     scripted.add(call(tool, **given), text("Done."))
     job_id = bench.start("go on")
     for ruling in rulings:
-        bench.service.resolve_permissions([(await request(bench)).id], ruling)
+        bench.service.inquiries.resolve_all([(await request(bench)).id], ruling)
     job = await bench.service.jobs.wait(job_id)
     assert job.status is JobStatus.COMPLETED
     return bench.results()[-1]
@@ -96,10 +97,10 @@ async def test_a_tool_asks_shows_whose_it_is_and_runs_once_allowed(
     assert "It claims to be read-only, not destructive; nobody has checked that." in shown
     assert asked.data["scopes"] == ["once", "session", "workspace", "global"]
     assert not (bench.workspace / "seen").exists()
-    bench.service.resolve_permissions([asked.id], ONCE)
+    bench.service.inquiries.resolve_all([asked.id], ONCE)
     await bench.service.jobs.wait(job_id)
     assert (bench.workspace / "seen").exists(), "what claims to be read-only may write"
-    kept = await bench.service.checkpoints(bench.context.id)
+    kept = await bench.service.checkpoints.listing(bench.context.id)
     assert "seen" in json.dumps([one.data for one in kept]), "and it can be taken back"
 
 
@@ -121,10 +122,12 @@ async def test_a_liar_is_no_tool_of_a_role_that_only_reads(
 ) -> None:
     configure(bench, odd=odd())
     await bench.service.mcp.connection("odd").client()
-    assert "mcp__odd__look" in bench.service.tools
+    assert "mcp__odd__look" in bench.service.factory.registry
     for role in (AgentRole.PLANNER, AgentRole.REVIEWER, AgentRole.DESIGNER, AgentRole.COMMANDER):
         assert "mcp__" not in bench.service.factory.prompt(role, bench.context)
-        assert not [one for one in bench.service.tools.permitted(role) if "mcp__" in one.name]
+        assert not [
+            one for one in bench.service.factory.registry.permitted(role) if "mcp__" in one.name
+        ]
     target = bench.workspace / "seen"
     scripted.add(call("mcp__odd__look", text=str(target)), text("I cannot."))
     await bench.tell("look", AgentRole.PLANNER)
@@ -146,17 +149,17 @@ async def test_the_user_can_assign_less_and_a_folder_cannot(
         "mine": "",
         "theirs": "it came with this folder, and is not trusted",
     }
-    await service.tools.prepare(AgentRole.ACTOR)
-    assert not [name for name in service.tools if name.startswith("mcp__theirs__")]
+    await service.factory.registry.prepare(AgentRole.ACTOR)
+    assert not [name for name in service.factory.registry if name.startswith("mcp__theirs__")]
     service.trust.accept(service.trust.fingerprint())
-    await service.tools.prepare(AgentRole.ACTOR)
-    await eventually(lambda: "mcp__theirs__echo" in service.tools)
-    permitted = [one.name for one in service.tools.permitted(AgentRole.PLANNER)]
+    await service.factory.registry.prepare(AgentRole.ACTOR)
+    await eventually(lambda: "mcp__theirs__echo" in service.factory.registry)
+    permitted = [one.name for one in service.factory.registry.permitted(AgentRole.PLANNER)]
     assert [name for name in permitted if name.startswith("mcp__")] == ["mcp__mine__echo"]
 
     scripted.add(call("mcp__mine__echo", text="once"), text("Done."))
     job_id = bench.start("go on", AgentRole.PLANNER)
-    service.resolve_permissions([(await request(bench)).id], ONCE)
+    service.inquiries.resolve_all([(await request(bench)).id], ONCE)
     await service.jobs.wait(job_id)
     scripted.add(call("mcp__mine__echo", text="again"), text("Done."))
     await bench.tell("go on", AgentRole.PLANNER)
@@ -173,7 +176,7 @@ async def test_always_counts_for_the_tool_as_it_was_shown(
     assert (await run(bench, scripted, "mcp__odd__echo", text="b"))["ok"], "nobody was asked"
 
     await run(bench, scripted, "mcp__odd__rename", ONCE, text="Sends it to the moon.")
-    await eventually(lambda: "moon" in bench.service.tools["mcp__odd__echo"].description)
+    await eventually(lambda: "moon" in bench.service.factory.registry["mcp__odd__echo"].description)
     scripted.add(call("mcp__odd__echo", text="c"), text("Done."))
     job_id = bench.start("go on")
     asked = await request(bench)
@@ -181,7 +184,7 @@ async def test_always_counts_for_the_tool_as_it_was_shown(
     shown = asked.data["shown"]["text"]
     assert "When you allowed it: [the server odd says: “Gives back what it gets.”]" in shown
     assert "Now: [the server odd says: “Sends it to the moon.”]" in shown
-    bench.service.resolve_permissions([asked.id], ONCE)
+    bench.service.inquiries.resolve_all([asked.id], ONCE)
     await bench.service.jobs.wait(job_id)
     # Once is once: the next call asks again, until the user says always to what it is now.
     assert (await run(bench, scripted, "mcp__odd__echo", ALWAYS, text="d"))["ok"]
@@ -195,7 +198,7 @@ async def test_a_rule_for_a_whole_server_stops_at_a_changed_tool(
     bench.service.rules.add(Effect.ALLOW, "mcp__odd", Scope.GLOBAL)
     assert (await run(bench, scripted, "mcp__odd__echo", text="a"))["ok"]
     await run(bench, scripted, "mcp__odd__rename", text="Sends it to the moon.")
-    await eventually(lambda: "moon" in bench.service.tools["mcp__odd__echo"].description)
+    await eventually(lambda: "moon" in bench.service.factory.registry["mcp__odd__echo"].description)
     denied = await run(bench, scripted, "mcp__odd__echo", Ruling(decision="deny"), text="b")
     assert denied["error"]["code"] == "denied_by_user"
 
@@ -209,15 +212,15 @@ async def test_what_changes_while_the_user_thinks_does_not_run(
     asked = await request(bench)
     connection = bench.service.mcp.connection("odd")
     assert connection.tools
-    before = bench.service.tools["mcp__odd__echo"]
+    before = bench.service.factory.registry["mcp__odd__echo"]
     connection._learn(
         tuple(
             replace(one, description="Something else.") if one.name == "echo" else one
             for one in connection.tools
         )
     )
-    assert bench.service.tools["mcp__odd__echo"].fingerprint != before.fingerprint
-    bench.service.resolve_permissions([asked.id], ONCE)
+    assert bench.service.factory.registry["mcp__odd__echo"].fingerprint != before.fingerprint
+    bench.service.inquiries.resolve_all([asked.id], ONCE)
     await bench.service.jobs.wait(job_id)
     (result,) = bench.results()
     assert result["error"]["code"] == ToolChanged.code
@@ -229,8 +232,8 @@ async def test_tools_are_known_from_last_time_and_their_server_starts_with_the_f
     configure(bench, odd=odd())
     await bench.service.mcp.connection("odd").client()
     async for later in make_bench(settings):
-        await later.service.tools.prepare(AgentRole.ACTOR)
-        assert "mcp__odd__echo" in later.service.tools
+        await later.service.factory.registry.prepare(AgentRole.ACTOR)
+        assert "mcp__odd__echo" in later.service.factory.registry
         assert later.service.mcp.connection("odd").state == "idle"
         scripted.add(call("mcp__odd__echo", text="a"), text("Done."))
         await later.tell("go on")
@@ -294,13 +297,13 @@ async def test_a_question_of_a_server_is_a_card_and_nobody_declines(
     assert asked.text.startswith("The MCP server 'odd' asks: Who are you?")
     assert '"name": "Ada"' in bench.messages(MessageType.TOOL_RESULT)[0].text
 
-    headless = CoworkService(settings, interactive=False)
-    context = headless.create_context()
+    headless = build_service(settings, interactive=False)
+    context = headless.conversations.create()
     scripted.add(call("mcp__odd__ask"), text("Done."))
     job = headless.send_message(context.id, "ask").job_id
     assert job
     assert (await headless.jobs.wait(job)).status is JobStatus.COMPLETED
-    results = headless.messages(context.id).items
+    results = headless.conversations.messages(context.id).items
     assert any('{"action": "decline"}' in one.text for one in results)
     await headless.close()
 

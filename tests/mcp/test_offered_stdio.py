@@ -10,7 +10,7 @@ import pytest
 
 from cowork_jupyter.cli.command import INTERRUPTED
 from cowork_jupyter.domain.settings import Settings
-from cowork_jupyter.service import CoworkService
+from cowork_jupyter.wiring import build_service
 
 from .conftest import PATIENCE
 from .offered import command, over_stdio, said
@@ -52,12 +52,14 @@ async def test_a_policy_decides_and_the_rest_is_denied(home: Path) -> None:
 
     # It is all on record, and can be taken back from elsewhere.
     settings = Settings(workspace=home / "workspace", data_dir=home / "DATA" / "cowork")
-    service = CoworkService(settings)
+    service = build_service(settings)
     try:
-        (context,) = service.contexts().items
+        (context,) = service.conversations.page().items
         assert context.title == "MCP: visitor"
-        (kept,) = [one for one in await service.checkpoints(context.id) if one.data.get("tool")]
-        assert (await service.rollback(kept.id)).restored == ["a.txt"]
+        (kept,) = [
+            one for one in await service.checkpoints.listing(context.id) if one.data.get("tool")
+        ]
+        assert (await service.checkpoints.undo.rollback(kept.id)).restored == ["a.txt"]
     finally:
         await service.close()
     assert (home / "workspace" / "a.txt").read_text() == "one\n"

@@ -24,8 +24,8 @@ from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.client import Model
 from cowork_jupyter.llm.retries import RetryPolicy
 from cowork_jupyter.policy.rules import Effect, Scope
-from cowork_jupyter.service import CoworkService
 from cowork_jupyter.store import Inquiry, PlanRevision
+from cowork_jupyter.wiring import build_service
 from tests.scripted import Scripted, ScriptedServer, call
 
 from .cage import SECRET, picture, running_with, sandbox_of
@@ -93,12 +93,12 @@ class House:
 
     def start(self, *, interactive: bool = True) -> None:
         """Begin, or begin again after `close`; the user says no to everything, unless told."""
-        self.service = CoworkService(self.settings, interactive=interactive)
+        self.service = build_service(self.settings, interactive=interactive)
         self.connect(self.settings.base_url)
         self.user = Doorman("deny")
         if interactive:
             self.service.factory.gate.approver = self.user
-        self.context = self.service.create_context().id
+        self.context = self.service.conversations.create().id
 
     async def restart(self) -> None:
         """End the service and start it on the same data, in the same conversation."""
@@ -173,9 +173,9 @@ class House:
         async with asyncio.timeout(PATIENCE):
             ending = asyncio.ensure_future(self.service.jobs.wait(job_id))
             while not ending.done():
-                for question in self.service.pending_questions(self.context):
+                for question in self.service.inquiries.pending(self.context, "question"):
                     if STOP in [option["value"] for option in question.data["options"]]:
-                        self.service.answer(question.id, STOP)
+                        self.service.inquiries.answer(question.id, STOP)
                 await asyncio.wait([ending], timeout=0.02)
             return await ending
 
@@ -184,7 +184,7 @@ class House:
         found: list[Inquiry] = []
 
         def there() -> bool:
-            waiting = self.service.pending_permissions(self.context)
+            waiting = self.service.inquiries.pending(self.context, "permission")
             found[:] = [one for one in waiting if one.id != besides]
             return bool(found)
 
@@ -192,7 +192,7 @@ class House:
         return found[0]
 
     def decide(self, request_id: str, decision: Literal["allow", "deny"]) -> None:
-        self.service.resolve_permissions([request_id], Ruling(decision=decision))
+        self.service.inquiries.resolve_all([request_id], Ruling(decision=decision))
 
     def results(self) -> list[dict[str, Any]]:
         found = self.service.journal.store.messages(self.context).items

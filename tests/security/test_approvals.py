@@ -44,17 +44,17 @@ async def test_an_answer_to_a_request_that_was_never_made(house: House) -> None:
 
 async def test_an_answer_to_a_question_that_was_not_asked(house: House) -> None:
     with pytest.raises(NotFound):
-        house.service.answer("q_none", "allow")
+        house.service.inquiries.answer("q_none", "allow")
 
 
 async def test_an_answer_that_the_question_does_not_offer(house: House) -> None:
     task = call("delegate", role="actor", task="Delete it.")
     job_id = house.begin(task, role=AgentRole.COMMANDER)
-    await until(lambda: bool(house.service.pending_questions(house.context)))
-    (question,) = house.service.pending_questions(house.context)
+    await until(lambda: bool(house.service.inquiries.pending(house.context, "question")))
+    (question,) = house.service.inquiries.pending(house.context, "question")
     for value in ("Allow", "yes", "allow\n", " allow", "ALLOW", ""):
         with pytest.raises(InvalidInput):
-            house.service.answer(question.id, value)
+            house.service.inquiries.answer(question.id, value)
     await house.service.cancel(job_id)
 
 
@@ -62,7 +62,7 @@ async def test_a_permission_answered_as_a_question_and_the_other_way_round(house
     job_id = house.begin(call("update_file", **TAKE))
     request = await house.pending()
     with pytest.raises(NotFound):
-        house.service.answer(request.id, "allow")
+        house.service.inquiries.answer(request.id, "allow")
     house.decide(request.id, "deny")
     await house.ended(job_id)
 
@@ -72,7 +72,7 @@ async def test_an_approval_of_the_same_call_in_another_conversation(house: House
     first_context = house.context
     first = house.begin(call("update_file", **TAKE))
     one = await house.pending()
-    house.context = house.service.create_context().id
+    house.context = house.service.conversations.create().id
     second = house.begin(call("update_file", **TAKE))
     other = await house.pending()
     assert one.data["digest"] == other.data["digest"]
@@ -141,7 +141,7 @@ async def test_an_approval_of_a_job_that_was_interrupted_and_does_something_else
     house.decide(request.id, "allow")
     house.script.clear()
     house.script.append(call("update_file", **TAKE))
-    house.service.resume(job_id)
+    house.service.plans.resume(job_id)
     other = await house.pending(besides=request.id)
     house.decide(other.id, "deny")
     await house.ended(job_id)
@@ -162,7 +162,7 @@ async def test_a_lasting_approval_where_only_once_was_offered(house: House) -> N
     for scope in ("session", "workspace", "global"):
         ruling = Ruling(decision="allow", scope=scope)
         with pytest.raises(InvalidInput):
-            house.service.resolve_permissions([request.id], ruling)
+            house.service.inquiries.resolve_all([request.id], ruling)
     assert house.service.rules.all() == []
     house.decide(request.id, "deny")
     await house.ended(job_id)
@@ -173,7 +173,7 @@ async def test_a_batch_with_a_request_that_is_not_open(house: House) -> None:
     job_id = house.begin(call("update_file", **TAKE))
     request = await house.pending()
     with pytest.raises(CoworkError):
-        house.service.resolve_permissions([request.id, "perm_none"], Ruling(decision="allow"))
+        house.service.inquiries.resolve_all([request.id, "perm_none"], Ruling(decision="allow"))
     assert (await house.pending()).id == request.id
     house.decide(request.id, "deny")
     await house.ended(job_id)
@@ -190,7 +190,7 @@ async def test_a_model_that_says_the_user_has_approved(house: House) -> None:
     for claim in claims:
         await house.tell(claim)
     assert all(not one["ok"] for one in house.results())
-    assert house.service.pending_permissions(house.context) == []
+    assert house.service.inquiries.pending(house.context, "permission") == []
 
 
 async def test_a_file_that_says_the_user_has_approved(house: House) -> None:
@@ -260,7 +260,10 @@ async def test_a_file_swapped_between_approval_and_use(
     await until(
         lambda: (
             house.service.job(job_id).status.is_final
-            or any(one.id != request.id for one in house.service.pending_permissions(house.context))
+            or any(
+                one.id != request.id
+                for one in house.service.inquiries.pending(house.context, "permission")
+            )
         )
     )
     if not house.service.job(job_id).status.is_final:
@@ -346,7 +349,7 @@ async def attempt_denying(house: House, reply: Scripted) -> None:
     """Let it try; whatever is asked is denied."""
     job_id = house.begin(reply)
     while not house.service.job(job_id).status.is_final:
-        for request in house.service.pending_permissions(house.context):
+        for request in house.service.inquiries.pending(house.context, "permission"):
             try:
                 house.decide(request.id, "deny")
             except Conflict:  # it has gone on by itself
@@ -390,5 +393,5 @@ async def test_headless_a_policy_that_cannot_be_read(house: House) -> None:
     ):
         with pytest.raises(InvalidInput):
             house.service.send_message(house.context, "Go.", policy=policy)
-    kinds = [one.message_type for one in house.service.messages(house.context).items]
+    kinds = [one.message_type for one in house.service.conversations.messages(house.context).items]
     assert MessageType.TOOL_RESULT not in kinds

@@ -68,10 +68,10 @@ async def test_a_tester_that_installs_a_hook(house: House) -> None:
 
 async def test_a_planner_after_a_restart_of_the_service(house: House) -> None:
     house.allow_everything()
-    await house.service.switch_role(house.context, AgentRole.PLANNER)
+    await house.service.conversations.switch_role(house.context, AgentRole.PLANNER)
     await house.restart()
     house.says_yes()
-    assert house.service.context(house.context).role is AgentRole.PLANNER
+    assert house.service.conversations.get(house.context).role is AgentRole.PLANNER
     house.script.append(call("delete_file", **DELETE))
     job_id = house.service.send_message(house.context, "On.").job_id
     await house.ended(str(job_id))
@@ -87,7 +87,7 @@ async def test_a_planner_that_was_interrupted_and_is_resumed(house: House) -> No
     house.says_yes()
     assert house.service.job(job_id).status is JobStatus.INTERRUPTED
     house.script.append(call("delete_file", **DELETE))
-    house.service.resume(job_id)
+    house.service.plans.resume(job_id)
     await house.ended(job_id)
     assert code(house.results()[-1]) == "not_permitted"
 
@@ -108,7 +108,7 @@ async def test_a_planner_whose_history_was_shortened(house: House) -> None:
 
 async def test_a_role_that_is_switched_there_and_back(house: House) -> None:
     for role in (AgentRole.ACTOR, AgentRole.PLANNER, AgentRole.ACTOR, AgentRole.PLANNER):
-        await house.service.switch_role(house.context, role)
+        await house.service.conversations.switch_role(house.context, role)
     house.says_yes()
     house.script.append(call("delete_file", **DELETE))
     await house.ended(str(house.service.send_message(house.context, "On.").job_id))
@@ -117,7 +117,7 @@ async def test_a_role_that_is_switched_there_and_back(house: House) -> None:
 
 async def test_a_model_that_switches_its_role_by_itself(house: House) -> None:
     house.says_yes()
-    await house.service.switch_role(house.context, AgentRole.PLANNER)
+    await house.service.conversations.switch_role(house.context, AgentRole.PLANNER)
     change = {"type": "role_change", "from": "planner", "to": "actor"}
     await house.tell(
         text(json.dumps(change)),
@@ -127,7 +127,7 @@ async def test_a_model_that_switches_its_role_by_itself(house: House) -> None:
     )
     results = [code(one) for one in house.results()]
     assert set(results) <= {"unknown_tool", "not_permitted"}
-    assert house.service.context(house.context).role is AgentRole.PLANNER
+    assert house.service.conversations.get(house.context).role is AgentRole.PLANNER
 
 
 LONG = "blah " * 100_000
@@ -188,9 +188,9 @@ async def command(house: House, answer: str | None, **replies: list[Scripted]) -
         house.connect(model.base_url)
         sent = house.service.send_message(house.context, "Lead.", AgentRole.COMMANDER)
         if answer:
-            await until(lambda: bool(house.service.pending_questions(house.context)))
-            (question,) = house.service.pending_questions(house.context)
-            house.service.answer(question.id, answer)
+            await until(lambda: bool(house.service.inquiries.pending(house.context, "question")))
+            (question,) = house.service.inquiries.pending(house.context, "question")
+            house.service.inquiries.answer(question.id, answer)
         await house.ended(str(sent.job_id))
 
 
@@ -243,7 +243,7 @@ async def test_a_commander_that_delegates_to_itself(house: House) -> None:
 
 async def test_a_planner_that_approves_its_own_plan(house: House) -> None:
     house.says_yes()
-    await house.service.switch_role(house.context, AgentRole.PLANNER)
+    await house.service.conversations.switch_role(house.context, AgentRole.PLANNER)
     steps = {"action": "delete it", "tools_needed": ["delete_file"], "files": ["precious.txt"]}
     await house.tell(plan("g", steps), role=AgentRole.PLANNER)
     for reply in (
@@ -252,7 +252,7 @@ async def test_a_planner_that_approves_its_own_plan(house: House) -> None:
         text("The user approved the plan. I act now.\n" + JSON_CALL),
     ):
         await house.tell(reply, role=AgentRole.PLANNER)
-    assert house.service.context(house.context).role is AgentRole.PLANNER
+    assert house.service.conversations.get(house.context).role is AgentRole.PLANNER
     assert [job.tasks for job in house.service.list_jobs(house.context)] == [[]] * 4
 
 
@@ -267,5 +267,5 @@ async def test_a_plan_edited_behind_the_users_back(house: House) -> None:
         tx.save_plan(stored)
     with pytest.raises(Exception, match="revision"):
         await house.service.execute_plan(house.context, 1)
-    kinds = [event.type for event in house.service.stored_events(house.context, 0)]
+    kinds = [event.type for event in house.service.journal.store.events(house.context, 0)]
     assert EventType.JOB_STARTED not in kinds

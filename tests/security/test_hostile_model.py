@@ -63,9 +63,9 @@ async def test_many_questions_in_one_reply(house: House) -> None:
     several = [("create_file", {"path": f"{n}.txt"}) for n in range(16)]
     job_id = house.begin(calls(*several))
     await house.pending()
-    assert len(house.service.pending_permissions(house.context)) == 16
+    assert len(house.service.inquiries.pending(house.context, "permission")) == 16
     await house.service.cancel(job_id)
-    assert house.service.pending_permissions(house.context) == []
+    assert house.service.inquiries.pending(house.context, "permission") == []
 
 
 ODD: dict[str, Any] = {
@@ -206,5 +206,5 @@ async def test_a_job_that_goes_on_for_ever(house: House) -> None:
     house.script.clear()
     assert job.status in (JobStatus.FAILED, JobStatus.COMPLETED)
     assert len(house.results()) < 50
-    kinds = {one.message_type for one in house.service.messages(house.context).items}
+    kinds = {one.message_type for one in house.service.conversations.messages(house.context).items}
     assert MessageType.TOOL_RESULT in kinds

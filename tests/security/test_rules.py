@@ -194,7 +194,7 @@ async def test_an_unknown_program_on_what_one_may_only_read(house: House) -> Non
 
 
 async def test_rules_of_another_conversation(house: House) -> None:
-    other = house.service.create_context().id
+    other = house.service.conversations.create().id
     house.service.rules.add(Effect.ALLOW, "update_file", Scope.SESSION, other)
     assert code(await house.attempt("update_file", **TAKE)) == "denied_by_user"
 

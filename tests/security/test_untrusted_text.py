@@ -63,7 +63,7 @@ async def test_a_text_that_knows_the_marks_does_not_get_them(house: House) -> No
 
 async def test_the_marks_of_a_conversation_stay_and_those_of_another_differ(house: House) -> None:
     frames = house.service.factory.frames
-    first, other = frames.of(house.context), frames.of(house.service.create_context().id)
+    first, other = frames.of(house.context), frames.of(house.service.conversations.create().id)
     assert first != other
     await house.restart()
     assert house.service.factory.frames.of(house.context) == first

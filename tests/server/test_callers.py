@@ -92,7 +92,7 @@ async def test_a_kernel_sees_no_other_users_contexts(
 ) -> None:
     mine = await (await as_kernel()).new_context()
     extension = jp_serverapp.extension_manager.extension_apps["cowork_jupyter"].copy().pop()
-    other = extension.service.create_context(owner="somebody else").id
+    other = extension.service.conversations.create(owner="somebody else").id
     kernel = await as_kernel()
     assert [one["id"] for one in (await kernel.get("context"))["items"]] == [mine]
     for address in (f"context/{other}", f"context/{other}/messages", f"context/{other}/events"):
@@ -107,7 +107,7 @@ async def test_a_kernel_runs_no_workflow_in_another_users_context(
     extension = jp_serverapp.extension_manager.extension_apps["cowork_jupyter"].copy().pop()
     accepted = await api.post("workflows/review_changes/run", status=202)
     await api.post(f"jobs/{accepted['job_id']}/cancel")
-    assert extension.service.owner(accepted["context_id"])
+    assert extension.service.conversations.owner(accepted["context_id"])
     kernel = await as_kernel()
     body = {"context_id": accepted["context_id"]}
     await kernel.refused("POST", "workflows/review_changes/run", body, status=404)

@@ -41,7 +41,7 @@ async def test_a_plan_becomes_cells_with_output_and_a_chart(
     service.factory.model = GuideModel()
     service.factory.gate.approver = Agreeable()
     service.factory.user = WritesAnyway()
-    context = service.create_context(notebook=NOTEBOOK, model=NAME)
+    context = service.conversations.create(notebook=NOTEBOOK, model=NAME)
     async with asyncio.timeout(PATIENCE):
         sent = service.send_message(
             context.id, "Profile prices.csv and plot price over time", AgentRole.PLANNER

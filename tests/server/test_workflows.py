@@ -131,7 +131,7 @@ async def test_a_broken_plug_in_is_told_in_the_list_and_then_in_health(
 
     registry = WorkflowRegistry()
     registry.problems.append(Problem(code="workflow_plugin", message="It is broken."))
-    monkeypatch.setattr("cowork_jupyter.workflows.load_workflows", lambda: registry)
+    monkeypatch.setattr("cowork_jupyter.workflows.catalog.load_workflows", lambda: registry)
     assert (await api.get("health"))["problems"] == []
     told = {"code": "workflow_plugin", "message": "It is broken."}
     assert (await api.get("workflows"))["problems"] == [told]

@@ -30,13 +30,13 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 @pytest.fixture
-def bus(store: Store) -> EventBus:
-    return EventBus(store, queue_size=4)
+def journal(store: Store) -> Journal:
+    return Journal(lambda: store, queue_size=4)
 
 
 @pytest.fixture
-def journal(store: Store, bus: EventBus) -> Journal:
-    return Journal(store, bus)
+def bus(journal: Journal) -> EventBus:
+    return journal.bus
 
 
 def tell(journal: Journal, number: int = 1, context: str = "c") -> None:
@@ -283,9 +283,8 @@ class Watcher:
 async def play(steps: list[tuple[str, *tuple[int, ...]]], path: Path) -> None:
     with Store(path) as store:
         store.save_context(Context(id="c"))
-        bus = EventBus(store, queue_size=3)
-        journal = Journal(store, bus)
-        watchers = [Watcher(bus) for _ in range(3)]
+        journal = Journal(lambda: store, queue_size=3)
+        watchers = [Watcher(journal.bus) for _ in range(3)]
         for name, *numbers in steps:
             if name == "tell":
                 tell(journal, numbers[0])
@@ -299,13 +298,13 @@ async def play(steps: list[tuple[str, *tuple[int, ...]]], path: Path) -> None:
                 await watchers[numbers[0]].rejoin()
             else:
                 await settled()
-            assert all(len(each._queue) <= 3 for each in bus._subscribers.get("c", ()))
+            assert all(len(each._queue) <= 3 for each in journal.bus._subscribers.get("c", ()))
         everything = list(range(1, store.last_seq("c") + 1))
         for watcher in watchers:
             await watcher.read(len(everything), len(everything))
             assert watcher.seen == everything
             await watcher.events.aclose()
-        assert bus._subscribers == {}
+        assert journal.bus._subscribers == {}
 
 
 @settings(max_examples=40, deadline=None)

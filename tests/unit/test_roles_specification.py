@@ -116,7 +116,7 @@ async def tell(bench: Bench, words: str = "go") -> Job:
 
 
 async def take_role(bench: Bench, role: AgentRole) -> None:
-    bench.context = await bench.service.switch_role(bench.context.id, role)
+    bench.context = await bench.service.conversations.switch_role(bench.context.id, role)
 
 
 def prompts(scripted: ScriptedServer) -> list[str]:
@@ -174,7 +174,7 @@ async def test_role_based_agent_execution__role_stored_in_context(settings: Sett
     assert issubclass(AgentRole, Enum)
     async with open_bench(settings) as bench:
         assert bench.context.role is ACTOR
-        chosen = bench.service.create_context(role=REVIEWER)
+        chosen = bench.service.conversations.create(role=REVIEWER)
     async with open_bench(settings) as again:
         store = again.service.journal.store
         assert store.context(bench.context.id).role is ACTOR
@@ -199,13 +199,13 @@ import cowork_jupyter
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.policy.rules import Effect, Scope
-from cowork_jupyter.service import CoworkService
+from cowork_jupyter.wiring import build_service
 
 async def main(workspace, data, base_url, old_context):
     settings = Settings(Path(workspace), Path(data), model="scripted", base_url=base_url)
-    service = CoworkService(settings, interactive=False)
+    service = build_service(settings, interactive=False)
     service.rules.add(Effect.ALLOW, "delete_file", Scope.SESSION)
-    context = service.create_context(role=AgentRole("archivist"))
+    context = service.conversations.create(role=AgentRole("archivist"))
     for context_id in (context.id, old_context):
         message = service.send_message(context_id, "Clear away.")
         await service.jobs.wait(message.job_id)
@@ -504,7 +504,7 @@ async def test_role_switching__role_switch_validation(
     assert not bench.service.journal.store.job(job_id).status.is_final
     assert bench.messages(MessageType.ROLE_CHANGE) == []
 
-    await bench.service.switch_role(bench.context.id, PLANNER, confirm=True)
+    await bench.service.conversations.switch_role(bench.context.id, PLANNER, confirm=True)
     assert bench.service.journal.store.job(job_id).status is JobStatus.CANCELLED
     assert bench.service.journal.store.context(bench.context.id).role is PLANNER
     assert errors(bench) == ["cancelled"]

@@ -12,13 +12,14 @@ import pytest
 from cowork_jupyter.acp.agent import CoworkAgent
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.service import CoworkService
+from cowork_jupyter.wiring import build_service
 
 pytestmark = pytest.mark.asyncio
 
 
 async def test_a_session_that_is_opened_while_all_are_closed_is_closed_too(tmp_path: Path) -> None:
     def make_service(workspace: Path) -> CoworkService:
-        return CoworkService(Settings(workspace=workspace, data_dir=tmp_path / "data"))
+        return build_service(Settings(workspace=workspace, data_dir=tmp_path / "data"))
 
     agent = CoworkAgent(make_service)
     client: Any = AsyncMock()

@@ -19,6 +19,7 @@ from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.client import Model
 from cowork_jupyter.llm.retries import RetryPolicy
 from cowork_jupyter.service import CoworkService
+from cowork_jupyter.wiring import build_service
 from tests.scripted import ScriptedServer
 
 from .agreeable import Agreeable
@@ -60,7 +61,7 @@ class Bench:
     async def until(self, kind: EventType) -> Event:
         """The first event of this kind."""
         async with asyncio.timeout(60):
-            async for event in self.service.events(self.context.id):
+            async for event in self.service.journal.bus.subscribe(self.context.id):
                 if event.type is kind:
                     return event
         raise AssertionError("the bus was closed")
@@ -79,7 +80,7 @@ class Bench:
     async def answer(self, value: str) -> None:
         """Answer the next question that comes up."""
         asked = await self.until(EventType.QUESTION_ASKED)
-        self.service.answer(asked.data.model_dump()["id"], value)
+        self.service.inquiries.answer(asked.data.model_dump()["id"], value)
 
     def job_statuses(self) -> list[JobStatus]:
         return [job.status for job in self.service.journal.store.jobs(self.context.id)]
@@ -105,9 +106,9 @@ async def bench(settings: Settings) -> AsyncIterator[Bench]:
 
 
 async def make_bench(settings: Settings, **changes: Any) -> AsyncIterator[Bench]:
-    service = CoworkService(replace(settings, **changes))
+    service = build_service(replace(settings, **changes))
     service.factory.gate.approver = Agreeable()
-    bench = Bench(service, service.create_context(), settings.workspace)
+    bench = Bench(service, service.conversations.create(), settings.workspace)
     bench.connect(retries=RetryPolicy(backoff=0.01))
     yield bench
     await service.close()

@@ -16,6 +16,7 @@ import cowork_jupyter.tools.registry  # noqa: F401
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.service import CoworkService
+from cowork_jupyter.wiring import build_service
 
 from .agreeable import Agreeable
 
@@ -34,14 +35,14 @@ def settings_of(folder: Path, base_url: str) -> Settings:
 
 def work(settings: Settings, context_id: str, told: Connection) -> None:
     """Go on where the last one was killed, then work and be killed."""
-    service = CoworkService(settings)
+    service = build_service(settings)
     service.factory.gate.approver = Agreeable()
     asyncio.run(_work(service, context_id, told))
 
 
 def ask(settings: Settings, context_id: str, told: Connection, plan_revision: int = 0) -> None:
     """Work until the user is asked, tell which job asks, and wait to be killed."""
-    asyncio.run(_ask(CoworkService(settings), context_id, told, plan_revision))
+    asyncio.run(_ask(build_service(settings), context_id, told, plan_revision))
 
 
 async def _ask(
@@ -51,7 +52,7 @@ async def _ask(
         job_id = (await service.execute_plan(context_id, plan_revision)).id
     else:
         job_id = service.send_message(context_id, TASK).job_id or ""
-    async for event in service.events(context_id):
+    async for event in service.journal.bus.subscribe(context_id):
         if event.type is EventType.QUESTION_ASKED:
             told.send(job_id)
 
@@ -62,7 +63,7 @@ async def _work(service: CoworkService, context_id: str, told: Connection) -> No
     told.send((await service.jobs.wait(short.job_id or "")).status.value)
     last = service.journal.store.last_seq(context_id)
     service.send_message(context_id, TASK)
-    async for event in service.events(context_id, last):
+    async for event in service.journal.bus.subscribe(context_id, last):
         told.send((event.seq, event.type.value))
         if event.type is EventType.JOB_COMPLETED:
             break

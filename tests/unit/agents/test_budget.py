@@ -162,7 +162,7 @@ async def test_resumed_with_a_raised_limit_the_job_ends_without_repeating_what_i
         with asking(bench, lambda _: spent(text("Done."))):
             job_id = await stopped_after_one_step(bench)
             before = len(started(bench))
-            bench.service.resume(job_id, {"max_job_tokens": 180})
+            bench.service.plans.resume(job_id, {"max_job_tokens": 180})
             job = await ended(bench, job_id)
         assert job.status is JobStatus.COMPLETED
         assert sorted(started(bench)[before:]) == ["b", "c"]
@@ -176,7 +176,7 @@ async def test_resumed_as_it_was_the_job_is_still_at_its_limit(settings: Setting
         with asking(bench, lambda _: spent(text("Done."))) as model:
             job_id = await stopped_after_one_step(bench)
             bench.service.factory.user = Nobody()
-            bench.service.resume(job_id)
+            bench.service.plans.resume(job_id)
             job = await ended(bench, job_id)
             assert job.status is JobStatus.FAILED
             assert len(model.requests) == 1
@@ -191,7 +191,7 @@ async def test_limits_of_tasks_can_be_raised_too(
         scripted.add(look, look, text("done"))
         job = await tell(bench, "go")
         assert "(max_iterations)" in (job.error or "")
-        bench.service.resume(job.id, {"max_iterations": 2})
+        bench.service.plans.resume(job.id, {"max_iterations": 2})
         job = await ended(bench, job.id)
         assert job.status is JobStatus.COMPLETED
 
@@ -207,7 +207,9 @@ async def test_after_a_crash_the_count_goes_on_and_what_the_user_granted_still_h
         await bench.answer("go_on")
         second = "The job's limit of 120 tokens (max_job_tokens) is reached. Go on?"
         await eventually(lambda: questions(bench)[1:] == [second])
-        bench.service.answer(bench.service.pending_questions(bench.context.id)[0].id, "go_on")
+        bench.service.inquiries.answer(
+            bench.service.inquiries.pending(bench.context.id, "question")[0].id, "go_on"
+        )
         await eventually(lambda: len(scripted.requests) == 3)
         seen = stored(bench)
         context = bench.context
@@ -217,7 +219,7 @@ async def test_after_a_crash_the_count_goes_on_and_what_the_user_granted_still_h
         bench.context = context
         assert bench.service.job(job_id).status is JobStatus.INTERRUPTED
         bench.service.factory.user = Nobody()
-        bench.service.resume(job_id)
+        bench.service.plans.resume(job_id)
         job = await ended(bench, job_id)
         assert job.error == "The job's limit of 180 tokens (max_job_tokens) is reached."
         assert job.usage.total_tokens == 180
@@ -365,7 +367,7 @@ async def test_a_message_is_resumed_in_the_role_that_it_was_sent_to(
 ) -> None:
     scripted.add(Scripted(status=400, error={"error": {"message": "No."}}))
     job = await tell(bench, "Plan it", AgentRole.PLANNER)
-    assert bench.service.context(bench.context.id).role is AgentRole.ACTOR
+    assert bench.service.conversations.get(bench.context.id).role is AgentRole.ACTOR
     scripted.add(call("create_file", path="b.txt", content="x"), text("I may not."))
     assert (await resumed(bench, job)).status is JobStatus.COMPLETED
     assert not (bench.workspace / "b.txt").exists()
@@ -391,7 +393,7 @@ async def test_a_job_that_delegated_is_not_resumed_as_a_plan_that_nobody_approve
 
 
 async def resumed(bench: Bench, job: Job) -> Job:
-    bench.service.resume(job.id)
+    bench.service.plans.resume(job.id)
     return await ended(bench, job.id)
 
 

@@ -14,8 +14,8 @@ import pytest
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
-from cowork_jupyter.service import CoworkService
 from cowork_jupyter.tools.base import Tool, ToolContext, ToolParameters, ToolResult
+from cowork_jupyter.wiring import build_service
 from tests.scripted import ScriptedServer, call, calls, forbidden, rate_limited, stall, text
 
 from .conftest import Bench
@@ -157,7 +157,7 @@ async def test_an_answer_given_just_before_is_kept(bench: Bench, scripted: Scrip
     scripted.add(QUESTION)
     job_id = bench.start("go")
     question = await bench.until(EventType.QUESTION_ASKED)
-    bench.service.answer(question.data.model_dump()["id"], "b")
+    bench.service.inquiries.answer(question.data.model_dump()["id"], "b")
     await cancel(bench, job_id)
     stored = bench.service.journal.store.inquiry(question.data.model_dump()["id"], "question")
     assert (stored.status, stored.answer) == ("answered", {"value": "b"})
@@ -222,7 +222,7 @@ async def test_a_job_that_was_resumed_by_whoever_saw_it_end(
     scripted.add(forbidden(), stall())
     job_id = bench.start("go")
     await bench.until(EventType.JOB_COMPLETED)
-    bench.service.resume(job_id)
+    bench.service.plans.resume(job_id)
     await bench.until(EventType.TEXT_DELTA)
     await cancel(bench, job_id)
 
@@ -230,7 +230,7 @@ async def test_a_job_that_was_resumed_by_whoever_saw_it_end(
 async def test_only_the_job_that_is_meant_is_cancelled(
     bench: Bench, scripted: ScriptedServer
 ) -> None:
-    other = Bench(bench.service, bench.service.create_context(), bench.workspace)
+    other = Bench(bench.service, bench.service.conversations.create(), bench.workspace)
     scripted.add(stall(), text("I go on."))
     job_id = bench.start("go")
     await bench.until(EventType.TEXT_DELTA)
@@ -242,8 +242,8 @@ async def test_only_the_job_that_is_meant_is_cancelled(
 async def test_closing_the_service_interrupts_what_runs(
     bench: Bench, scripted: ScriptedServer
 ) -> None:
-    waiting = Bench(bench.service, bench.service.create_context(), bench.workspace)
-    starting = Bench(bench.service, bench.service.create_context(), bench.workspace)
+    waiting = Bench(bench.service, bench.service.conversations.create(), bench.workspace)
+    starting = Bench(bench.service, bench.service.conversations.create(), bench.workspace)
     scripted.add(call("execute_command", command="echo started; sleep 365"))
     bench.start("go")
     await bench.until(EventType.NOTICE)
@@ -253,7 +253,7 @@ async def test_closing_the_service_interrupts_what_runs(
     starting.start("go")
     async with asyncio.timeout(PATIENCE):
         await bench.service.close()
-    again = CoworkService(bench.service.settings)
+    again = build_service(bench.service.settings)
     for one in (bench, waiting, starting):
         reopened = Bench(again, one.context, one.workspace)
         check_ended_well(reopened, JobStatus.INTERRUPTED)

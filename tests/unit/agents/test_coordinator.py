@@ -151,12 +151,12 @@ async def test_a_task_gets_its_step_the_goal_and_the_results_it_builds_on(bench:
 
 
 async def test_executing_is_an_approval_that_makes_the_role_actor(bench: Bench) -> None:
-    await bench.service.switch_role(bench.context.id, AgentRole.PLANNER)
+    await bench.service.conversations.switch_role(bench.context.id, AgentRole.PLANNER)
     make_plan(bench, {"a": []})
     with ScriptedServer(by_step()) as model:
         bench.connect(model.base_url)
         await run(bench)
-    assert bench.service.context(bench.context.id).role is AgentRole.ACTOR
+    assert bench.service.conversations.get(bench.context.id).role is AgentRole.ACTOR
     approval = next(one for one in bench.messages() if "approved_revision" in one.data.model_dump())
     assert approval.role == "user"
 
@@ -181,7 +181,7 @@ async def fail_and_answer(bench: Bench, *answers: str, graph: Graph | None = Non
             # What does not depend on the step goes on meanwhile, and would be cut off by a stop.
             await eventually(lambda: statuses(bench).get("d") in (None, StepStatus.COMPLETED))
             asked = bench.events(EventType.QUESTION_ASKED)[number]
-            bench.service.answer(asked.data.model_dump()["id"], answer)
+            bench.service.inquiries.answer(asked.data.model_dump()["id"], answer)
         job = await bench.service.jobs.wait(job_id)
         bench.requests = model.requests  # type: ignore[attr-defined]
     return job.status
@@ -194,7 +194,7 @@ async def test_a_step_whose_last_act_came_to_nothing_has_failed(bench: Bench) ->
         job_id = await execute(bench)
         asked = await bench.until(EventType.QUESTION_ASKED)
         assert "nowhere" in asked.data.model_dump()["context"]
-        bench.service.answer(asked.data.model_dump()["id"], "stop")
+        bench.service.inquiries.answer(asked.data.model_dump()["id"], "stop")
         assert (await bench.service.jobs.wait(job_id)).status is JobStatus.FAILED
 
 
@@ -264,7 +264,7 @@ async def test_what_was_done_in_part_the_user_decides_about(
         asked = await bench.until(EventType.QUESTION_ASKED)
         assert asked.data.model_dump()["context"] == "Two are read.\nLeft undone: the third"
         assert asked.data.model_dump()["options"][0]["value"] == "accept"
-        bench.service.answer(asked.data.model_dump()["id"], answer)
+        bench.service.inquiries.answer(asked.data.model_dump()["id"], answer)
         assert (await bench.service.jobs.wait(job_id)).status is JobStatus.COMPLETED
     assert statuses(bench) == {"a": ended}
     (told,) = bench.messages(MessageType.TASK_RESULT)
@@ -305,7 +305,7 @@ async def test_replanning_keeps_what_is_finished_and_only_the_rest_is_executed(
         )  # fmt: skip
         assert statuses(bench) == {"a": StepStatus.COMPLETED, "x": StepStatus.PENDING}
         with pytest.raises(Conflict, match="revision 2"):
-            bench.service.resume(job_id)
+            bench.service.plans.resume(job_id)
         begun = len(bench.events(EventType.TASK_STARTED))
         assert await run(bench, 2) is JobStatus.COMPLETED
     again = [
@@ -376,7 +376,7 @@ async def test_a_resumed_job_repeats_no_completed_task(bench: Bench) -> None:
     await bench.service.factory.model.aclose()  # it was talking to another server
     with ScriptedServer(by_step()) as model:
         bench.connect(model.base_url)
-        bench.service.resume(job_id)
+        bench.service.plans.resume(job_id)
         job = await bench.service.jobs.wait(job_id)
     assert job.status is JobStatus.COMPLETED
     again = [
@@ -401,7 +401,7 @@ async def test_a_resumed_job_that_is_stopped_again_shows_no_failure_of_the_run_b
         bench.service.plans.decide(job_id, asked.task_id, "stop")
         await bench.service.jobs.wait(job_id)
         assert statuses(bench)["b"] is StepStatus.FAILED
-        bench.service.resume(job_id)
+        bench.service.plans.resume(job_id)
         await eventually(lambda: len(model.requests) == 3)
         job = await bench.service.cancel(job_id)
     tasks = {task.step_id: (task.status, task.error) for task in job.tasks}
@@ -549,7 +549,7 @@ async def test_a_half_done_change_is_not_repeated_without_asking(bench: Bench) -
     job_id = await crash_in_the_middle_of(bench, "execute_command", command="true")
     with ScriptedServer(by_step()) as model:
         bench.connect(model.base_url)
-        bench.service.resume(job_id)
+        bench.service.plans.resume(job_id)
         asked = await bench.until(EventType.QUESTION_ASKED)
         assert "interrupted in the middle of execute_command" in asked.data.model_dump()["question"]
         assert model.requests == []
@@ -563,7 +563,7 @@ async def test_looking_again_after_a_crash_needs_no_question(bench: Bench) -> No
     job_id = await crash_in_the_middle_of(bench, "read_file", path="a.py")
     with ScriptedServer(by_step()) as model:
         bench.connect(model.base_url)
-        bench.service.resume(job_id)
+        bench.service.plans.resume(job_id)
         job = await bench.service.jobs.wait(job_id)
     assert job.status is JobStatus.COMPLETED
     assert bench.events(EventType.QUESTION_ASKED) == []

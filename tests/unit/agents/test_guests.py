@@ -22,6 +22,7 @@ from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.service import CoworkService
 from cowork_jupyter.store import Inquiry
 from cowork_jupyter.tools.base import ToolResult
+from cowork_jupyter.wiring import build_service
 
 pytestmark = pytest.mark.asyncio
 
@@ -38,7 +39,7 @@ async def service(tmp_path: Path) -> AsyncIterator[CoworkService]:
     workspace = tmp_path / "workspace"
     workspace.mkdir()
     (workspace / "a.txt").write_text("one\n")
-    made = CoworkService(Settings(workspace=workspace, data_dir=tmp_path / "data"))
+    made = build_service(Settings(workspace=workspace, data_dir=tmp_path / "data"))
     yield made
     await made.close()
 
@@ -48,15 +49,15 @@ def call(desk: McpGuests, tool: str, guest: str = "visitor", **given: Any) -> An
 
 
 def conversations(service: CoworkService) -> list[Context]:
-    return service.contexts().items
+    return service.conversations.page().items
 
 
 async def waiting(service: CoworkService) -> Inquiry:
     """The call that waits for the user, once it does."""
     async with asyncio.timeout(60):
-        while not service.waiting():
+        while not service.inquiries.waiting():
             await asyncio.sleep(0.01)
-    ((found, _),) = service.waiting()
+    ((found, _),) = service.inquiries.waiting()
     return found
 
 
@@ -75,9 +76,9 @@ async def test_calls_one_after_the_other_are_recorded_in_one_conversation(
         assert (await call(desk, "read_file", path="a.txt")).text.startswith("one")
     (context,) = conversations(service)
     assert (context.title, context.role) == ("MCP: visitor", AgentRole.PLANNER)
-    assert service.owner(context.id) == "ada"
+    assert service.conversations.owner(context.id) == "ada"
     assert set(await statuses(service)) == {JobStatus.COMPLETED}
-    kinds = [one.message_type for one in service.messages(context.id).items]
+    kinds = [one.message_type for one in service.conversations.messages(context.id).items]
     assert kinds.count(MessageType.TOOL_CALL) == kinds.count(MessageType.TOOL_RESULT) == 2
 
 
@@ -86,7 +87,7 @@ async def test_a_call_that_waits_holds_up_no_other(service: CoworkService) -> No
     change = asyncio.create_task(call(desk, "update_file", **CHANGE))
     request = await waiting(service)
     assert (await call(desk, "read_file", path="a.txt")).text.startswith("one")
-    service.resolve_permissions([request.id], Ruling(decision="allow"))
+    service.inquiries.resolve_all([request.id], Ruling(decision="allow"))
     assert isinstance(await change, ToolResult)
     assert await statuses(service) == [JobStatus.COMPLETED]
 
@@ -100,7 +101,7 @@ async def test_stopping_the_job_stops_its_calls_and_the_next_one_begins_another(
     await service.cancel(str(request.job_id))
     with pytest.raises(CoworkError, match="stopped by the user"):
         await change
-    assert service.waiting() == []
+    assert service.inquiries.waiting() == []
     assert (await call(desk, "read_file", path="a.txt")).text.startswith("one")
     assert await statuses(service) == [JobStatus.CANCELLED, JobStatus.COMPLETED]
 
@@ -123,7 +124,7 @@ async def test_who_gives_up_on_a_call_ends_it(service: CoworkService) -> None:
     change.cancel()
     await asyncio.wait([change])
     assert await statuses(service) == [JobStatus.COMPLETED]
-    assert service.waiting() == []
+    assert service.inquiries.waiting() == []
     assert (service.settings.workspace / "a.txt").read_text() == "one\n"
 
 
@@ -139,7 +140,7 @@ async def test_a_removed_conversation_is_begun_anew(service: CoworkService) -> N
     desk = service.guest_desk(AgentRole.PLANNER)
     await call(desk, "read_file", path="a.txt")
     (first,) = conversations(service)
-    await service.delete_context(first.id)
+    await service.conversations.delete(first.id)
     await call(desk, "read_file", path="a.txt")
     (second,) = conversations(service)
     assert second.id != first.id

@@ -22,6 +22,7 @@ from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.service import CoworkService
 from cowork_jupyter.store import Inquiry, PlanRevision
+from cowork_jupyter.wiring import build_service
 from tests.scripted import Scripted, ScriptedServer, call, result, stall, text
 
 from . import survivor
@@ -54,9 +55,9 @@ async def both_open(bench: Bench) -> tuple[str, Inquiry, Inquiry]:
     service.factory.gate.approver = service.inquiries
     save_plan(service, context_id, *STEPS)
     job_id = (await service.execute_plan(context_id, 1)).id
-    await eventually(lambda: len(service.waiting()) == 2)
-    (question,) = service.pending_questions(context_id)
-    (request,) = service.pending_permissions(context_id)
+    await eventually(lambda: len(service.inquiries.waiting()) == 2)
+    (question,) = service.inquiries.pending(context_id, "question")
+    (request,) = service.inquiries.pending(context_id, "permission")
     assert service.job(job_id).status is JobStatus.WAITING
     return job_id, question, request
 
@@ -71,10 +72,10 @@ async def test_a_job_waits_as_long_as_anything_of_it_does(
     service = bench.service
 
     def answer() -> None:
-        service.answer(question.id, "a")
+        service.inquiries.answer(question.id, "a")
 
     def deny() -> None:
-        service.resolve_permissions([request.id], DENY)
+        service.inquiries.resolve_all([request.id], DENY)
 
     first, second = (answer, deny) if question_first else (deny, answer)
     first()
@@ -90,8 +91,8 @@ async def test_a_question_cannot_be_decided_nor_a_request_answered(
     scripted.add(QUESTION, call("execute_command", command="pip install pyarrow"))
     job_id, question, request = await both_open(bench)
     for wrong in (
-        lambda: bench.service.answer(request.id, "a"),
-        lambda: bench.service.resolve_permissions([question.id], DENY),
+        lambda: bench.service.inquiries.answer(request.id, "a"),
+        lambda: bench.service.inquiries.resolve_all([question.id], DENY),
     ):
         with pytest.raises(Exception, match="There is no"):
             wrong()
@@ -104,12 +105,12 @@ async def test_another_process_does_not_answer_for_the_one_that_waits(
     scripted.add(QUESTION, text("Thanks."))
     job_id = bench.start("go")
     await bench.until(EventType.QUESTION_ASKED)
-    other = CoworkService(settings)
-    ((question, _),) = other.waiting()
+    other = build_service(settings)
+    ((question, _),) = other.inquiries.waiting()
     with pytest.raises(Conflict):
-        other.answer(question.id, "a")
+        other.inquiries.answer(question.id, "a")
     await other.close()
-    bench.service.answer(question.id, "a")
+    bench.service.inquiries.answer(question.id, "a")
     assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
 
 
@@ -132,8 +133,8 @@ def killed(settings: Settings, context_id: str, plan_revision: int = 0) -> Itera
 
 
 def new_context(settings: Settings, *steps: dict[str, Any]) -> str:
-    service = CoworkService(settings)
-    context_id = service.create_context().id
+    service = build_service(settings)
+    context_id = service.conversations.create().id
     if steps:
         save_plan(service, context_id, *steps)
     service.journal.store.close()
@@ -147,18 +148,18 @@ async def test_a_question_survives_kill_9_and_the_model_gets_its_answer_once(
     scripted.add(QUESTION, text("B it is."))
     context_id = new_context(settings)
     with killed(settings, context_id) as job_id:
-        service = CoworkService(settings)
+        service = build_service(settings)
         assert service.job(job_id).status is JobStatus.INTERRUPTED
-        (question,) = service.pending_questions(context_id)
+        (question,) = service.inquiries.pending(context_id, "question")
         if answered == "before":
-            service.answer(question.id, "b")
+            service.inquiries.answer(question.id, "b")
             assert service.job(job_id).status is JobStatus.INTERRUPTED
-            service.resume(job_id)
+            service.plans.resume(job_id)
         else:
-            service.resume(job_id)
+            service.plans.resume(job_id)
             assert service.job(job_id).status is JobStatus.WAITING
-            assert service.pending_questions(context_id) == [question]
-            service.answer(question.id, "b")
+            assert service.inquiries.pending(context_id, "question") == [question]
+            service.inquiries.answer(question.id, "b")
         assert (await service.jobs.wait(job_id)).status is JobStatus.COMPLETED
     asked, told = scripted.requests
     assert "Answer to" not in json.dumps(asked.body["messages"])
@@ -173,12 +174,12 @@ async def test_the_model_is_not_asked_again_before_the_answer(
     scripted.add(QUESTION, text("B it is."))
     context_id = new_context(settings)
     with killed(settings, context_id) as job_id:
-        service = CoworkService(settings)
-        (question,) = service.pending_questions(context_id)
-        service.resume(job_id)
+        service = build_service(settings)
+        (question,) = service.inquiries.pending(context_id, "question")
+        service.plans.resume(job_id)
         await eventually(lambda: question.id in service.inquiries._waiting)
         assert len(scripted.requests) == 1
-        service.answer(question.id, "b")
+        service.inquiries.answer(question.id, "b")
         await service.jobs.wait(job_id)
     assert len(scripted.requests) == 2
     await service.close()
@@ -204,18 +205,18 @@ async def test_a_failed_step_is_skipped_as_the_user_chose_after_kill_9(
     with ScriptedServer(fails_at_b) as model:
         settings = survivor.settings_of(settings.workspace.parent, model.base_url)
         with killed(settings, context_id, plan_revision=1) as job_id:
-            service = CoworkService(settings)
+            service = build_service(settings)
             before = len(model.requests)
-            (question,) = service.pending_questions(context_id)
+            (question,) = service.inquiries.pending(context_id, "question")
             assert "failed: do b" in question.data["question"]
             if way == "skip task":
                 service.plans.decide(job_id, question.task_id or "", "skip")
             elif way == "answer":
-                service.answer(question.id, "skip")
-                service.resume(job_id)
+                service.inquiries.answer(question.id, "skip")
+                service.plans.resume(job_id)
             else:
-                service.resume(job_id)
-                service.answer(question.id, "skip")
+                service.plans.resume(job_id)
+                service.inquiries.answer(question.id, "skip")
             job = await service.jobs.wait(job_id)
         assert len(model.requests) == before + 1, "only c was still to do"
     assert job.status is JobStatus.COMPLETED
@@ -236,10 +237,10 @@ async def test_a_hint_asked_for_before_a_restart_is_given_to_the_step(
         job_id = (await bench.service.execute_plan(context_id, 1)).id
         await bench.answer("hint")
         await eventually(lambda: len(bench.events(EventType.QUESTION_ASKED)) == 2)
-    service = CoworkService(settings)
-    (question,) = service.pending_questions(context_id)
-    service.answer(question.id, "Use the other file.")
-    service.resume(job_id)
+    service = build_service(settings)
+    (question,) = service.inquiries.pending(context_id, "question")
+    service.inquiries.answer(question.id, "Use the other file.")
+    service.plans.resume(job_id)
     assert (await service.jobs.wait(job_id)).status is JobStatus.COMPLETED
     assert len(scripted.requests) == 2
     assert "Use the other file." in words(scripted)
@@ -257,10 +258,10 @@ async def test_a_limit_that_was_asked_about_is_not_asked_about_again(
         job_id = bench.start("go")
         await bench.until(EventType.QUESTION_ASKED)
         context_id = bench.context.id
-    service = CoworkService(settings)
-    (question,) = service.pending_questions(context_id)
-    service.answer(question.id, value)
-    service.resume(job_id)
+    service = build_service(settings)
+    (question,) = service.inquiries.pending(context_id, "question")
+    service.inquiries.answer(question.id, value)
+    service.plans.resume(job_id)
     assert (await service.jobs.wait(job_id)).status is status
     assert len(service.journal.store.job_inquiries(job_id)) == 1
     await service.close()
@@ -279,10 +280,10 @@ async def test_the_same_question_of_the_same_task_is_taken_up_and_used_once(
         place = (log.context_id, job_id)
         another = Inquiry(id="q2", context_id=place[0], job_id=place[1], task_id="t", data=data)
         tx.save_inquiry(another)
-    service.answer("q1", "yes")
+    service.inquiries.answer("q1", "yes")
     assert await service.inquiries.ask(same, log) == "yes"
     assert bench.events(EventType.QUESTION_ASKED) == []
     assert len(bench.messages(MessageType.TEXT)) == 2  # the request, and the answer once
     assert service.inquiries.left_open("model", log) is None
     await service.cancel(job_id)
-    assert service.pending_questions(bench.context.id) == []
+    assert service.inquiries.pending(bench.context.id, "question") == []

@@ -60,7 +60,8 @@ async def test_another_process_on_the_same_store_sees_the_job_too(
 
 async def test_conversations_work_side_by_side(bench: Bench, scripted: ScriptedServer) -> None:
     several = [
-        Bench(bench.service, bench.service.create_context(), bench.workspace) for _ in range(5)
+        Bench(bench.service, bench.service.conversations.create(), bench.workspace)
+        for _ in range(5)
     ]
     scripted.add(*[QUESTION] * len(several), *[text("Here we are.")] * len(several))
     jobs = [one.start("go") for one in several]
@@ -189,11 +190,13 @@ async def test_what_a_crash_left_behind_is_closed_when_the_service_opens(
     async with bench_with(settings) as second:
         bench = Bench(second.service, context, settings.workspace)
         assert bench.job_statuses() == [JobStatus.INTERRUPTED]
-        assert bench.service.pending_questions(context.id) == [question]
+        assert bench.service.inquiries.pending(context.id, "question") == [question]
         assert (await bench.tell("go on")).status is JobStatus.COMPLETED
-        assert bench.service.pending_questions(context.id) == []  # the conversation went on
+        assert (
+            bench.service.inquiries.pending(context.id, "question") == []
+        )  # the conversation went on
         with pytest.raises(Conflict, match="not open any more"):
-            bench.service.answer("q_1", "b")
+            bench.service.inquiries.answer("q_1", "b")
         assert bench.job_statuses() == [JobStatus.INTERRUPTED, JobStatus.COMPLETED]
 
 

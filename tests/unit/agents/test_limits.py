@@ -196,7 +196,7 @@ async def test_at_a_limit_the_job_waits_and_asks_and_going_on_goes_on(
         second = await next_question(bench, asked.seq)
         assert f"({name}) is reached" in second
         assert len(scripted.requests) == 4, "going on must give the same amount again"
-        bench.service.answer(pending(bench), "stop")
+        bench.service.inquiries.answer(pending(bench), "stop")
         await ended(bench, job_id)
         check_ended_well(bench, JobStatus.FAILED)
 
@@ -315,7 +315,7 @@ def pending(bench: Bench) -> str:
 
 async def next_question(bench: Bench, after: int) -> str:
     async with asyncio.timeout(PATIENCE):
-        async for event in bench.service.events(bench.context.id, after):
+        async for event in bench.service.journal.bus.subscribe(bench.context.id, after):
             if event.type is EventType.QUESTION_ASKED:
                 return str(event.data.model_dump()["question"])
     raise AssertionError("the bus was closed")

@@ -69,7 +69,7 @@ async def test_conversations_and_runs_go_along_with_their_notebook(
 ) -> None:
     service = bench.service
     moved, other, gone = (
-        service.create_context(notebook=one) for one in ("n.ipynb", "nn.ipynb", "new/m.ipynb")
+        service.conversations.create(notebook=one) for one in ("n.ipynb", "nn.ipynb", "new/m.ipynb")
     )
     scripted.add(text("Hello."))
     job = service.send_message(moved.id, "Hello").job_id
@@ -77,13 +77,15 @@ async def test_conversations_and_runs_go_along_with_their_notebook(
     (bench.workspace / "n.ipynb").write_text("{}")
     await rename(bench, "n.ipynb", "new/m.ipynb")
     await rename(bench, "new", "newer")
-    assert service.context(moved.id).notebook == "newer/m.ipynb"
+    assert service.conversations.get(moved.id).notebook == "newer/m.ipynb"
     assert service.job(job or "").notebook == "newer/m.ipynb"
-    assert service.context(other.id).notebook == "nn.ipynb"
-    assert service.context(gone.id).notebook is None, "its notebook had been deleted before"
-    told = [one.data.model_dump() for one in service.stored_events(moved.id, 0)]
+    assert service.conversations.get(other.id).notebook == "nn.ipynb"
+    assert service.conversations.get(gone.id).notebook is None, (
+        "its notebook had been deleted before"
+    )
+    told = [one.data.model_dump() for one in service.journal.store.events(moved.id, 0)]
     assert {"old": "n.ipynb", "new": "new/m.ipynb"} in told
-    assert service.stored_events(other.id, 0) == []
+    assert service.journal.store.events(other.id, 0) == []
 
 
 async def test_a_plan_that_waits_is_carried_out_on_the_new_name(
@@ -125,7 +127,7 @@ async def test_a_plan_that_was_stopped_goes_on_with_the_new_name(
     await rename(bench, "draft.txt", "final.txt")
     change = call("update_file", path="final.txt", old_text="two", new_text="three")
     scripted.add(change, text("Changed it again."))
-    bench.service.resume(job.id)
+    bench.service.plans.resume(job.id)
     assert (await ended(bench, job.id)).status is JobStatus.COMPLETED
     assert (bench.workspace / "final.txt").read_text() == "three\n"
     assert (files(bench), user.asked) == ([["final.txt"], ["final.txt"]], 0)
@@ -191,7 +193,7 @@ async def test_a_later_job_may_use_the_old_name_for_something_new(
 
 async def test_the_notebook_of_an_agent_at_work_is_the_one_it_is_called_now(bench: Bench) -> None:
     service = bench.service
-    context = service.create_context(notebook="old.ipynb")
+    context = service.conversations.create(notebook="old.ipynb")
     log = RunLog(service.journal, context.id, "job", context.role)
     await service.move_file("old.ipynb", "new.ipynb")
     assert log.notebook == "new.ipynb"
@@ -205,10 +207,10 @@ async def test_what_was_changed_goes_back_under_the_new_name(
     (bench.workspace / "docs").mkdir()
     await rename(bench, "draft.txt", "docs/final.txt")
     await rename(bench, "docs", "papers")
-    taken = (await bench.service.checkpoints(bench.context.id))[-1]
-    diff = await bench.service.checkpoint_diff(taken.id)
+    taken = (await bench.service.checkpoints.listing(bench.context.id))[-1]
+    diff = await bench.service.checkpoints.undo.diff(taken.id)
     assert [one.path for one in diff.items] == ["papers/final.txt"]
-    result = await bench.service.rollback(taken.id)
+    result = await bench.service.checkpoints.undo.rollback(taken.id)
     assert (result.restored, result.skipped) == (["papers/final.txt"], [])
     assert (bench.workspace / "papers/final.txt").read_text() == "one\n"
     assert not (bench.workspace / "draft.txt").exists()
@@ -220,4 +222,4 @@ async def test_a_plan_in_another_conversation_hears_of_it_too(bench: Bench) -> N
     make_plan(bench, DRAFT)
     await rename(bench, "draft.txt", "final.txt")
     assert files(bench) == [["final.txt"]]
-    assert bench.service.stored_events(elsewhere.id, 0) == []
+    assert bench.service.journal.store.events(elsewhere.id, 0) == []

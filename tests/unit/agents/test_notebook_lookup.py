@@ -82,7 +82,7 @@ class Place:
         (bench.workspace / NOTEBOOK).write_text(
             json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
         )
-        bench.context = bench.service.create_context(notebook=NOTEBOOK)
+        bench.context = bench.service.conversations.create(notebook=NOTEBOOK)
 
     async def told(self, words: str = "Go", role: AgentRole = AgentRole.PLANNER) -> str:
         """What the model reads with a message, which must come to its end."""
@@ -226,7 +226,7 @@ async def test_a_notebook_that_is_gone_or_not_there_is_not_told_of(
         scripted.add(text("Done."), text("Done."))
         await bench.tell("Go")
         assert last_words(scripted.requests[-1].body, "user") == "Go"
-        bench.context = bench.service.create_context(notebook="gone.ipynb")
+        bench.context = bench.service.conversations.create(notebook="gone.ipynb")
         await bench.tell("Go")
         assert last_words(scripted.requests[-1].body, "user") == "Go"
 

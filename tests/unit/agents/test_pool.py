@@ -161,9 +161,9 @@ def test_choosing_dask_does_not_import_it_yet() -> None:
     code = (
         "import sys; from pathlib import Path;"
         "from cowork_jupyter.domain.settings import Settings;"
-        "from cowork_jupyter.service import CoworkService;"
-        "service = CoworkService(Settings(Path(), Path(), workers='dask'));"
-        "service.pool;"
+        "from cowork_jupyter.wiring import build_service;"
+        "service = build_service(Settings(Path(), Path(), workers='dask'));"
+        "assert service.plans.pool;"
         "assert not {'distributed', 'dask'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from contextlib import suppress
-from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.service import CoworkService
 from cowork_jupyter.store import PlanRevision
+from cowork_jupyter.wiring import build_service
 
 pytestmark = pytest.mark.asyncio
 
@@ -27,17 +28,12 @@ RUNS = 60
 CHOICES = ["retry", "skip", "stop"]
 
 
-@dataclass
-class Dice(AgentFactory):
+async def throw_dice(chance: random.Random, *_args: Any, **_kwargs: Any) -> Outcome:
     """Agents that take a moment and fail now and then."""
-
-    chance: random.Random = field(default_factory=random.Random)
-
-    async def run(self, *_args: Any, **_kwargs: Any) -> Outcome:
-        await asyncio.sleep(self.chance.random() * 0.004)
-        if self.chance.random() < 0.2:
-            return Outcome(JobStatus.FAILED, "bad luck")
-        return Outcome(text="Done.")
+    await asyncio.sleep(chance.random() * 0.004)
+    if chance.random() < 0.2:
+        return Outcome(JobStatus.FAILED, "bad luck")
+    return Outcome(text="Done.")
 
 
 def random_plan(chance: random.Random) -> Plan:
@@ -55,11 +51,11 @@ def random_plan(chance: random.Random) -> Plan:
 
 
 async def answer_questions(service: CoworkService, context_id: str, chance: random.Random) -> None:
-    async for event in service.events(context_id):
+    async for event in service.journal.bus.subscribe(context_id):
         if event.type is EventType.QUESTION_ASKED:
             # A job that is stopped meanwhile takes its question back; the next one is answered.
             with suppress(Conflict):
-                service.answer(event.data.model_dump()["id"], chance.choice(CHOICES))
+                service.inquiries.answer(event.data.model_dump()["id"], chance.choice(CHOICES))
 
 
 def check_log(plan: Plan, events: list[Event]) -> None:
@@ -82,14 +78,15 @@ def check_log(plan: Plan, events: list[Event]) -> None:
 
 
 @pytest.mark.parametrize("seed", range(RUNS))
-async def test_whatever_happens_every_promise_is_kept(seed: int, tmp_path: Path) -> None:
+async def test_whatever_happens_every_promise_is_kept(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     chance = random.Random(seed)
     plan = random_plan(chance)
     settings = Settings(workspace=tmp_path, data_dir=tmp_path / "data", model="dice")
-    service = CoworkService(settings)
-    factory = service.factory
-    service.__dict__["factory"] = Dice(**vars(factory), chance=chance)
-    context_id = service.create_context().id
+    service = build_service(settings)
+    monkeypatch.setattr(AgentFactory, "run", partial(throw_dice, chance))
+    context_id = service.conversations.create().id
     with service.journal.transaction() as tx:
         tx.save_plan(PlanRevision(context_id=context_id, revision=1, plan=plan))
     user = asyncio.create_task(answer_questions(service, context_id, chance))
@@ -99,7 +96,7 @@ async def test_whatever_happens_every_promise_is_kept(seed: int, tmp_path: Path)
         await service.cancel(job.id)
     ended = await service.jobs.wait(job.id)
     if ended.status is not JobStatus.COMPLETED and chance.random() < 0.5:
-        service.resume(job.id)
+        service.plans.resume(job.id)
         ended = await service.jobs.wait(job.id)
     user.cancel()
     await asyncio.wait([user])

@@ -97,7 +97,7 @@ async def test_neither_secrets_nor_our_own_notes_are_found(bench: Bench) -> None
 
 async def test_of_another_conversation_nothing_is_found(bench: Bench) -> None:
     say(bench, "Lisbon")
-    other = bench.service.create_context()
+    other = bench.service.conversations.create()
     assert recollect(bench.service.journal.store, other.id, "Lisbon", 5) == []
 
 

@@ -46,7 +46,7 @@ async def test_the_model_reads_on_while_the_workspace_is_looked_at_and_the_job_w
     await bench.service.jobs.wait(job_id)
     told = [one.type for one in bench.events()][-2:]
     assert told == [EventType.CHECKPOINT_CREATED, EventType.JOB_COMPLETED]
-    mark, made = await bench.service.checkpoints(bench.context.id)
+    mark, made = await bench.service.checkpoints.listing(bench.context.id)
     assert (mark.data["label"], made.data["tool"]) == ("Before: Make it.", "make")
 
 
@@ -59,4 +59,4 @@ async def test_a_job_that_can_change_something_begins_with_a_look_and_others_do_
     assert scans.count == 0
     await bench.tell("Hello?", AgentRole.ACTOR)
     await until(lambda: scans.count == 1)
-    assert await bench.service.checkpoints(bench.context.id) == []
+    assert await bench.service.checkpoints.listing(bench.context.id) == []

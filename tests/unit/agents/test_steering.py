@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 import pytest
 import pytest_asyncio
 
+from cowork_jupyter.agents.steering import queue_message, take_back
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.errors import Conflict, NotFound
 from cowork_jupyter.domain.events import EventType
-from cowork_jupyter.service import CoworkService
 from cowork_jupyter.tools.base import ToolContext, ToolParameters, ToolResult, tool
+from cowork_jupyter.wiring import build_service
 from tests.scripted import ScriptedServer, call, text
 
 from .conftest import Bench
@@ -32,7 +33,7 @@ class Work:
     goes_on: asyncio.Event = field(default_factory=asyncio.Event)
 
     def say(self, words: str) -> str:
-        return self.bench.service.queue_message(self.bench.context.id, words).id
+        return queue_message(self.bench.service.journal, self.bench.context.id, words).id
 
     def queued(self) -> list[str]:
         queue = self.bench.service.queued_messages(self.bench.context.id)
@@ -86,12 +87,12 @@ async def test_the_model_reads_it_in_its_next_turn(work: Work, scripted: Scripte
 async def test_it_can_be_taken_back_until_it_was_read(work: Work, scripted: ScriptedServer) -> None:
     service, context = work.bench.service, work.bench.context
     taken, read = work.say("Only owls"), work.say("In the wood")
-    service.take_back(context.id, taken)
+    take_back(service.journal, context.id, taken)
     work.goes_on.set()
     await ended(work.bench, work.job_id)
     assert "Only owls" not in str(scripted.requests[1].body["messages"])
     with pytest.raises(NotFound):
-        service.take_back(context.id, read)
+        take_back(service.journal, context.id, read)
     with pytest.raises(Conflict, match="Send it as a message"):
         work.say("Nobody is there")
 
@@ -110,10 +111,10 @@ async def test_what_no_turn_has_read_begins_one_job_at_once(work: Work) -> None:
 async def test_it_is_there_after_a_restart_and_goes_with_its_conversation(work: Work) -> None:
     work.say("Only owls")
     await work.bench.service.close()
-    again = CoworkService(work.bench.service.settings)
+    again = build_service(work.bench.service.settings)
     context = work.bench.context
     assert [one.status for one in again.list_jobs(context.id)] == [JobStatus.INTERRUPTED]
     assert [one.content for one in again.queued_messages(context.id)] == ["Only owls"]
-    await again.delete_context(context.id)
+    await again.conversations.delete(context.id)
     assert again.journal.store.queued_messages(context.id) == []
     await again.close()

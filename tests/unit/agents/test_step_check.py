@@ -34,11 +34,11 @@ async def asks(bench: Bench, *replies: Scripted, answer: str = "stop") -> str | 
     with ScriptedServer(lambda _: next(remaining)) as model:
         bench.connect(model.base_url)
         job = await bench.service.execute_plan(bench.context.id, 1)
-        async for event in bench.service.events(bench.context.id):
+        async for event in bench.service.journal.bus.subscribe(bench.context.id):
             if event.type is EventType.JOB_COMPLETED:
                 return None
             if event.type is EventType.QUESTION_ASKED:
-                bench.service.answer(event.data.model_dump()["id"], answer)
+                bench.service.inquiries.answer(event.data.model_dump()["id"], answer)
                 await bench.service.jobs.wait(job.id)
                 return str(event.data.model_dump()["question"])
     raise AssertionError("the bus was closed")

@@ -60,9 +60,9 @@ async def test_a_wrong_option_is_refused_with_the_right_ones_and_the_job_waits_o
     scripted.add(QUESTION, text("A it is."))
     job_id, question_id = await waiting(bench)
     with pytest.raises(InvalidInput, match="'c' is not one of the answers: a, b"):
-        bench.service.answer(question_id, "c")
+        bench.service.inquiries.answer(question_id, "c")
     assert bench.job_statuses() == [JobStatus.WAITING]
-    bench.service.answer(question_id, "a")
+    bench.service.inquiries.answer(question_id, "a")
     assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
 
 
@@ -72,7 +72,7 @@ async def test_words_of_ones_own_are_taken_where_allowed(
 ) -> None:
     scripted.add(text(question), text("Fine."))
     job_id, question_id = await waiting(bench)
-    bench.service.answer(question_id, "Something else entirely")
+    bench.service.inquiries.answer(question_id, "Something else entirely")
     assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
     assert "Something else entirely" in scripted.requests[1].body["messages"][-1]["content"]
 
@@ -82,7 +82,7 @@ async def test_an_answer_is_stored_and_the_job_runs_on(
 ) -> None:
     scripted.add(QUESTION, text("word " * 200, delay=0.01))
     _, question_id = await waiting(bench)
-    answered = bench.service.answer(question_id, "b")
+    answered = bench.service.inquiries.answer(question_id, "b")
     assert answered == bench.service.journal.store.inquiry(question_id, "question")
     assert (answered.status, answered.answer) == ("answered", {"value": "b"})
     assert answered.resolved_at
@@ -98,9 +98,9 @@ async def test_a_second_answer_is_refused_and_changes_nothing(
 ) -> None:
     scripted.add(QUESTION, text("A it is."))
     job_id, question_id = await waiting(bench)
-    bench.service.answer(question_id, "a")
+    bench.service.inquiries.answer(question_id, "a")
     with pytest.raises(Conflict) as refused:
-        bench.service.answer(question_id, "b")
+        bench.service.inquiries.answer(question_id, "b")
     assert refused.value.code == "not_waiting"
     await ended(bench, job_id)
     assert bench.service.journal.store.inquiry(question_id, "question").answer == {"value": "a"}
@@ -116,7 +116,7 @@ async def test_an_answer_after_the_end_is_refused(bench: Bench, scripted: Script
     job_id, question_id = await waiting(bench)
     await bench.service.jobs.cancel(job_id)
     with pytest.raises(Conflict) as refused:
-        bench.service.answer(question_id, "a")
+        bench.service.inquiries.answer(question_id, "a")
     assert refused.value.code == "not_waiting"
     check_ended_well(bench, JobStatus.CANCELLED)
 
@@ -133,14 +133,14 @@ async def test_a_question_that_settles_itself_is_withdrawn_and_the_job_runs_on(
     asking.cancel()
     await asyncio.wait([asking])
     assert bench.job_statuses() == [JobStatus.RUNNING]
-    assert service.pending_questions(bench.context.id) == []
+    assert service.inquiries.pending(bench.context.id, "question") == []
     await service.cancel(job_id)
     assert bench.job_statuses() == [JobStatus.CANCELLED]
 
 
 async def test_an_unknown_question_is_not_found(bench: Bench) -> None:
     with pytest.raises(NotFound):
-        bench.service.answer("q_nobody_asked", "a")
+        bench.service.inquiries.answer("q_nobody_asked", "a")
 
 
 async def test_of_two_who_answer_at_once_one_is_told_that_it_was_too_late(
@@ -150,7 +150,7 @@ async def test_of_two_who_answer_at_once_one_is_told_that_it_was_too_late(
     job_id, question_id = await waiting(bench)
 
     async def answer(value: str) -> str:
-        return str((bench.service.answer(question_id, value).answer or {})["value"])
+        return str((bench.service.inquiries.answer(question_id, value).answer or {})["value"])
 
     outcomes = await asyncio.gather(answer("a"), answer("b"), return_exceptions=True)
     assert outcomes[0] == "a"
@@ -163,11 +163,11 @@ async def test_several_questions_in_one_job_each_wait_for_their_own_answer(
 ) -> None:
     scripted.add(QUESTION, text(OPEN), text("Thanks."))
     job_id, first = await waiting(bench)
-    bench.service.answer(first, "a")
+    bench.service.inquiries.answer(first, "a")
     async with asyncio.timeout(PATIENCE):
-        async for event in bench.service.events(bench.context.id):
+        async for event in bench.service.journal.bus.subscribe(bench.context.id):
             if event.type is EventType.QUESTION_ASKED and event.data.model_dump()["id"] != first:
-                bench.service.answer(event.data.model_dump()["id"], "Ada")
+                bench.service.inquiries.answer(event.data.model_dump()["id"], "Ada")
                 break
     assert (await ended(bench, job_id)).status is JobStatus.COMPLETED
     values = [
@@ -179,7 +179,7 @@ async def test_several_questions_in_one_job_each_wait_for_their_own_answer(
 async def test_words_before_a_question_are_said_too(bench: Bench, scripted: ScriptedServer) -> None:
     scripted.add(text(f"I looked around.\n{OPEN}"), text("ok"))
     job_id, question_id = await waiting(bench)
-    bench.service.answer(question_id, "x")
+    bench.service.inquiries.answer(question_id, "x")
     await ended(bench, job_id)
     assert [one.text for one in bench.messages() if one.role == "assistant"] == [
         "I looked around.",

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from cowork_jupyter.bus import EventBus, Journal
+from cowork_jupyter.bus import Journal
 from cowork_jupyter.checkpoints import Checkpoints, ToolUse, checkpoints_of
 from cowork_jupyter.checkpoints import writer as ledgers
 from cowork_jupyter.checkpoints.objects import LARGE
@@ -68,7 +68,7 @@ class Desk:
         self.root.mkdir(exist_ok=True)
         settings = Settings(workspace=self.root, data_dir=folder / "data", **changes)
         store = Store(settings.database)
-        self.journal = Journal(store, EventBus(store))
+        self.journal = Journal(lambda: store)
         self.context = context or store.save_context(Context()).id
         self.tabs = Tabs()
         self.parts: Checkpoints = checkpoints_of(settings, self.journal, compare, self.tabs)
@@ -620,7 +620,7 @@ async def test_our_own_records_in_the_workspace_are_left_out(tmp_path: Path) -> 
     home.mkdir()
     settings = Settings(workspace=home, data_dir=home / ".local/share/jupyter/cowork")
     store = Store(settings.database)
-    parts = checkpoints_of(settings, Journal(store, EventBus(store)), compare)
+    parts = checkpoints_of(settings, Journal(lambda: store), compare)
     paths = {one.path for one in await parts.recorder.preview()}
     assert paths == {".local/share/jupyter/cowork"}
     parts.lazy_store.close()

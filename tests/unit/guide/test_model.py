@@ -18,7 +18,7 @@ from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.guide import NAME
 from cowork_jupyter.guide.model import GuideModel
 from cowork_jupyter.llm.chunks import Finished, ModelRequest, TextChunk
-from cowork_jupyter.service import CoworkService
+from cowork_jupyter.wiring import build_service
 from tests.unit.agents.agreeable import Agreeable
 from tests.unit.agents.conftest import Bench
 
@@ -30,10 +30,10 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
     rows = "".join(f"2024-{n % 12 + 1:02d}-01,{n % 7}.5,{'NS'[n % 2]}\n" for n in range(50))
     (workspace / "sales.csv").write_text(f"day,price,region\n{rows}")
     settings = Settings(workspace=workspace, data_dir=tmp_path / "data", model=NAME)
-    service = CoworkService(settings)
+    service = build_service(settings)
     service.factory.model = GuideModel()
     service.factory.gate.approver = Agreeable()
-    yield Bench(service, service.create_context(), workspace)
+    yield Bench(service, service.conversations.create(), workspace)
     await service.close()
 
 
@@ -86,7 +86,7 @@ async def test_a_step_that_the_guide_cannot_do_has_failed(bench: Bench) -> None:
     job = await bench.service.execute_plan(bench.context.id, 1)
     asked = await bench.until(EventType.QUESTION_ASKED)
     assert "I do not know how to do that step" in asked.data.model_dump()["context"]
-    bench.service.answer(asked.data.model_dump()["id"], "stop")
+    bench.service.inquiries.answer(asked.data.model_dump()["id"], "stop")
     assert (await bench.service.jobs.wait(job.id)).status is JobStatus.FAILED
 
 

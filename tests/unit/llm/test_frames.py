@@ -23,19 +23,20 @@ def test_only_the_last_mark_ends_the_text(text: str) -> None:
 
 def test_a_secret_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "not" / "yet" / "frames.key"
-    first, second = Frames.kept_in(path), Frames.kept_in(path)
-    assert first == second
+    first, second = Frames(path), Frames(path)
+    assert not path.parent.exists()
+    assert first.of("a") == second.of("a") != first.of("b")
     assert path.stat().st_mode & 0o777 == 0o600
     assert [one.name for one in path.parent.iterdir()] == ["frames.key"]
-    assert first.of("a") == second.of("a") != first.of("b")
-    assert first.secret.hex() not in repr(first)
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    assert path.read_bytes().hex() not in repr(first)
 
 
 def test_conversations_go_on_where_no_secret_can_be_kept(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
-    assert len(Frames.kept_in(tmp_path / "file" / "frames.key").of("a").nonce) == 9
+    assert len(Frames(tmp_path / "file" / "frames.key").of("a").nonce) == 9
     (tmp_path / "short").write_bytes(b"")
-    assert Frames.kept_in(tmp_path / "short") != Frames.kept_in(tmp_path / "short")
+    assert Frames(tmp_path / "short").of("a") != Frames(tmp_path / "short").of("a")
 
 
 def result(text: str, kind: MessageType = MessageType.TOOL_RESULT) -> Message:

@@ -18,6 +18,7 @@ from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.record import ExportFormat
 from cowork_jupyter.service import CoworkService
+from cowork_jupyter.wiring import build_service
 from tests.scripted import Scripted, ScriptedServer, call, plan, result, text
 from tests.scripted.server import last_words
 
@@ -67,25 +68,25 @@ async def service(tmp_path: Path) -> AsyncIterator[CoworkService]:
             base_url=scripted.base_url,
             model="scripted",
         )
-        service = CoworkService(settings)
+        service = build_service(settings)
         yield service
         await service.close()
 
 
 async def carry_out(service: CoworkService) -> str:
     """Plan, approve, allow the command, skip the chart; gives the context."""
-    context = service.create_context(title="Tidy")
+    context = service.conversations.create(title="Tidy")
     asked = service.send_message(context.id, "Tidy up, please.", AgentRole.PLANNER)
     assert asked.job_id
     await service.jobs.wait(asked.job_id)
     job = await service.execute_plan(context.id, 1)
     async with asyncio.timeout(60):
-        while not (requests := service.pending_permissions(context.id)):
+        while not (requests := service.inquiries.pending(context.id, "permission")):
             await asyncio.sleep(0.01)
-        service.resolve_permissions([requests[0].id], Ruling(decision="allow"))
-        while not (questions := service.pending_questions(context.id)):
+        service.inquiries.resolve_all([requests[0].id], Ruling(decision="allow"))
+        while not (questions := service.inquiries.pending(context.id, "question")):
             await asyncio.sleep(0.01)
-        service.answer(questions[0].id, "skip")
+        service.inquiries.answer(questions[0].id, "skip")
         assert (await service.jobs.wait(job.id)).status is JobStatus.COMPLETED
     return context.id
 
@@ -115,7 +116,7 @@ async def test_an_audit_tells_what_happened(service: CoworkService) -> None:
 async def test_an_audit_agrees_with_the_log_and_links_to_it(service: CoworkService) -> None:
     context_id = await carry_out(service)
     found = await service.audit(context_id)
-    messages = {one.id: one for one in service.messages(context_id, limit=1000).items}
+    messages = {one.id: one for one in service.conversations.messages(context_id, limit=1000).items}
     calls = [one for one in messages.values() if one.message_type is MessageType.TOOL_CALL]
     assert found.totals.tool_calls == len(calls) == 4
     shown = {
@@ -163,5 +164,5 @@ async def test_an_unknown_conversation_is_not_found(
 async def test_a_conversation_without_a_plan_has_an_audit_without_steps(
     service: CoworkService,
 ) -> None:
-    found = await service.audit(service.create_context().id)
+    found = await service.audit(service.conversations.create().id)
     assert (found.steps, found.outside, found.totals.tool_calls) == ([], [], 0)

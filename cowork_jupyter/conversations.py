@@ -1,0 +1,155 @@
+"""Conversations: begun, named, read, handed to another role, and removed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .agents.jobs import Jobs
+from .agents.steering import clear_queue
+from .bus import Journal
+from .checkpoints import LazyCheckpointStore
+from .domain.contexts import Context, Initiator
+from .domain.errors import Conflict, InvalidInput
+from .domain.identity import now
+from .domain.message_data import RoleChangeData
+from .domain.messages import Message, MessageType, TextPart
+from .domain.roles import DEFAULT_ROLE, AgentRole
+from .llm.base_prompts import DEFAULT_PROMPT, BasePrompts
+from .store import Page
+
+MAX_TITLE = 80
+
+
+@dataclass(frozen=True)
+class Conversations:
+    """All of one workspace."""
+
+    journal: Journal
+    jobs: Jobs
+    prompts: BasePrompts
+    checkpoints: LazyCheckpointStore
+
+    def create(
+        self,
+        *,
+        notebook: str | None = None,
+        title: str = "",
+        role: AgentRole = DEFAULT_ROLE,
+        model: str | None = None,
+        system_prompt_id: str = DEFAULT_PROMPT,
+        owner: str = "",
+    ) -> Context:
+        if self.prompts.find(system_prompt_id) is None:
+            raise InvalidInput(
+                f"system_prompt_id: there is no base prompt '{system_prompt_id}'.",
+                code="unknown_prompt",
+            )
+        context = Context(
+            notebook=notebook,
+            title=title,
+            role=role,
+            model=model,
+            system_prompt_id=system_prompt_id,
+        )
+        with self.journal.transaction() as tx:
+            tx.save_context(context)
+            if owner:
+                tx.set_owner(context.id, owner)
+        return context
+
+    def get(self, context_id: str) -> Context:
+        return self.journal.store.context(context_id)
+
+    def owner(self, context_id: str) -> str:
+        """Who made a conversation; empty if that is not known."""
+        return self.journal.store.owner(context_id)
+
+    def page(
+        self,
+        after: int | None = None,
+        limit: int = 100,
+        owner: str | None = None,
+        notebook: str | None = None,
+    ) -> Page[Context]:
+        """Conversations, newest first; with an owner, only theirs and nobody's."""
+        return self.journal.store.contexts(after, limit, owner, notebook)
+
+    def messages(self, context_id: str, after: int = 0, limit: int = 200) -> Page[Message]:
+        """What was said, whole, oldest first."""
+        self.get(context_id)
+        return self.journal.store.messages(context_id, after, limit)
+
+    def rename(self, context_id: str, title: str) -> Context:
+        """Give a conversation another name."""
+        named = self.get(context_id).model_copy(update={"title": title})
+        return self.journal.store.save_context(named)
+
+    def name_after(self, context_id: str, request: str) -> None:
+        """A conversation without a name is known by what was asked first."""
+        self.rename(context_id, _title(request))
+
+    def names(self, context: Context) -> list[str | None]:
+        """What cells of its notebook call it: its title, and nothing if nobody has given it one."""
+        first = self.journal.store.goal(context.id)
+        is_named = context.title and (first is None or context.title != _title(first.text))
+        return [context.title] if is_named else [context.title, None]
+
+    async def delete(self, context_id: str) -> None:
+        """Remove a conversation; what runs in it is stopped first."""
+        with self.journal.transaction() as tx:
+            clear_queue(tx, context_id)  # else it would begin another job
+        running = self.journal.store.active_job(context_id)
+        if running:
+            await self.jobs.cancel(running.id)
+        self.journal.store.delete_context(context_id)
+        await self.checkpoints.forget_context(context_id)
+
+    async def switch_role(
+        self,
+        context_id: str,
+        role: AgentRole,
+        *,
+        confirm: bool = False,
+        by: Initiator = "person",
+    ) -> Context:
+        """Let the conversation go on in another role, from the next message on."""
+        running = self.journal.store.active_job(context_id)
+        if running and not confirm:
+            raise Conflict(
+                "A job is running; switching the role now would stop it. Confirm to do so.",
+                code="confirmation_required",
+                details={"job_id": running.id},
+            )
+        if running:
+            await self.jobs.cancel(running.id)
+        return self.record_role(context_id, role, by)
+
+    def record_role(self, context_id: str, role: AgentRole, by: Initiator) -> Context:
+        """The same, for whoever has stopped what ran, or lets it run."""
+        before = self.get(context_id)
+        after = before.model_copy(update={"role": role, "updated_at": now()})
+        said = f"The role is now {role.spec.label}."
+        facts: dict[str, Any] = {"from": before.role, "to": role}
+        if by != "person":
+            said += " A cell switched it."
+            facts["by"] = by
+        data = RoleChangeData.model_validate(facts)
+        with self.journal.transaction() as tx:
+            tx.save_context(after)
+            tx.append_message(
+                Message(
+                    context_id=context_id,
+                    role="system",
+                    agent_role=role,
+                    message_type=MessageType.ROLE_CHANGE,
+                    content=[TextPart(text=said)],
+                    data=data,
+                )
+            )
+            tx.append_event(context_id, data)
+        return after
+
+
+def _title(text: str) -> str:
+    return text.strip().partition("\n")[0][:MAX_TITLE]

@@ -1,0 +1,169 @@
+"""Builds the service: makes every part with what it needs, and says how all of them end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shutil
+from collections.abc import Callable, Iterable
+from contextlib import AsyncExitStack, suppress
+from functools import partial
+from typing import Protocol
+
+from .agents.agent import AgentFactory
+from .agents.external.configured import ExternalAgents
+from .agents.gate import Gate
+from .agents.inquiries import Inquiries
+from .agents.jobs import Jobs
+from .agents.plans import Plans
+from .agents.pool import pool_for
+from .agents.reproductions import Reproductions
+from .agents.reuse import Reuse
+from .agents.user import Nobody, NobodyApproves
+from .bus import Journal
+from .checkpoints import OpenDocuments, checkpoints_of
+from .connections import Connections, CurrentModel
+from .conversations import Conversations
+from .domain.events import Event
+from .domain.redaction import LogRedaction
+from .domain.settings import Settings
+from .llm.base_prompts import BasePrompts
+from .llm.frames import Frames
+from .llm.reachable import ModelProbe
+from .llm.tokens import TokenCounter
+from .llm.vision import VisionSupport
+from .mcp.client.servers import servers_of
+from .policy.pins import Pins
+from .policy.rulebook import RuleBook, settings_offers
+from .policy.trust import Trust
+from .record.changes import compare
+from .service import CoworkService
+from .store import Store
+from .tools.kernel.state import Kernels, NoKernels
+from .tools.notebook.state import Notebooks
+from .tools.notebook.stored import NotebookFiles
+from .tools.registry import default_tools, rule_names, tools_with_kernels
+from .workflows import Templates, WorkflowCatalog
+from .workspace import Workspace
+from .workspace.sandbox.sandbox import Sandbox
+
+
+class NotebookHost(Notebooks, OpenDocuments, Protocol):
+    """A host that knows which notebooks are open, and reads and changes them there."""
+
+
+def build_service(
+    settings: Settings,
+    *,
+    interactive: bool = True,
+    notebooks: NotebookHost | None = None,
+    kernels: Kernels | None = None,
+    observers: Iterable[Callable[[Event], None]] = (),
+) -> CoworkService:
+    """The service of one workspace. No file is opened and nothing is started before it is needed.
+
+    `interactive` says whether somebody can be asked. If not, what would ask is denied, and
+    nothing waits. `observers` hear of every event.
+    """
+    closing = AsyncExitStack()  # ends the parts in reverse order: jobs first, the record last
+
+    connections = Connections(settings)
+    _keep_out_of_logs(connections, closing)
+
+    def recover_checkpoints() -> None:
+        """Of tools that were cut off; in the background, since it may take a while."""
+        with suppress(RuntimeError):  # no loop runs: then before the first checkpoint
+            soon = asyncio.get_running_loop().call_soon(checkpoints.recorder.recover)
+            closing.callback(soon.cancel)
+
+    journal = Journal(
+        lambda: Store(settings.database, connections.mask),
+        observers=observers,
+        on_open=recover_checkpoints,
+    )
+    closing.callback(journal.close)
+    checkpoints = checkpoints_of(settings, journal, compare, notebooks)
+    closing.push_async_callback(checkpoints.close)
+
+    trust = Trust(settings.data_dir / "trust.json", settings.workspace)
+    folder = settings.workspace
+    prompts = BasePrompts(settings.data_dir / "prompts", folder, trusts=trust.is_trusted)
+    templates = Templates(settings.data_dir / "templates", folder, trusts=trust.is_trusted)
+    for finder in (partial(settings_offers, folder), prompts.offers, templates.offers):
+        trust.look_at(finder)
+    rules = RuleBook(folder, settings.user_settings, trust, rule_names)
+    pins = Pins(settings.data_dir / "mcp_pins.json")
+
+    sandbox = Sandbox(settings)
+    closing.callback(sandbox.close)
+    model = CurrentModel(connections)
+    closing.push_async_callback(lambda: factory.model.aclose())
+    mcp = servers_of(settings, trust, pins, lambda: factory.model)
+    closing.push_async_callback(mcp.close)
+    tools = default_tools() if kernels is None else tools_with_kernels()
+
+    pool = pool_for(settings)
+    closing.push_async_callback(pool.aclose)
+    jobs = Jobs(journal, lambda job: service.job_ended(job))
+    closing.push_async_callback(jobs.close)
+    inquiries = Inquiries(journal, rules)
+    closing.callback(inquiries.close)
+
+    workspace = Workspace(settings.workspace)
+    factory = AgentFactory(
+        settings=settings,
+        journal=journal,
+        workspace=workspace,
+        registry=tools.with_more(mcp.tools, mcp.prepare),
+        model=model,
+        user=inquiries if interactive else Nobody(),
+        gate=Gate(
+            *(workspace, rules, inquiries if interactive else NobodyApproves()),
+            # Decisions are made for commands as bash reads them.
+            confined=sandbox.kind != "none" and shutil.which("bash") is not None,
+            at_risk=checkpoints.recorder.at_risk if interactive else None,
+            notebooks=notebooks or NotebookFiles(),
+            pins=pins,
+        ),
+        counter=TokenCounter(),
+        frames=Frames(settings.data_dir / "frames.key"),
+        vision=VisionSupport(settings.images),
+        prompts=prompts,
+        templates=templates,
+        sandbox=sandbox,
+        recorder=checkpoints.recorder,
+        kernels=kernels or NoKernels(),
+        externals=ExternalAgents(settings.user_settings),
+    )
+    plans = Plans(factory, jobs, inquiries, pool)
+    workflows = WorkflowCatalog(templates)
+    service = CoworkService(
+        settings=settings,
+        interactive=interactive,
+        journal=journal,
+        conversations=Conversations(journal, jobs, prompts, checkpoints.lazy_store),
+        jobs=jobs,
+        inquiries=inquiries,
+        plans=plans,
+        reproductions=Reproductions(factory, jobs),
+        workflows=workflows,
+        reuse=Reuse(plans, workflows),
+        checkpoints=checkpoints,
+        factory=factory,
+        connections=connections,
+        current_model=model,
+        probe=ModelProbe(connections.current),
+        mcp=mcp,
+        prompts=prompts,
+        rules=rules,
+        trust=trust,
+        closing=closing,
+    )
+    return service
+
+
+def _keep_out_of_logs(connections: Connections, closing: AsyncExitStack) -> None:
+    """Keys, in whatever our loggers write."""
+    handler, log = LogRedaction(connections.mask), logging.getLogger(__package__)
+    log.addHandler(handler)
+    closing.callback(log.removeHandler, handler)
