@@ -115,7 +115,8 @@ class CoworkService:
         return [
             RoleView.of(
                 role,
-                [one.name for one in self.factory.registry.permitted(role)] + _team_tools(role),
+                [one.name for one in self.factory.tools.registry.permitted(role)]
+                + _team_tools(role),
             )
             for role in AgentRole
         ]
@@ -339,11 +340,11 @@ class CoworkService:
     ) -> Decision:
         """What would happen if this role called this tool; nothing is run."""
         if tool == DELEGATE:
-            denied = self.factory.gate.denied_tools(context_id or "", [DELEGATE])
+            denied = self.factory.tools.gate.denied_tools(context_id or "", [DELEGATE])
             return check_delegation(role, parameters, denied=bool(denied))
-        found = self.factory.registry.named(tool, role)
+        found = self.factory.tools.registry.named(tool, role)
         log = RunLog(self.journal, context_id or "", "", role)
-        return self.factory.gate.check(log, found, parameters).decision()
+        return self.factory.tools.gate.check(log, found, parameters).decision()
 
     def guest_desk(
         self, role: AgentRole, owner: str = "", policy: Mapping[str, Any] | None = None
@@ -371,12 +372,12 @@ class CoworkService:
 
     async def audit(self, context_id: str, job_id: str | None = None) -> Audit:
         """The plan that was executed last, or by that job, beside what the log says happened."""
-        store, tools = self.journal.store, self.factory.registry
+        store, tools = self.journal.store, self.factory.tools.registry
         return await asyncio.to_thread(lambda: audit(facts_of(store, context_id, job_id), tools))
 
     async def export(self, context_id: str, kind: ExportFormat) -> Export:
         """The full record of a conversation, as a file that can be given to others."""
-        store, tools = self.journal.store, self.factory.registry
+        store, tools = self.journal.store, self.factory.tools.registry
         redactor = self.redactor()
         return await asyncio.to_thread(
             lambda: export(facts_of(store, context_id), kind, tools, redactor)

@@ -10,15 +10,17 @@ from contextlib import AsyncExitStack, suppress
 from functools import partial
 from typing import Protocol
 
-from .agents.agent import AgentFactory
+from .agents.agent import AgentFactory, ModelAccess
 from .agents.external.configured import ExternalAgents
 from .agents.gate import Gate
 from .agents.inquiries import Inquiries
 from .agents.jobs import Jobs
 from .agents.plans import Plans
 from .agents.pool import pool_for
+from .agents.prompting import PromptSources
 from .agents.reproductions import Reproductions
 from .agents.reuse import Reuse
+from .agents.tool_environment import ToolEnvironment
 from .agents.user import Nobody, NobodyApproves
 from .bus import Journal
 from .checkpoints import OpenDocuments, checkpoints_of
@@ -97,8 +99,8 @@ def build_service(
     sandbox = Sandbox(settings)
     closing.callback(sandbox.close)
     model = CurrentModel(connections)
-    closing.push_async_callback(lambda: factory.model.aclose())
-    mcp = servers_of(settings, trust, pins, lambda: factory.model)
+    closing.push_async_callback(lambda: factory.llm.model.aclose())
+    mcp = servers_of(settings, trust, pins, lambda: factory.llm.model)
     closing.push_async_callback(mcp.close)
     tools = default_tools() if kernels is None else tools_with_kernels()
 
@@ -113,27 +115,30 @@ def build_service(
     factory = AgentFactory(
         settings=settings,
         journal=journal,
-        workspace=workspace,
-        registry=tools.with_more(mcp.tools, mcp.prepare),
-        model=model,
-        user=inquiries if interactive else Nobody(),
-        gate=Gate(
-            *(workspace, rules, inquiries if interactive else NobodyApproves()),
-            # Decisions are made for commands as bash reads them.
-            confined=sandbox.kind != "none" and shutil.which("bash") is not None,
-            at_risk=checkpoints.recorder.at_risk if interactive else None,
-            notebooks=notebooks or NotebookFiles(),
-            pins=pins,
+        tools=ToolEnvironment(
+            registry=tools.with_more(mcp.tools, mcp.prepare),
+            workspace=workspace,
+            gate=Gate(
+                *(workspace, rules, inquiries if interactive else NobodyApproves()),
+                # Decisions are made for commands as bash reads them.
+                confined=sandbox.kind != "none" and shutil.which("bash") is not None,
+                at_risk=checkpoints.recorder.at_risk if interactive else None,
+                notebooks=notebooks or NotebookFiles(),
+                pins=pins,
+            ),
+            user=inquiries if interactive else Nobody(),
+            sandbox=sandbox,
+            recorder=checkpoints.recorder,
+            kernels=kernels or NoKernels(),
         ),
-        counter=TokenCounter(),
-        frames=Frames(settings.data_dir / "frames.key"),
-        vision=VisionSupport(settings.images),
-        prompts=prompts,
-        templates=templates,
-        sandbox=sandbox,
-        recorder=checkpoints.recorder,
-        kernels=kernels or NoKernels(),
-        externals=ExternalAgents(settings.user_settings),
+        llm=ModelAccess(model, TokenCounter(), VisionSupport(settings.images)),
+        prompts=PromptSources(
+            settings=settings,
+            base=prompts,
+            templates=templates,
+            frames=Frames(settings.data_dir / "frames.key"),
+            externals=ExternalAgents(settings.user_settings),
+        ),
     )
     plans = Plans(factory, jobs, inquiries, pool)
     workflows = WorkflowCatalog(templates)

@@ -90,7 +90,7 @@ class AcpSession:
         self._client = client
         self._forms = forms
         self._unused = unused
-        self._portrayal = Portrayal(service.settings.workspace, service.factory.registry)
+        self._portrayal = Portrayal(service.settings.workspace, service.factory.tools.registry)
         self._turn: Turn | None = None
         self._inquiries = AcpInquiries(
             *(service, context_id, client, self._portrayal),

@@ -141,7 +141,7 @@ class Execution:
     async def _see_through(self, step: PlanStep, places: asyncio.Semaphore) -> None:
         """One step until it is done: run, and on failure do what the user says."""
         hint = problem = ""
-        asked = self.factory.user.left_open("step", self._log(self.tasks[step.id]))
+        asked = self.factory.tools.user.left_open("step", self._log(self.tasks[step.id]))
         if asked:  # by a run that ended before the user said what now
             choice, hint = await self._ask_what_now(step, asked)
             if self._settle(step, choice, asked.context):
@@ -188,7 +188,7 @@ class Execution:
         log = self._log(task)
         async with self.locks.hold(step.files):
             self.update_plan(step.id, StepStatus.RUNNING)
-            results = results_for(step, self._steps, self.tasks, self.factory.counter)
+            results = results_for(step, self._steps, self.tasks, self.factory.llm.counter)
             text = assignment_text(self._briefing, step, results, hint, problem)
             data = TaskAssignmentData(
                 step=step.model_copy(),
@@ -215,23 +215,30 @@ class Execution:
         store, revision = self.journal.store, self.revision
         answers = store.planning_answers(revision.plan_id)
         moves = store.moves(self.context.id, since=revision.made_at)
-        return briefing_text(self.plan, self.job.request, answers, self.factory.counter, moves)
+        return briefing_text(self.plan, self.job.request, answers, self.factory.llm.counter, moves)
 
     def _shortfalls(self, step: PlanStep, task: Task) -> list[Shortfall]:
-        factory = self.factory
-        check = StepCheck(step, task, factory.registry, self.journal.store, factory.workspace)
+        tools = self.factory.tools
+        check = StepCheck(step, task, tools.registry, self.journal.store, tools.workspace)
         return check.shortfalls()
 
     async def _run_agent(self, step: PlanStep, task: Task, text: str) -> StepResult:
-        place, agent = (self.context, AgentRole.ACTOR, self.job.id), agent_of(step)
+        factory, log, agent = self.factory, self._log(task), agent_of(step)
         try:
             if agent:
-                external = ExternalTask(self.factory, agent, *place, task.id, step)
+                externals = factory.prompts.externals
+                external = ExternalTask(factory.tools, externals, agent, log, step)
                 outcome = await external.run(text, self.budget)
             else:
-                tools = self.pool.tools(self.factory.registry, self._log(task))
-                outcome = await replace(self.factory, registry=tools).run(
-                    *place, text, self.budget, task_id=task.id, step=step
+                outcome = await factory.run(
+                    self.context,
+                    AgentRole.ACTOR,
+                    self.job.id,
+                    text,
+                    self.budget,
+                    task_id=task.id,
+                    step=step,
+                    registry=self.pool.tools(factory.tools.registry, log),
                 )
         except Interrupted:
             raise
@@ -243,7 +250,7 @@ class Execution:
 
     async def _ask_what_now(self, step: PlanStep, question: Question) -> tuple[str, str]:
         """What the user wants done, and their hint if they gave one."""
-        user, log = self.factory.user, self._log(self.tasks[step.id])
+        user, log = self.factory.tools.user, self._log(self.tasks[step.id])
         if question != ABOUT_HINT:
             choice = await user.ask(question, log, "step")
             if choice != HINT:
@@ -259,7 +266,7 @@ class Execution:
         if tool is None:
             return False
         question = about_half_done(step, tool)
-        choice = await self.factory.user.ask(question, self._log(self.tasks[step.id]))
+        choice = await self.factory.tools.user.ask(question, self._log(self.tasks[step.id]))
         if choice == SKIP:
             self.update_plan(step.id, StepStatus.SKIPPED)
         elif choice != RETRY:
@@ -276,7 +283,7 @@ class Execution:
             result = message.data
             if not isinstance(result, ToolResultData):
                 break  # those before it are not of the last turn
-            tool = self.factory.registry.get(result.tool)
+            tool = self.factory.tools.registry.get(result.tool)
             harmless = tool is not None and tool.idempotent
             if result.error and result.error.code == Interrupted.code and not harmless:
                 return result.tool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, Protocol
 
 from pydantic import Field
 
@@ -18,12 +18,12 @@ from ..domain.roles import AgentRole, Permission
 from ..policy.decision import Decision
 from ..tools.base import Tool, ToolContext, ToolParameters, ToolResult, tool
 from .budget import Budget
+from .external.configured import ExternalAgents
 from .external.run import ExternalTask
 from .limits import RunLimits
 from .log import RunLog
-
-if TYPE_CHECKING:
-    from .agent import AgentFactory
+from .loop import Outcome
+from .tool_environment import ToolEnvironment
 
 DELEGATE = "delegate"
 _ALLOW, _DENY = "allow", "deny"
@@ -44,11 +44,28 @@ class DelegateAnywhere(Delegate):
     ] = ""
 
 
+class RunAgent(Protocol):
+    """Lets an agent of ours work."""
+
+    async def __call__(
+        self,
+        context: Context,
+        role: AgentRole,
+        job_id: str,
+        request: str,
+        budget: Budget,
+        task_id: str | None = None,
+    ) -> Outcome:
+        """What came of it."""
+
+
 @dataclass(frozen=True)
 class Delegation:
     """Hands tasks of one run to other roles. A delegate cannot delegate: it has no such tool."""
 
-    factory: AgentFactory
+    run_agent: RunAgent
+    tools: ToolEnvironment
+    externals: ExternalAgents
     context: Context
     log: RunLog
     limits: RunLimits
@@ -56,7 +73,7 @@ class Delegation:
 
     def tool(self) -> Tool:
         """The tool `delegate` for this run."""
-        form = DelegateAnywhere if self.factory.externals.all() else Delegate
+        form = DelegateAnywhere if self.externals.all() else Delegate
 
         @tool(category="team", permissions=[])
         async def delegate(parameters: Delegate, _context: ToolContext) -> ToolResult:
@@ -76,7 +93,7 @@ class Delegation:
             raise Forbidden(
                 f"The {self.log.role} may not delegate to the {role}.", code="not_delegable"
             )
-        known = self.factory.externals.all()
+        known = self.externals.all()
         if agent and agent not in known:
             names = ", ".join(known) or "none"
             why = f"There is no external agent '{agent}'. There are: {names}."
@@ -94,7 +111,7 @@ class Delegation:
         log = RunLog(self.log.journal, self.context.id, self.log.job_id, role, task.id)
         self._record(log, task, TaskStarted.of(task))
         log.say("user", text, TaskAssignmentData(role=role, agent=agent))
-        ok, summary = await self._run(role, task, text, agent)
+        ok, summary = await self._run(log, task, text, agent)
         log.say("assistant", summary, TaskResultData(ok=ok))
         status = StepStatus.COMPLETED if ok else StepStatus.FAILED
         ended = {"status": status, "result": summary, "completed_at": now()}
@@ -106,15 +123,14 @@ class Delegation:
         who = agent or role.spec.label
         return ToolResult(summary, f"{who}: {summary.partition(chr(10))[0][:200]}")
 
-    async def _run(self, role: AgentRole, task: Task, text: str, agent: str) -> tuple[bool, str]:
-        place = (self.context, role, self.log.job_id)
+    async def _run(self, log: RunLog, task: Task, text: str, agent: str) -> tuple[bool, str]:
         try:
             if agent:
-                outcome = await ExternalTask(self.factory, agent, *place, task.id).run(
-                    text, self.budget
-                )
+                external = ExternalTask(self.tools, self.externals, agent, log)
+                outcome = await external.run(text, self.budget)
             else:
-                outcome = await self.factory.run(*place, text, self.budget, task_id=task.id)
+                place = (self.context, log.role, log.job_id)
+                outcome = await self.run_agent(*place, text, self.budget, task_id=task.id)
         except CoworkError as error:
             return False, error.message
         if outcome.status is not JobStatus.COMPLETED:
@@ -143,7 +159,7 @@ class Delegation:
             ],
             default=_DENY,
         )
-        if await self.factory.user.ask(question, self.log) != _ALLOW:
+        if await self.tools.user.ask(question, self.log) != _ALLOW:
             raise Forbidden(
                 f"The user did not allow to hand this to {whom}.", code="delegation_denied"
             )

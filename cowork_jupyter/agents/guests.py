@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -54,14 +54,14 @@ class McpGuests:
         self.policy = list(policy)
         # What servers of others offer to us is not ours to offer.
         self.registry = ToolRegistry(
-            one for one in factory.registry.values() if not one.fingerprint
+            one for one in factory.tools.registry.values() if not one.fingerprint
         )
         self._guests: dict[str, _Guest] = {}
 
     def tools(self) -> list[Tool]:
         """What the role may use and no rule denies as a whole."""
         permitted = self.registry.permitted(self.role)
-        denied = self.factory.gate.denied_tools("", [tool.name for tool in permitted])
+        denied = self.factory.tools.gate.denied_tools("", [tool.name for tool in permitted])
         return [tool for tool in permitted if tool.name not in denied]
 
     async def call(
@@ -131,7 +131,7 @@ class _Guest:
             context_id=context.id, kind=JobKind.GUEST, role=guests.role, request=text, by="guest"
         )
         guests.jobs.start(job, message, stay.work)
-        guests.factory.gate.rules.set_policy(job.id, guests.policy)
+        guests.factory.tools.gate.rules.set_policy(job.id, guests.policy)
         stay.log = RunLog(guests.factory.journal, context.id, job.id, guests.role)
         return stay
 
@@ -170,13 +170,12 @@ class _GuestJob:
 
     async def _run(self, call: ToolCall, tell: Tell) -> list[Handled]:
         async with reporting_progress(call.tool, tell) as say:
-            return await self._hands(say).run([call])
+            return await self._runner(say).run([call])
 
     async def work(self, job: Job) -> Outcome:
         """The job: it ends with the last call, or ends them all when it is stopped."""
-        recorder = self._guests.factory.recorder
-        permissions = self._guests.role.spec.permissions
-        async with recorder.during(job.id, permissions) if recorder else nullcontext():
+        guests = self._guests
+        async with guests.factory.tools.recorded_job(job.id, guests.role):
             try:
                 while self._calls:
                     await asyncio.wait(self._calls)
@@ -194,14 +193,8 @@ class _GuestJob:
         if self._calls:
             await asyncio.wait(self._calls)
 
-    def _hands(self, say: Say) -> ToolRunner:
-        factory = self._guests.factory
-        gate = replace(factory.gate, approver=ReportingApprover(factory.gate.approver, say))
-        return ToolRunner(
-            *(self._guests.registry, factory.workspace, self.log, gate),
-            sandbox=factory.sandbox,
-            recorder=factory.recorder,
-            kernels=factory.kernels,
-            user=factory.user,
-            listener=say,
-        )
+    def _runner(self, say: Say) -> ToolRunner:
+        tools = self._guests.factory.tools
+        gate = replace(tools.gate, approver=ReportingApprover(tools.gate.approver, say))
+        offered = replace(tools, registry=self._guests.registry, gate=gate)
+        return ToolRunner(offered, self.log, listener=say)

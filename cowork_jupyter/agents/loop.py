@@ -145,7 +145,7 @@ class AgentLoop:
         self._say(reply)
         if isinstance(delivery, Plan):
             known = self.runner.files_known(delivery)
-            deliver_plan(self.log, delivery, self.runner.registry, known)
+            deliver_plan(self.log, delivery, self.runner.tools.registry, known)
         else:
             self.log.say("assistant", "", ReviewData(**dict(delivery)))
         return Outcome(text=reply.text)

@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..domain.errors import CoworkError
 from ..domain.notices import NotebookSeen
+from ..domain.settings import Settings
+from ..llm.tokens import TokenCounter
 from ..tools.kernel.state import Variables
 from ..tools.notebook.state import NotebookState
 from ..workspace import Workspace
 from .log import RunLog
 from .notebook_changes import Changes, as_left, changes, marks_of
 from .notebook_context import NotebookContext, render
-
-if TYPE_CHECKING:
-    from .agent import AgentFactory
+from .tool_environment import ToolEnvironment
 
 logger = logging.getLogger(__name__)
 
@@ -31,14 +31,16 @@ _leaving: set[asyncio.Task[Any]] = set()
 """Looks that took too long; they end by themselves."""
 
 
-async def describe_notebook_context(factory: AgentFactory, log: RunLog) -> str:
+async def describe_notebook_context(
+    tools: ToolEnvironment, log: RunLog, settings: Settings, counter: TokenCounter
+) -> str:
     """The note for the model, written down; empty if there is nothing to tell. Never fails."""
-    budget = factory.settings.notebook_tokens
+    budget = settings.notebook_tokens
     if not log.notebook or log.task_id is not None or not budget:
         return ""
     try:
-        where = await _look_around(factory, log, log.notebook)
-        text = render(where, budget, factory.counter) if where else ""
+        where = await _look_around(tools, log, log.notebook, settings.notebook_seconds)
+        text = render(where, budget, counter) if where else ""
         if where and text:
             place, cells = where.state.path, marks_of(where.state)
             log.event(NotebookSeen(notebook=place, text=text, cells=cells))
@@ -50,18 +52,20 @@ async def describe_notebook_context(factory: AgentFactory, log: RunLog) -> str:
     return text
 
 
-async def _look_around(factory: AgentFactory, log: RunLog, path: str) -> NotebookContext | None:
-    workspace = _allowed(factory, log, _READ, path)
+async def _look_around(
+    tools: ToolEnvironment, log: RunLog, path: str, seconds: float
+) -> NotebookContext | None:
+    workspace = _allowed(tools, log, _READ, path)
     if workspace is None:
         return None
-    reading = asyncio.ensure_future(factory.gate.notebooks.glance(workspace, path))
-    may_list = _allowed(factory, log, _LIST, path)
-    listing = asyncio.ensure_future(factory.kernels.variables(may_list, path)) if may_list else None
-    await _wait(factory.settings.notebook_seconds, reading, *([listing] if listing else []))
+    reading = asyncio.ensure_future(tools.gate.notebooks.glance(workspace, path))
+    may_list = _allowed(tools, log, _LIST, path)
+    listing = asyncio.ensure_future(tools.kernels.variables(may_list, path)) if may_list else None
+    await _wait(seconds, reading, *([listing] if listing else []))
     state = _result(reading)
     if state is None:
         return None
-    job = factory.journal.store.job(log.job_id)
+    job = log.journal.store.job(log.job_id)
     variables, trouble = _variables(listing)
     return NotebookContext(
         state=state,
@@ -73,12 +77,12 @@ async def _look_around(factory: AgentFactory, log: RunLog, path: str) -> Noteboo
     )
 
 
-def _allowed(factory: AgentFactory, log: RunLog, tool: str, path: str) -> Workspace | None:
+def _allowed(tools: ToolEnvironment, log: RunLog, tool: str, path: str) -> Workspace | None:
     """The workspace as a call of this tool would see it; None if there is no such call."""
-    if tool not in factory.registry:
+    if tool not in tools.registry:
         return None
-    clearance = factory.gate.leave_without_asking(factory.registry[tool], {"path": path}, log)
-    return clearance.guard(factory.workspace) if clearance else None
+    clearance = tools.gate.leave_without_asking(tools.registry[tool], {"path": path}, log)
+    return clearance.guard(tools.workspace) if clearance else None
 
 
 async def _wait(seconds: float, *looks: asyncio.Task[Any]) -> None:

@@ -44,7 +44,7 @@ class Plans:
         The notebook that the conversation belongs to does not count: the user works in it all the
         time, and whatever changes a cell there looks first whether that is still the same.
         """
-        store, workspace = self.factory.journal.store, self.factory.workspace
+        store, workspace = self.factory.journal.store, self.factory.tools.workspace
         executions = store.executions(revision.plan_id)
         if any(job.plan_revision == revision.revision for job in executions):
             return []
@@ -248,8 +248,10 @@ class Plans:
         return plan
 
     def _unknown_tools(self, plan: Plan) -> Iterator[str]:
-        usable = {tool.name for tool in self.factory.registry.permitted(AgentRole.ACTOR)}
-        known = usable | {str(one) for one in Permission} | self.factory.externals.tool_names()
+        usable = {tool.name for tool in self.factory.tools.registry.permitted(AgentRole.ACTOR)}
+        known = (
+            usable | {str(one) for one in Permission} | self.factory.prompts.externals.tool_names()
+        )
         for index, step in enumerate(plan.steps):
             for name in step.tools_needed:
                 if name not in known:

@@ -26,7 +26,7 @@ class Reproductions:
     """
 
     def __init__(self, factory: AgentFactory, jobs: Jobs) -> None:
-        self._kit = factory
+        self._factory = factory
         self._jobs = jobs
         self._running: dict[str, Trial] = {}
 
@@ -44,7 +44,9 @@ class Reproductions:
         """
         if not context.notebook:
             raise InvalidInput("This conversation belongs to no notebook.", code="no_notebook")
-        notebook = await self._kit.gate.notebooks.read(self._kit.workspace, context.notebook)
+        notebook = await self._factory.tools.gate.notebooks.read(
+            self._factory.tools.workspace, context.notebook
+        )
         job = Job(
             context_id=context.id,
             kind=JobKind.CHECK,
@@ -68,17 +70,17 @@ class Reproductions:
         def took(ran: Ran) -> None:
             trial.take(ran)
             news = ReproductionProgress(ran=state.ran, cells=state.cells)
-            self._kit.journal.record(state.context_id, news, state.job_id)
+            self._factory.journal.record(state.context_id, news, state.job_id)
 
         try:
             async with self._recorded(state):
-                await self._kit.kernels.run_anew(
-                    self._kit.workspace, state.notebook, trial.codes, took
+                await self._factory.tools.kernels.run_anew(
+                    self._factory.tools.workspace, state.notebook, trial.codes, took
                 )
         finally:
             del self._running[state.context_id]
         trial.finish()
-        self._kit.journal.record_message(
+        self._factory.journal.record_message(
             Message(
                 context_id=state.context_id,
                 job_id=state.job_id,
@@ -92,7 +94,7 @@ class Reproductions:
     @asynccontextmanager
     async def _recorded(self, state: Reproduction) -> AsyncIterator[None]:
         """Who is told that it has ended can take back at once what it changed."""
-        recorder = self._kit.recorder
+        recorder = self._factory.tools.recorder
         if recorder is None:
             yield
             return

@@ -15,7 +15,7 @@ from contextlib import (
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from ..checkpoints import Recorder, ToolUse
+from ..checkpoints import ToolUse
 from ..domain.errors import CoworkError, Interrupted
 from ..domain.identity import new_id
 from ..domain.message_data import (
@@ -30,15 +30,13 @@ from ..domain.redaction import MaskedStream
 from ..domain.replies import Question, ToolCall
 from ..policy.visible import unspell
 from ..tools.base import Tool, ToolContext, ToolParameters, ToolResult
-from ..tools.kernel.state import Kernels, NoKernels
-from ..tools.registry import ToolRegistry, validated
-from ..workspace import Workspace, fingerprint
-from ..workspace.sandbox.sandbox import Sandbox
+from ..tools.registry import validated
+from ..workspace import fingerprint
 from .cell_changes import record_edit
-from .gate import Clearance, Gate
+from .gate import Clearance
 from .log import RunLog
 from .recollection import recollect
-from .user import User
+from .tool_environment import ToolEnvironment
 
 logger = logging.getLogger(__name__)
 
@@ -99,23 +97,12 @@ class _LiveOutput:
 class ToolRunner:
     """Runs tools on behalf of one run, under its role."""
 
-    registry: ToolRegistry
-    workspace: Workspace
+    tools: ToolEnvironment
     log: RunLog
-    gate: Gate
-    """Decides about each call before it runs."""
     step: PlanStep | None = None
     """The step of an approved plan that is being carried out, if any."""
     waiting: Callable[[], AbstractContextManager[None]] = nullcontext
     """Around the time in which the user is asked, or a cell runs."""
-    sandbox: Sandbox | None = None
-    """What confines commands."""
-    recorder: Recorder | None = None
-    """Keeps what a call may change, so that it can be taken back."""
-    kernels: Kernels = field(default_factory=NoKernels)
-    """Where code of notebooks runs."""
-    user: User | None = None
-    """Whom a tool may ask in the middle of a call."""
     listener: Callable[[str], None] = lambda _text: None
     """Hears what tools say while they run, beside those who follow the events."""
     files_read: dict[str, str] = field(default_factory=dict)
@@ -138,7 +125,7 @@ class ToolRunner:
         except (asyncio.CancelledError, Interrupted):
             stopped = CoworkError("It was cancelled.", code="cancelled")
             for one in unanswered.values():
-                self.gate.forget(one.id)
+                self.tools.gate.forget(one.id)
                 self._record_failure(one, stopped)
             raise
 
@@ -151,7 +138,7 @@ class ToolRunner:
         return call.model_copy(update={"parameters": {**call.parameters, "path": real}})
 
     def _exists(self, path: str) -> bool:
-        with suppress(CoworkError), self.workspace.locate(path) as place:
+        with suppress(CoworkError), self.tools.workspace.locate(path) as place:
             return place.exists()
         return False
 
@@ -160,12 +147,12 @@ class ToolRunner:
         asking: list[tuple[str, Tool, ToolParameters]] = []
         for one in calls:
             with suppress(CoworkError):
-                tool = self.registry.permitted_tool(one.call.tool, self.log.role)
+                tool = self.tools.registry.permitted_tool(one.call.tool, self.log.role)
                 asking.append((one.id, tool, validated(tool, one.call.parameters)))
-        await self.gate.announce(asking, self.log, self.step)
+        await self.tools.gate.announce(asking, self.log, self.step)
 
     def _only_looks(self, call: ToolCall) -> bool:
-        tool = self.registry.get(call.tool)
+        tool = self.tools.registry.get(call.tool)
         return tool is not None and tool.idempotent
 
     async def _run_one(self, one: _Numbered, unanswered: dict[str, _Numbered]) -> Handled:
@@ -194,7 +181,7 @@ class ToolRunner:
         """What comes of it, as whoever asked may see it."""
         output, mask = _LiveOutput(one.id, self.log, self.listener), self.log.mask
         try:
-            result = await self.registry.call(
+            result = await self.tools.registry.call(
                 one.call.tool, one.call.parameters, self._context(clearance, output.add)
             )
         finally:
@@ -203,50 +190,49 @@ class ToolRunner:
 
     async def _clear(self, one: _Numbered) -> Clearance:
         """Leave to run a call. What the ceiling or the parameters forbid is said without asking."""
-        tool = self.registry.permitted_tool(one.call.tool, self.log.role)
+        tool = self.tools.registry.permitted_tool(one.call.tool, self.log.role)
         parameters = validated(tool, one.call.parameters)
         with self.waiting():
             try:
-                return await self.gate.admit(one.id, tool, parameters, self.log, self.step)
+                return await self.tools.gate.admit(one.id, tool, parameters, self.log, self.step)
             finally:
-                self.gate.forget(one.id)
+                self.tools.gate.forget(one.id)
 
     @asynccontextmanager
     async def _recorded(self, call: ToolCall) -> AsyncIterator[None]:
         """A checkpoint around a call that can change something."""
-        if self.recorder is None:
-            yield
-            return
         log, step = self.log, self.step.id if self.step else None
-        permissions = self.registry[call.tool].permissions
+        permissions = self.tools.registry[call.tool].permissions
         place = (log.context_id, log.job_id, log.task_id, step)
         use = ToolUse(*place, call.tool, permissions, call.parameters)
         async with AsyncExitStack() as stack:
             with self.waiting():  # the first look at a large workspace takes a while
-                await stack.enter_async_context(self.recorder.around(use))
+                await stack.enter_async_context(self.tools.recorded_use(use))
             yield
 
     def files_known(self, plan: Plan) -> dict[str, str]:
         """How the files are that were read for a plan, and those that it names."""
         named = {path for step in plan.steps for path in step.files} - self.files_read.keys()
-        return self.files_read | {path: fingerprint(self.workspace, path) for path in sorted(named)}
+        return self.files_read | {
+            path: fingerprint(self.tools.workspace, path) for path in sorted(named)
+        }
 
     def _remember_files(self, call: ToolCall, result: ToolResult) -> None:
         paths = result.facts.paths
         if self._only_looks(call) and len(paths) <= MAX_FILES_AT_ONCE:
-            self.files_read |= {path: fingerprint(self.workspace, path) for path in paths}
+            self.files_read |= {path: fingerprint(self.tools.workspace, path) for path in paths}
 
     def _context(self, clearance: Clearance, output: Callable[[str], None]) -> ToolContext:
         return ToolContext(
-            workspace=clearance.guard(self.workspace),
+            workspace=clearance.guard(self.tools.workspace),
             role=self.log.role,
             output=output,
             mask=self.log.mask,
             network=clearance.network,
             opened=clearance.opened,
-            sandbox=self.sandbox,
-            notebooks=self.gate.notebooks,
-            kernels=self.kernels,
+            sandbox=self.tools.sandbox,
+            notebooks=self.tools.gate.notebooks,
+            kernels=self.tools.kernels,
             notebook=self.log.notebook,
             waiting=self.waiting,
             decided_code=clearance.code,
@@ -258,10 +244,8 @@ class ToolRunner:
 
     async def _ask(self, question: Question) -> str | None:
         """A question that a tool has in the middle of its call."""
-        if self.user is None:
-            return None
         with self.waiting():
-            return await self.user.ask(question, self.log)
+            return await self.tools.user.ask(question, self.log)
 
     def _record_calls(self, calls: Sequence[_Numbered]) -> None:
         with self.log.journal.transaction() as tx:

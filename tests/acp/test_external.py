@@ -69,7 +69,7 @@ async def bench(settings: Settings, frames: Path, approver: Approver) -> AsyncIt
     settings.user_settings.parent.mkdir(parents=True)
     settings.user_settings.write_text(json.dumps({"agents": {"foreigner": configured}}))
     async for made in make_bench(replace(settings)):
-        made.service.factory.gate.approver = approver
+        made.service.factory.tools.gate.approver = approver
         yield made
 
 
@@ -295,8 +295,8 @@ async def test_at_its_time_limit_the_user_decides(bench: Bench) -> None:
     with factory.journal.transaction() as tx:
         tx.save_job(job)
     log = RunLog(factory.journal, bench.context.id, job.id, AgentRole.ACTOR)
-    budget = JobBudget(job, replace(factory.settings, max_seconds=1.0), log, factory.user)
-    errand = ExternalTask(factory, "foreigner", bench.context, AgentRole.ACTOR, job.id)
+    budget = JobBudget(job, replace(factory.settings, max_seconds=1.0), log, factory.tools.user)
+    errand = ExternalTask(factory.tools, factory.prompts.externals, "foreigner", log)
     running = asyncio.create_task(errand.run('DO [["hang", "pid"]]\n', budget))
     assert "max_seconds" in await answer_next(bench, GO_ON)
     assert "max_seconds" in await answer_next(bench, STOP)
@@ -322,5 +322,5 @@ async def test_a_folder_cannot_bring_agents(bench: Bench, settings: Settings) ->
     (bench.workspace / ".cowork").mkdir()
     content = {"agents": {"mole": {"command": "touch", "args": ["here"]}}}
     (bench.workspace / ".cowork" / "settings.json").write_text(json.dumps(content))
-    assert bench.service.factory.externals.all() == {}
+    assert bench.service.factory.prompts.externals.all() == {}
     assert "external agents" not in bench.service.factory.prompt(AgentRole.COMMANDER, bench.context)

@@ -69,7 +69,7 @@ async def _run_plan(base_url: str, graph: Graph, parallel: int = 4) -> float:
         service = _service(folder, base_url)
         model = Model(base_url=base_url, model=service.settings.model)
         await model._connected()  # the client's import is not the plan's
-        service.factory.model = model
+        service.factory.llm.model = model
         context_id = _plan(service, graph)
         began = time.perf_counter()
         job = await service.execute_plan(context_id, 1, parallel)

@@ -77,10 +77,10 @@ async def run(folder: Path, turns: int) -> list[float]:
         (workspace / f"{number}.py").write_text("\n".join(lines))
     settings = Settings(workspace=workspace, data_dir=folder, max_iterations=turns + 1, model="m")
     service = build_service(settings)
-    service.factory.model = model = InstantModel(turns)
+    service.factory.llm.model = model = InstantModel(turns)
     reading: list[float] = []
-    service.factory.registry = ToolRegistry(
-        timed(tool, reading) for tool in service.factory.registry.values()
+    service.factory.tools.registry = ToolRegistry(
+        timed(tool, reading) for tool in service.factory.tools.registry.values()
     )
     context = service.conversations.create()
     watching = asyncio.create_task(watch(service, context.id))

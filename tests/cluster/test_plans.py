@@ -147,7 +147,7 @@ async def test_a_question_is_answered_and_no_worker_is_held_while_it_waits(
 async def test_a_request_for_permission_comes_to_the_user_and_no_worker_is_held_meanwhile(
     bench: Bench, cluster: Cluster, scripted: ScriptedServer, decision: Literal["allow", "deny"]
 ) -> None:
-    bench.service.factory.gate.approver = bench.service.inquiries
+    bench.service.factory.tools.gate.approver = bench.service.inquiries
     scripted.add(call("delete_file", path="a.py"), text("Done."))
     job_id = await start(bench, "a", tools=READING)
     request = await until(bench, lambda event: event.type is EventType.PERMISSION_REQUEST)

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from cowork_jupyter.agents.agent import spec_of
+from cowork_jupyter.agents.prompting import spec_of
 from cowork_jupyter.llm.chunks import Chunk, Finished, ModelRequest, TextChunk, UsageChunk
 from cowork_jupyter.llm.protocols import ToolSpec, reply_schema, request_arguments
 from cowork_jupyter.llm.structured import FORMATS

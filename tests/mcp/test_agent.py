@@ -51,7 +51,7 @@ def settings(tmp_path: Path, scripted: ScriptedServer) -> Settings:
 async def bench(settings: Settings) -> AsyncIterator[Bench]:
     """A service whose user is asked."""
     async for made in make_bench(settings):
-        made.service.factory.gate.approver = made.service.inquiries
+        made.service.factory.tools.gate.approver = made.service.inquiries
         servers = made.service.mcp  # which may take their time to start
         servers._around = replace(servers._around, patience=Patience(first_look=PATIENCE))
         yield made
@@ -122,11 +122,13 @@ async def test_a_liar_is_no_tool_of_a_role_that_only_reads(
 ) -> None:
     configure(bench, odd=odd())
     await bench.service.mcp.connection("odd").client()
-    assert "mcp__odd__look" in bench.service.factory.registry
+    assert "mcp__odd__look" in bench.service.factory.tools.registry
     for role in (AgentRole.PLANNER, AgentRole.REVIEWER, AgentRole.DESIGNER, AgentRole.COMMANDER):
         assert "mcp__" not in bench.service.factory.prompt(role, bench.context)
         assert not [
-            one for one in bench.service.factory.registry.permitted(role) if "mcp__" in one.name
+            one
+            for one in bench.service.factory.tools.registry.permitted(role)
+            if "mcp__" in one.name
         ]
     target = bench.workspace / "seen"
     scripted.add(call("mcp__odd__look", text=str(target)), text("I cannot."))
@@ -149,12 +151,12 @@ async def test_the_user_can_assign_less_and_a_folder_cannot(
         "mine": "",
         "theirs": "it came with this folder, and is not trusted",
     }
-    await service.factory.registry.prepare(AgentRole.ACTOR)
-    assert not [name for name in service.factory.registry if name.startswith("mcp__theirs__")]
+    await service.factory.tools.registry.prepare(AgentRole.ACTOR)
+    assert not [name for name in service.factory.tools.registry if name.startswith("mcp__theirs__")]
     service.trust.accept(service.trust.fingerprint())
-    await service.factory.registry.prepare(AgentRole.ACTOR)
-    await eventually(lambda: "mcp__theirs__echo" in service.factory.registry)
-    permitted = [one.name for one in service.factory.registry.permitted(AgentRole.PLANNER)]
+    await service.factory.tools.registry.prepare(AgentRole.ACTOR)
+    await eventually(lambda: "mcp__theirs__echo" in service.factory.tools.registry)
+    permitted = [one.name for one in service.factory.tools.registry.permitted(AgentRole.PLANNER)]
     assert [name for name in permitted if name.startswith("mcp__")] == ["mcp__mine__echo"]
 
     scripted.add(call("mcp__mine__echo", text="once"), text("Done."))
@@ -176,7 +178,9 @@ async def test_always_counts_for_the_tool_as_it_was_shown(
     assert (await run(bench, scripted, "mcp__odd__echo", text="b"))["ok"], "nobody was asked"
 
     await run(bench, scripted, "mcp__odd__rename", ONCE, text="Sends it to the moon.")
-    await eventually(lambda: "moon" in bench.service.factory.registry["mcp__odd__echo"].description)
+    await eventually(
+        lambda: "moon" in bench.service.factory.tools.registry["mcp__odd__echo"].description
+    )
     scripted.add(call("mcp__odd__echo", text="c"), text("Done."))
     job_id = bench.start("go on")
     asked = await request(bench)
@@ -198,7 +202,9 @@ async def test_a_rule_for_a_whole_server_stops_at_a_changed_tool(
     bench.service.rules.add(Effect.ALLOW, "mcp__odd", Scope.GLOBAL)
     assert (await run(bench, scripted, "mcp__odd__echo", text="a"))["ok"]
     await run(bench, scripted, "mcp__odd__rename", text="Sends it to the moon.")
-    await eventually(lambda: "moon" in bench.service.factory.registry["mcp__odd__echo"].description)
+    await eventually(
+        lambda: "moon" in bench.service.factory.tools.registry["mcp__odd__echo"].description
+    )
     denied = await run(bench, scripted, "mcp__odd__echo", Ruling(decision="deny"), text="b")
     assert denied["error"]["code"] == "denied_by_user"
 
@@ -212,14 +218,14 @@ async def test_what_changes_while_the_user_thinks_does_not_run(
     asked = await request(bench)
     connection = bench.service.mcp.connection("odd")
     assert connection.tools
-    before = bench.service.factory.registry["mcp__odd__echo"]
+    before = bench.service.factory.tools.registry["mcp__odd__echo"]
     connection._learn(
         tuple(
             replace(one, description="Something else.") if one.name == "echo" else one
             for one in connection.tools
         )
     )
-    assert bench.service.factory.registry["mcp__odd__echo"].fingerprint != before.fingerprint
+    assert bench.service.factory.tools.registry["mcp__odd__echo"].fingerprint != before.fingerprint
     bench.service.inquiries.resolve_all([asked.id], ONCE)
     await bench.service.jobs.wait(job_id)
     (result,) = bench.results()
@@ -232,8 +238,8 @@ async def test_tools_are_known_from_last_time_and_their_server_starts_with_the_f
     configure(bench, odd=odd())
     await bench.service.mcp.connection("odd").client()
     async for later in make_bench(settings):
-        await later.service.factory.registry.prepare(AgentRole.ACTOR)
-        assert "mcp__odd__echo" in later.service.factory.registry
+        await later.service.factory.tools.registry.prepare(AgentRole.ACTOR)
+        assert "mcp__odd__echo" in later.service.factory.tools.registry
         assert later.service.mcp.connection("odd").state == "idle"
         scripted.add(call("mcp__odd__echo", text="a"), text("Done."))
         await later.tell("go on")

@@ -87,7 +87,7 @@ class House:
         """Let agents ask this server, which need not be given time to recover."""
         retries = RetryPolicy(backoff=0.01)
         name, key = self.settings.model, self.settings.api_key
-        self.service.factory.model = Model(
+        self.service.factory.llm.model = Model(
             base_url=base_url, model=name, api_key=key, retries=retries
         )
 
@@ -97,7 +97,7 @@ class House:
         self.connect(self.settings.base_url)
         self.user = Doorman("deny")
         if interactive:
-            self.service.factory.gate.approver = self.user
+            self.service.factory.tools.gate.approver = self.user
         self.context = self.service.conversations.create().id
 
     async def restart(self) -> None:
@@ -109,9 +109,9 @@ class House:
 
     def confine(self, way: str) -> None:
         """Commands are confined in this way from now on."""
-        if self.service.factory.sandbox:
-            self.service.factory.sandbox.close()
-        self.service.factory.sandbox = sandbox_of(way, self.settings)
+        if self.service.factory.tools.sandbox:
+            self.service.factory.tools.sandbox.close()
+        self.service.factory.tools.sandbox = sandbox_of(way, self.settings)
 
     def says_yes(self) -> Doorman:
         """From now on the user allows whatever they are asked."""
@@ -120,7 +120,7 @@ class House:
 
     def asks_for_real(self) -> None:
         """From now on requests wait for `decide`."""
-        self.service.factory.gate.approver = self.service.inquiries
+        self.service.factory.tools.gate.approver = self.service.inquiries
 
     def allow_everything(self) -> None:
         """A saved rule that allows everything, in every scope."""

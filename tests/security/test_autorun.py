@@ -301,7 +301,7 @@ async def test_what_others_do_meanwhile_stays(desk: House) -> None:
     names = ".envrc .idea .idea/x .cowork .cowork/settings.json"
     desk.expected |= {f"ws/{name}" for name in names.split()}
     wait = "touch begun; until [ -e enough ]; do sleep 0.01; done; rm begun enough; touch .mcp.json"
-    sandbox = desk.service.factory.sandbox
+    sandbox = desk.service.factory.tools.sandbox
     context = ToolContext(Workspace(desk.root), AgentRole.ACTOR, sandbox=sandbox)
     tools = default_tools()
     long = asyncio.create_task(tools.call("execute_command", {"command": wait}, context))

@@ -41,7 +41,7 @@ class Place:
         self.app = app
         self.workspace = Workspace(root)
         extension = app.extension_manager.extension_apps["cowork_jupyter"].copy().pop()
-        self.kernels: ServerKernels = extension.service.factory.kernels
+        self.kernels: ServerKernels = extension.service.factory.tools.kernels
         self.shown: list[str] = []
         self.kernel_id = ""
 

@@ -35,7 +35,7 @@ async def run(api: Api, scripted: ScriptedServer, tool: str, **parameters: Any) 
 async def fingerprint(extension: Any, root: Path, cell_id: str) -> str:
     from cowork_jupyter.workspace import Workspace
 
-    state = await extension.service.factory.gate.notebooks.read(Workspace(root), "n.ipynb")
+    state = await extension.service.factory.tools.gate.notebooks.read(Workspace(root), "n.ipynb")
     return str(state.cell(cell_id).fingerprint)
 
 

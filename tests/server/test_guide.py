@@ -38,9 +38,9 @@ async def test_a_plan_becomes_cells_with_output_and_a_chart(
     (jp_root_dir / "prices.csv").write_text(f"day,price\n{rows}")
     (extension,) = place.app.extension_manager.extension_apps["cowork_jupyter"]
     service = extension.service
-    service.factory.model = GuideModel()
-    service.factory.gate.approver = Agreeable()
-    service.factory.user = WritesAnyway()
+    service.factory.llm.model = GuideModel()
+    service.factory.tools.gate.approver = Agreeable()
+    service.factory.tools.user = WritesAnyway()
     context = service.conversations.create(notebook=NOTEBOOK, model=NAME)
     async with asyncio.timeout(PATIENCE):
         sent = service.send_message(

@@ -56,7 +56,7 @@ def use(root: Path, extension: Any) -> Call:
     """Call a tool as a job of this server would."""
 
     async def use(name: str, /, **raw: Any) -> ToolResult:
-        notebooks = extension.service.factory.gate.notebooks
+        notebooks = extension.service.factory.tools.gate.notebooks
         context = ToolContext(Workspace(root), AgentRole.ACTOR, notebooks=notebooks)
         return await default_tools().call(name, raw, context)
 

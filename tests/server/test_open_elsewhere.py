@@ -81,7 +81,7 @@ async def test_the_user_is_asked_once_in_a_run(
         asked.append(question)
         return answer
 
-    notebooks = extension.service.factory.gate.notebooks
+    notebooks = extension.service.factory.tools.gate.notebooks
     context = ToolContext(Workspace(root), AgentRole.ACTOR, notebooks=notebooks, ask=ask)
     for source in ("two", "three"):
         try:
@@ -136,7 +136,7 @@ async def test_a_kernel_that_we_started_ourselves_is_nobodys_document(
     root: Path, use: Call, extension: Any
 ) -> None:
     path = save(root, notebook("one"))
-    kernels = extension.service.factory.kernels
+    kernels = extension.service.factory.tools.kernels
     await kernels.run(Workspace(root), CodeRun("n.ipynb", Code("1"), start=True))
     await use("insert_cell", path="n.ipynb", source="new")
     assert on_disk(path) == ["one", "new"]

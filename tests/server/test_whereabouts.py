@@ -127,7 +127,7 @@ async def test_the_pictures_of_a_cell_come_from_the_tab_or_from_the_file(
     output = {"output_type": "display_data", "metadata": {}, "data": {"image/png": PNG}}
     document["cells"][0]["outputs"] = [output]
     path.write_text(json.dumps(document))
-    notebooks = extension.service.factory.gate.notebooks
+    notebooks = extension.service.factory.tools.gate.notebooks
     context = ToolContext(Workspace(jp_root_dir), AgentRole.PLANNER, notebooks=notebooks)
     raw = {"path": NOTEBOOK, "cell_id": "c0"}
     closed = await default_tools().call("read_notebook", raw, context)

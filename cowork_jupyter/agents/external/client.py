@@ -46,7 +46,7 @@ class Workbench:
     _length: int = 0
 
     def __post_init__(self) -> None:
-        self.terminals = Terminals(self.runner.registry["execute_command"], self._run_command)
+        self.terminals = Terminals(self.runner.tools.registry["execute_command"], self._run_command)
 
     @property
     def capabilities(self) -> schema.ClientCapabilities:
@@ -75,7 +75,7 @@ class Workbench:
         """By `read_file`, but exactly as it is in the file."""
         end = (line or 1) + limit - 1 if limit else None
         parameters = {"path": self._place(path), "start_line": line or None, "end_line": end}
-        exact = replace(self.runner.registry["read_file"], run=_read_exactly)
+        exact = replace(self.runner.tools.registry["read_file"], run=_read_exactly)
         done = await self._call("read_file", parameters, exact)
         return schema.ReadTextFileResponse(content=done.text)
 
@@ -84,7 +84,7 @@ class Workbench:
     ) -> schema.WriteTextFileResponse:
         """By `update_file`, or by `create_file` where there is none yet."""
         place = self._place(path)
-        with self.runner.workspace.locate(place) as there:
+        with self.runner.tools.workspace.locate(place) as there:
             tool = "update_file" if there.exists() else "create_file"
         await self._call(tool, {"path": place, "content": content})
         return schema.WriteTextFileResponse()
@@ -157,17 +157,19 @@ class Workbench:
     async def _admit(self, call: schema.ToolCallUpdate) -> None:
         """Raise unless it may. The role comes first: nobody can be asked beyond it."""
         runner = self.runner
-        same = same_as(call, runner.workspace)
+        same = same_as(call, runner.tools.workspace)
         if same is not None:
-            tool = runner.registry.permitted_tool(same.tool, runner.log.role)
+            tool = runner.tools.registry.permitted_tool(same.tool, runner.log.role)
             parameters = validated(tool, same.parameters)
             with runner.waiting():
-                await runner.gate.admit(new_id("call"), tool, parameters, runner.log, runner.step)
+                await runner.tools.gate.admit(
+                    new_id("call"), tool, parameters, runner.log, runner.step
+                )
             return
         what = call.title or "something"
         check_ceiling(runner.log.role, what, permissions_for(call))
         with runner.waiting():
-            ruling = await runner.gate.approver.decide(self._request(call, what), runner.log)
+            ruling = await runner.tools.gate.approver.decide(self._request(call, what), runner.log)
         if ruling.decision != "allow":
             raise Forbidden(f"The user did not allow {what}.", code="denied_by_user")
 
@@ -203,19 +205,20 @@ class Workbench:
         """One call by our own runner: ceiling, gate, checkpoint, record."""
         runner = self.runner
         if instead is not None:
-            runner = replace(runner, registry=ToolRegistry([*runner.registry.values(), instead]))
+            registry = ToolRegistry([*runner.tools.registry.values(), instead])
+            runner = replace(runner, tools=replace(runner.tools, registry=registry))
         known = {name: value for name, value in parameters.items() if value is not None}
         (handled,) = await runner.run([ToolCall(tool=tool, parameters=known)])
         return handled
 
     def _check_ceiling(self, tool: str) -> None:
         try:
-            self.runner.registry.permitted_tool(tool, self.runner.log.role)
+            self.runner.tools.registry.permitted_tool(tool, self.runner.log.role)
         except CoworkError as error:
             raise RequestError(_REFUSED, error.for_model, error.as_dict()) from None
 
     def _place(self, path: object) -> str:
-        found = inside(self.runner.workspace, path)
+        found = inside(self.runner.tools.workspace, path)
         if found is None:
             raise RequestError(_BAD, f"'{path}' is not an absolute path in the workspace.")
         return found

@@ -5,32 +5,32 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import deque
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, cast
 
 from ...checkpoints import ToolUse
-from ...domain.contexts import Context, JobStatus
+from ...domain.contexts import JobStatus
 from ...domain.errors import CoworkError, NotFound, Unavailable
 from ...domain.plan import PlanStep
 from ...domain.redaction import Mask
 from ...domain.replies import StepResult
-from ...domain.roles import AgentRole, Permission
+from ...domain.roles import Permission
 from ...llm.reply import read_reply
 from ...mcp.client.secrets import Resolved, VariableMissing, resolve
 from ..budget import Budget
 from ..limits import GO_ON, LimitReached, RunLimits, about_going_on
 from ..log import RunLog
 from ..loop import Outcome
+from ..tool_environment import ToolEnvironment
 from ..tool_runner import ToolRunner
-from .configured import MARK
+from .configured import MARK, ExternalAgents
 from .process import JsonLines, started
 
 if TYPE_CHECKING:
     from acp.client import ClientSideConnection
 
-    from ..agent import AgentFactory
     from .client import Workbench
 
 START_SECONDS = 60.0
@@ -53,12 +53,11 @@ _ENDINGS = {
 class ExternalTask:
     """A task for an external agent: by whom, under which role, and for which step of a plan."""
 
-    factory: AgentFactory
+    tools: ToolEnvironment
+    externals: ExternalAgents
     agent: str
-    context: Context
-    role: AgentRole
-    job_id: str
-    task_id: str | None = None
+    log: RunLog
+    """The task's own, with the role."""
     step: PlanStep | None = None
 
     async def run(self, text: str, budget: Budget) -> Outcome:
@@ -68,12 +67,12 @@ class ExternalTask:
             refusal = await budget.admit()
         if refusal:
             return Outcome(JobStatus.FAILED, refusal)
-        resolved = self._resolved()
+        resolved = self._resolved(str(budget.settings.workspace))
         mask = Mask(resolved.secrets)
-        log = RunLog(self.factory.journal, self.context.id, self.job_id, self.role, self.task_id)
+        runner = ToolRunner(self.tools, self.log, self.step, limits.waiting)
         try:
-            async with self._recorded(text):
-                said = await self._speak(resolved, text, self._hands(log, limits), limits)
+            async with self.tools.recorded_use(self._use(text)):
+                said = await self._speak(resolved, text, runner, limits)
         except LimitReached as limit:
             return Outcome(JobStatus.FAILED, f"The limit of {limit} is reached.")
         except CoworkError as error:
@@ -82,46 +81,29 @@ class ExternalTask:
         reply = read_reply(words)
         result = reply.structured if isinstance(reply.structured, StepResult) else None
         if shown := reply.text if result else words:
-            log.say("assistant", shown)
+            self.log.say("assistant", shown)
         if result and said.status is JobStatus.COMPLETED:
             return Outcome.of(result)
         return Outcome(said.status, said.error, words)
 
-    def _resolved(self) -> Resolved:
+    def _resolved(self, folder: str) -> Resolved:
         if find_spec("acp") is None:
             how = "Run: pip install 'cowork-jupyter[acp]'"
             raise Unavailable(f"External agents need one more package. {how}", code="no_acp")
-        entry = self.factory.externals.all().get(self.agent)
+        entry = self.externals.all().get(self.agent)
         if entry is None:
             raise NotFound(f"There is no external agent '{self.agent}'.", code="unknown_agent")
         try:
-            return resolve(entry, os.environ, str(self.factory.settings.workspace))
+            return resolve(entry, os.environ, folder)
         except VariableMissing as error:
             why = f"The agent {self.agent} cannot be started: {error}."
             raise Unavailable(why, code="no_agent") from None
 
-    def _hands(self, log: RunLog, limits: RunLimits) -> ToolRunner:
-        factory = self.factory
-        return ToolRunner(
-            *(
-                factory.registry,
-                factory.workspace,
-                log,
-                factory.gate,
-                self.step,
-                limits.waiting,
-                factory.sandbox,
-            ),
-            recorder=factory.recorder,
-            user=factory.user,
-        )
-
-    def _recorded(self, text: str) -> Any:
-        if self.factory.recorder is None:
-            return nullcontext()
-        place = (self.context.id, self.job_id, self.task_id, self.step.id if self.step else None)
-        use = ToolUse(*place, f"{MARK}{self.agent}", _ANYTHING, {"task": text})
-        return self.factory.recorder.around(use)
+    def _use(self, text: str) -> ToolUse:
+        """The whole task, as the checkpoints see it."""
+        log, step = self.log, self.step.id if self.step else None
+        place = (log.context_id, log.job_id, log.task_id, step)
+        return ToolUse(*place, f"{MARK}{self.agent}", _ANYTHING, {"task": text})
 
     async def _speak(
         self, agent: Resolved, text: str, runner: ToolRunner, limits: RunLimits
@@ -132,7 +114,7 @@ class ExternalTask:
         from .client import Workbench
 
         bench = Workbench(self.agent, runner, Mask(agent.secrets))
-        folder = str(self.factory.workspace.root)
+        folder = str(self.tools.workspace.root)
         async with started(agent, folder, os.environ) as (lines, last):
             connection = ClientSideConnection(cast("Any", bench), cast("Any", lines))
             try:
@@ -162,14 +144,14 @@ class ExternalTask:
         except TimeoutError:
             why = f"{self.agent} was not ready within {START_SECONDS:.0f} seconds."
             raise Unavailable(why, code="agent_failed") from None
-        spec = self.role.spec
+        spec = self.log.role.spec
         task = _HEAD.format(label=spec.label, description=spec.description, text=text)
         prompt = connection.prompt(session_id=session, prompt=[text_block(task)])
         turn = asyncio.ensure_future(prompt)
         try:
             while not turn.done():
                 await asyncio.wait([turn], timeout=_LOOK)
-                await self._check_time(limits, bench.runner.log)
+                await self._check_time(limits)
             reason = turn.result().stop_reason
         except (LimitReached, asyncio.CancelledError):
             with suppress(ConnectionError, TimeoutError):
@@ -183,14 +165,14 @@ class ExternalTask:
             return Outcome(text=said)
         return Outcome(JobStatus.FAILED, _ENDINGS.get(reason, str(reason)), said)
 
-    async def _check_time(self, limits: RunLimits, log: RunLog) -> None:
+    async def _check_time(self, limits: RunLimits) -> None:
         """At the limit the user decides; it works on while they think about it."""
         try:
             limits.check_seconds()
         except LimitReached as limit:
             question = about_going_on(f"{self.agent} has used its {limit}.")
             with limits.waiting():
-                if await self.factory.user.ask(question, log) != GO_ON:
+                if await self.tools.user.ask(question, self.log) != GO_ON:
                     raise
             limits.extend()
 

@@ -36,7 +36,7 @@ class Bench:
     def connect(self, base_url: str = "", retries: RetryPolicy | None = None) -> None:
         """Let agents ask another server than the configured one, or with another patience."""
         settings = self.service.settings
-        self.service.factory.model = Model(
+        self.service.factory.llm.model = Model(
             base_url=base_url or settings.base_url,
             model=settings.model,
             api_key=settings.api_key,
@@ -107,7 +107,7 @@ async def bench(settings: Settings) -> AsyncIterator[Bench]:
 
 async def make_bench(settings: Settings, **changes: Any) -> AsyncIterator[Bench]:
     service = build_service(replace(settings, **changes))
-    service.factory.gate.approver = Agreeable()
+    service.factory.tools.gate.approver = Agreeable()
     bench = Bench(service, service.conversations.create(), settings.workspace)
     bench.connect(retries=RetryPolicy(backoff=0.01))
     yield bench

@@ -43,7 +43,7 @@ class Clock:
 def add_tools(bench: Bench, *tools: Tool) -> None:
     """Let agents of this bench use these tools too."""
     factory = bench.service.factory
-    factory.registry = ToolRegistry([*factory.registry.values(), *tools])
+    factory.tools.registry = ToolRegistry([*factory.tools.registry.values(), *tools])
 
 
 async def eventually(condition: Callable[[], bool]) -> None:

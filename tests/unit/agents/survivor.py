@@ -36,7 +36,7 @@ def settings_of(folder: Path, base_url: str) -> Settings:
 def work(settings: Settings, context_id: str, told: Connection) -> None:
     """Go on where the last one was killed, then work and be killed."""
     service = build_service(settings)
-    service.factory.gate.approver = Agreeable()
+    service.factory.tools.gate.approver = Agreeable()
     asyncio.run(_work(service, context_id, told))
 
 

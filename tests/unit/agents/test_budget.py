@@ -130,7 +130,7 @@ async def test_stopping_at_the_jobs_limit_ends_it_naming_the_limit_and_asks_noth
 
 async def test_headless_the_jobs_limit_ends_a_plan(settings: Settings) -> None:
     async with bench_with(settings, max_job_tokens=240) as bench:
-        bench.service.factory.user = Nobody()
+        bench.service.factory.tools.user = Nobody()
         make_plan(bench, SIDE_BY_SIDE)
         with asking(bench, two_turns(bench, 4)):
             job = await ended(bench, await execute(bench))
@@ -175,7 +175,7 @@ async def test_resumed_as_it_was_the_job_is_still_at_its_limit(settings: Setting
     async with bench_with(settings, max_job_tokens=60) as bench:
         with asking(bench, lambda _: spent(text("Done."))) as model:
             job_id = await stopped_after_one_step(bench)
-            bench.service.factory.user = Nobody()
+            bench.service.factory.tools.user = Nobody()
             bench.service.plans.resume(job_id)
             job = await ended(bench, job_id)
             assert job.status is JobStatus.FAILED
@@ -186,7 +186,7 @@ async def test_limits_of_tasks_can_be_raised_too(
     settings: Settings, scripted: ScriptedServer
 ) -> None:
     async with bench_with(settings, max_iterations=1) as bench:
-        bench.service.factory.user = Nobody()
+        bench.service.factory.tools.user = Nobody()
         look = call("read_file", path="a.py")
         scripted.add(look, look, text("done"))
         job = await tell(bench, "go")
@@ -218,7 +218,7 @@ async def test_after_a_crash_the_count_goes_on_and_what_the_user_granted_still_h
     async with bench_with(settings) as bench:
         bench.context = context
         assert bench.service.job(job_id).status is JobStatus.INTERRUPTED
-        bench.service.factory.user = Nobody()
+        bench.service.factory.tools.user = Nobody()
         bench.service.plans.resume(job_id)
         job = await ended(bench, job_id)
         assert job.error == "The job's limit of 180 tokens (max_job_tokens) is reached."
@@ -262,7 +262,7 @@ async def test_the_limit_of_money_is_named_with_its_currency(
     settings: Settings, scripted: ScriptedServer
 ) -> None:
     async with bench_with(settings, prices=PRICES, max_cost=0.0001) as bench:
-        bench.service.factory.user = Nobody()
+        bench.service.factory.tools.user = Nobody()
         scripted.add(spent(call("read_file", path="a.py")), text("never"))
         job = await tell(bench, "go")
         assert job.error == "The job's limit of 0.0001 USD (max_cost) is reached."
@@ -330,7 +330,7 @@ async def test_a_delegate_spends_from_the_same_budget_and_its_end_ends_the_job(
     settings: Settings,
 ) -> None:
     async with bench_with(settings, max_job_iterations=2) as bench:
-        bench.service.factory.user = Nobody()
+        bench.service.factory.tools.user = Nobody()
         look = call("read_file", path="a.py")
         script = by_role(
             commander=[call("delegate", role="reviewer", task="Look"), text("never")],

@@ -373,7 +373,7 @@ async def test_a_resumed_job_repeats_no_completed_task(bench: Bench) -> None:
     assert await fail_and_answer(bench, "stop") is JobStatus.FAILED
     job_id = bench.service.list_jobs(bench.context.id)[0].id
     before = len(bench.events(EventType.TASK_STARTED))
-    await bench.service.factory.model.aclose()  # it was talking to another server
+    await bench.service.factory.llm.model.aclose()  # it was talking to another server
     with ScriptedServer(by_step()) as model:
         bench.connect(model.base_url)
         bench.service.plans.resume(job_id)
@@ -430,7 +430,7 @@ async def test_a_plan_that_stopped_half_way_goes_on_when_it_is_approved_again(
 ) -> None:
     assert await fail_and_answer(bench, "stop") is JobStatus.FAILED
     before = len(bench.events(EventType.TASK_STARTED))
-    await bench.service.factory.model.aclose()  # it was talking to another server
+    await bench.service.factory.llm.model.aclose()  # it was talking to another server
     with ScriptedServer(by_step()) as model:
         bench.connect(model.base_url)
         assert await run(bench) is JobStatus.COMPLETED
@@ -529,7 +529,7 @@ async def crash_in_the_middle_of(bench: Bench, tool: str, **parameters: Any) -> 
         job_id = await execute(bench)
         await bench.until(EventType.TOOL_RESULT)
         await bench.service.cancel(job_id)
-    await bench.service.factory.model.aclose()
+    await bench.service.factory.llm.model.aclose()
     cut_off = ErrorBody(code="interrupted", message="The program ended.")
     with bench.service.journal.transaction() as tx:
         task = tx.tasks(job_id)[0]
@@ -593,7 +593,7 @@ async def test_skipping_a_task_of_a_stopped_job_resumes_it_without_the_task(benc
     assert await fail_and_answer(bench, "stop") is JobStatus.FAILED
     job = bench.service.list_jobs(bench.context.id)[0]
     failed = next(task for task in job.tasks if task.status is StepStatus.FAILED)
-    await bench.service.factory.model.aclose()
+    await bench.service.factory.llm.model.aclose()
     with ScriptedServer(by_step()) as model:
         bench.connect(model.base_url)
         bench.service.plans.decide(job.id, failed.id, "skip")

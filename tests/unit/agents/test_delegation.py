@@ -85,7 +85,7 @@ async def test_a_plan_and_a_review_come_back_in_words(bench: Bench) -> None:
     tasks = bench.service.list_jobs(bench.context.id)[0].tasks
     assert [task.result for task in tasks] == [plan, found]
     last = bench.requests[-1]["messages"][-1]["content"]  # type: ignore[attr-defined]
-    frame = bench.service.factory.frames.of(bench.context.id)
+    frame = bench.service.factory.prompts.frames.of(bench.context.id)
     assert last == f"Result of delegate:\n{frame.around(found)}"
 
 

@@ -135,7 +135,7 @@ def add_faults(bench: Bench, scripted: ScriptedServer, fault: Scripted, times: i
         nonlocal tries
         tries += 1
         if tries == times:
-            model = bench.service.factory.model
+            model = bench.service.factory.llm.model
             assert isinstance(model, Model)
             model._retries = RetryPolicy()
 

@@ -37,7 +37,7 @@ ALLOW, DENY = Ruling(decision="allow"), Ruling(decision="deny")
 async def asking(settings: Settings) -> AsyncIterator[Bench]:
     """A bench whose user has to be asked."""
     async for made in make_bench(settings):
-        made.service.factory.gate.approver = made.service.inquiries
+        made.service.factory.tools.gate.approver = made.service.inquiries
         yield made
 
 
@@ -437,7 +437,7 @@ async def test_time_in_which_the_user_thinks_does_not_count(
     settings: Settings, scripted: ScriptedServer, clock: Clock
 ) -> None:
     async with bench_with(settings) as asking:
-        asking.service.factory.gate.approver = asking.service.inquiries
+        asking.service.factory.tools.gate.approver = asking.service.inquiries
         scripted.add(create(), text("Done."))
         job_id = asking.start("make it")
         (request,) = await pending(asking)

@@ -52,7 +52,7 @@ def words(model: ScriptedServer, number: int = -1) -> str:
 async def both_open(bench: Bench) -> tuple[str, Inquiry, Inquiry]:
     """A job in which one step waits for an answer, and the other for permission."""
     service, context_id = bench.service, bench.context.id
-    service.factory.gate.approver = service.inquiries
+    service.factory.tools.gate.approver = service.inquiries
     save_plan(service, context_id, *STEPS)
     job_id = (await service.execute_plan(context_id, 1)).id
     await eventually(lambda: len(service.inquiries.waiting()) == 2)

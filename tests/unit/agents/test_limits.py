@@ -221,7 +221,7 @@ async def test_headless_a_limit_ends_the_job_naming_it_and_nothing_hangs(
     settings: Settings, scripted: ScriptedServer, clock: Clock, name: str
 ) -> None:
     async with bench_with(settings, **CHANGES[name]) as bench:
-        bench.service.factory.user = Nobody()
+        bench.service.factory.tools.user = Nobody()
         scripted.add(*turns(bench, clock, 3))
         job = await ended(bench, bench.start("go"))
         assert name in (job.error or "")
@@ -233,7 +233,7 @@ async def test_headless_a_limit_ends_the_job_naming_it_and_nothing_hangs(
 async def test_headless_a_question_of_the_model_ends_the_job(
     bench: Bench, scripted: ScriptedServer
 ) -> None:
-    bench.service.factory.user = Nobody()
+    bench.service.factory.tools.user = Nobody()
     scripted.add(QUESTION)
     job = await ended(bench, bench.start("go"))
     assert job.error == "Nobody could answer: Which?"
@@ -259,7 +259,7 @@ async def test_the_token_limit_holds_with_servers_that_report_no_usage(
     settings: Settings, scripted: ScriptedServer, clock: Clock
 ) -> None:
     async with bench_with(settings, max_tokens=100) as bench:
-        bench.service.factory.user = Nobody()
+        bench.service.factory.tools.user = Nobody()
         scripted.add(call("read_file", path="a.py"), text("more"))
         job = await ended(bench, bench.start("go"))
         assert "max_tokens" in (job.error or "")
@@ -270,7 +270,7 @@ async def test_a_model_that_writes_for_ever_meets_the_time_limit_and_its_words_a
     settings: Settings, scripted: ScriptedServer, clock: Clock
 ) -> None:
     async with bench_with(settings) as bench:
-        bench.service.factory.user = Nobody()
+        bench.service.factory.tools.user = Nobody()
         scripted.add(text("and so on " * 1000, delay=0.01))
         job_id = bench.start("go")
         await bench.until(EventType.TEXT_DELTA)

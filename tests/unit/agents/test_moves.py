@@ -40,7 +40,7 @@ class Nobody:
 
 def make_plan(bench: Bench, *steps: dict[str, Any]) -> str:
     made = Plan.model_validate({"goal": "g", "steps": list(steps)})
-    read = {"draft.txt": fingerprint(bench.service.factory.workspace, "draft.txt")}
+    read = {"draft.txt": fingerprint(bench.service.factory.tools.workspace, "draft.txt")}
     revision = PlanRevision(context_id=bench.context.id, plan=made, files_read=read)
     with bench.service.journal.transaction() as tx:
         tx.save_plan(revision)
@@ -91,7 +91,7 @@ async def test_conversations_and_runs_go_along_with_their_notebook(
 async def test_a_plan_that_waits_is_carried_out_on_the_new_name(
     bench: Bench, scripted: ScriptedServer
 ) -> None:
-    user = bench.service.factory.gate.approver = Nobody()
+    user = bench.service.factory.tools.gate.approver = Nobody()
     plan_id = make_plan(bench, DRAFT, {"action": "Look", "files": ["a.py"]})
     make_plan(bench, {"action": "Something else"})
     await rename(bench, "draft.txt", "final.txt")
@@ -117,7 +117,7 @@ async def test_a_plan_that_waits_is_carried_out_on_the_new_name(
 async def test_a_plan_that_was_stopped_goes_on_with_the_new_name(
     bench: Bench, scripted: ScriptedServer
 ) -> None:
-    user = bench.service.factory.gate.approver = Nobody()
+    user = bench.service.factory.tools.gate.approver = Nobody()
     again = {**DRAFT, "action": "Change it again"}
     make_plan(bench, DRAFT, again)
     scripted.add(CHANGE_DRAFT, text("Changed it."), stall())
@@ -139,7 +139,7 @@ async def test_a_plan_that_was_stopped_goes_on_with_the_new_name(
 async def test_an_agent_at_work_is_told_the_new_name_and_makes_nothing_under_the_old_one(
     bench: Bench,
 ) -> None:
-    user = bench.service.factory.gate.approver = Nobody()
+    user = bench.service.factory.tools.gate.approver = Nobody()
     replies = iter(
         [
             call("read_file", path="draft.txt"),

@@ -76,9 +76,9 @@ class Place:
         self.notebook = OpenNotebook()
         self.kernel = OneKernel()
         factory = bench.service.factory
-        factory.registry = tools_with_kernels()
-        factory.gate.notebooks = self.notebook
-        factory.kernels = self.kernel
+        factory.tools.registry = tools_with_kernels()
+        factory.tools.gate.notebooks = self.notebook
+        factory.tools.kernels = self.kernel
         (bench.workspace / NOTEBOOK).write_text(
             json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
         )
@@ -107,7 +107,9 @@ async def test_the_model_reads_it_with_the_request_in_every_turn(place: Place) -
     first, second = (one.body["messages"] for one in place.scripted.requests[-2:])
     request = first[-1]["content"]
     begin, end = (
-        place.bench.service.factory.frames.of(place.bench.context.id).around("\0").split("\0")
+        place.bench.service.factory.prompts.frames.of(place.bench.context.id)
+        .around("\0")
+        .split("\0")
     )
     note = "[Note from Cowork, not from the user]"
     assert request.startswith(f"Why is x low?\n\n{note} {begin}{TITLE}")

@@ -50,7 +50,9 @@ def last_turn(scripted: ScriptedServer) -> Any:
 
 
 def result_of_draw(bench: Bench, text: str) -> str:
-    return f"Result of draw:\n{bench.service.factory.frames.of(bench.context.id).around(text)}"
+    return (
+        f"Result of draw:\n{bench.service.factory.prompts.frames.of(bench.context.id).around(text)}"
+    )
 
 
 @pytest.mark.asyncio
@@ -107,4 +109,4 @@ async def test_a_picture_is_not_counted_by_its_characters(
     job = await seeing.tell("Draw")
     assert job.usage.estimated
     assert 1_000 < job.usage.prompt_tokens < 10_000
-    assert seeing.service.factory.counter.ratio == 1.0
+    assert seeing.service.factory.llm.counter.ratio == 1.0

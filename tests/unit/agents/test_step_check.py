@@ -152,7 +152,7 @@ async def test_what_the_user_accepts_is_completed_and_not_as_planned(bench: Benc
 
 
 async def test_headless_it_fails_with_the_reason(bench: Bench) -> None:
-    bench.service.factory.user = Nobody()
+    bench.service.factory.tools.user = Nobody()
     make_plan(bench, tools_needed=["create_file"])
     assert await asks(bench, text("I could not do it.")) is None
     job = bench.service.list_jobs(bench.context.id)[0]

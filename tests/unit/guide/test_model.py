@@ -31,8 +31,8 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
     (workspace / "sales.csv").write_text(f"day,price,region\n{rows}")
     settings = Settings(workspace=workspace, data_dir=tmp_path / "data", model=NAME)
     service = build_service(settings)
-    service.factory.model = GuideModel()
-    service.factory.gate.approver = Agreeable()
+    service.factory.llm.model = GuideModel()
+    service.factory.tools.gate.approver = Agreeable()
     yield Bench(service, service.conversations.create(), workspace)
     await service.close()
 

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import create_model
 
-from cowork_jupyter.agents.agent import described
 from cowork_jupyter.agents.delegation import Delegate
+from cowork_jupyter.agents.prompting import described
 from cowork_jupyter.domain.replies import ToolCalls
 from cowork_jupyter.domain.roles import AgentRole, Permission
 from cowork_jupyter.domain.settings import ToolProtocol

@@ -63,7 +63,9 @@ async def bench_with_tools(
         tool_protocol=protocol,
     )
     async for made in make_bench(settings):
-        made.service.factory.registry = ToolRegistry([*default_tools().values(), *two_hundred()])
+        made.service.factory.tools.registry = ToolRegistry(
+            [*default_tools().values(), *two_hundred()]
+        )
         yield made
 
 
@@ -145,7 +147,7 @@ async def test_what_the_user_asks_for_is_described_at_once(
 async def test_it_is_not_offered_while_everything_fits(
     bench: Bench, scripted: ScriptedServer
 ) -> None:
-    bench.service.factory.registry = default_tools()
+    bench.service.factory.tools.registry = default_tools()
     scripted.add(call("find_tools", query="anything"), text("Right."))
     await bench.tell("go")
     assert "find_tools" not in system_prompt(scripted)

@@ -1,0 +1,97 @@
+"""What the system prompt of a run is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+from ..domain.contexts import Context
+from ..domain.roles import AgentRole
+from ..domain.settings import Settings
+from ..llm.base_prompts import BasePrompt, BasePrompts
+from ..llm.frames import Frames
+from ..llm.prompt import DescribedTool, PromptParts, choose_tools, room_for_tools
+from ..llm.protocols import ToolSpec, request_arguments
+from ..llm.relevance import closest
+from ..tools.base import Tool, ToolParameters
+from ..workflows.templates import Templates
+from .external.configured import ExternalAgents
+
+MAX_TEMPLATES = 3
+"""Saved plans that a planner is shown."""
+
+
+@dataclass
+class PromptSources:
+    """Where prompts get what they say."""
+
+    settings: Settings
+    base: BasePrompts = field(default_factory=BasePrompts)
+    templates: Templates = field(default_factory=Templates)
+    frames: Frames = field(default_factory=Frames)
+    """Marks off what others wrote."""
+    externals: ExternalAgents = field(default_factory=ExternalAgents)
+    """Agents of others that work can be handed to."""
+
+    def parts(
+        self,
+        role: AgentRole,
+        context: Context,
+        request: str,
+        base: BasePrompt | None,
+        tools: Sequence[Tool],
+        finder: Tool,
+    ) -> PromptParts:
+        """What the prompt is made of; with the `finder` if not all tools fit into it."""
+        parts = PromptParts(
+            role=role,
+            tools=[described(finder)],
+            others=len(tools),
+            base=base.text if base else "",
+            protocol=self.settings.tool_protocol,
+            facts={**self._facts(context), **self.externals.facts(role)},
+            templates=self._templates(role, request),
+            frame=self.frames.of(context.id),
+        )
+        chosen, others = choose_tools(list(map(described, tools)), request, room_for_tools(parts))
+        return replace(parts, tools=[*chosen, *parts.tools] if others else chosen, others=others)
+
+    def _templates(self, role: AgentRole, request: str) -> list[str]:
+        """The few saved plans that fit the request, for those who make plans."""
+        if "plan" not in role.spec.formats:
+            return []
+        outlines = [one.outline for one in self.templates.listing().items]
+        return closest(outlines, request, MAX_TEMPLATES)
+
+    def _facts(self, context: Context) -> dict[str, str]:
+        facts = {
+            "workspace": f"{self.settings.workspace.name} (paths are relative to it)",
+            "date": datetime.now(UTC).date().isoformat(),
+        }
+        return {**facts, "notebook": context.notebook} if context.notebook else facts
+
+
+def described(tool: Tool) -> DescribedTool:
+    """A tool as the prompt describes it."""
+    return DescribedTool(tool.category, spec_of(tool))
+
+
+def spec_of(tool: Tool) -> ToolSpec:
+    """A tool as the model sees it."""
+    return ToolSpec(tool.name, tool.description, _schema_of(tool.parameters))
+
+
+@cache
+def _schema_of(parameters: type[ToolParameters]) -> dict[str, Any]:
+    """Made once, because making it takes milliseconds. Nobody changes it."""
+    return parameters.model_json_schema()
+
+
+def request_for(parts: PromptParts, *, in_task: bool) -> dict[str, Any]:
+    """What a request says beside its messages: which tools and forms of answers there are."""
+    specs = [one.spec for one in parts.tools]
+    formats = parts.role.spec.formats
+    return request_arguments(parts.protocol, specs, (*formats, "result") if in_task else formats)
