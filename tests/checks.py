@@ -100,6 +100,7 @@ LINT = [
     Check("docs", (sys.executable, "-m", "docs.site")),
     Check("schema", (sys.executable, "-m", "tests.schema", "check")),
     Check("names", (sys.executable, "-m", "tests.names")),
+    Check("circles", (sys.executable, "-m", "tests.circles")),
     Check("tsc", ("npm", "run", "--silent", "lint"), folder="js"),
 ]
 

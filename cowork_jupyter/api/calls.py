@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
-from urllib.parse import unquote
 
 from pydantic import BaseModel, ValidationError
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from ..domain.cell_commands import CellCommand
     from ..domain.health import Problem
     from ..service import CoworkService
-    from .routes import Route
 
 MAX_BODY_SIZE = 8 * 1024 * 1024
 JUPYTERS = {"token", "_xsrf", "no_track_activity"}
@@ -90,24 +88,6 @@ class Call:
     path: dict[str, str] = field(default_factory=dict)
     body: Any = None
     query: Any = None
-
-    def read(
-        self,
-        route: Route,
-        path: dict[str, str],
-        query: dict[str, list[bytes]],
-        body: bytes,
-    ) -> Call:
-        """The same call with what came in, checked as its route wants it."""
-        names = {name: unquote(value) for name, value in path.items()}
-        if route.path.startswith("context/{id}"):
-            check_owner(self.service, self.caller, names["id"])
-        return replace(
-            self,
-            path=names,
-            body=parse_body(body, route.body) if route.body else None,
-            query=parse_query(query, route.query),
-        )
 
 
 def check_owner(service: CoworkService, caller: Caller, context_id: str) -> None:

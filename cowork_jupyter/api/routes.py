@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeVar
+from urllib.parse import unquote
 
 from pydantic import BaseModel
 
 from ..domain.errors import CoworkError, NotFound
-
-if TYPE_CHECKING:
-    from .calls import Call
+from .calls import Call, check_owner, parse_body, parse_query
 
 Method = Literal["GET", "POST", "PUT", "DELETE"]
 Action = Literal["read", "write", "execute"]
-Endpoint = Callable[["Call"], Awaitable["BaseModel | Download | None"]]
+Endpoint = Callable[[Call], Awaitable["BaseModel | Download | None"]]
 E = TypeVar("E", bound=Endpoint)
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
@@ -72,6 +71,20 @@ class Route:
     def parameters(self) -> list[str]:
         """The names in its path."""
         return _PARAMETER.findall(self.path)
+
+    def read(
+        self, call: Call, path: dict[str, str], query: dict[str, list[bytes]], body: bytes
+    ) -> Call:
+        """The call with what came in, checked as this route wants it."""
+        names = {name: unquote(value) for name, value in path.items()}
+        if self.path.startswith("context/{id}"):
+            check_owner(call.service, call.caller, names["id"])
+        return replace(
+            call,
+            path=names,
+            body=parse_body(body, self.body) if self.body else None,
+            query=parse_query(query, self.query),
+        )
 
 
 class RouteTable:

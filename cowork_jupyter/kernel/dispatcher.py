@@ -53,7 +53,7 @@ async def dispatch(service: CoworkService, method: str, path: str, body: Any = N
     address, _, query = path.partition("?")
     route, names = table.find(method, address)
     call = Call(service=service, caller=Caller(_user()), host=KernelHost())
-    call = call.read(route, names, _arguments(query), json.dumps(body or {}).encode())
+    call = route.read(call, names, _arguments(query), json.dumps(body or {}).encode())
     answer = await route.endpoint(call)
     if isinstance(answer, Download):
         return answer.body

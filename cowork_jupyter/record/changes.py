@@ -7,8 +7,8 @@ from ..checkpoints.views import DiffKind, Read
 from ..domain.errors import CoworkError
 from ..tools.diff import Diff, diff
 from ..tools.encoding import HEAD, decode, is_binary
-from ..tools.files import size_text
 from ..tools.notebooks import is_notebook
+from ..tools.sizes import size_text
 from .notebook_changes import compare_notebooks
 from .tables import is_table, table_facts
 

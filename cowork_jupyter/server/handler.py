@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ..api.calls import Caller
     from ..api.routes import Download, Route
-    from .extension import CoworkExtension
+    from .host import ServerHost
     from .kernel_tokens import Kernel
 
 _CODES = {401: "unauthenticated", 403: "forbidden", 404: "not_found", 405: "method_not_allowed"}
@@ -44,9 +44,9 @@ class CallerMixin(ExtensionHandlerMixin):
     kernel: Kernel | None = None
 
     @property
-    def extension(self) -> CoworkExtension:
+    def extension(self) -> ServerHost:
         """The extension app that this handler belongs to."""
-        return cast("CoworkExtension", self.extensionapp)
+        return cast("ServerHost", self.extensionapp)
 
     def recognise_kernel(self) -> bool:
         """Whether a living kernel's token came with the request."""
@@ -115,7 +115,7 @@ class ApiHandler(CallerMixin, APIHandler):
         route, path = table.find(self.request.method or "", self._path())
         caller = await self._admit(route, caller)
         call = Call(service=self.extension.service, caller=caller, host=self.extension)
-        call = call.read(route, path, self.request.query_arguments, self.request.body)
+        call = route.read(call, path, self.request.query_arguments, self.request.body)
         self.answer(await route.endpoint(call), route.status)
 
     get = post = put = delete = patch = head = query = trace = dispatch

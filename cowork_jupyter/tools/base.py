@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_type_hints
+from typing import Any, Literal, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict
 
@@ -28,28 +28,15 @@ from ..domain.roles import AgentRole, Permission
 from ..workspace import Workspace
 from ..workspace.sandbox.autorun import NOTHING_OPENED, Opened
 from ..workspace.sandbox.sandbox import Sandbox
-
-if TYPE_CHECKING:
-    from .kernel.state import Kernels
-    from .notebook.state import Notebooks
+from .kernel.state import Kernels, NoKernels
+from .notebook.state import Notebooks
+from .notebook.stored import NotebookFiles
 
 
 class ToolParameters(BaseModel):
     """Base of every tool's parameters: strict about names, so typos reach the model."""
 
     model_config = ConfigDict(extra="forbid")
-
-
-def _notebook_files() -> Notebooks:
-    from .notebook.stored import NotebookFiles
-
-    return NotebookFiles()
-
-
-def _no_kernels() -> Kernels:
-    from .kernel.state import NoKernels
-
-    return NoKernels()
 
 
 async def nobody_answers(_question: Question) -> str | None:
@@ -89,9 +76,9 @@ class ToolContext:
     """What the user has let a command write of that which runs later, outside."""
     sandbox: Sandbox | None = None
     """Confines commands. Without one, only roles whose commands may write run any."""
-    notebooks: Notebooks = field(default_factory=_notebook_files)
+    notebooks: Notebooks = field(default_factory=NotebookFiles)
     """Where notebooks are read and changed, which may be a browser that has them open."""
-    kernels: Kernels = field(default_factory=_no_kernels)
+    kernels: Kernels = field(default_factory=NoKernels)
     """Where code of notebooks runs."""
     notebook: str | None = None
     """The notebook that the conversation belongs to."""

@@ -9,8 +9,8 @@ from typing import Any, BinaryIO
 from ..domain.errors import CoworkError
 from ..workspace import Workspace
 from .encoding import HEAD, bom_of, decode, is_binary
-from .files import MAX_WHOLE_SIZE
 from .notebooks import Cell, cells_of, is_notebook
+from .sizes import MAX_WHOLE_SIZE
 
 _CHUNK = 1 << 20
 

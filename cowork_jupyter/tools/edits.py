@@ -16,8 +16,9 @@ from .base import Preview, ToolContext, ToolParameters, ToolResult, tool
 from .close_names import not_found
 from .diff import Diff, diff
 from .encoding import HEAD, UTF8, decode, is_binary
-from .files import MAX_WHOLE_SIZE, PathOf
+from .files import PathOf
 from .notebooks import is_notebook
+from .sizes import MAX_WHOLE_SIZE
 
 LARGE_REWRITE = 20
 """Lines that a change must remove, beside half of the file, to be called a rewrite."""

@@ -19,11 +19,10 @@ from .close_names import not_found
 from .encoding import HEAD, Encoding, bom_of, decode, is_binary, kind_of_binary
 from .lines import Lines, read_lines
 from .notebooks import cells_of, is_notebook, rendered
+from .sizes import MAX_WHOLE_SIZE, size_text
 
 MAX_BYTES = 1024 * 1024
 """What one call gives, and the store keeps whole; what the model gets of it is cut elsewhere."""
-MAX_WHOLE_SIZE = 64 * 1024 * 1024
-"""Largest file we take into memory at once."""
 
 PathOf = Annotated[str, Field(description="Path relative to the workspace.")]
 LineNumber = Annotated[int, Field(ge=1)]
@@ -197,12 +196,3 @@ def _target(workspace: Workspace, link: str) -> str:
             return target.path if target.exists() else f"{target.path} (missing)"
     except Forbidden:
         return "somewhere outside the workspace"
-
-
-def size_text(size: float) -> str:
-    """A size for people: `1.2 MB`."""
-    for unit in ("bytes", "KB", "MB", "GB"):
-        if size < 1000 or unit == "GB":
-            break
-        size /= 1000
-    return f"{size:.0f} {unit}" if unit == "bytes" or size >= 100 else f"{size:.1f} {unit}"

@@ -13,7 +13,7 @@ from ..domain.roles import Permission
 from ..workspace import IgnoreRules, ListedEntry, Workspace
 from .base import ToolContext, ToolParameters, ToolResult, tool
 from .close_names import not_found
-from .files import size_text
+from .sizes import size_text
 
 MAX_ENTRIES = 500
 MAX_IN_SUBFOLDER = 100

@@ -19,8 +19,9 @@ from ...domain.roles import Permission
 from ...policy.ceiling import check_ceiling
 from ...tools.base import Tool, ToolContext, ToolResult
 from ...tools.encoding import decode
-from ...tools.files import MAX_WHOLE_SIZE, ReadFile
+from ...tools.files import ReadFile
 from ...tools.registry import ToolRegistry, validated
+from ...tools.sizes import MAX_WHOLE_SIZE
 from ..tool_runner import Handled, ToolRunner
 from ..user import PermissionRequest
 from .mapped_call import in_words, inside, permissions_for, same_as

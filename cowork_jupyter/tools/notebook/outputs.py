@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ..files import size_text
+from ..sizes import size_text
 from .pictures import HEAD, KINDS, MAX_SIZE, pixels
 
 MAX_LENGTH = 20_000
