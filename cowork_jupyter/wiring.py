@@ -20,7 +20,7 @@ from .agents.pool import pool_for
 from .agents.prompting import PromptSources
 from .agents.reproductions import Reproductions
 from .agents.reuse import Reuse
-from .agents.tool_environment import ToolEnvironment
+from .agents.tool_runner import ToolEnvironment
 from .agents.user import Nobody, NobodyApproves
 from .bus import Journal
 from .checkpoints import OpenDocuments, checkpoints_of

@@ -27,8 +27,7 @@ from .loop import AgentLoop, Outcome
 from .model_session import ModelSession
 from .notebook_lookup import describe_notebook_context
 from .prompting import PromptSources, described, request_for
-from .tool_environment import ToolEnvironment
-from .tool_runner import ToolRunner
+from .tool_runner import ToolEnvironment, ToolRunner
 
 
 @dataclass

@@ -17,7 +17,7 @@ from ..domain.contexts import DONE, Context, Job, JobStatus, StepStatus, Task
 from ..domain.errors import CoworkError, Interrupted
 from ..domain.events import TaskCompleted, TaskStarted
 from ..domain.identity import now
-from ..domain.message_data import TaskAssignmentData, TaskResultData, ToolResultData
+from ..domain.message_data import TaskAssignmentData, TaskResultData
 from ..domain.plan import Plan, PlanStep
 from ..domain.replies import Question, StepResult
 from ..domain.roles import AgentRole
@@ -43,7 +43,7 @@ from .log import RunLog
 from .loop import Outcome
 from .pool import WorkerPool
 from .schedule import Schedule
-from .step_check import StepCheck, StepEnd
+from .step_check import StepCheck, StepEnd, half_done_tool
 
 LARGE_PLAN = 50
 """Steps beyond which the whole plan is no longer stored with every change of one of them."""
@@ -230,15 +230,10 @@ class Execution:
                 external = ExternalTask(factory.tools, externals, agent, log, step)
                 outcome = await external.run(text, self.budget)
             else:
+                registry = self.pool.tools(factory.tools.registry, log)
+                place = (self.context, AgentRole.ACTOR, self.job.id)
                 outcome = await factory.run(
-                    self.context,
-                    AgentRole.ACTOR,
-                    self.job.id,
-                    text,
-                    self.budget,
-                    task_id=task.id,
-                    step=step,
-                    registry=self.pool.tools(factory.tools.registry, log),
+                    *place, text, self.budget, task_id=task.id, step=step, registry=registry
                 )
         except Interrupted:
             raise
@@ -262,7 +257,10 @@ class Execution:
 
         Looking again does no harm. For anything else the user decides; True if to skip it.
         """
-        tool = self._half_done_tool(self.tasks[step.id])
+        if step.id not in self._taken_up:
+            return False
+        registry, task = self.factory.tools.registry, self.tasks[step.id]
+        tool = half_done_tool(task, registry, self.journal.store)
         if tool is None:
             return False
         question = about_half_done(step, tool)
@@ -273,21 +271,6 @@ class Execution:
             self.update_plan(step.id, StepStatus.FAILED, error=f"Interrupted during {tool}.")
             raise StopExecution(STOP, f"Step {step.id} was interrupted during {tool}.")
         return choice == SKIP
-
-    def _half_done_tool(self, task: Task) -> str | None:
-        """The tool that was cut off in this task, if running it again could do harm."""
-        if task.step_id not in self._taken_up:
-            return None
-        calls = self.journal.store.tool_messages(self.job.id)
-        for message in reversed([one for one in calls if one.task_id == task.id]):
-            result = message.data
-            if not isinstance(result, ToolResultData):
-                break  # those before it are not of the last turn
-            tool = self.factory.tools.registry.get(result.tool)
-            harmless = tool is not None and tool.idempotent
-            if result.error and result.error.code == Interrupted.code and not harmless:
-                return result.tool
-        return None
 
     async def _replan(self, why: str) -> Outcome:
         """Let the planner make a new plan; the user approves it like any other.

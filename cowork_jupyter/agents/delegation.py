@@ -23,7 +23,7 @@ from .external.run import ExternalTask
 from .limits import RunLimits
 from .log import RunLog
 from .loop import Outcome
-from .tool_environment import ToolEnvironment
+from .tool_runner import ToolEnvironment
 
 DELEGATE = "delegate"
 _ALLOW, _DENY = "allow", "deny"

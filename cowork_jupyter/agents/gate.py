@@ -7,10 +7,9 @@ it is resolved and judged again, and the paths are pinned to where they led.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..domain.errors import Conflict, CoworkError, Forbidden
@@ -19,21 +18,21 @@ from ..domain.moves import current_path
 from ..domain.notices import PlanDeviation
 from ..domain.plan import PlanStep
 from ..domain.roles import Permission
-from ..policy.call_parts import ProposedCall, decompose
+from ..policy.call_parts import decompose
+from ..policy.calls import Preview, ProposedCall
 from ..policy.decision import DecisionContext, Judgement, always_denied, judge
 from ..policy.grant import Grant
 from ..policy.opening import opened_by
-from ..policy.paths import AnchorDirs, Target, below, target_of
+from ..policy.paths import AnchorDirs, Target, below
 from ..policy.pins import Pinned, Pins
 from ..policy.protected import is_secret
 from ..policy.rulebook import RuleBook
-from ..policy.rules import Effect, Rule, matches_path
+from ..policy.rules import Effect
 from ..policy.visible import visible
-from ..tools.base import Preview, Tool, ToolContext, ToolParameters
+from ..tools.base import Clearance, Tool, ToolContext, ToolParameters
 from ..tools.notebook.state import Notebooks
 from ..tools.notebook.stored import NotebookFiles
-from ..workspace import GuardedWorkspace, Pin, Workspace, mark_of
-from ..workspace.sandbox.autorun import NOTHING_OPENED, Opened
+from ..workspace import Pin, Workspace, mark_of
 from .log import RunLog
 from .untrusted import warning_about
 from .user import ONCE, Approver, AsksAhead, PermissionRequest, Unasked
@@ -41,72 +40,6 @@ from .user import ONCE, Approver, AsksAhead, PermissionRequest, Unasked
 MAX_SHOWN = 200_000
 """Characters that a card shows of a call; of longer ones nobody reads all."""
 _LASTING: tuple[ChosenScope, ...] = ("session", "workspace", "global")
-
-
-@dataclass(frozen=True)
-class Clearance:
-    """Leave to run one call. Plain values, so that it can travel to another machine."""
-
-    pins: Mapping[str, Pin] = field(default_factory=dict)
-    unreadable: tuple[Rule, ...] = ()
-    """Rules that keep what searches come across from being read."""
-    approved: bool = False
-    """Whether the user was asked about this very call."""
-    sensitive: bool = False
-    """Whether its result may hold secrets, which then stay out of what is given to others."""
-    network: bool = False
-    """Whether a command may use the network: it was shown to the user, or a rule allows it."""
-    opened: Opened = NOTHING_OPENED
-    """What a command may write of that which runs later, outside of the sandbox."""
-    code: str = ""
-    """The code that was decided about, if it was found where the call says."""
-    tool: str = ""
-    """The fingerprint of the tool that was decided about."""
-
-    def guard(self, workspace: Workspace) -> Workspace:
-        """The workspace as the cleared call may see it."""
-        anchors = AnchorDirs.of(workspace.root)
-        return GuardedWorkspace(workspace, self.pins, lambda path: self._hides(path, anchors))
-
-    def _hides(self, path: str, anchors: AnchorDirs) -> bool:
-        target = target_of(anchors, path)
-        return is_secret(target) or any(
-            not rule.is_bare and matches_path(rule, target, anchors) for rule in self.unreadable
-        )
-
-
-@dataclass(frozen=True)
-class _Resolved:
-    """A call, and what the disk said about it."""
-
-    call: ProposedCall
-    preview: Preview | None
-    marks: Mapping[str, str]
-    pinned: Pinned | None = None
-    """Set for a tool that is not ours."""
-
-    @property
-    def code(self) -> str:
-        """What it would run in a kernel."""
-        return self.preview.text if self.preview and self.preview.kind == "code" else ""
-
-    @property
-    def targets(self) -> set[str]:
-        """All spellings of the files that it is about."""
-        targets = (part.target for part in self.call.parts)
-        return {spelling for one in targets if one for spelling in one.spellings}
-
-    @property
-    def digest(self) -> str:
-        shown = self.preview.text if self.preview else ""
-        tool = [self.call.tool, self.pinned.fingerprint if self.pinned else ""]
-        facts = [tool, dict(self.call.parameters), sorted(self.marks.items()), shown]
-        parts = [
-            [part.shown, *(part.target.spellings if part.target else ())]
-            for part in self.call.parts
-        ]
-        text = json.dumps([facts, parts], sort_keys=True, default=str)
-        return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 @dataclass
@@ -136,8 +69,7 @@ class Gate:
         step: PlanStep | None = None,
     ) -> Judgement:
         """What would happen to a call; nothing is run and nobody asked."""
-        resolved = self._resolve(tool, parameters)
-        return judge(role_log.role, resolved.call, self._surroundings(role_log, step))
+        return self._judge(tool, parameters, None, role_log, step)
 
     async def announce(
         self, calls: Sequence[tuple[str, Tool, ToolParameters]], log: RunLog, step: PlanStep | None
@@ -153,12 +85,11 @@ class Gate:
         for call_id, tool, parameters in calls:
             preview = await self._preview(tool, parameters, log)
             given = parameters.model_dump(mode="json", exclude_none=True)
-            resolved = self._resolve(tool, given, preview)
-            judgement = judge(log.role, resolved.call, self._surroundings(log, step))
-            targets = resolved.targets
+            judgement = self._judge(tool, given, preview, log, step)
+            targets = judgement.call.targets
             is_known = targets.isdisjoint(touched) and (preview or tool.preview is None)
             if judgement.effect is Effect.ASK and is_known:
-                asking.append(await self._request(call_id, tool, judgement, resolved, log))
+                asking.append(await self._request(call_id, tool, judgement, log))
             touched |= targets
         for request in asking:
             self.approver.announce(request, log)
@@ -183,26 +114,26 @@ class Gate:
         while True:
             self._refuse_old_name(tool, given, log)
             preview = await self._preview(tool, parameters, log)
-            resolved = self._resolve(tool, given, preview)
-            judgement = judge(log.role, resolved.call, self._surroundings(log, step))
+            judgement = self._judge(tool, given, preview, log, step)
+            call = judgement.call
             # A rule that denies counts also if it came while the user thought about the call.
-            if approved == resolved.digest and judgement.effect is not Effect.DENY:
-                self._pin(tool, resolved, anew=lasting)
-                return self._clearance(resolved, log, approved=True)
+            if approved == call.digest and judgement.effect is not Effect.DENY:
+                self._pin(tool, call, anew=lasting)
+                return self._clearance(call, log, approved=True)
             self._mention_deviation(judgement, log, step)
             if judgement.effect is Effect.ALLOW:
-                self._pin(tool, resolved)
-                return self._clearance(resolved, log)
+                self._pin(tool, call)
+                return self._clearance(call, log)
             if judgement.effect is Effect.DENY:
                 raise _denied(tool, " ".join(judgement.because))
-            request = await self._request(call_id, tool, judgement, resolved, log)
+            request = await self._request(call_id, tool, judgement, log)
             ruling = await self.approver.decide(request, log)
             if isinstance(ruling, Unasked):
                 raise _denied(tool, ruling.feedback, code="denied_headless")
             if ruling.decision != "allow":
                 said = f" They said: {ruling.feedback}" if ruling.feedback else ""
                 raise _denied(tool, f"The user did not allow it.{said}", code="denied_by_user")
-            approved, lasting = resolved.digest, ruling.scope != ONCE
+            approved, lasting = call.digest, ruling.scope != ONCE
 
     def _refuse_old_name(self, tool: Tool, given: Mapping[str, Any], log: RunLog) -> None:
         """What the user has renamed is not there any more. Nor is anything made anew under the
@@ -234,11 +165,10 @@ class Gate:
         self, tool: Tool, parameters: Mapping[str, Any], log: RunLog
     ) -> Clearance | None:
         """Leave to run a call that nobody has to be asked about, if it is one."""
-        resolved = self._resolve(tool, parameters)
-        judgement = judge(log.role, resolved.call, self._surroundings(log, None))
+        judgement = self._judge(tool, parameters, None, log, None)
         if judgement.effect is not Effect.ALLOW:
             return None
-        return self._clearance(resolved, log)
+        return self._clearance(judgement.call, log)
 
     def denied_tools(self, context_id: str, tools: Sequence[str]) -> set[str]:
         """Tools that are not even offered in a conversation."""
@@ -252,22 +182,27 @@ class Gate:
             confined=self.confined,
         )
 
+    def _judge(
+        self,
+        tool: Tool,
+        given: Mapping[str, Any],
+        preview: Preview | None,
+        log: RunLog,
+        step: PlanStep | None,
+    ) -> Judgement:
+        call = self._resolve(tool, given, preview)
+        return judge(log.role, call, self._surroundings(log, step))
+
     def _resolve(
-        self, tool: Tool, given: Mapping[str, Any], preview: Preview | None = None
-    ) -> _Resolved:
-        rewrite = preview is not None and preview.rewrite
-        code = preview.text if preview and preview.kind == "code" else str(given.get("code", ""))
+        self, tool: Tool, given: Mapping[str, Any], preview: Preview | None
+    ) -> ProposedCall:
         pinned = self._pinned(tool)
-        call = decompose(
-            *(tool.name, tool.permissions, given, self._anchors),
-            rewrite=rewrite,
-            code=code,
-            pinned=pinned,
-        )
+        place = (tool.name, tool.permissions, given, self._anchors)
+        call = decompose(*place, preview=preview, pinned=pinned)
         changes = bool(tool.permissions - {Permission.READ_FILES}) and not tool.checks_itself
         targets = [part.target for part in call.parts if part.target] if changes else []
         marks = {target.spelled: self._mark(target) for target in targets}
-        return _Resolved(call, preview, marks, pinned)
+        return replace(call, marks=marks)
 
     def _pinned(self, tool: Tool) -> Pinned | None:
         if not tool.fingerprint:
@@ -276,11 +211,11 @@ class Gate:
             return Pinned(tool.fingerprint, "new")
         return self.pins.look_up(tool.name, tool.fingerprint)
 
-    def _pin(self, tool: Tool, resolved: _Resolved, *, anew: bool = False) -> None:
+    def _pin(self, tool: Tool, call: ProposedCall, *, anew: bool = False) -> None:
         """Remember a foreign tool as it was when it was let run; another form only if the user
         has said that it may run from now on.
         """
-        if self.pins and resolved.pinned and (anew or resolved.pinned.state == "new"):
+        if self.pins and call.pinned and (anew or call.pinned.state == "new"):
             self.pins.pin(tool.name, tool.fingerprint, tool.description)
 
     async def _preview(self, tool: Tool, parameters: ToolParameters, log: RunLog) -> Preview | None:
@@ -304,38 +239,38 @@ class Gate:
         except CoworkError:
             return "nothing"
 
-    def _clearance(self, resolved: _Resolved, log: RunLog, *, approved: bool = False) -> Clearance:
+    def _clearance(self, call: ProposedCall, log: RunLog, *, approved: bool = False) -> Clearance:
         rules = self.rules.for_job(log.context_id, log.job_id)
         unreadable = (one for one in rules if one.active and one.names("read_file"))
         return Clearance(
-            pins=self._pins(resolved),
+            pins=self._pins(call),
             unreadable=tuple(one for one in unreadable if one.counts_as is not Effect.ALLOW),
             approved=approved,
-            sensitive=any(is_secret(part.target) for part in resolved.call.parts if part.target),
-            network=bool(resolved.call.network),
-            opened=opened_by(resolved.call, self._anchors, approved=approved),
-            code=resolved.code,
-            tool=resolved.pinned.fingerprint if resolved.pinned else "",
+            sensitive=any(is_secret(part.target) for part in call.parts if part.target),
+            network=bool(call.network),
+            opened=opened_by(call, self._anchors, approved=approved),
+            code=call.code,
+            tool=call.pinned.fingerprint if call.pinned else "",
         )
 
-    def _pins(self, resolved: _Resolved) -> dict[str, Pin]:
-        path = resolved.call.parameters.get("path")
-        target = resolved.call.parts[0].target if resolved.call.parts else None
+    def _pins(self, call: ProposedCall) -> dict[str, Pin]:
+        path = call.parameters.get("path")
+        target = call.parts[0].target if call.parts else None
         if not isinstance(path, str) or target is None:
             return {}
         root = self._anchors.root
         places = {place for each in target.spellings if (place := below(each, root)) is not None}
-        return {path: Pin(frozenset(places), resolved.marks.get(target.spelled))}
+        return {path: Pin(frozenset(places), call.marks.get(target.spelled))}
 
     async def _request(
-        self, call_id: str, tool: Tool, judgement: Judgement, resolved: _Resolved, log: RunLog
+        self, call_id: str, tool: Tool, judgement: Judgement, log: RunLog
     ) -> PermissionRequest:
-        call = resolved.call
-        shown = _shown(resolved)
-        named = resolved.preview.resource if resolved.preview else ""
+        call = judgement.call
+        shown = _shown(call)
+        named = call.preview.resource if call.preview else ""
         runs = Permission.EXECUTE_COMMANDS in tool.permissions
         rules = judgement.lasting_rules(self._anchors) if shown.complete else []
-        warning = warning_about(call, resolved.code, log.journal.store, log.context_id)
+        warning = warning_about(call, call.code, log.journal.store, log.context_id)
         return PermissionRequest(
             call_id=call_id,
             agent_role=log.role.value,
@@ -349,32 +284,29 @@ class Gate:
             rules=rules,
             shown=shown,
             uncovered=await self.at_risk() if self.at_risk and runs else [],
-            digest=resolved.digest,
+            digest=call.digest,
         )
 
     def _mention_deviation(self, judgement: Judgement, log: RunLog, step: PlanStep | None) -> None:
         """Say when a step goes beyond its plan, whether that asks or not."""
         if step is None or not judgement.call.permissions - {Permission.READ_FILES}:
             return
-        grant = Grant.of(step)
+        grant, call = Grant.of(step), judgement.call
         asks = judgement.effect is not Effect.ALLOW
-        target = judgement.call.parts[0].target
-        other_file = target and not grant.names_file(judgement.call.parts[0], self._anchors)
-        call = judgement.call
+        target = call.parts[0].target
+        other_file = target and not grant.names_file(call.parts[0], self._anchors)
         if grant.names(call.tool, call.permissions) and not other_file:
             return
-        what = f"Step {step.step_number} uses {judgement.call.tool}"
+        what = f"Step {step.step_number} uses {call.tool}"
         what += f" on {target.shown(self._anchors)}" if target else ""
         said = f"{visible(what)}, which goes beyond its plan."
-        tool = judgement.call.tool
-        log.event(PlanDeviation(size="large" if asks else "small", tool=tool, message=said))
+        log.event(PlanDeviation(size="large" if asks else "small", tool=call.tool, message=said))
 
 
-def _shown(resolved: _Resolved) -> CallPreview:
-    call = resolved.call
+def _shown(call: ProposedCall) -> CallPreview:
     kind: ShownKind
-    if resolved.preview:
-        kind, text = resolved.preview.kind, resolved.preview.text
+    if call.preview:
+        kind, text = call.preview.kind, call.preview.text
     elif "command" in call.parameters:
         kind, text = "command", str(call.parameters["command"])
     elif "code" in call.parameters:

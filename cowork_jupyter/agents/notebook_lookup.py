@@ -21,7 +21,7 @@ from ..workspace import Workspace
 from .log import RunLog
 from .notebook_changes import Changes, as_left, changes, marks_of
 from .notebook_context import NotebookContext, render
-from .tool_environment import ToolEnvironment
+from .tool_runner import ToolEnvironment
 
 logger = logging.getLogger(__name__)
 

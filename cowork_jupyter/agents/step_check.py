@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..domain.contexts import Task
-from ..domain.errors import CoworkError
+from ..domain.errors import CoworkError, Interrupted
 from ..domain.message_data import ToolResultData
 from ..domain.plan import PlanStep
 from ..domain.replies import StepResult
@@ -51,6 +51,20 @@ class StepEnd:
     def text(self) -> str:
         """All of it in words."""
         return f"{self.problem} It said: {self.result.text}" if self.problem else self.result.text
+
+
+def half_done_tool(task: Task, tools: Mapping[str, Tool], store: Store) -> str | None:
+    """The tool that was cut off in this task, if running it again could do harm."""
+    calls = [one for one in store.tool_messages(task.job_id) if one.task_id == task.id]
+    for message in reversed(calls):
+        result = message.data
+        if not isinstance(result, ToolResultData):
+            break  # those before it are not of the last turn
+        tool = tools.get(result.tool)
+        harmless = tool is not None and tool.idempotent
+        if result.error and result.error.code == Interrupted.code and not harmless:
+            return result.tool
+    return None
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import (
+    AbstractAsyncContextManager,
     AbstractContextManager,
     AsyncExitStack,
     asynccontextmanager,
@@ -15,7 +16,7 @@ from contextlib import (
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from ..checkpoints import ToolUse
+from ..checkpoints import Recorder, ToolUse
 from ..domain.errors import CoworkError, Interrupted
 from ..domain.identity import new_id
 from ..domain.message_data import (
@@ -28,15 +29,18 @@ from ..domain.notices import ToolOutput
 from ..domain.plan import Plan, PlanStep
 from ..domain.redaction import MaskedStream
 from ..domain.replies import Question, ToolCall
+from ..domain.roles import AgentRole
 from ..policy.visible import unspell
-from ..tools.base import Tool, ToolContext, ToolParameters, ToolResult
-from ..tools.registry import validated
-from ..workspace import fingerprint
+from ..tools.base import Clearance, Tool, ToolContext, ToolParameters, ToolResult
+from ..tools.kernel.state import Kernels, NoKernels
+from ..tools.registry import ToolRegistry, validated
+from ..workspace import Workspace, fingerprint
+from ..workspace.sandbox.sandbox import Sandbox
 from .cell_changes import record_edit
-from .gate import Clearance
+from .gate import Gate
 from .log import RunLog
 from .recollection import recollect
-from .tool_environment import ToolEnvironment
+from .user import User
 
 logger = logging.getLogger(__name__)
 
@@ -49,24 +53,23 @@ MAX_FILES_AT_ONCE = 20
 _MISUSE = {"unknown_tool", "bad_parameters"}
 
 
-@dataclass(frozen=True)
+@dataclass
 class Handled:
     """One call and what came of it."""
 
     call: ToolCall
+    id: str = field(default_factory=partial(new_id, "call"))
     error: CoworkError | None = None
     result: ToolResult | None = None
+
+    @property
+    def is_answered(self) -> bool:
+        return self.error is not None or self.result is not None
 
     @property
     def misused(self) -> bool:
         """Whether the model called something that is not there, or called it wrongly."""
         return self.error is not None and self.error.code in _MISUSE
-
-
-@dataclass(frozen=True)
-class _Numbered:
-    call: ToolCall
-    id: str
 
 
 class _LiveOutput:
@@ -94,6 +97,34 @@ class _LiveOutput:
 
 
 @dataclass
+class ToolEnvironment:
+    """Which tools there are, who decides about their calls, and what these reach."""
+
+    registry: ToolRegistry
+    workspace: Workspace
+    gate: Gate
+    """Decides about each call before it runs."""
+    user: User
+    """Whom a run, or a tool in the middle of a call, may ask."""
+    sandbox: Sandbox | None = None
+    """What confines commands; without one they are not."""
+    recorder: Recorder | None = None
+    """Takes checkpoints; without one nothing can be taken back."""
+    kernels: Kernels = field(default_factory=NoKernels)
+    """Where code of notebooks runs."""
+
+    def recorded_job(self, job_id: str, role: AgentRole) -> AbstractAsyncContextManager[None]:
+        """Checkpoints before a job, or a part of it, and of all that it changed by its end."""
+        if self.recorder is None:
+            return nullcontext()
+        return self.recorder.during(job_id, role.spec.permissions)
+
+    def recorded_use(self, use: ToolUse) -> AbstractAsyncContextManager[None]:
+        """A checkpoint around something that can change files."""
+        return nullcontext() if self.recorder is None else self.recorder.around(use)
+
+
+@dataclass
 class ToolRunner:
     """Runs tools on behalf of one run, under its role."""
 
@@ -112,22 +143,24 @@ class ToolRunner:
 
     async def run(self, calls: Sequence[ToolCall]) -> list[Handled]:
         """Run the calls of one turn: side by side if they only look, else one by one."""
-        numbered = [_Numbered(self._with_real_path(call), new_id("call")) for call in calls]
-        self._record_calls(numbered)
-        unanswered = {one.id: one for one in numbered}
+        handled = [Handled(self._with_real_path(call)) for call in calls]
+        self._record_calls(handled)
         try:
-            if len(numbered) > 1 and all(self._only_looks(one.call) for one in numbered):
-                running = [self._run_one(one, unanswered) for one in numbered]
-                return list(await asyncio.gather(*running))
-            if len(numbered) > 1:
-                await self._announce(numbered)
-            return [await self._run_one(one, unanswered) for one in numbered]
+            if len(handled) > 1 and all(self._only_looks(one.call) for one in handled):
+                await asyncio.gather(*map(self._run_one, handled))
+                return handled
+            if len(handled) > 1:
+                await self._announce(handled)
+            for one in handled:
+                await self._run_one(one)
         except (asyncio.CancelledError, Interrupted):
             stopped = CoworkError("It was cancelled.", code="cancelled")
-            for one in unanswered.values():
-                self.tools.gate.forget(one.id)
-                self._record_failure(one, stopped)
+            for one in handled:
+                if not one.is_answered:
+                    self.tools.gate.forget(one.id)
+                    self._record_failure(one, stopped)
             raise
+        return handled
 
     def _with_real_path(self, call: ToolCall) -> ToolCall:
         """A model reads what hides in a file's name spelled out, and calls the file by that."""
@@ -142,7 +175,7 @@ class ToolRunner:
             return place.exists()
         return False
 
-    async def _announce(self, calls: Sequence[_Numbered]) -> None:
+    async def _announce(self, calls: Sequence[Handled]) -> None:
         """Let the user see all that this turn will ask. What cannot be called asks nothing."""
         asking: list[tuple[str, Tool, ToolParameters]] = []
         for one in calls:
@@ -155,29 +188,24 @@ class ToolRunner:
         tool = self.tools.registry.get(call.tool)
         return tool is not None and tool.idempotent
 
-    async def _run_one(self, one: _Numbered, unanswered: dict[str, _Numbered]) -> Handled:
+    async def _run_one(self, one: Handled) -> None:
         try:
             clearance = await self._clear(one)
             async with self._recorded(one.call):
                 result = await self._call(one, clearance)
         except CoworkError as error:
-            del unanswered[one.id]
             self._record_failure(one, error)
             if isinstance(error, Interrupted):
                 raise  # what it did is for the user to find out, not for the model
-            return Handled(one.call, error)
         except Exception as error:
             logger.exception("%s broke", one.call.tool)
-            del unanswered[one.id]
             failure = CoworkError(f"{one.call.tool} broke: {error}", code="internal")
             self._record_failure(one, failure)
-            return Handled(one.call, failure)
-        del unanswered[one.id]
-        self._remember_files(one.call, result)
-        self._record_result(one, result, clearance)
-        return Handled(one.call, result=result)
+        else:
+            self._remember_files(one.call, result)
+            self._record_result(one, result, clearance)
 
-    async def _call(self, one: _Numbered, clearance: Clearance) -> ToolResult:
+    async def _call(self, one: Handled, clearance: Clearance) -> ToolResult:
         """What comes of it, as whoever asked may see it."""
         output, mask = _LiveOutput(one.id, self.log, self.listener), self.log.mask
         try:
@@ -188,7 +216,7 @@ class ToolRunner:
             output.finish()
         return replace(result, text=mask(result.text), summary=mask(result.summary))
 
-    async def _clear(self, one: _Numbered) -> Clearance:
+    async def _clear(self, one: Handled) -> Clearance:
         """Leave to run a call. What the ceiling or the parameters forbid is said without asking."""
         tool = self.tools.registry.permitted_tool(one.call.tool, self.log.role)
         parameters = validated(tool, one.call.parameters)
@@ -228,15 +256,12 @@ class ToolRunner:
             role=self.log.role,
             output=output,
             mask=self.log.mask,
-            network=clearance.network,
-            opened=clearance.opened,
+            clearance=clearance,
             sandbox=self.tools.sandbox,
             notebooks=self.tools.gate.notebooks,
             kernels=self.tools.kernels,
             notebook=self.log.notebook,
             waiting=self.waiting,
-            decided_code=clearance.code,
-            decided_tool=clearance.tool,
             ask=self._ask,
             write_under_open=self.write_under_open,
             recall=partial(recollect, self.log.journal.store, self.log.context_id),
@@ -247,7 +272,7 @@ class ToolRunner:
         with self.waiting():
             return await self.tools.user.ask(question, self.log)
 
-    def _record_calls(self, calls: Sequence[_Numbered]) -> None:
+    def _record_calls(self, calls: Sequence[Handled]) -> None:
         with self.log.journal.transaction() as tx:
             for one in calls:
                 called = ToolCallData(
@@ -256,7 +281,8 @@ class ToolRunner:
                 tx.append_message(self.log.message("assistant", "", called))
                 self.log.append(tx, called)
 
-    def _record_result(self, one: _Numbered, result: ToolResult, clearance: Clearance) -> None:
+    def _record_result(self, one: Handled, result: ToolResult, clearance: Clearance) -> None:
+        one.result = result
         outcome = ToolOutcome(call_id=one.id, ok=True, summary=result.summary, error=None)
         data = ToolResultData.of(outcome, one.call.tool, result.facts)
         if clearance.approved:
@@ -265,7 +291,8 @@ class ToolRunner:
             data.sensitive = True
         self._record(outcome, data, result.text, result)
 
-    def _record_failure(self, one: _Numbered, error: CoworkError) -> None:
+    def _record_failure(self, one: Handled, error: CoworkError) -> None:
+        one.error = error
         # The advice says what to do; the flag is for those who count on it.
         again = "" if error.retryable else " (not retryable)"
         text = f"Error: {error.message}{again}\n{error.advice}".rstrip("\n")

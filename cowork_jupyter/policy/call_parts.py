@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass
-from enum import IntEnum
 from itertools import islice
 from typing import Any
 
 from ..domain.roles import Permission
+from .calls import CallPart, Preview, ProposedCall, Risk
 from .kernel_code import UNSEEN, commands_in
 from .paths import AnchorDirs, Target, target_of
 from .pins import Pinned
@@ -45,79 +44,23 @@ _TOOL_CHANGED = "what it says of itself has changed since you allowed it"
 _BRINGS = "which files it writes is in what it is given, and protected ones may be among them"
 
 
-class Risk(IntEnum):
-    """How much a part could do; nothing the model says goes into it."""
-
-    LOW = 0
-    MEDIUM = 1
-    HIGH = 2
-
-
-@dataclass(frozen=True)
-class CallPart:
-    """One thing that a call does."""
-
-    tool: str
-    """The tool whose call this is part of."""
-    rules: tuple[str, ...]
-    """Names of the tools whose rules are about it."""
-    shown: str
-    risk: Risk
-    permissions: frozenset[Permission] = frozenset({Permission.EXECUTE_COMMANDS})
-    target: Target | None = None
-    command: SimpleCommand | None = None
-    protected: str | None = None
-    """Why no rule can allow it."""
-    always_ask_reason: str | None = None
-    """Why it asks even inside an approved plan, unless a rule is about exactly it."""
-    doubts: tuple[str, ...] = ()
-    deny_only: bool = False
-    """A mere possibility, such as a word that could be a path: it can deny, or ask, not allow."""
-    allowed_by: tuple[str, ...] = ()
-    """Those of `rules` that are enough to allow it; all of them, unless it says which."""
-    below: tuple[Target, ...] = ()
-    """Files that it may come across. A rule about any of them is about all of it."""
-    host: str = ""
-    """Set for the network alone: whom a command talks to."""
-    fingerprint: str = ""
-    """What a foreign tool says of itself. An exact rule is about this and nothing else."""
-
-
-@dataclass(frozen=True)
-class ProposedCall:
-    """One call, resolved: what is decided about is what will run."""
-
-    tool: str
-    permissions: frozenset[Permission]
-    parameters: Mapping[str, Any]
-    parts: tuple[CallPart, ...]
-
-    @property
-    def risk(self) -> Risk:
-        """That of its riskiest part."""
-        return max((part.risk for part in self.parts), default=Risk.LOW)
-
-    @property
-    def network(self) -> list[str]:
-        """That it uses the network and whom it talks to, in words; empty if it does not."""
-        return [part.shown for part in self.parts if part.host]
-
-
 def decompose(
     tool: str,
     permissions: Set[Permission],
     parameters: Mapping[str, Any],
     anchors: AnchorDirs,
     *,
-    rewrite: bool = False,
-    code: str = "",
+    preview: Preview | None = None,
     pinned: Pinned | None = None,
 ) -> ProposedCall:
     """All parts of a call.
 
-    `rewrite` says that it replaces most of a file, `code` what it would run in a kernel,
-    `pinned` that the tool is foreign.
+    The `preview` knows whether it replaces most of a file, and the code of a cell that it would
+    run; `pinned` says that the tool is foreign.
     """
+    rewrite = preview is not None and preview.rewrite
+    is_cell = preview is not None and preview.kind == "code"
+    code = preview.text if preview and is_cell else str(parameters.get("code", ""))
     if pinned:
         parts: tuple[CallPart, ...] = (_foreign_part(tool, frozenset(permissions), pinned),)
     elif tool == COMMAND_TOOL:
@@ -126,7 +69,7 @@ def decompose(
         parts = tuple(_kernel_parts(tool, frozenset(permissions), parameters, anchors, code))
     else:
         parts = (_tool_part(tool, frozenset(permissions), parameters, anchors, rewrite),)
-    return ProposedCall(tool, frozenset(permissions), parameters, parts)
+    return ProposedCall(tool, frozenset(permissions), parameters, parts, preview, pinned)
 
 
 def _tool_part(

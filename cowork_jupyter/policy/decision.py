@@ -10,25 +10,22 @@ own, which only a rule about the network allows.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from pydantic import BaseModel
 
 from ..domain.errors import Forbidden
-from ..domain.roles import AgentRole
+from ..domain.roles import AgentRole, Permission
 from .call_parts import (
     DELETE_RULES,
     DELETES,
     KERNEL_TOOLS,
-    CallPart,
-    ProposedCall,
-    Risk,
     may_be_kept,
     must_be_named,
 )
-from .ceiling import check_ceiling
+from .calls import CallPart, ProposedCall, Risk
 from .grant import Grant
 from .paths import AnchorDirs, literal_pattern
 from .rules import (
@@ -114,6 +111,18 @@ class Judgement:
         # A name that cannot be shown cannot be kept either.
         broken = (read_rule(Effect.ALLOW, text, Scope.SESSION).problem for text in texts)
         return [] if any(broken) else texts
+
+
+def check_ceiling(role: AgentRole, tool: str, needed: Set[Permission]) -> None:
+    """Refuse a tool unless the role holds ALL permissions that it needs."""
+    missing = sorted(set(needed) - role.spec.permissions)
+    if missing:
+        raise Forbidden(
+            f"The role {role} may not use {tool}: it lacks {', '.join(missing)}.",
+            code="not_permitted",
+            advice="Do not try again; say what should be done instead.",
+            details={"role": role.value, "tool": tool, "missing": [str(one) for one in missing]},
+        )
 
 
 def judge(role: AgentRole, call: ProposedCall, around: DecisionContext) -> Judgement:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from ..domain.plan import PlanStep
 from ..domain.roles import Permission
-from .call_parts import WRITE_RULES, CallPart
+from .call_parts import WRITE_RULES
+from .calls import CallPart
 from .paths import AnchorDirs, pattern_of
 from .rules import COMMAND_TOOL
 from .shell import CommandEffect, SimpleCommand

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..workspace.sandbox.autorun import Opened
-from .call_parts import WRITE_RULES, ProposedCall
+from .call_parts import WRITE_RULES
+from .calls import ProposedCall
 from .paths import AnchorDirs
 from .shell import CommandEffect, SimpleCommand, configures_git
 

@@ -11,11 +11,11 @@ that annotates the first argument:
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict
 
@@ -25,7 +25,11 @@ from ..domain.messages import ImagePart
 from ..domain.redaction import Mask
 from ..domain.replies import Question
 from ..domain.roles import AgentRole, Permission
-from ..workspace import Workspace
+from ..policy.calls import Preview
+from ..policy.paths import AnchorDirs, target_of
+from ..policy.protected import is_secret
+from ..policy.rules import Rule, matches_path
+from ..workspace import GuardedWorkspace, Pin, Workspace
 from ..workspace.sandbox.autorun import NOTHING_OPENED, Opened
 from ..workspace.sandbox.sandbox import Sandbox
 from .kernel.state import Kernels, NoKernels
@@ -60,6 +64,38 @@ def nothing_said(_query: str, _limit: int) -> list[Remark]:
     return []
 
 
+@dataclass(frozen=True)
+class Clearance:
+    """Leave to run one call. Plain values, so that it can travel to another machine."""
+
+    pins: Mapping[str, Pin] = field(default_factory=dict)
+    unreadable: tuple[Rule, ...] = ()
+    """Rules that keep what searches come across from being read."""
+    approved: bool = False
+    """Whether the user was asked about this very call."""
+    sensitive: bool = False
+    """Whether its result may hold secrets, which then stay out of what is given to others."""
+    network: bool = False
+    """Whether a command may use the network: it was shown to the user, or a rule allows it."""
+    opened: Opened = NOTHING_OPENED
+    """What a command may write of that which runs later, outside of the sandbox."""
+    code: str | None = None
+    """The code that was decided about, and no other may run; None where nobody decides."""
+    tool: str | None = None
+    """The fingerprint of the tool that was decided about; None where nobody decides."""
+
+    def guard(self, workspace: Workspace) -> Workspace:
+        """The workspace as the cleared call may see it."""
+        anchors = AnchorDirs.of(workspace.root)
+        return GuardedWorkspace(workspace, self.pins, lambda path: self._hides(path, anchors))
+
+    def _hides(self, path: str, anchors: AnchorDirs) -> bool:
+        target = target_of(anchors, path)
+        return is_secret(target) or any(
+            not rule.is_bare and matches_path(rule, target, anchors) for rule in self.unreadable
+        )
+
+
 @dataclass
 class ToolContext:
     """All that a running tool may touch."""
@@ -70,10 +106,8 @@ class ToolContext:
     """Called with each piece of output as it comes, for tools that run long."""
     mask: Mask = field(default_factory=Mask)
     """Hides keys in what a tool leaves behind, such as a cell's output in a notebook."""
-    network: bool = False
-    """Whether the user has let a command reach the network."""
-    opened: Opened = NOTHING_OPENED
-    """What the user has let a command write of that which runs later, outside."""
+    clearance: Clearance = field(default_factory=Clearance)
+    """What was decided about this very call."""
     sandbox: Sandbox | None = None
     """Confines commands. Without one, only roles whose commands may write run any."""
     notebooks: Notebooks = field(default_factory=NotebookFiles)
@@ -84,10 +118,6 @@ class ToolContext:
     """The notebook that the conversation belongs to."""
     waiting: Callable[[], AbstractContextManager[None]] = nullcontext
     """Around time that does not count for the run, as while a cell runs."""
-    decided_code: str | None = None
-    """The code that was decided about, and no other may run; None where nobody decides."""
-    decided_tool: str | None = None
-    """The fingerprint of the tool that was decided about; None where nobody decides."""
     ask: Callable[[Question], Awaitable[str | None]] = nobody_answers
     """Puts a question to the user in the middle of a call; None when nobody is there."""
     write_under_open: dict[str, bool] = field(default_factory=dict)
@@ -115,18 +145,6 @@ class ToolResult:
     def facts(self) -> ToolFacts:
         """The same as others than the tool itself read them."""
         return ToolFacts.model_validate(self.data)
-
-
-@dataclass(frozen=True)
-class Preview:
-    """What a call would do, for somebody who has to approve it."""
-
-    kind: Literal["diff", "code", "text"]
-    text: str
-    rewrite: bool = False
-    """Whether most of what is there would be replaced."""
-    resource: str = ""
-    """What it is about, as people call it, where its path does not say it: cell 3 of a.ipynb."""
 
 
 P = TypeVar("P", bound=ToolParameters)

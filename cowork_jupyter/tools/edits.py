@@ -10,9 +10,10 @@ from pydantic import Field, model_validator
 
 from ..domain.errors import Conflict, InvalidInput, NotFound
 from ..domain.roles import Permission
+from ..policy.calls import Preview
 from ..policy.visible import unspell
 from ..workspace import Place, Workspace, kind_of
-from .base import Preview, ToolContext, ToolParameters, ToolResult, tool
+from .base import ToolContext, ToolParameters, ToolResult, tool
 from .close_names import not_found
 from .diff import Diff, diff
 from .encoding import HEAD, UTF8, decode, is_binary

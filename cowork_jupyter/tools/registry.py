@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 
 from ..domain.errors import InvalidInput, NotFound
 from ..domain.roles import AgentRole
-from ..policy.ceiling import check_ceiling
+from ..policy.decision import check_ceiling
 from ..policy.rules import NETWORK
 from . import edits, files, folders, search, shell, symbols
 from .base import Tool, ToolContext, ToolParameters, ToolResult

@@ -92,7 +92,9 @@ def _hints(process: Running, context: ToolContext, output: CommandOutput) -> str
             "commands; one that names the file asks the user.]"
         )
     asking_helps = sandbox.allows_network(may_write=may_write, asked=True)
-    if asking_helps and not sandbox.allows_network(may_write=may_write, asked=context.network):
+    if asking_helps and not sandbox.allows_network(
+        may_write=may_write, asked=context.clearance.network
+    ):
         hints += "\n[There was no network. needs_network asks the user for it.]"
     return hints
 
@@ -195,8 +197,8 @@ async def _started(
                 output=write_end.fileno(),
                 environment=scrubbed(os.environ),
                 may_write=context.role.spec.commands_may_write,
-                network=context.network,
-                opened=context.opened,
+                network=context.clearance.network,
+                opened=context.clearance.opened,
                 undone=undone.extend,
             )
             async with _run(launch, context) as running:

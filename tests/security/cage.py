@@ -14,7 +14,7 @@ from pathlib import Path
 
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import SandboxChoice, Settings
-from cowork_jupyter.tools.base import ToolContext
+from cowork_jupyter.tools.base import Clearance, ToolContext
 from cowork_jupyter.tools.registry import default_tools
 from cowork_jupyter.workspace import Workspace
 from cowork_jupyter.workspace.sandbox.bubblewrap import bubblewrap_program
@@ -109,7 +109,11 @@ class Cage:
         output: Callable[[str], None] = lambda _text: None,
     ) -> str:
         context = ToolContext(
-            Workspace(self.root), role, output, network=True, sandbox=self.sandbox
+            Workspace(self.root),
+            role,
+            output,
+            clearance=Clearance(network=True),
+            sandbox=self.sandbox,
         )
         raw = {"command": f"echo started\n{command}", "timeout_seconds": seconds}
         return (await default_tools().call("execute_command", raw, context)).text

@@ -16,7 +16,7 @@ from ...domain.notices import Notice
 from ...domain.redaction import Mask
 from ...domain.replies import ToolCall
 from ...domain.roles import Permission
-from ...policy.ceiling import check_ceiling
+from ...policy.decision import check_ceiling
 from ...tools.base import Tool, ToolContext, ToolResult
 from ...tools.encoding import decode
 from ...tools.files import ReadFile

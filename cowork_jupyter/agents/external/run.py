@@ -23,8 +23,7 @@ from ..budget import Budget
 from ..limits import GO_ON, LimitReached, RunLimits, about_going_on
 from ..log import RunLog
 from ..loop import Outcome
-from ..tool_environment import ToolEnvironment
-from ..tool_runner import ToolRunner
+from ..tool_runner import ToolEnvironment, ToolRunner
 from .configured import MARK, ExternalAgents
 from .process import JsonLines, started
 

@@ -7,9 +7,10 @@ import json
 import re
 
 from ...domain.errors import Conflict
+from ...policy.calls import Preview
 from ...policy.pins import Pins
 from ...policy.visible import visible
-from ...tools.base import Preview, Tool, ToolContext, ToolResult
+from ...tools.base import Tool, ToolContext, ToolResult
 from .connection import McpConnection
 from .facts import McpToolFacts
 from .results import result_of
@@ -45,7 +46,7 @@ def tool_of(connection: McpConnection, facts: McpToolFacts, pins: Pins) -> Tool:
     async def run(parameters: ForeignParameters, context: ToolContext) -> ToolResult:
         await connection.client()
         same = connection.fingerprint(facts.name) == fingerprint
-        if not same or context.decided_tool not in (None, fingerprint):
+        if not same or context.clearance.tool not in (None, fingerprint):
             raise ToolChanged(
                 f"{name} was not run: the server describes it in another way now. Look at its "
                 "new description, and call it again if it still is what you need.",

@@ -9,7 +9,8 @@ from pydantic import Field
 from ...domain.errors import CoworkError, Forbidden, Interrupted, InvalidInput
 from ...domain.replies import Option, Question
 from ...domain.roles import Permission
-from ..base import Preview, ToolContext, ToolParameters, ToolResult, tool
+from ...policy.calls import Preview
+from ..base import ToolContext, ToolParameters, ToolResult, tool
 from ..notebook.outputs import MAX_LENGTH, described
 from ..notebook.pictures import pictures_in
 from ..notebook.reading import CellId
@@ -73,7 +74,7 @@ async def run_cell(parameters: RunCell, context: ToolContext) -> ToolResult:
     It waits behind what the kernel is doing already. There is no time limit; it has no input.
     """
     cell, name = await _cell(parameters, context)
-    if context.decided_code not in (None, cell.source):
+    if context.clearance.code not in (None, cell.source):
         raise stale(notebook_path(parameters.path, context), cell)
     code = Code(cell.source, cell.id)
     return await _run(code, parameters, context, name)

@@ -17,8 +17,9 @@ from ...domain.cell_changes import CellEdit, CellText
 from ...domain.errors import InvalidInput
 from ...domain.replies import Option, Question
 from ...domain.roles import Permission
+from ...policy.calls import Preview
 from ...policy.visible import unspell
-from ..base import Preview, PreviewFunction, ToolContext, ToolParameters, ToolResult, tool
+from ..base import PreviewFunction, ToolContext, ToolParameters, ToolResult, tool
 from ..diff import Diff, diff
 from ..files import PathOf
 from .editing import BY_PLACE, new_cell_id

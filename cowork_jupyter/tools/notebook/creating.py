@@ -9,8 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ...domain.errors import Conflict, InvalidInput
 from ...domain.roles import Permission
+from ...policy.calls import Preview
 from ...workspace import Workspace
-from ..base import Preview, ToolContext, ToolParameters, ToolResult, tool
+from ..base import ToolContext, ToolParameters, ToolResult, tool
 from ..diff import diff
 from ..files import PathOf
 from ..notebooks import is_notebook

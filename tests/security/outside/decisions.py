@@ -7,6 +7,7 @@ from pathlib import Path
 
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.policy.call_parts import decompose
+from cowork_jupyter.policy.calls import Preview
 from cowork_jupyter.policy.decision import DecisionContext, Judgement, judge
 from cowork_jupyter.policy.paths import AnchorDirs
 from cowork_jupyter.policy.rules import Effect, RuleSet, Scope, read_rule
@@ -38,5 +39,6 @@ def decided(
     rules = [read_rule(Effect.ALLOW, text, Scope.SESSION) for text in allow]
     rules += [read_rule(Effect.DENY, text, Scope.SESSION) for text in deny]
     assert not [rule.problem for rule in rules if rule.problem]
-    call = decompose(tool, TOOLS[tool].permissions, parameters, anchors, code=code)
+    preview = Preview("code", code) if code else None
+    call = decompose(tool, TOOLS[tool].permissions, parameters, anchors, preview=preview)
     return judge(role, call, DecisionContext(anchors, RuleSet(rules), confined=True))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cowork_jupyter.domain.errors import Forbidden
 from cowork_jupyter.domain.roles import AgentRole, Permission
-from cowork_jupyter.policy.ceiling import check_ceiling
+from cowork_jupyter.policy.decision import check_ceiling
 
 
 @given(st.sampled_from(AgentRole), st.frozensets(st.sampled_from(Permission)))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from cowork_jupyter.domain.plan import PlanStep
 from cowork_jupyter.domain.roles import AgentRole, Permission
 from cowork_jupyter.policy.call_parts import decompose
+from cowork_jupyter.policy.calls import Preview
 from cowork_jupyter.policy.decision import DecisionContext, Judgement, always_denied, judge
 from cowork_jupyter.policy.grant import Grant
 from cowork_jupyter.policy.paths import AnchorDirs
@@ -42,7 +43,8 @@ def decided(
     anchors: AnchorDirs = GROUNDS,
     rewrite: bool = False,
 ) -> Judgement:
-    call = decompose(tool, TOOLS[tool].permissions, parameters, anchors, rewrite=rewrite)
+    preview = Preview("diff", "", rewrite)
+    call = decompose(tool, TOOLS[tool].permissions, parameters, anchors, preview=preview)
     return judge(role, call, DecisionContext(anchors, RuleSet(rules), grant, confined))
 
 

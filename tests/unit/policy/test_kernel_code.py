@@ -56,7 +56,7 @@ def test_no_code_breaks_it(code: str) -> None:
 
 def decided(code: str, *rules: Any, grant: Grant | None = None) -> Effect:
     needed = {Permission.EXECUTE_COMMANDS}
-    call = decompose("run_code", needed, {"code": code}, GROUNDS, code=code)
+    call = decompose("run_code", needed, {"code": code}, GROUNDS)
     return judge(
         AgentRole.ACTOR, call, DecisionContext(GROUNDS, RuleSet(rules), grant, confined=True)
     ).effect

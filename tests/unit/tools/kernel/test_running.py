@@ -14,7 +14,7 @@ import pytest
 from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.replies import Question
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.tools.base import ToolContext, ToolResult
+from cowork_jupyter.tools.base import Clearance, ToolContext, ToolResult
 from cowork_jupyter.tools.kernel.running import preview_cell, preview_code, run_cell, run_code
 from cowork_jupyter.tools.kernel.state import CellFailure, Code, CodeRun, NoKernels, Ran
 from cowork_jupyter.tools.registry import tools_with_kernels, validated
@@ -100,10 +100,10 @@ async def test_a_cell_that_is_not_what_was_decided_about_does_not_run(
     context: ToolContext, decided: str
 ) -> None:
     with pytest.raises(CoworkError) as raised:
-        await call("run_cell", replace(context, decided_code=decided), cell_id="c0")
+        await call("run_cell", replace(context, clearance=Clearance(code=decided)), cell_id="c0")
     assert raised.value.code == "stale_cell"
     assert context.kernels.asked == []  # type: ignore[attr-defined]
-    await call("run_cell", replace(context, decided_code="a = 1\na / 0"), cell_id="c0")
+    await call("run_cell", replace(context, clearance=Clearance(code="a = 1\na / 0")), cell_id="c0")
     assert asked(context).code.cell_id == "c0"
 
 
