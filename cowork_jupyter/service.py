@@ -48,7 +48,7 @@ from .workflows import WorkflowCatalog
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CoworkService:
     """What hosts can ask of Cowork and tell it to do.
 
@@ -97,8 +97,6 @@ class CoworkService:
         with self.journal.transaction() as tx:
             clear_queue(tx, job.context_id)
 
-    # How things are
-
     async def health(self, problems: Iterable[Problem] = (), *, fresh: bool = False) -> Health:
         """How this installation is doing; `problems` are what only the host can see."""
         known = [*self.workflows.known_problems(), *self.rules.problems()]
@@ -112,16 +110,11 @@ class CoworkService:
 
     def roles(self) -> list[RoleView]:
         """Every role, as cards and menus show them."""
+        permitted = self.factory.tools.registry.permitted
         return [
-            RoleView.of(
-                role,
-                [one.name for one in self.factory.tools.registry.permitted(role)]
-                + _team_tools(role),
-            )
+            RoleView.of(role, [tool.name for tool in permitted(role)] + _team_tools(role))
             for role in AgentRole
         ]
-
-    # Conversations
 
     def send_message(
         self,
