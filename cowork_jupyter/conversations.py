@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .agents.jobs import Jobs
-from .agents.steering import clear_queue
+from .agents.run.steering import clear_queue
 from .bus import Journal
 from .checkpoints import LazyCheckpointStore
 from .domain.contexts import Context, Initiator

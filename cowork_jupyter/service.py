@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from .agents.agent import AgentFactory
+from .agents.ask.inquiries import Inquiries
 from .agents.delegation import DELEGATE, check_delegation
 from .agents.guests import McpGuests
-from .agents.inquiries import Inquiries
 from .agents.jobs import Jobs, Work
 from .agents.log import RunLog
-from .agents.loop import Outcome
-from .agents.plans import Plans
+from .agents.plan.plans import Plans
+from .agents.plan.reuse import Reuse
 from .agents.reproductions import Reproductions
-from .agents.reuse import Reuse
-from .agents.steering import clear_queue
+from .agents.run.loop import Outcome
+from .agents.run.steering import clear_queue
 from .bus import Journal
 from .checkpoints import Checkpoints
 from .connections import Connections, CurrentModel

@@ -11,17 +11,17 @@ from functools import partial
 from typing import Protocol
 
 from .agents.agent import AgentFactory, ModelAccess
+from .agents.ask.gate import Gate
+from .agents.ask.inquiries import Inquiries
+from .agents.ask.user import Nobody, NobodyApproves
 from .agents.external.configured import ExternalAgents
-from .agents.gate import Gate
-from .agents.inquiries import Inquiries
 from .agents.jobs import Jobs
-from .agents.plans import Plans
-from .agents.pool import pool_for
+from .agents.plan.plans import Plans
+from .agents.plan.reuse import Reuse
+from .agents.pools.pool import pool_for
 from .agents.prompting import PromptSources
 from .agents.reproductions import Reproductions
-from .agents.reuse import Reuse
-from .agents.tool_runner import ToolEnvironment
-from .agents.user import Nobody, NobodyApproves
+from .agents.run.tool_runner import ToolEnvironment
 from .bus import Journal
 from .checkpoints import OpenDocuments, checkpoints_of
 from .connections import Connections, CurrentModel

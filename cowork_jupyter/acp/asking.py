@@ -8,7 +8,7 @@ from typing import Any
 from acp import schema
 from acp.helpers import text_block, tool_content
 
-from ..agents.user import Ruling
+from ..agents.ask.user import Ruling
 from ..domain.events import ChosenScope, PermissionRequested
 from ..domain.replies import Question
 from ..record.markdown import fenced

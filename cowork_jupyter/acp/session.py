@@ -24,7 +24,7 @@ from acp.helpers import (
     update_tool_call,
 )
 
-from ..agents.limits import GO_ON, STOP
+from ..agents.run.limits import GO_ON, STOP
 from ..domain.contexts import JobStatus, RequestOrigin
 from ..domain.data import Data
 from ..domain.errors import Conflict, CoworkError

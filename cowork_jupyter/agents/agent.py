@@ -19,15 +19,15 @@ from ..llm.vision import VisionSupport
 from ..tools.base import Tool
 from ..tools.find_tools import find_tools_in
 from ..tools.registry import ToolRegistry
-from .budget import Budget, JobBudget
 from .delegation import Delegation
-from .limits import RunLimits
 from .log import RunLog
-from .loop import AgentLoop, Outcome
-from .model_session import ModelSession
-from .notebook_lookup import describe_notebook_context
+from .notebook.lookup import describe_notebook_context
 from .prompting import PromptSources, described, request_for
-from .tool_runner import ToolEnvironment, ToolRunner
+from .run.budget import Budget, JobBudget
+from .run.limits import RunLimits
+from .run.loop import AgentLoop, Outcome
+from .run.model_session import ModelSession
+from .run.tool_runner import ToolEnvironment, ToolRunner
 
 
 @dataclass

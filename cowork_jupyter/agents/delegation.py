@@ -17,13 +17,13 @@ from ..domain.replies import Option, Question
 from ..domain.roles import AgentRole, Permission
 from ..policy.decision import Decision
 from ..tools.base import Tool, ToolContext, ToolParameters, ToolResult, tool
-from .budget import Budget
 from .external.configured import ExternalAgents
 from .external.run import ExternalTask
-from .limits import RunLimits
 from .log import RunLog
-from .loop import Outcome
-from .tool_runner import ToolEnvironment
+from .run.budget import Budget
+from .run.limits import RunLimits
+from .run.loop import Outcome
+from .run.tool_runner import ToolEnvironment
 
 DELEGATE = "delegate"
 _ALLOW, _DENY = "allow", "deny"

@@ -25,11 +25,11 @@ from ..policy.visible import visible
 from ..tools.base import Tool, ToolResult
 from ..tools.registry import ToolRegistry
 from .agent import AgentFactory
+from .ask.progress import ReportingApprover, Say, reporting_progress
 from .jobs import Jobs
 from .log import RunLog
-from .loop import Outcome
-from .progress import ReportingApprover, Say, reporting_progress
-from .tool_runner import Handled, ToolRunner
+from .run.loop import Outcome
+from .run.tool_runner import Handled, ToolRunner
 
 MAX_RESULT_SIZE = 20_000
 """Tokens of a result that are handed over; some clients take no more than a bit above."""

@@ -15,8 +15,8 @@ from ..domain.events import ErrorReported, JobCompleted, JobStarted
 from ..domain.identity import now
 from ..domain.messages import Message, MessageType, TextPart
 from ..store import Store, Transaction
-from .inquiries import status_of, withdraw
-from .loop import Outcome
+from .ask.inquiries import status_of, withdraw
+from .run.loop import Outcome
 
 logger = logging.getLogger(__name__)
 

@@ -16,8 +16,8 @@ from ..domain.roles import Permission
 from ..tools.kernel.state import Ran
 from .agent import AgentFactory
 from .jobs import Jobs
-from .loop import Outcome
 from .reproduction import Trial, in_words
+from .run.loop import Outcome
 
 
 class Reproductions:

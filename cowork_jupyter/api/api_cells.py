@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from ..agents.cell_changes import decide
+from ..agents.run.cell_changes import decide
 from ..domain.cell_changes import CellChange, CellDecision
 from .calls import Call
 from .models import ListedPath, Name, RequestBody

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
-from ..agents.inquiries import as_shown
+from ..agents.ask.inquiries import as_shown
 from ..store import InquiryKind
 from .calls import Call
 from .routes import table

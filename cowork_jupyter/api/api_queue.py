@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from ..agents import steering
+from ..agents.run import steering
 from ..domain.queue import QueuedMessage
 from .calls import Call
 from .models import RequestBody, Text

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from ..agents.inquiries import as_shown
-from ..agents.user import Ruling
+from ..agents.ask.inquiries import as_shown
+from ..agents.ask.user import Ruling
 from ..domain.events import ChosenScope, PermissionRequested
 from ..domain.roles import AgentRole
 from ..policy.decision import Decision

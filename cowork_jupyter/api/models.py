@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, RootModel
 
-from ..agents.inquiries import as_shown
+from ..agents.ask.inquiries import as_shown
 from ..domain.contexts import Context, Job
 from ..domain.events import Event
 from ..domain.message_data import ErrorBody

@@ -17,7 +17,7 @@ from .screen import Screen
 from .words import question_text, request_text, scopes_text
 
 if TYPE_CHECKING:
-    from ..agents.user import Ruling
+    from ..agents.ask.user import Ruling
     from ..service import CoworkService
 
 _Asked = PermissionRequested | QuestionAsked
@@ -130,7 +130,7 @@ class Asking:
                 self._service.inquiries.answer(asked.id, value)
 
     async def _ruling(self, request: PermissionRequested) -> Ruling:
-        from ..agents.user import Ruling
+        from ..agents.ask.user import Ruling
 
         scopes = scopes_text(request)
         self._screen.line(request_text(request))

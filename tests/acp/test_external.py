@@ -14,11 +14,11 @@ import psutil
 import pytest
 import pytest_asyncio
 
-from cowork_jupyter.agents.budget import JobBudget
+from cowork_jupyter.agents.ask.user import PermissionRequest, Ruling
 from cowork_jupyter.agents.external.run import ExternalTask
-from cowork_jupyter.agents.limits import GO_ON, STOP
 from cowork_jupyter.agents.log import RunLog
-from cowork_jupyter.agents.user import PermissionRequest, Ruling
+from cowork_jupyter.agents.run.budget import JobBudget
+from cowork_jupyter.agents.run.limits import GO_ON, STOP
 from cowork_jupyter.domain.contexts import Job, JobStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType

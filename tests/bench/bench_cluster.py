@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cowork_jupyter.agents.log import RunLog
-from cowork_jupyter.agents.pool_dask import DaskPool
+from cowork_jupyter.agents.pools.dask import DaskPool
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.tools.base import ToolContext

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from jupyter_client.manager import AsyncKernelManager
 
-from cowork_jupyter.agents.notebook_context import NotebookContext, render
+from cowork_jupyter.agents.notebook.context import NotebookContext, render
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.tokens import estimate_tokens
 from cowork_jupyter.server.kernels import ServerKernels

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from cowork_jupyter.agents.budget import JobBudget
-from cowork_jupyter.agents.limits import RunLimits
+from cowork_jupyter.agents.ask.user import Nobody
 from cowork_jupyter.agents.log import RunLog
-from cowork_jupyter.agents.model_session import HISTORY_TOKENS, ModelSession
-from cowork_jupyter.agents.user import Nobody
+from cowork_jupyter.agents.run.budget import JobBudget
+from cowork_jupyter.agents.run.limits import RunLimits
+from cowork_jupyter.agents.run.model_session import HISTORY_TOKENS, ModelSession
 from cowork_jupyter.bus import Journal
 from cowork_jupyter.domain.contexts import Context, Job
 from cowork_jupyter.domain.events import TextStreamed

@@ -14,8 +14,9 @@ from typing import Any, Literal
 import psutil
 import pytest
 
-from cowork_jupyter.agents import pool_cluster, pool_worker
-from cowork_jupyter.agents.user import Ruling
+from cowork_jupyter.agents.ask.user import Ruling
+from cowork_jupyter.agents.pools import cluster as pool_cluster
+from cowork_jupyter.agents.pools import worker as pool_worker
 from cowork_jupyter.domain.contexts import Job, JobStatus, StepStatus
 from cowork_jupyter.domain.events import Event, EventType
 from cowork_jupyter.domain.messages import MessageType

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from cowork_jupyter.agents import progress
+from cowork_jupyter.agents.ask import progress
 from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.messages import ImagePart
 from cowork_jupyter.tools import registry

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.agents.user import Ruling
+from cowork_jupyter.agents.ask.user import Ruling
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.errors import Conflict, CoworkError, InvalidInput, NotFound
 from cowork_jupyter.domain.messages import MessageType

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from cowork_jupyter.agents.user import Ruling
+from cowork_jupyter.agents.ask.user import Ruling
 from cowork_jupyter.domain.roles import AgentRole
 from tests.scripted import call
 

@@ -22,8 +22,8 @@ from ...tools.encoding import decode
 from ...tools.files import ReadFile
 from ...tools.registry import ToolRegistry, validated
 from ...tools.sizes import MAX_WHOLE_SIZE
-from ..tool_runner import Handled, ToolRunner
-from ..user import PermissionRequest
+from ..ask.user import PermissionRequest
+from ..run.tool_runner import Handled, ToolRunner
 from .mapped_call import in_words, inside, permissions_for, same_as
 from .terminals import Terminals, command_line
 

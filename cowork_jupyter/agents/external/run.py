@@ -19,11 +19,11 @@ from ...domain.replies import StepResult
 from ...domain.roles import Permission
 from ...llm.reply import read_reply
 from ...mcp.client.secrets import Resolved, VariableMissing, resolve
-from ..budget import Budget
-from ..limits import GO_ON, LimitReached, RunLimits, about_going_on
 from ..log import RunLog
-from ..loop import Outcome
-from ..tool_runner import ToolEnvironment, ToolRunner
+from ..run.budget import Budget
+from ..run.limits import GO_ON, LimitReached, RunLimits, about_going_on
+from ..run.loop import Outcome
+from ..run.tool_runner import ToolEnvironment, ToolRunner
 from .configured import MARK, ExternalAgents
 from .process import JsonLines, started
 

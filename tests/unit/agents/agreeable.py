@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from cowork_jupyter.agents.ask.user import PermissionRequest, Ruling
 from cowork_jupyter.agents.log import RunLog
-from cowork_jupyter.agents.user import PermissionRequest, Ruling
 
 
 class Agreeable:

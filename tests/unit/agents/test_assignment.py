@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.agents.assignment import (
+from cowork_jupyter.agents.plan.assignment import (
     BRIEFING_TOKENS,
     RESULTS_TOKENS,
     briefing_text,

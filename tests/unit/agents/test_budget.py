@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.agents.user import Nobody
+from cowork_jupyter.agents.ask.user import Nobody
 from cowork_jupyter.domain.contexts import Job, JobStatus, StepStatus, Usage
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType

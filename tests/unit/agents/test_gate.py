@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from cowork_jupyter.agents.user import Ruling
+from cowork_jupyter.agents.ask.user import Ruling
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.errors import Conflict, InvalidInput
 from cowork_jupyter.domain.events import EventType

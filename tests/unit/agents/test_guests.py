@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from cowork_jupyter.agents.ask.user import Ruling
 from cowork_jupyter.agents.guests import MAX_RESULT_SIZE, McpGuests
-from cowork_jupyter.agents.user import Ruling
 from cowork_jupyter.domain.contexts import Context, JobStatus
 from cowork_jupyter.domain.errors import Conflict, CoworkError
 from cowork_jupyter.domain.messages import MessageType

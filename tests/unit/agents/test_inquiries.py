@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from cowork_jupyter.agents.ask.user import Ruling
 from cowork_jupyter.agents.log import RunLog
-from cowork_jupyter.agents.user import Ruling
 from cowork_jupyter.domain.contexts import JobStatus, StepStatus
 from cowork_jupyter.domain.errors import Conflict
 from cowork_jupyter.domain.events import EventType

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cowork_jupyter.agents.limits import LimitReached, RunLimits
-from cowork_jupyter.agents.user import Nobody
+from cowork_jupyter.agents.ask.user import Nobody
+from cowork_jupyter.agents.run.limits import LimitReached, RunLimits
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from cowork_jupyter.agents.ask.user import PermissionRequest, Ruling
 from cowork_jupyter.agents.log import RunLog
-from cowork_jupyter.agents.user import PermissionRequest, Ruling
 from cowork_jupyter.domain.contexts import Context, JobStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.identity import now

@@ -10,9 +10,9 @@ from dataclasses import replace
 import pytest
 
 from cowork_jupyter.agents.log import RunLog
-from cowork_jupyter.agents.pool import AsyncioPool, pool_for
-from cowork_jupyter.agents.pool_cluster import Attempt, Lost
-from cowork_jupyter.agents.pool_worker import WorkerOrder
+from cowork_jupyter.agents.pools.cluster import Attempt, Lost
+from cowork_jupyter.agents.pools.pool import AsyncioPool, pool_for
+from cowork_jupyter.agents.pools.worker import WorkerOrder
 from cowork_jupyter.domain.contexts import JobStatus, StepStatus
 from cowork_jupyter.domain.errors import Interrupted
 from cowork_jupyter.domain.events import EventType

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.agents.pool_worker import (
+from cowork_jupyter.agents.pools.worker import (
     LOOK,
     Proof,
     WorkerOrder,

@@ -7,10 +7,10 @@ from typing import Any, cast
 
 import pytest
 
-from cowork_jupyter.agents import progress as module
+from cowork_jupyter.agents.ask import progress as module
+from cowork_jupyter.agents.ask.progress import ReportingApprover, reporting_progress
+from cowork_jupyter.agents.ask.user import PermissionRequest, Ruling
 from cowork_jupyter.agents.log import RunLog
-from cowork_jupyter.agents.progress import ReportingApprover, reporting_progress
-from cowork_jupyter.agents.user import PermissionRequest, Ruling
 
 pytestmark = pytest.mark.asyncio
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.agents.recollection import EXCERPT, recollect
+from cowork_jupyter.agents.run.recollection import EXCERPT, recollect
 from cowork_jupyter.domain.contexts import Job, Task
 from cowork_jupyter.domain.message_data import Answer
 from cowork_jupyter.domain.messages import Message, MessageType

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cowork_jupyter.agents.schedule import Schedule
+from cowork_jupyter.agents.plan.schedule import Schedule
 from cowork_jupyter.domain.contexts import DONE, StepStatus
 from cowork_jupyter.domain.plan import Plan
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pytest
 import pytest_asyncio
 
-from cowork_jupyter.agents.steering import queue_message, take_back
+from cowork_jupyter.agents.run.steering import queue_message, take_back
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.errors import Conflict, NotFound
 from cowork_jupyter.domain.events import EventType

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cowork_jupyter.agents.user import Nobody
+from cowork_jupyter.agents.ask.user import Nobody
 from cowork_jupyter.domain.contexts import JobStatus, StepStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.plan import Plan

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from cowork_jupyter.acp.commands import available
-from cowork_jupyter.agents.choices import about_failure
 from cowork_jupyter.agents.external.configured import ExternalAgents
-from cowork_jupyter.agents.step_check import StepEnd
+from cowork_jupyter.agents.plan.choices import about_failure
+from cowork_jupyter.agents.plan.step_check import StepEnd
 from cowork_jupyter.cli import command
 from cowork_jupyter.domain.plan import PlanStep
 from cowork_jupyter.domain.replies import StepResult

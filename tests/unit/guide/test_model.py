@@ -63,7 +63,9 @@ async def test_other_words_for_models_change_nothing_that_the_guide_does(
 ) -> None:
     nonsense = "Qwrt zxcv."
     monkeypatch.setattr("cowork_jupyter.agents.agent.render_prompt", lambda _parts: nonsense)
-    monkeypatch.setattr("cowork_jupyter.agents.coordinator.assignment_text", lambda *_: nonsense)
+    monkeypatch.setattr(
+        "cowork_jupyter.agents.plan.coordinator.assignment_text", lambda *_: nonsense
+    )
     monkeypatch.setattr("cowork_jupyter.llm.conversation._text", lambda *_: nonsense)
     monkeypatch.setattr(CoworkError, "for_model", nonsense)
     (bench.workspace / "other.csv").write_text("x,y\n1,2\n")

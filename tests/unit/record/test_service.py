@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from cowork_jupyter.agents.user import Ruling
+from cowork_jupyter.agents.ask.user import Ruling
 from cowork_jupyter.domain.contexts import JobStatus, StepStatus
 from cowork_jupyter.domain.errors import NotFound
 from cowork_jupyter.domain.messages import MessageType

@@ -1,0 +1,1 @@
+"""What is decided about a call, and what the user is asked."""

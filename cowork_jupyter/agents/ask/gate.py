@@ -1,0 +1,326 @@
+"""The gate before every tool: decide about one resolved call, then let exactly that one run.
+
+The call is resolved (which files, which commands), judged, and if need be shown to the user.
+What the user approved is what runs: if its files have changed while they thought about it,
+it is resolved and judged again, and the paths are pinned to where they led.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ...domain.errors import Conflict, CoworkError, Forbidden
+from ...domain.events import CallPreview, ChosenScope, ShownKind
+from ...domain.moves import current_path
+from ...domain.notices import PlanDeviation
+from ...domain.plan import PlanStep
+from ...domain.roles import Permission
+from ...policy.call_parts import decompose
+from ...policy.calls import Preview, ProposedCall
+from ...policy.decision import DecisionContext, Judgement, always_denied, judge
+from ...policy.grant import Grant
+from ...policy.opening import opened_by
+from ...policy.paths import AnchorDirs, Target, below
+from ...policy.pins import Pinned, Pins
+from ...policy.protected import is_secret
+from ...policy.rulebook import RuleBook
+from ...policy.rules import Effect
+from ...policy.visible import visible
+from ...tools.base import Clearance, Tool, ToolContext, ToolParameters
+from ...tools.notebook.state import Notebooks
+from ...tools.notebook.stored import NotebookFiles
+from ...workspace import Pin, Workspace, mark_of
+from ..log import RunLog
+from .untrusted import warning_about
+from .user import ONCE, Approver, AsksAhead, PermissionRequest, Unasked
+
+MAX_SHOWN = 200_000
+"""Characters that a card shows of a call; of longer ones nobody reads all."""
+_LASTING: tuple[ChosenScope, ...] = ("session", "workspace", "global")
+
+
+@dataclass
+class Gate:
+    """Decides about the calls of all runs in one workspace."""
+
+    workspace: Workspace
+    rules: RuleBook
+    approver: Approver
+    confined: bool
+    """Whether commands run in a sandbox."""
+    at_risk: Callable[[], Awaitable[list[str]]] | None = None
+    """What a command could change beyond recall."""
+    notebooks: Notebooks = field(default_factory=NotebookFiles)
+    """Where previews find what is in notebooks now."""
+    pins: Pins | None = None
+    """What foreign tools said of themselves when they were allowed."""
+
+    def __post_init__(self) -> None:
+        self._anchors = AnchorDirs.of(self.workspace.root)
+
+    def check(
+        self,
+        role_log: RunLog,
+        tool: Tool,
+        parameters: Mapping[str, Any],
+        step: PlanStep | None = None,
+    ) -> Judgement:
+        """What would happen to a call; nothing is run and nobody asked."""
+        return self._judge(tool, parameters, None, role_log, step)
+
+    async def announce(
+        self, calls: Sequence[tuple[str, Tool, ToolParameters]], log: RunLog, step: PlanStep | None
+    ) -> None:
+        """Show together what the calls of one turn will ask, so that it is answered together.
+
+        What one of them may change for a later one is left until that one's turn.
+        """
+        if not isinstance(self.approver, AsksAhead):
+            return
+        asking: list[PermissionRequest] = []
+        touched: set[str] = set()
+        for call_id, tool, parameters in calls:
+            preview = await self._preview(tool, parameters, log)
+            given = parameters.model_dump(mode="json", exclude_none=True)
+            judgement = self._judge(tool, given, preview, log, step)
+            targets = judgement.call.targets
+            is_known = targets.isdisjoint(touched) and (preview or tool.preview is None)
+            if judgement.effect is Effect.ASK and is_known:
+                asking.append(await self._request(call_id, tool, judgement, log))
+            touched |= targets
+        for request in asking:
+            self.approver.announce(request, log)
+
+    def forget(self, call_id: str) -> None:
+        """A call was decided about, or will not be made."""
+        if isinstance(self.approver, AsksAhead):
+            self.approver.forget(call_id)
+
+    async def admit(
+        self,
+        call_id: str,
+        tool: Tool,
+        parameters: ToolParameters,
+        log: RunLog,
+        step: PlanStep | None = None,
+    ) -> Clearance:
+        """Leave to run the call; `Forbidden` says why there is none."""
+        given = parameters.model_dump(mode="json", exclude_none=True)
+        approved: str | None = None
+        lasting = False
+        while True:
+            self._refuse_old_name(tool, given, log)
+            preview = await self._preview(tool, parameters, log)
+            judgement = self._judge(tool, given, preview, log, step)
+            call = judgement.call
+            # A rule that denies counts also if it came while the user thought about the call.
+            if approved == call.digest and judgement.effect is not Effect.DENY:
+                self._pin(tool, call, anew=lasting)
+                return self._clearance(call, log, approved=True)
+            self._mention_deviation(judgement, log, step)
+            if judgement.effect is Effect.ALLOW:
+                self._pin(tool, call)
+                return self._clearance(call, log)
+            if judgement.effect is Effect.DENY:
+                raise _denied(tool, " ".join(judgement.because))
+            request = await self._request(call_id, tool, judgement, log)
+            ruling = await self.approver.decide(request, log)
+            if isinstance(ruling, Unasked):
+                raise _denied(tool, ruling.feedback, code="denied_headless")
+            if ruling.decision != "allow":
+                said = f" They said: {ruling.feedback}" if ruling.feedback else ""
+                raise _denied(tool, f"The user did not allow it.{said}", code="denied_by_user")
+            approved, lasting = call.digest, ruling.scope != ONCE
+
+    def _refuse_old_name(self, tool: Tool, given: Mapping[str, Any], log: RunLog) -> None:
+        """What the user has renamed is not there any more. Nor is anything made anew under the
+        old name, as long as the job runs that knows it by that name.
+        """
+        path = given.get("path")
+        if not isinstance(path, str) or self._exists(path):
+            return
+        store = log.journal.store
+        moves = store.moves(log.context_id)
+        if moves and Permission.CREATE_FILES in tool.permissions:
+            moves = store.moves(log.context_id, since=store.job(log.job_id).created_at)
+        present = current_path(path, moves)
+        if present != path:
+            raise Conflict(
+                f"{tool.name} was not run. The user has renamed '{path}' to '{present}'.",
+                code="renamed",
+                advice="Call it again with the new path.",
+            )
+
+    def _exists(self, path: str) -> bool:
+        try:
+            with self.workspace.locate(path) as place:
+                return place.exists()
+        except CoworkError:  # whatever is wrong with it, the tool says so
+            return True
+
+    def leave_without_asking(
+        self, tool: Tool, parameters: Mapping[str, Any], log: RunLog
+    ) -> Clearance | None:
+        """Leave to run a call that nobody has to be asked about, if it is one."""
+        judgement = self._judge(tool, parameters, None, log, None)
+        if judgement.effect is not Effect.ALLOW:
+            return None
+        return self._clearance(judgement.call, log)
+
+    def denied_tools(self, context_id: str, tools: Sequence[str]) -> set[str]:
+        """Tools that are not even offered in a conversation."""
+        return always_denied(self.rules.for_job(context_id), tools)
+
+    def _surroundings(self, log: RunLog, step: PlanStep | None) -> DecisionContext:
+        return DecisionContext(
+            anchors=self._anchors,
+            rules=self.rules.for_job(log.context_id, log.job_id),
+            grant=Grant.of(step) if step else None,
+            confined=self.confined,
+        )
+
+    def _judge(
+        self,
+        tool: Tool,
+        given: Mapping[str, Any],
+        preview: Preview | None,
+        log: RunLog,
+        step: PlanStep | None,
+    ) -> Judgement:
+        call = self._resolve(tool, given, preview)
+        return judge(log.role, call, self._surroundings(log, step))
+
+    def _resolve(
+        self, tool: Tool, given: Mapping[str, Any], preview: Preview | None
+    ) -> ProposedCall:
+        pinned = self._pinned(tool)
+        place = (tool.name, tool.permissions, given, self._anchors)
+        call = decompose(*place, preview=preview, pinned=pinned)
+        changes = bool(tool.permissions - {Permission.READ_FILES}) and not tool.checks_itself
+        targets = [part.target for part in call.parts if part.target] if changes else []
+        marks = {target.spelled: self._mark(target) for target in targets}
+        return replace(call, marks=marks)
+
+    def _pinned(self, tool: Tool) -> Pinned | None:
+        if not tool.fingerprint:
+            return None
+        if self.pins is None:
+            return Pinned(tool.fingerprint, "new")
+        return self.pins.look_up(tool.name, tool.fingerprint)
+
+    def _pin(self, tool: Tool, call: ProposedCall, *, anew: bool = False) -> None:
+        """Remember a foreign tool as it was when it was let run; another form only if the user
+        has said that it may run from now on.
+        """
+        if self.pins and call.pinned and (anew or call.pinned.state == "new"):
+            self.pins.pin(tool.name, tool.fingerprint, tool.description)
+
+    async def _preview(self, tool: Tool, parameters: ToolParameters, log: RunLog) -> Preview | None:
+        if tool.preview is None:
+            return None
+        context = ToolContext(
+            self.workspace, log.role, notebooks=self.notebooks, notebook=log.notebook
+        )
+        try:
+            return await tool.preview(parameters, context)
+        except CoworkError:  # the tool itself will say so when it runs
+            return None
+
+    def _mark(self, target: Target) -> str:
+        path = below(target.real, self._anchors.root)
+        if path is None:
+            return "outside"
+        try:
+            with self.workspace.locate(path, follow=False) as place:
+                return mark_of(place)
+        except CoworkError:
+            return "nothing"
+
+    def _clearance(self, call: ProposedCall, log: RunLog, *, approved: bool = False) -> Clearance:
+        rules = self.rules.for_job(log.context_id, log.job_id)
+        unreadable = (one for one in rules if one.active and one.names("read_file"))
+        return Clearance(
+            pins=self._pins(call),
+            unreadable=tuple(one for one in unreadable if one.counts_as is not Effect.ALLOW),
+            approved=approved,
+            sensitive=any(is_secret(part.target) for part in call.parts if part.target),
+            network=bool(call.network),
+            opened=opened_by(call, self._anchors, approved=approved),
+            code=call.code,
+            tool=call.pinned.fingerprint if call.pinned else "",
+        )
+
+    def _pins(self, call: ProposedCall) -> dict[str, Pin]:
+        path = call.parameters.get("path")
+        target = call.parts[0].target if call.parts else None
+        if not isinstance(path, str) or target is None:
+            return {}
+        root = self._anchors.root
+        places = {place for each in target.spellings if (place := below(each, root)) is not None}
+        return {path: Pin(frozenset(places), call.marks.get(target.spelled))}
+
+    async def _request(
+        self, call_id: str, tool: Tool, judgement: Judgement, log: RunLog
+    ) -> PermissionRequest:
+        call = judgement.call
+        shown = _shown(call)
+        named = call.preview.resource if call.preview else ""
+        runs = Permission.EXECUTE_COMMANDS in tool.permissions
+        rules = judgement.lasting_rules(self._anchors) if shown.complete else []
+        warning = warning_about(call, call.code, log.journal.store, log.context_id)
+        return PermissionRequest(
+            call_id=call_id,
+            agent_role=log.role.value,
+            tool=call.tool,
+            parameters=dict(call.parameters),
+            resource=visible(str(named or call.parameters.get("command") or call.parts[0].shown)),
+            risk=call.risk.name.lower(),
+            why=[visible(one) for one in dict.fromkeys([*judgement.because, *call.network])]
+            + ([warning] if warning else []),
+            scopes=[ONCE, *_LASTING] if rules else [ONCE],
+            rules=rules,
+            shown=shown,
+            uncovered=await self.at_risk() if self.at_risk and runs else [],
+            digest=call.digest,
+        )
+
+    def _mention_deviation(self, judgement: Judgement, log: RunLog, step: PlanStep | None) -> None:
+        """Say when a step goes beyond its plan, whether that asks or not."""
+        if step is None or not judgement.call.permissions - {Permission.READ_FILES}:
+            return
+        grant, call = Grant.of(step), judgement.call
+        asks = judgement.effect is not Effect.ALLOW
+        target = call.parts[0].target
+        other_file = target and not grant.names_file(call.parts[0], self._anchors)
+        if grant.names(call.tool, call.permissions) and not other_file:
+            return
+        what = f"Step {step.step_number} uses {call.tool}"
+        what += f" on {target.shown(self._anchors)}" if target else ""
+        said = f"{visible(what)}, which goes beyond its plan."
+        log.event(PlanDeviation(size="large" if asks else "small", tool=call.tool, message=said))
+
+
+def _shown(call: ProposedCall) -> CallPreview:
+    kind: ShownKind
+    if call.preview:
+        kind, text = call.preview.kind, call.preview.text
+    elif "command" in call.parameters:
+        kind, text = "command", str(call.parameters["command"])
+    elif "code" in call.parameters:
+        kind, text = "code", str(call.parameters["code"])
+    elif call.parts and call.parts[0].target:
+        kind, text = "path", call.parts[0].shown
+    else:
+        kind, text = "text", json.dumps(dict(call.parameters), indent=2, ensure_ascii=False)
+    return CallPreview(kind=kind, text=visible(text[:MAX_SHOWN]), complete=len(text) <= MAX_SHOWN)
+
+
+def _denied(tool: Tool, why: str, code: str = "denied") -> Forbidden:
+    return Forbidden(
+        f"{tool.name} was not run. {why}",
+        code=code,
+        advice="Do not try the same again; go on without it, or say what keeps you from going on.",
+    )

@@ -1,0 +1,313 @@
+"""What waits for the user: questions and requests for permission, stored until they are settled.
+
+One rule holds for both: a job is `waiting` exactly as long as anything of it is pending. What is
+pending survives the process. The user may answer while the job is interrupted, and the resumed
+job takes up what its earlier run had asked, instead of asking again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+from ...bus import Journal
+from ...domain.contexts import Context, JobStatus
+from ...domain.errors import Conflict, InvalidInput
+from ...domain.events import (
+    PermissionRequested,
+    PermissionResolved,
+    QuestionAnswered,
+    QuestionAsked,
+)
+from ...domain.identity import new_id, now
+from ...domain.message_data import Answer, QuestionData, TextData
+from ...domain.messages import Message, TextPart
+from ...domain.replies import Question
+from ...policy.rulebook import RuleBook
+from ...policy.rules import Effect, Scope
+from ...store import Asker, Inquiry, InquiryKind, Transaction
+from ...store.records import PENDING
+from ..log import RunLog
+from .user import ONCE, PermissionRequest, Ruling
+
+ALLOWED, DENIED, ANSWERED, WITHDRAWN = "allowed", "denied", "answered", "withdrawn"
+_PREFIXES: dict[InquiryKind, str] = {"question": "q", "permission": "perm"}
+_NAMES: dict[InquiryKind, str] = {"question": "question", "permission": "request"}
+
+
+class Inquiries:
+    """Records what is asked, lets tasks wait for it, and gives them what the user says."""
+
+    def __init__(self, journal: Journal, rules: RuleBook) -> None:
+        self._journal = journal
+        self._rules = rules
+        self._waiting: dict[str, asyncio.Future[dict[str, Any]]] = {}
+        """The runs that wait, by what they wait for."""
+        self._announced: dict[str, str] = {}
+        """Requests by the calls that will ask them when it is their turn."""
+        self._closing = False
+        """Whether what is cancelled now waits on: the service stops, and will be back."""
+
+    def close(self) -> None:
+        """Let what is pending wait for the next start, whoever is cancelled from now on."""
+        self._closing = True
+
+    async def ask(self, question: Question, log: RunLog, asker: Asker = "") -> str | None:
+        """Let a run wait for the user's answer."""
+        answer = await self._settled(_new("question", question, log, asker), log)
+        return str(answer["value"])
+
+    def left_open(self, asker: Asker, log: RunLog) -> Question | None:
+        """What an earlier run of this task asked, and nobody has used the answer yet."""
+        for one in self._unused(log):
+            if one.kind == "question" and one.asker == asker:
+                return Question.model_validate(one.data)
+        return None
+
+    async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling:
+        """Let a run wait for the user's decision about a call."""
+        return Ruling.model_validate(await self._settled(_new("permission", request, log), log))
+
+    def announce(self, request: PermissionRequest, log: RunLog) -> None:
+        """Show a call before its turn, unless an earlier run of the job has asked the same."""
+        inquiry = _new("permission", request, log)
+        if self._earlier(inquiry, log) is None:
+            self._record(inquiry, log)
+            self._announced[request.call_id] = inquiry.id
+
+    def forget(self, call_id: str) -> None:
+        """Withdraw what was announced and not asked: the call is another by now, or was allowed."""
+        request_id = self._announced.pop(call_id, None)
+        if request_id is None or self._closing:
+            return
+        inquiry = self._journal.store.inquiry(request_id, "permission")
+        if inquiry.status == PENDING:
+            self._withdraw(inquiry)
+        elif not inquiry.used:
+            self._use(inquiry)
+
+    def answer(self, question_id: str, value: str) -> Inquiry:
+        """The user's answer to a question, which the model reads as their next words."""
+        inquiry = self._open(question_id, "question")
+        question = Question.model_validate(inquiry.data)
+        if not question.accepts(value):
+            offered = ", ".join(option.value for option in question.options)
+            raise InvalidInput(
+                f"'{value}' is not one of the answers: {offered}.", code="not_an_answer"
+            )
+        said = _answer(inquiry, question, value)
+        return self._settle(inquiry, ANSWERED, {"value": value}, said)
+
+    def waiting(self) -> list[tuple[Inquiry, Context]]:
+        """Everything that waits for the user, and where."""
+        store = self._journal.store
+        return [(one, store.context(one.context_id)) for one in store.pending_inquiries()]
+
+    def pending(self, context_id: str, kind: InquiryKind) -> list[Inquiry]:
+        """What waits for the user in one conversation."""
+        self._journal.store.context(context_id)
+        return self._journal.store.pending_inquiries(context_id, kind)
+
+    def resolve_all(self, request_ids: Sequence[str], ruling: Ruling) -> list[Inquiry]:
+        """The user's decision about one or several calls that wait: about all of them, or none."""
+        for request_id in request_ids:
+            self.check(request_id, ruling)
+        return [self.resolve(one, ruling) for one in dict.fromkeys(request_ids)]
+
+    def resolve(self, request_id: str, ruling: Ruling) -> Inquiry:
+        """The user's decision about a call."""
+        inquiry = self.check(request_id, ruling)
+        if ruling.scope != ONCE:
+            self._write_rules(inquiry, ruling)
+        status = ALLOWED if ruling.decision == "allow" else DENIED
+        return self._settle(inquiry, status, ruling.model_dump())
+
+    def check(self, request_id: str, ruling: Ruling) -> Inquiry:
+        """Refuse a decision that cannot be taken, before any of a batch is."""
+        inquiry = self._open(request_id, "permission")
+        offered = inquiry.data.get("scopes", [ONCE])
+        if ruling.scope not in offered:
+            raise InvalidInput(
+                f"scope: for this request only {', '.join(offered)} can be chosen.",
+                code="scope_not_offered",
+            )
+        return inquiry
+
+    def _write_rules(self, inquiry: Inquiry, ruling: Ruling) -> None:
+        scope = Scope(ruling.scope)
+        context_id = inquiry.context_id if scope is Scope.SESSION else None
+        for text in inquiry.data["rules"]:
+            self._rules.add(Effect(ruling.decision), text, scope, context_id)
+
+    async def _settled(self, asked: Inquiry, log: RunLog) -> dict[str, Any]:
+        """What the user says, however long it takes; an earlier run's inquiry is taken up again."""
+        inquiry = self._earlier(asked, log)
+        if inquiry and inquiry.answer is not None:
+            self._use(inquiry)
+            return inquiry.answer
+        if inquiry is None:
+            inquiry = asked
+            self._record(inquiry, log)
+        answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._waiting[inquiry.id] = answer
+        try:
+            return await answer
+        except asyncio.CancelledError:
+            if answer.cancelled() and not self._closing:  # else the answer came first
+                self._withdraw(inquiry)
+            raise
+        finally:
+            del self._waiting[inquiry.id]
+
+    def _earlier(self, asked: Inquiry, log: RunLog) -> Inquiry | None:
+        """The same, asked by an earlier run of this task, or ahead of its turn."""
+        return next((one for one in self._unused(log) if _is_same(one, asked)), None)
+
+    def _unused(self, log: RunLog) -> list[Inquiry]:
+        """What this task has asked that is open or answered, and that nobody waits for or used."""
+        return [
+            one
+            for one in self._journal.store.job_inquiries(log.job_id)
+            if one.task_id == log.task_id
+            and one.id not in self._waiting
+            and not one.used
+            and (one.status == PENDING or one.answer is not None)
+        ]
+
+    def _open(self, inquiry_id: str, kind: InquiryKind) -> Inquiry:
+        """What can be answered: some run here waits for it, or one will when it comes to it."""
+        inquiry = self._journal.store.inquiry(inquiry_id, kind)
+        waiting = self._waiting.get(inquiry_id)
+        is_awaited = not waiting.done() if waiting else self._will_be_taken_up(inquiry)
+        if inquiry.status != PENDING or not is_awaited:
+            raise Conflict(
+                f"This {_NAMES[kind]} is not open any more: it was settled, or its job has ended.",
+                code="not_waiting",
+            )
+        return inquiry
+
+    def _will_be_taken_up(self, inquiry: Inquiry) -> bool:
+        store, job_id = self._journal.store, inquiry.job_id or ""
+        if store.job(job_id).status is JobStatus.INTERRUPTED:
+            return True
+        return store.is_running_here(job_id)
+
+    def _settle(
+        self, inquiry: Inquiry, status: str, answer: dict[str, Any], *said: Message
+    ) -> Inquiry:
+        waiting = self._waiting.get(inquiry.id)
+        news = {"status": status, "answer": answer, "used": waiting is not None}
+        settled = inquiry.model_copy(update={**news, "resolved_at": now()})
+        with self._journal.transaction() as tx:
+            _save(tx, settled)
+            for message in said:
+                tx.append_message(message)
+            _tell(tx, inquiry, _resolution(settled))
+        if waiting is not None:
+            waiting.set_result(answer)
+        return settled
+
+    def _record(self, inquiry: Inquiry, log: RunLog) -> None:
+        with self._journal.transaction() as tx:
+            _save(tx, inquiry)
+            if inquiry.kind == "permission":
+                _tell(tx, inquiry, PermissionRequested.model_validate(as_shown(inquiry)))
+                return
+            asked = QuestionAsked(id=inquiry.id, **inquiry.data)
+            tx.append_message(log.message("assistant", asked.question, QuestionData(**dict(asked))))
+            _tell(tx, inquiry, asked)
+
+    def _use(self, inquiry: Inquiry) -> None:
+        with self._journal.transaction() as tx:
+            tx.save_inquiry(inquiry.model_copy(update={"used": True}))
+
+    def _withdraw(self, inquiry: Inquiry) -> None:
+        with self._journal.transaction() as tx:
+            withdraw(tx, inquiry)
+
+
+def withdraw(tx: Transaction, inquiry: Inquiry) -> None:
+    """Nobody waits for it any more."""
+    withdrawn = inquiry.model_copy(update={"status": WITHDRAWN, "resolved_at": now()})
+    _save(tx, withdrawn)
+    _tell(tx, inquiry, _resolution(withdrawn))
+
+
+def status_of(tx: Transaction, job_id: str) -> JobStatus:
+    """The status of a job that has not ended: it waits as long as anything of it is pending."""
+    waits = any(one.status == PENDING for one in tx.job_inquiries(job_id))
+    return JobStatus.WAITING if waits else JobStatus.RUNNING
+
+
+def as_shown(inquiry: Inquiry) -> dict[str, Any]:
+    """An inquiry as the contract shows it."""
+    own = {"id", "context_id", "job_id", "task_id", "status", "created_at"}
+    facts = inquiry.model_dump(mode="json", include=own)
+    hidden = {"digest", "call_id"}
+    return {**{key: value for key, value in inquiry.data.items() if key not in hidden}, **facts}
+
+
+def _new(kind: InquiryKind, asked: BaseModel, log: RunLog, asker: Asker = "") -> Inquiry:
+    return Inquiry(
+        id=new_id(_PREFIXES[kind]),
+        kind=kind,
+        context_id=log.context_id,
+        job_id=log.job_id,
+        task_id=log.task_id,
+        asker=asker,
+        data=asked.model_dump(mode="json"),
+    )
+
+
+def _is_same(one: Inquiry, other: Inquiry) -> bool:
+    """A call is known by its digest, a question by all that it says."""
+    first, second = (each.data.get("digest", each.data) for each in (one, other))
+    return one.kind == other.kind and first == second
+
+
+def _answer(inquiry: Inquiry, question: Question, value: str) -> Message:
+    """The answer as the model reads it, beside all that a program may want to know of it."""
+    answer = Answer(
+        question_id=inquiry.id,
+        question=question.question,
+        value=value,
+        label=question.label_of(value),
+    )
+    return Message(
+        context_id=inquiry.context_id,
+        job_id=inquiry.job_id,
+        task_id=inquiry.task_id,
+        role="user",
+        content=[TextPart(text=value)],
+        data=TextData(answer=answer),
+    )
+
+
+def _resolution(inquiry: Inquiry) -> QuestionAnswered | PermissionResolved:
+    """What is told of an inquiry that is open no more."""
+    if inquiry.kind == "permission":
+        ruling = inquiry.answer or {"decision": None}
+        return PermissionResolved(id=inquiry.id, status=inquiry.status, **ruling)
+    if inquiry.answer is None:
+        return QuestionAnswered(id=inquiry.id, value=None, status=inquiry.status)
+    return QuestionAnswered(id=inquiry.id, value=inquiry.answer["value"])
+
+
+def _save(tx: Transaction, inquiry: Inquiry) -> None:
+    """Store it, and what it means for its job."""
+    tx.save_inquiry(inquiry)
+    if inquiry.job_id and not (job := tx.job(inquiry.job_id)).status.is_final:
+        status = status_of(tx, job.id)
+        if job.status is not status:
+            tx.save_job(job.model_copy(update={"status": status}))
+
+
+def _tell(
+    tx: Transaction,
+    inquiry: Inquiry,
+    data: QuestionAsked | QuestionAnswered | PermissionRequested | PermissionResolved,
+) -> None:
+    tx.append_event(inquiry.context_id, data, inquiry.job_id, inquiry.task_id)

@@ -1,0 +1,109 @@
+"""The user, as a run sees them: somebody who can be asked and who decides, or nobody."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Protocol, runtime_checkable
+
+from pydantic import BaseModel
+
+from ...domain.events import CallPreview, Choice, ChosenScope
+from ...domain.message_data import QuestionData
+from ...domain.notices import HeadlessDenial
+from ...domain.replies import Question
+from ...store import Asker
+from ..log import RunLog
+
+ONCE: Literal["once"] = "once"
+
+
+class User(Protocol):
+    """Who decides what the agent may not decide."""
+
+    async def ask(self, question: Question, log: RunLog, asker: Asker = "") -> str | None:
+        """The answer; None when nobody is there to give one."""
+
+    def left_open(self, asker: Asker, log: RunLog) -> Question | None:
+        """What an earlier run of this task asked, and nobody has used the answer yet.
+
+        To ask it once more takes it up: nobody is asked twice.
+        """
+
+
+class Nobody:
+    """A headless run: it never hangs, because nothing waits."""
+
+    async def ask(
+        self,
+        question: Question,
+        log: RunLog,
+        asker: Asker = "",  # noqa: ARG002 (nobody takes it up)
+    ) -> str | None:
+        """Write the question down, and go on without an answer."""
+        log.say("assistant", question.question, QuestionData(**dict(question)))
+        return None
+
+    def left_open(self, asker: Asker, log: RunLog) -> Question | None:  # noqa: ARG002 (none is)
+        """Whatever was asked before, nobody is there to answer it now."""
+        return None
+
+
+class PermissionRequest(BaseModel):
+    """One call that waits for the user."""
+
+    call_id: str
+    agent_role: str
+    tool: str
+    parameters: dict[str, Any]
+    resource: str
+    risk: str
+    why: list[str]
+    scopes: list[ChosenScope] = [ONCE]
+    rules: list[str] = []
+    """What a lasting answer would write."""
+    shown: CallPreview
+    uncovered: list[str] = []
+    """What could not be brought back afterwards."""
+    digest: str
+    """Stands for exactly this call on exactly these files."""
+
+
+class Ruling(BaseModel):
+    """What was decided."""
+
+    decision: Choice
+    scope: ChosenScope = ONCE
+    feedback: str = ""
+
+
+class Unasked(Ruling):
+    """Decided because nobody could be asked; the feedback is all there is to say."""
+
+
+class Approver(Protocol):
+    """Who decides about a call that no rule decides."""
+
+    async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling:
+        """The decision, however long it takes."""
+
+
+@runtime_checkable
+class AsksAhead(Protocol):
+    """Who can be shown calls before it is their turn, to decide about several at once."""
+
+    def announce(self, request: PermissionRequest, log: RunLog) -> None:
+        """Show it; `decide` for the same call takes the answer up."""
+
+    def forget(self, call_id: str) -> None:
+        """Its turn has come and gone: nobody waits for an answer any more."""
+
+
+class NobodyApproves:
+    """A headless run: what would ask is denied, with what would have allowed it."""
+
+    async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling:
+        """Write down that it would have asked."""
+        rules = " and ".join(request.rules)
+        hint = f" A policy that allows {rules} would let it run." if rules else ""
+        why = f"Nobody is there to ask: {' '.join(request.why)}{hint}"
+        log.event(HeadlessDenial(tool=request.tool, message=why))
+        return Unasked(decision="deny", feedback=why)

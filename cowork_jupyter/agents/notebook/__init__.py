@@ -1,0 +1,1 @@
+"""What a model is told about the notebook that the user is in."""

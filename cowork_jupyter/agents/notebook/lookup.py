@@ -1,0 +1,138 @@
+"""Where the user is: what a model is told about their notebook beside what they write.
+
+It is looked up once, when a run begins, within a moment; a notebook or kernel that does not
+answer by then is done without. Nothing is told that the role could not read by itself without
+anybody being asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+from ...domain.errors import CoworkError
+from ...domain.notices import NotebookSeen
+from ...domain.settings import Settings
+from ...llm.tokens import TokenCounter
+from ...tools.kernel.state import Variables
+from ...tools.notebook.state import NotebookState
+from ...workspace import Workspace
+from ..log import RunLog
+from ..run.tool_runner import ToolEnvironment
+from .changes import Changes, as_left, changes, marks_of
+from .context import NotebookContext, render
+
+logger = logging.getLogger(__name__)
+
+_READ, _LIST = "read_notebook", "list_variables"
+_BUSY = "The kernel is busy, so its variables are not known now."
+_leaving: set[asyncio.Task[Any]] = set()
+"""Looks that took too long; they end by themselves."""
+
+
+async def describe_notebook_context(
+    tools: ToolEnvironment, log: RunLog, settings: Settings, counter: TokenCounter
+) -> str:
+    """The note for the model, written down; empty if there is nothing to tell. Never fails."""
+    budget = settings.notebook_tokens
+    if not log.notebook or log.task_id is not None or not budget:
+        return ""
+    try:
+        where = await _look_around(tools, log, log.notebook, settings.notebook_seconds)
+        text = render(where, budget, counter) if where else ""
+        if where and text:
+            place, cells = where.state.path, marks_of(where.state)
+            log.event(NotebookSeen(notebook=place, text=text, cells=cells))
+    except CoworkError:  # such as a notebook that is gone; whoever needs it will find out
+        return ""
+    except Exception:
+        logger.exception("It was not found out where the user is")
+        return ""
+    return text
+
+
+async def _look_around(
+    tools: ToolEnvironment, log: RunLog, path: str, seconds: float
+) -> NotebookContext | None:
+    workspace = _allowed(tools, log, _READ, path)
+    if workspace is None:
+        return None
+    reading = asyncio.ensure_future(tools.gate.notebooks.glance(workspace, path))
+    may_list = _allowed(tools, log, _LIST, path)
+    listing = asyncio.ensure_future(tools.kernels.variables(may_list, path)) if may_list else None
+    await _wait(seconds, reading, *([listing] if listing else []))
+    state = _result(reading)
+    if state is None:
+        return None
+    job = log.journal.store.job(log.job_id)
+    variables, trouble = _variables(listing)
+    return NotebookContext(
+        state=state,
+        active=_active(state, job.cell_id),
+        request=job.request,
+        changes=_changes(log, state),
+        variables=variables.items if variables else (),
+        trouble=trouble,
+    )
+
+
+def _allowed(tools: ToolEnvironment, log: RunLog, tool: str, path: str) -> Workspace | None:
+    """The workspace as a call of this tool would see it; None if there is no such call."""
+    if tool not in tools.registry:
+        return None
+    clearance = tools.gate.leave_without_asking(tools.registry[tool], {"path": path}, log)
+    return clearance.guard(tools.workspace) if clearance else None
+
+
+async def _wait(seconds: float, *looks: asyncio.Task[Any]) -> None:
+    """Give the looks their moment; those that need more are ended, and not waited for."""
+    try:
+        await asyncio.wait(looks, timeout=seconds)
+    finally:
+        for look in looks:
+            _leaving.add(look)
+            look.add_done_callback(_leave)
+            look.cancel()
+
+
+def _leave(look: asyncio.Task[Any]) -> None:
+    _leaving.discard(look)
+    if not look.cancelled():
+        look.exception()  # nobody else asks
+
+
+def _result(reading: asyncio.Task[NotebookState | None]) -> NotebookState | None:
+    """What was read; nothing if it was not there in time."""
+    return reading.result() if reading.done() and not reading.cancelled() else None
+
+
+def _variables(listing: asyncio.Task[Variables] | None) -> tuple[Variables | None, str]:
+    """What was found, or why it was not."""
+    if listing is None:
+        return None, ""
+    if not listing.done() or listing.cancelled():
+        return None, _BUSY
+    failure = listing.exception()
+    if failure is None:
+        return listing.result(), ""
+    # No kernel, or none that can be looked into, is no news: the tool says so when it is called.
+    return None, _BUSY if isinstance(failure, CoworkError) and failure.code == "kernel_busy" else ""
+
+
+def _active(state: NotebookState, sent_from: str | None) -> str | None:
+    """The cell from which the message was sent, if it was; else the one that the cursor is in."""
+    known = {cell.id for cell in state.cells}
+    return sent_from if sent_from in known else state.active
+
+
+def _changes(log: RunLog, state: NotebookState) -> Changes | None:
+    """What is not as the agent left it; None if it was never here."""
+    store = log.journal.store
+    told = store.newest_notice(log.context_id, "notebook_seen")
+    seen = told.data if told else None
+    if told is None or not isinstance(seen, NotebookSeen) or seen.notebook != state.path:
+        return None
+    since = store.messages(log.context_id, told.seq).items
+    known = as_left(seen.cells, state.path, since)
+    return changes(known, state) if known and marks_of(state) else None

@@ -1,0 +1,1 @@
+"""Plans: made, approved, and carried out step by step."""

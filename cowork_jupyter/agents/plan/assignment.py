@@ -1,0 +1,113 @@
+"""What an executing agent is told about its task.
+
+First what all steps of an execution are told alike, so that prompts of steps that run side by
+side begin with the same words and a server can cache them; then what this step builds on; the
+step itself comes last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ...domain.contexts import Task
+from ...domain.events import FileMoved
+from ...domain.message_data import Answer
+from ...domain.plan import Plan, PlanStep
+from ...llm.history import fair_share
+from ...llm.prompt import read_prompt
+from ...llm.tokens import Count, cut_middle
+
+BRIEFING_TOKENS = 3_000
+"""For the user's request, and for the planner's questions with the answers: half for each."""
+RESULTS_TOKENS = 3_000
+"""For the results that a step builds on."""
+_LINE_TOKENS = 8
+"""What a result costs beside its text."""
+_FIND_THE_REST = "Find the rest with recall."
+
+
+@dataclass(frozen=True)
+class Results:
+    """Of the steps that a step depends on, directly or not."""
+
+    by_step: Mapping[str, str]
+    """As far as there was room, in the plan's order."""
+    complete: bool = True
+
+
+def briefing_text(
+    plan: Plan,
+    request: str,
+    answers: Iterable[Answer],
+    count: Count,
+    moves: Iterable[FileMoved] = (),
+) -> str:
+    """What the user asked for and answered, the same for all steps of an execution.
+
+    `moves` are of files that the words of the plan may call by their old names.
+    """
+    said = "\n".join(f"- {one.question} {one.label}" for one in answers)
+    room = BRIEFING_TOKENS // 2
+    lines = [
+        f"The plan's goal: {plan.goal}",
+        f"The user's request: {cut_middle(request, room, count, _FIND_THE_REST)}"
+        if request not in ("", plan.goal)
+        else "",
+        f"What the user answered when it was planned:\n"
+        f"{cut_middle(said, room, count, _FIND_THE_REST)}"
+        if said
+        else "",
+        *(f"The user has renamed {one.old} to {one.new} since." for one in moves),
+    ]
+    return "\n".join(line for line in lines if line)
+
+
+def results_for(
+    step: PlanStep, steps: Mapping[str, PlanStep], tasks: Mapping[str, Task], count: Count
+) -> Results:
+    """The results that a step builds on, nearest first, until the room is used up.
+
+    Steps that are equally near share what room there is; too long a result is cut. Only as
+    many steps are looked at as have room, however many the plan has.
+    """
+    found: dict[str, str] = {}
+    room, complete = RESULTS_TOKENS, True
+    level, seen = list(dict.fromkeys(step.depends_on)), set(step.depends_on)
+    while level and room > _LINE_TOKENS:
+        texts = {one: text for one in level if (text := tasks[one].result)}
+        costs = [count(text) + _LINE_TOKENS for text in texts.values()]
+        if sum(costs) > room:
+            most = fair_share(costs, room) - _LINE_TOKENS
+            cut = {
+                one: cut_middle(text, most, count, _FIND_THE_REST) for one, text in texts.items()
+            }
+            texts = {one: text for one, text in cut.items() if text}
+            costs = [count(text) + _LINE_TOKENS for text in texts.values()]
+            complete = complete and len(texts) == len(cut)
+        found |= texts
+        room -= sum(costs)
+        further = dict.fromkeys(above for one in level for above in steps[one].depends_on)
+        level = [one for one in further if one not in seen]
+        seen.update(level)
+    in_order = sorted(found, key=lambda one: steps[one].step_number)
+    return Results({one: found[one] for one in in_order}, complete and not level)
+
+
+def assignment_text(
+    briefing: str, step: PlanStep, results: Results, hint: str = "", problem: str = ""
+) -> str:
+    """The step in full, after the briefing and the results it builds on, and how to end."""
+    lines = [
+        briefing,
+        *(f"Result of step {one}: {summary}" for one, summary in results.by_step.items()),
+        "" if results.complete else f"Results of earlier steps are left out. {_FIND_THE_REST}",
+        f"Your task is step {step.step_number} of an approved plan.",
+        f"The step: {step.action}",
+        f"Why: {step.reason}" if step.reason else "",
+        f"Tools it was approved for: {', '.join(step.tools_needed)}" if step.tools_needed else "",
+        f"Files it was approved for: {', '.join(step.files)}" if step.files else "",
+        f"Your last attempt does not count. {problem}" if problem else "",
+        f"A hint from the user after a failed attempt: {hint}" if hint else "",
+    ]
+    return "\n".join(line for line in lines if line) + f"\n\n{read_prompt('formats', 'result.md')}"

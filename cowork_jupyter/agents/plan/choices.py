@@ -1,0 +1,51 @@
+"""What the user is asked about a step, and what they can choose."""
+
+from __future__ import annotations
+
+from ...domain.plan import PlanStep
+from ...domain.replies import Option, Question
+from .step_check import StepEnd
+
+RETRY, HINT, SKIP, REPLAN, STOP = "retry", "hint", "skip", "replan", "stop"
+ACCEPT = "accept"
+"""What was done of a step is good enough."""
+
+_OPTIONS = [
+    Option(label="Try again", value=RETRY),
+    Option(label="Try again with a hint", value=HINT, description="Say what to do differently."),
+    Option(label="Skip this step", value=SKIP, description="The rest goes on without it."),
+    Option(label="Plan anew from here", value=REPLAN, description="Finished steps stay."),
+    Option(label="Stop", value=STOP),
+]
+_ACCEPT = Option(
+    label="Go on with what is done", value=ACCEPT, description="The step counts as done."
+)
+
+ABOUT_HINT = Question(question="What should be done differently?", allow_custom=True)
+
+
+def about_failure(step: PlanStep, end: StepEnd) -> Question:
+    """A step has failed, was done in part only, or says it is done and is not."""
+    failed = end.result.status == "failed"
+    how = "failed" if failed else "was done only in part"
+    if end.shortfalls:
+        how = f"says it is done, but it {end.shortfalls[0].what}"
+    return Question(
+        question=f"Step {step.step_number} {how}: {step.action}. What now?",
+        context=end.text,
+        severity="major",
+        options=[*([] if failed else [_ACCEPT]), *_OPTIONS],
+        default=RETRY,
+    )
+
+
+def about_half_done(step: PlanStep, tool: str) -> Question:
+    """A crash has cut off a step while it was changing something."""
+    return Question(
+        question=f"Step {step.step_number} was interrupted in the middle of {tool}. "
+        "Run the step again?",
+        context="What it was doing may have happened in part. Have a look before you decide.",
+        severity="major",
+        options=[one for one in _OPTIONS if one.value in (RETRY, SKIP, STOP)],
+        default=STOP,
+    )

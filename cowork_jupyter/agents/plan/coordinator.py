@@ -1,0 +1,399 @@
+"""The coordinator: plans become tasks, tasks run side by side where the graph allows.
+
+Each step is looked after by one coroutine from its start to its end: it runs the task,
+and when that fails it asks the user what to do, while the independent rest goes on. Every
+change of a status is stored with its events before anything else happens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from ...bus import Journal
+from ...domain.contexts import DONE, Context, Job, JobStatus, StepStatus, Task
+from ...domain.errors import CoworkError, Interrupted
+from ...domain.events import TaskCompleted, TaskStarted
+from ...domain.identity import now
+from ...domain.message_data import TaskAssignmentData, TaskResultData
+from ...domain.plan import Plan, PlanStep
+from ...domain.replies import Question, StepResult
+from ...domain.roles import AgentRole
+from ...domain.shortfalls import Shortfall
+from ...store import PlanRevision, Transaction
+from ..agent import AgentFactory
+from ..external.configured import agent_of
+from ..external.run import ExternalTask
+from ..log import RunLog
+from ..pools.pool import WorkerPool
+from ..run.loop import Outcome
+from .assignment import assignment_text, briefing_text, results_for
+from .choices import (
+    ABOUT_HINT,
+    ACCEPT,
+    HINT,
+    REPLAN,
+    RETRY,
+    SKIP,
+    STOP,
+    about_failure,
+    about_half_done,
+)
+from .locks import FileLocks
+from .schedule import Schedule
+from .step_check import StepCheck, StepEnd, half_done_tool
+
+LARGE_PLAN = 50
+"""Steps beyond which the whole plan is no longer stored with every change of one of them."""
+PLAN_PAUSE = 0.25
+
+
+class StopExecution(Exception):
+    """The user wants no more of this plan, or wants another one."""
+
+    def __init__(self, choice: str, why: str) -> None:
+        super().__init__(why)
+        self.choice = choice
+
+
+@dataclass
+class Execution:
+    """One approved plan being carried out in one job."""
+
+    factory: AgentFactory
+    pool: WorkerPool
+    context: Context
+    job: Job
+    revision: PlanRevision
+    max_parallel: int
+    when_cancelled: Callable[[], StepStatus]
+    """What becomes of running steps when the job is cancelled: that depends on by whom."""
+    locks: FileLocks = field(default_factory=FileLocks)
+    tasks: dict[str, Task] = field(default_factory=dict)
+    """By step id."""
+    _steps: dict[str, PlanStep] = field(default_factory=dict)
+    _taken_up: set[str] = field(default_factory=set)
+    """Steps that an earlier run of this job, or a worker that was lost, had begun or ended."""
+    _storing: asyncio.TimerHandle | None = None
+
+    def __post_init__(self) -> None:
+        self.budget = self.factory.budget(self.job, AgentRole.ACTOR)
+
+    @property
+    def plan(self) -> Plan:
+        """The plan with the present statuses of its steps."""
+        return self.revision.plan
+
+    @property
+    def journal(self) -> Journal:
+        """Where everything is written down."""
+        return self.factory.journal
+
+    async def run_execution_phase(self) -> Outcome:
+        """Run the plan to its end, or to where the user stops it."""
+        await self.pool.prepare()
+        self._prepare_tasks()
+        try:
+            return await self._run_to_the_end()
+        finally:
+            self._store_later()
+
+    async def _run_to_the_end(self) -> Outcome:
+        try:
+            await self._run_steps()
+        except StopExecution as stop:
+            self._end_running_steps(StepStatus.CANCELLED)
+            if stop.choice == REPLAN:
+                return await self._replan(str(stop))
+            return Outcome(JobStatus.FAILED, str(stop))
+        except asyncio.CancelledError:
+            self._end_running_steps(self.when_cancelled())
+            raise
+        return Outcome()
+
+    async def _run_steps(self) -> None:
+        schedule = Schedule(self.plan)
+        places = asyncio.Semaphore(self.max_parallel)
+        running: dict[asyncio.Task[None], str] = {}
+        ended: asyncio.Queue[asyncio.Task[None]] = asyncio.Queue()
+        try:
+            while True:
+                for step_id in schedule.get_ready_tasks():
+                    schedule.start(step_id)
+                    work = self._see_through(self._steps[step_id], places)
+                    task = asyncio.create_task(work)
+                    task.add_done_callback(ended.put_nowait)
+                    running[task] = step_id
+                if not running:
+                    return
+                task = await ended.get()
+                step_id = running.pop(task)
+                task.result()
+                schedule.finish(step_id)
+        finally:
+            for task in running:
+                task.cancel()
+            if running:
+                await asyncio.wait(running)
+
+    async def _see_through(self, step: PlanStep, places: asyncio.Semaphore) -> None:
+        """One step until it is done: run, and on failure do what the user says."""
+        hint = problem = ""
+        asked = self.factory.tools.user.left_open("step", self._log(self.tasks[step.id]))
+        if asked:  # by a run that ended before the user said what now
+            choice, hint = await self._ask_what_now(step, asked)
+            if self._settle(step, choice, asked.context):
+                return
+        while not await self._give_up_half_done(step):
+            self._taken_up.discard(step.id)
+            try:
+                async with places:
+                    end = await self.execute_task(step, hint, problem)
+            except Interrupted as lost:
+                self._taken_up.add(step.id)
+                self.update_plan(step.id, StepStatus.WAITING, error=lost.message)
+                continue
+            if end.is_done:
+                self.update_plan(step.id, StepStatus.COMPLETED, result=end.result.text)
+                return
+            if self.budget.refusal:
+                raise StopExecution(STOP, self.budget.refusal)
+            self.update_plan(step.id, StepStatus.WAITING, error=end.text)
+            choice, hint = await self._ask_what_now(step, about_failure(step, end))
+            problem = end.problem
+            if self._settle(step, choice, end.text, end.result.text):
+                return
+
+    def _settle(self, step: PlanStep, choice: str, error: str, result: str = "") -> bool:
+        """Do with a step that did not succeed what the user chose; False if it is to run again."""
+        if choice in (RETRY, HINT):
+            return False
+        if choice == ACCEPT:
+            self.update_plan(step.id, StepStatus.COMPLETED, result=result or error)
+        elif choice == SKIP:
+            self.update_plan(step.id, StepStatus.SKIPPED, error=error)
+        else:
+            self.update_plan(step.id, StepStatus.FAILED, error=error)
+            raise StopExecution(choice, f"Step {step.id} failed: {error}")
+        return True
+
+    async def execute_task(self, step: PlanStep, hint: str = "", problem: str = "") -> StepEnd:
+        """Let an actor carry out one step, alone on the files that the step names.
+
+        `hint` is the user's, `problem` why the attempt before does not count.
+        """
+        task = self.tasks[step.id]
+        log = self._log(task)
+        async with self.locks.hold(step.files):
+            self.update_plan(step.id, StepStatus.RUNNING)
+            results = results_for(step, self._steps, self.tasks, self.factory.llm.counter)
+            text = assignment_text(self._briefing, step, results, hint, problem)
+            data = TaskAssignmentData(
+                step=step.model_copy(),
+                task_id=task.id,
+                goal=self.plan.goal,
+                results=dict(results.by_step),
+                hint=hint,
+            )
+            log.say("user", text, data)
+            result = await self._run_agent(step, task, text)
+            end = StepEnd(result, self._shortfalls(step, task) if result.status == "done" else [])
+        outcome = TaskResultData(
+            status="completed" if result.status == "done" else result.status,
+            step_id=step.id,
+            left_undone=result.left_undone,
+            shortfalls=end.shortfalls,
+        )
+        log.say("assistant", result.text, outcome)
+        return end
+
+    @cached_property
+    def _briefing(self) -> str:
+        """What all steps are told alike."""
+        store, revision = self.journal.store, self.revision
+        answers = store.planning_answers(revision.plan_id)
+        moves = store.moves(self.context.id, since=revision.made_at)
+        return briefing_text(self.plan, self.job.request, answers, self.factory.llm.counter, moves)
+
+    def _shortfalls(self, step: PlanStep, task: Task) -> list[Shortfall]:
+        tools = self.factory.tools
+        check = StepCheck(step, task, tools.registry, self.journal.store, tools.workspace)
+        return check.shortfalls()
+
+    async def _run_agent(self, step: PlanStep, task: Task, text: str) -> StepResult:
+        factory, log, agent = self.factory, self._log(task), agent_of(step)
+        try:
+            if agent:
+                externals = factory.prompts.externals
+                external = ExternalTask(factory.tools, externals, agent, log, step)
+                outcome = await external.run(text, self.budget)
+            else:
+                registry = self.pool.tools(factory.tools.registry, log)
+                place = (self.context, AgentRole.ACTOR, self.job.id)
+                outcome = await factory.run(
+                    *place, text, self.budget, task_id=task.id, step=step, registry=registry
+                )
+        except Interrupted:
+            raise
+        except CoworkError as error:
+            return _failed(error.message)
+        if outcome.status is not JobStatus.COMPLETED:
+            return _failed(outcome.error or "It did not say why.")
+        return outcome.result or _done(outcome.text.strip() or "Done.")
+
+    async def _ask_what_now(self, step: PlanStep, question: Question) -> tuple[str, str]:
+        """What the user wants done, and their hint if they gave one."""
+        user, log = self.factory.tools.user, self._log(self.tasks[step.id])
+        if question != ABOUT_HINT:
+            choice = await user.ask(question, log, "step")
+            if choice != HINT:
+                return choice or STOP, ""
+        return HINT, await user.ask(ABOUT_HINT, log, "step") or ""
+
+    async def _give_up_half_done(self, step: PlanStep) -> bool:
+        """Before a step is run again after it was cut off: what may have happened already?
+
+        Looking again does no harm. For anything else the user decides; True if to skip it.
+        """
+        if step.id not in self._taken_up:
+            return False
+        registry, task = self.factory.tools.registry, self.tasks[step.id]
+        tool = half_done_tool(task, registry, self.journal.store)
+        if tool is None:
+            return False
+        question = about_half_done(step, tool)
+        choice = await self.factory.tools.user.ask(question, self._log(self.tasks[step.id]))
+        if choice == SKIP:
+            self.update_plan(step.id, StepStatus.SKIPPED)
+        elif choice != RETRY:
+            self.update_plan(step.id, StepStatus.FAILED, error=f"Interrupted during {tool}.")
+            raise StopExecution(STOP, f"Step {step.id} was interrupted during {tool}.")
+        return choice == SKIP
+
+    async def _replan(self, why: str) -> Outcome:
+        """Let the planner make a new plan; the user approves it like any other.
+
+        This job has not carried out what was approved, whatever comes of that.
+        """
+        done = [step for step in self.plan.steps if step.status in DONE]
+        finished = "; ".join(f"{step.id}: {step.action}" for step in done) or "none"
+        request = (
+            f"{why}\nPlan anew from here. Steps that are finished and must not be repeated: "
+            f"{finished}. Plan only what is still to be done."
+        )
+        log = replace(self._log(), role=AgentRole.PLANNER)
+        log.say("user", request, TaskAssignmentData(replan=True))
+        planned = await self.factory.run(
+            self.context, AgentRole.PLANNER, self.job.id, request, self.budget
+        )
+        no_plan = f"\nThere is no new plan: {planned.error}" if planned.error else ""
+        return Outcome(JobStatus.FAILED, f"{why}{no_plan}", planned.text)
+
+    def skip(self, task: Task) -> None:
+        """Mark a step of a job that has stopped as one to go on without."""
+        self._steps = {step.id: step for step in self.plan.steps}
+        self.tasks[task.step_id] = task
+        self.update_plan(task.step_id, StepStatus.SKIPPED)
+        self._store_later()
+
+    def update_plan(
+        self,
+        step_id: str,
+        status: StepStatus,
+        *,
+        result: str | None = None,
+        error: str | None = None,
+    ) -> None:
+        """Store a step's new status, its task's, and the events that tell of it."""
+        self._steps[step_id].status = status
+        ended = status not in (StepStatus.PENDING, StepStatus.RUNNING, StepStatus.WAITING)
+        changes = {
+            "status": status,
+            "result": result,
+            "error": error,
+            "completed_at": now() if ended else None,
+        }
+        task = self.tasks[step_id].model_copy(update=changes)
+        self.tasks[step_id] = task
+        log = self._log(task)
+        with self.journal.transaction() as tx:
+            tx.save_task(task)
+            if status is StepStatus.RUNNING:
+                log.append(tx, TaskStarted.of(task))
+            elif ended:
+                log.append(tx, TaskCompleted.of(task))
+            if len(self._steps) <= LARGE_PLAN:
+                self._store_plan(tx)
+        if len(self._steps) > LARGE_PLAN and self._storing is None:
+            self._storing = asyncio.get_running_loop().call_later(PLAN_PAUSE, self._store_later)
+
+    def _store_plan(self, tx: Transaction) -> None:
+        """The whole plan as it stands now, and the event that shows it."""
+        tx.save_plan(self.revision)
+        self._log().append(tx, self.revision.as_event())
+
+    def _store_later(self) -> None:
+        """A large plan is stored a few times a second; its tasks are stored at once."""
+        if self._storing is not None:
+            self._storing.cancel()
+            self._storing = None
+            with self.journal.transaction() as tx:
+                self._store_plan(tx)
+
+    def _prepare_tasks(self) -> None:
+        """A task for each step; an earlier run's tasks are taken up again as they ended."""
+        known = {task.step_id: task for task in self.journal.store.tasks(self.job.id)}
+        done = self._done_before()
+        self._taken_up = set(known)
+        self._steps = {step.id: step for step in self.plan.steps}
+        with self.journal.transaction() as tx:
+            for step in self.plan.steps:
+                earlier = known.get(step.id)
+                reached = earlier.status if earlier else step.status
+                step.status = reached if reached in DONE else StepStatus.PENDING
+                before = done.get((step.id, step.action)) if step.status in DONE else None
+                task = earlier or Task(
+                    job_id=self.job.id,
+                    context_id=self.context.id,
+                    step_id=step.id,
+                    description=step.action,
+                    dependencies=step.depends_on,
+                    status=step.status,
+                    result=before.result if before else None,
+                    completed_at=before.completed_at if before else None,
+                )
+                if task.status != step.status:  # it ended without success, and is to run again
+                    again = {"status": step.status, "error": None, "completed_at": None}
+                    task = task.model_copy(update=again)
+                self.tasks[step.id] = task
+                tx.save_task(task)
+            tx.save_plan(self.revision)
+
+    def _done_before(self) -> dict[tuple[str, str], Task]:
+        """What earlier jobs have finished of this plan, by step and what it was to do."""
+        jobs = self.journal.store.executions(self.revision.plan_id)
+        return {
+            (task.step_id, task.description): task
+            for job in jobs
+            for task in job.tasks
+            if task.status in DONE
+        }
+
+    def _end_running_steps(self, status: StepStatus) -> None:
+        for step in self.plan.steps:
+            if step.status in (StepStatus.RUNNING, StepStatus.WAITING):
+                self.update_plan(step.id, status)
+
+    def _log(self, task: Task | None = None) -> RunLog:
+        task_id = task.id if task else None
+        return RunLog(self.journal, self.context.id, self.job.id, AgentRole.ACTOR, task_id)
+
+
+def _done(summary: str) -> StepResult:
+    return StepResult(status="done", summary=summary)
+
+
+def _failed(why: str) -> StepResult:
+    return StepResult(status="failed", summary=why)

@@ -1,0 +1,280 @@
+"""Plans between being made and being carried out: read, edit, approve, resume."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from ...domain.contexts import DONE, Context, Job, JobKind, JobStatus, StepStatus, Task, Usage
+from ...domain.errors import Conflict, InvalidInput, NotFound
+from ...domain.message_data import TextData
+from ...domain.messages import Message, TextPart
+from ...domain.plan import Plan
+from ...domain.roles import AgentRole, Permission
+from ...store import PlanRevision
+from ...workspace import has_changed
+from ..agent import AgentFactory
+from ..ask.inquiries import Inquiries
+from ..jobs import Jobs
+from ..log import RunLog
+from ..pools.pool import WorkerPool
+from ..run.delivery import as_proposed, propose_plan
+from ..run.loop import Outcome
+from .choices import SKIP
+from .coordinator import Execution
+
+
+@dataclass
+class Plans:
+    """The plans of all conversations."""
+
+    factory: AgentFactory
+    jobs: Jobs
+    inquiries: Inquiries
+    pool: WorkerPool
+    _under_way: dict[str, Execution] = field(default_factory=dict)
+    """By job."""
+
+    def stale_files(self, revision: PlanRevision) -> list[str]:
+        """Files that the plan read or names and that have changed since, until it is executed.
+
+        The notebook that the conversation belongs to does not count: the user works in it all the
+        time, and whatever changes a cell there looks first whether that is still the same.
+        """
+        store, workspace = self.factory.journal.store, self.factory.tools.workspace
+        executions = store.executions(revision.plan_id)
+        if any(job.plan_revision == revision.revision for job in executions):
+            return []
+        own = store.context(revision.context_id).notebook
+        return [
+            path
+            for path, known in revision.files_read.items()
+            if path != own and has_changed(workspace, path, known)
+        ]
+
+    def edit(
+        self, context_id: str, raw: dict[str, Any], revision: int, plan_id: str | None = None
+    ) -> PlanRevision:
+        """Store an edited plan as a new revision, unless somebody else was quicker.
+
+        Where there is none yet, which is revision 0, this is the first: one made by hand.
+        """
+        newest = self.factory.journal.store.plan(context_id, plan_id=plan_id)
+        if newest is None and plan_id:
+            raise _no_such_plan(plan_id)
+        _refuse_stale(newest.revision if newest else 0, revision)
+        return self._revise(context_id, newest, self.checked(raw))
+
+    def restore(self, context_id: str, revision: int, plan_id: str | None = None) -> PlanRevision:
+        """Make an earlier revision the newest again, with nothing done yet."""
+        newest = self.newest(context_id, plan_id)
+        earlier = self.factory.journal.store.plan(context_id, revision, newest.plan_id)
+        if earlier is None:
+            raise NotFound(f"The plan has no revision {revision}.", code="no_revision")
+        plan = as_proposed(earlier.plan)
+        return self._revise(context_id, newest, plan, change=f"revision {revision} restored")
+
+    def _revise(
+        self, context_id: str, newest: PlanRevision | None, plan: Plan, change: str = ""
+    ) -> PlanRevision:
+        if self.factory.journal.store.active_job(context_id):
+            raise Conflict("The plan is being carried out. Stop that first.", code="job_running")
+        if newest is None:
+            revised = PlanRevision(context_id=context_id, plan=plan, by="person")
+        else:
+            revised = newest.next(plan, by="person")
+        revised.change = change or revised.change
+        with self.factory.journal.transaction() as tx:
+            tx.save_plan(revised)
+            tx.append_event(context_id, revised.as_event())
+        return revised
+
+    def executable(
+        self, context_id: str, revision: int, plan_id: str | None = None
+    ) -> PlanRevision:
+        """The plan, if this is its newest revision and nothing else runs in the conversation."""
+        newest = self.newest(context_id, plan_id)
+        _refuse_stale(newest.revision, revision)
+        self.jobs.refuse_if_busy(context_id)
+        return newest
+
+    def execute(self, job: Job, context: Context, max_parallel: int | None = None) -> Job:
+        """The user's approval of the very revision that the job names: execute it.
+
+        Where a run stopped half way the next one goes on; a plan that is done begins anew.
+        """
+        revision = job.plan_revision or 0
+        approved = self.executable(context.id, revision, job.plan_id)
+        if all(step.status in DONE for step in approved.plan.steps):
+            approved.plan = as_proposed(approved.plan)
+        message = Message(
+            context_id=context.id,
+            role="user",
+            content=[TextPart(text=_approval(job))],
+            data=TextData(approved_revision=revision, plan_id=approved.plan_id, by=job.by),
+        )
+        facts = {"plan_id": approved.plan_id, "request": approved.request or approved.plan.goal}
+
+        async def work(started: Job) -> Outcome:
+            return await self._carry_out(context, started, approved, max_parallel)
+
+        return self.jobs.start(job.model_copy(update=facts), message, work)
+
+    async def propose(self, job: Job, plan: Plan) -> Outcome:
+        """What a job does for which no planner is needed: show a plan that there is already."""
+        propose_plan(RunLog(self.factory.journal, job.context_id, job.id, AgentRole.PLANNER), plan)
+        return Outcome()
+
+    async def work_on(self, context: Context, role: AgentRole, job: Job, request: str) -> Outcome:
+        """What a job does that a message of the user began."""
+        return await self.factory.run(
+            context, role, job.id, request, self.factory.budget(job, role)
+        )
+
+    def resume(self, job_id: str, limits: Mapping[str, int | float] | None = None) -> Job:
+        """Go on with an interrupted or stopped job: completed tasks are not repeated.
+
+        What was spent before still counts; `limits` hold from now on in place of the job's.
+        """
+        store = self.factory.journal.store
+        job = store.job(job_id)
+        if job.status not in (JobStatus.INTERRUPTED, JobStatus.FAILED, JobStatus.CANCELLED):
+            raise Conflict(f"The job is {job.status}; only a stopped one can be resumed.")
+        if job.kind is JobKind.GUEST:
+            raise Conflict("These were calls of another agent, which alone can make them again.")
+        if job.kind is JobKind.CHECK:
+            raise Conflict("A check of the notebook begins at its top: check that it runs again.")
+        context, approved = store.context(job.context_id), self._approved(job)
+
+        async def work(resumed: Job) -> Outcome:
+            if approved:
+                return await self._carry_out(context, resumed, approved)
+            return await self.work_on(context, job.role, resumed, job.request)
+
+        usage = job.usage + Usage(limits=dict(limits or {}))
+        return self.jobs.restart(job.model_copy(update={"usage": usage}), work)
+
+    def decide(self, job_id: str, task_id: str, choice: str) -> Job:
+        """Try a failed task again, or skip it: now if its job asks, else by resuming the job."""
+        store = self.factory.journal.store
+        job, task = store.job(job_id), store.task(task_id)
+        if task.job_id != job_id:
+            raise NotFound(f"There is no task '{task_id}' in this job.")
+        for question in store.pending_inquiries(job.context_id, "question"):
+            offered = [option["value"] for option in question.data.get("options", [])]
+            if question.task_id == task_id and choice in offered:
+                self.inquiries.answer(question.id, choice)
+                return self.resume(job_id) if job.status.is_final else store.job(job_id)
+        if not job.status.is_final or task.status in DONE:
+            raise Conflict(f"The task is {task.status}; there is nothing to decide.")
+        if choice == SKIP:
+            self._mark_skipped(job, task)
+        return self.resume(job_id)
+
+    def _mark_skipped(self, job: Job, task: Task) -> None:
+        approved = self._approved(job)
+        if approved is None:
+            raise Conflict("Only a step of a plan can be skipped.")
+        context = self.factory.journal.store.context(job.context_id)
+        self._execution(context, job, approved, None).skip(task)
+
+    def _approved(self, job: Job) -> PlanRevision | None:
+        """The revision that the user approved with this job, which must be the newest still.
+
+        None for a job that executes no plan, whatever plan there is beside it.
+        """
+        if job.kind is not JobKind.PLAN:
+            return None
+        newest = self.newest(job.context_id, job.plan_id)
+        _refuse_stale(newest.revision, job.plan_revision or 0)
+        return newest
+
+    async def _carry_out(
+        self, context: Context, job: Job, revision: PlanRevision, max_parallel: int | None = None
+    ) -> Outcome:
+        execution = self._execution(context, job, revision, max_parallel)
+        self._under_way[job.id] = execution
+        try:
+            return await execution.run_execution_phase()
+        finally:
+            del self._under_way[job.id]
+
+    def move_file(self, old: str, new: str) -> None:
+        """The user has renamed or moved a file: the steps that are under way hear of it."""
+        for execution in self._under_way.values():
+            execution.revision.move_file(old, new)
+
+    def _execution(
+        self, context: Context, job: Job, revision: PlanRevision, max_parallel: int | None
+    ) -> Execution:
+        return Execution(
+            factory=self.factory,
+            pool=self.pool,
+            context=context.model_copy(update={"role": AgentRole.ACTOR}),
+            job=job,
+            revision=revision,
+            max_parallel=max_parallel or self.factory.settings.max_parallel,
+            when_cancelled=lambda: (
+                StepStatus.INTERRUPTED if self.jobs.closing else StepStatus.CANCELLED
+            ),
+        )
+
+    def newest(self, context_id: str, plan_id: str | None = None) -> PlanRevision:
+        """The newest revision of a plan: of the current one, unless named."""
+        newest = self.factory.journal.store.plan(context_id, plan_id=plan_id)
+        if newest is None and plan_id:
+            raise _no_such_plan(plan_id)
+        if newest is None:
+            raise NotFound("This conversation has no plan yet.", code="no_plan")
+        return newest
+
+    def checked(self, raw: dict[str, Any]) -> Plan:
+        """The plan, if it is sound and the actor has the tools; else an error with the place."""
+        try:
+            plan = Plan.model_validate(raw)
+        except ValidationError as error:
+            found = error.errors(include_url=False, include_input=False, include_context=False)
+            problems = [
+                f"{'.'.join(map(str, one['loc']))}: {one['msg']}".removeprefix(": ")
+                for one in found
+            ]
+            message = "; ".join(problems).replace("Value error, ", "")
+            raise InvalidInput(message, code="invalid_plan") from None
+        for problem in self._unknown_tools(plan):
+            raise InvalidInput(problem, code="invalid_plan")
+        return plan
+
+    def _unknown_tools(self, plan: Plan) -> Iterator[str]:
+        usable = {tool.name for tool in self.factory.tools.registry.permitted(AgentRole.ACTOR)}
+        known = (
+            usable | {str(one) for one in Permission} | self.factory.prompts.externals.tool_names()
+        )
+        for index, step in enumerate(plan.steps):
+            for name in step.tools_needed:
+                if name not in known:
+                    yield f"steps[{index}].tools_needed: the actor has no tool '{name}'"
+
+
+def _no_such_plan(plan_id: str) -> NotFound:
+    return NotFound(f"This conversation has no plan '{plan_id}'.", code="no_plan")
+
+
+def _approval(job: Job) -> str:
+    """What stands for the approval among the messages. Only a person's is their own words."""
+    which = f"the plan (revision {job.plan_revision or 0})"
+    if job.by == "person":
+        return f"Execute {which}."
+    cell = f"A cell of {job.notebook}" if job.notebook else "A program"
+    return f"{cell} executes {which}{', under a policy file' if job.by == 'policy' else ''}."
+
+
+def _refuse_stale(newest: int, revision: int) -> None:
+    if newest != revision:
+        raise Conflict(
+            f"The plan has changed: it is at revision {newest}, not {revision}. Look at it again.",
+            code="stale_revision",
+            details={"revision": newest},
+        )

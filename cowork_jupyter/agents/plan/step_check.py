@@ -1,0 +1,150 @@
+"""Whether a step that says it is done has done what was planned.
+
+Held against the log and the workspace, never against the words of the model. Steps that plan
+only to look, or nothing in particular, are done when they say so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ...domain.contexts import Task
+from ...domain.errors import CoworkError, Interrupted
+from ...domain.message_data import ToolResultData
+from ...domain.plan import PlanStep
+from ...domain.replies import StepResult
+from ...domain.roles import Permission
+from ...domain.shortfalls import Shortfall, ShortfallKind
+from ...policy.grant import Grant
+from ...store import Store
+from ...tools.base import Tool
+from ...workspace import Workspace
+
+_LOOKING = frozenset({Permission.READ_FILES})
+_RUNNING = _LOOKING | {Permission.EXECUTE_COMMANDS}
+_PERMISSIONS = frozenset(one.value for one in Permission)
+_NO_SINGLE_FILE = re.compile(r"[*?\[]|^~")
+
+
+@dataclass(frozen=True)
+class StepEnd:
+    """How an attempt at a step ended: what its agent says, and what is lacking all the same."""
+
+    result: StepResult
+    shortfalls: list[Shortfall] = field(default_factory=list)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nobody needs to be asked."""
+        return self.result.status == "done" and not self.shortfalls
+
+    @property
+    def problem(self) -> str:
+        """What is lacking, in a sentence; empty if nothing is."""
+        lacking = " and ".join(one.what for one in self.shortfalls)
+        return f"It says that it is done, but it {lacking}." if lacking else ""
+
+    @property
+    def text(self) -> str:
+        """All of it in words."""
+        return f"{self.problem} It said: {self.result.text}" if self.problem else self.result.text
+
+
+def half_done_tool(task: Task, tools: Mapping[str, Tool], store: Store) -> str | None:
+    """The tool that was cut off in this task, if running it again could do harm."""
+    calls = [one for one in store.tool_messages(task.job_id) if one.task_id == task.id]
+    for message in reversed(calls):
+        result = message.data
+        if not isinstance(result, ToolResultData):
+            break  # those before it are not of the last turn
+        tool = tools.get(result.tool)
+        harmless = tool is not None and tool.idempotent
+        if result.error and result.error.code == Interrupted.code and not harmless:
+            return result.tool
+    return None
+
+
+@dataclass(frozen=True)
+class StepCheck:
+    """Finds what is lacking of one step, by what is stored of its task."""
+
+    step: PlanStep
+    task: Task
+    tools: Mapping[str, Tool]
+    store: Store
+    workspace: Workspace
+
+    def shortfalls(self) -> list[Shortfall]:
+        """What was planned and is not so."""
+        return [*self._nothing_done(), *self._missing_files()]
+
+    def _nothing_done(self) -> Iterator[Shortfall]:
+        planned = [name for name, held in self._named.items() if held - _LOOKING]
+        if planned and not any(map(self._is_work, self._succeeded)) and not self._changes:
+            what = f"did none of its planned work ({', '.join(planned)})"
+            yield Shortfall(kind=ShortfallKind.NOTHING_DONE, what=what)
+
+    def _missing_files(self) -> Iterator[Shortfall]:
+        may_do = frozenset[Permission]().union(*self._named.values())
+        only_looks = may_do == _LOOKING and len(self._named) == len(self.step.tools_needed)
+        if only_looks or Permission.DELETE_FILES in may_do:
+            return
+        for path in filter(self._is_missing, self.step.files):
+            if self._changes.get(_plain(path)) != "removed":
+                what = f"left no {path}"
+                yield Shortfall(kind=ShortfallKind.MISSING_FILE, what=what)
+
+    @cached_property
+    def _named(self) -> dict[str, frozenset[Permission]]:
+        """What the step names and what that may do. Of agents of others nobody can say."""
+        found = ((name, self._may_do(name)) for name in self.step.tools_needed)
+        return {name: held for name, held in found if held is not None}
+
+    def _may_do(self, name: str) -> frozenset[Permission] | None:
+        if name in _PERMISSIONS:
+            return frozenset({Permission(name)})
+        tool = self.tools.get(name)
+        return tool.permissions if tool else None
+
+    @cached_property
+    def _succeeded(self) -> list[str]:
+        """The tools of calls that succeeded, in all attempts."""
+        messages = self.store.newest_messages(self.task.context_id, self.task.id)
+        results = (one.data for one in messages if isinstance(one.data, ToolResultData))
+        return [one.tool for one in results if one.ok]
+
+    @cached_property
+    def _changes(self) -> dict[str, str]:
+        """What became of files, by the checkpoints: also of those that no tool has named."""
+        taken = self.store.task_checkpoints(self.task.context_id, self.task.id)
+        return {
+            _plain(file["path"]): file["change"]
+            for one in taken
+            for file in one.data.get("files", [])
+        }
+
+    def _is_work(self, name: str) -> bool:
+        """Whether a call was one that was planned, or changed a file in another way.
+
+        What a command beyond the plan did, its checkpoint tells.
+        """
+        tool = self.tools.get(name)
+        if tool is None or tool.permissions <= _LOOKING:
+            return False
+        return Grant.of(self.step).names(name, tool.permissions) or not tool.permissions <= _RUNNING
+
+    def _is_missing(self, path: str) -> bool:
+        if _NO_SINGLE_FILE.search(path):
+            return False
+        try:
+            with self.workspace.locate(path) as place:
+                return not place.exists()
+        except CoworkError:  # it leads elsewhere, where we do not look
+            return False
+
+
+def _plain(path: str) -> str:
+    return path.removeprefix("./").strip("/")

@@ -1,0 +1,283 @@
+"""The coordinator's end of a Dask cluster: attempts are sent out, claimed, and come back.
+
+All talk goes the way that Dask's own does, through its scheduler and under its security
+settings, so workers need not be able to reach this process: they publish to a topic, and are
+answered by a function run in their process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Callable, Coroutine
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from typing import Any
+
+from ..._version import __version__
+from ...domain.errors import CoworkError, Unavailable
+from ...domain.identity import new_id
+from ...domain.settings import Settings
+from ...tools.base import ToolResult
+from .worker import Proof, WorkerOrder, grant, perform, sees
+
+Dask = Any
+"""An object of Dask's: most of its methods have no types."""
+
+CONNECT = 10.0
+STOP = 10.0
+"""Seconds that a cancelled call may take to end its command."""
+
+_NOT_INSTALLED = (
+    "Cowork.workers is 'dask', but Dask is not installed here. "
+    "Run: pip install cowork-jupyter[dask]"
+)
+
+
+class Lost(Exception):
+    """The worker is gone, and nobody knows how far it came."""
+
+
+class Attempt:
+    """One call on its way: who claimed it, and what came of it."""
+
+    def __init__(self, order: WorkerOrder, show: Callable[[str], None]) -> None:
+        self.order = order
+        self._show = show
+        self.worker: str | None = None
+        """Who runs it; None as long as nothing has begun."""
+        self.outcome: asyncio.Future[ToolResult] = asyncio.get_running_loop().create_future()
+        self.ended = asyncio.Event()
+
+    def claim(self, worker: str) -> bool:
+        """Whether this worker may run it: the first one that asks, and nobody else.
+
+        That somebody asks again means that Dask runs it again, because the first is gone.
+        """
+        if self.outcome.done() or self.worker is not None:
+            self.lose()
+            return False
+        self.worker = worker
+        return True
+
+    def hear(self, output: str) -> None:
+        """Show what it has written; what cannot be shown must not go on unseen."""
+        try:
+            self._show(output)
+        except CoworkError as error:
+            self.fail(error)
+
+    def fail(self, error: Exception) -> None:
+        """There will be no result, unless there is one already."""
+        if not self.outcome.done():
+            self.outcome.set_exception(error)
+
+    def lose(self) -> None:
+        """Its worker is gone."""
+        self.ended.set()
+        self.fail(Lost())
+
+
+class Cluster:
+    """A connection that is made when first needed. Belongs to one event loop."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._topic = new_id("cowork")
+        self._connecting = asyncio.Lock()
+        self._client: Dask = None
+        self._own: Dask = None
+        self._attempts: dict[str, Attempt] = {}
+        self._proven: set[str] = set()
+        """Workers that have shown that they see the workspace."""
+        self._background: set[asyncio.Task[None]] = set()
+
+    async def check(self) -> None:
+        """Raise `CoworkError` if the cluster cannot be reached or its workers cannot work for us.
+
+        A cluster without any workers is fine: some start them when there is work.
+        """
+        seen = await self._prove(await self.connected())
+        if seen and not self._proven & set(seen):
+            raise self._not_shared(*next(iter(seen.items())))
+
+    async def connected(self) -> Dask:
+        """The client of the cluster; raises `CoworkError` that says why there is none."""
+        async with self._connecting:
+            if self._client is None or self._client.status != "running":
+                await self.aclose()
+                self._client = await self._connect()
+            self._listen(self._client)
+            return self._client
+
+    async def aclose(self) -> None:
+        """Leave the cluster; one that was started here ends."""
+        client, self._client = self._client, None
+        own, self._own = self._own, None
+        self._proven.clear()
+        if client is not None:
+            if client.status == "running":
+                client.unsubscribe_topic("all")  # it would be told of its own leaving
+            await client.close()
+        if own is not None:
+            await own.close()
+
+    async def run(self, attempt: Attempt) -> ToolResult:
+        """Let a worker run this. Raises `Lost`.
+
+        Cancelling ends what runs there, and waits until it has ended.
+        """
+        client = await self.connected()
+        order = attempt.order
+        self._attempts[order.attempt] = attempt
+        future: Dask = client.submit(
+            perform,
+            order,
+            self._topic,
+            key=f"cowork-{order.tool}-{order.attempt}",
+            pure=False,
+        )
+        self._do(_follow(future, attempt))
+        try:
+            return await attempt.outcome
+        except asyncio.CancelledError:
+            future.release()
+            await _until_ended(attempt)
+            raise
+        finally:
+            del self._attempts[order.attempt]
+            future.release()  # which also ends following it
+
+    # Connecting
+
+    async def _connect(self) -> Dask:
+        try:
+            # In a thread: the import takes long enough to be felt.
+            dask = await asyncio.to_thread(importlib.import_module, "distributed")
+        except ImportError as error:
+            raise CoworkError(_NOT_INSTALLED, code="extra_missing") from error
+        address = self._settings.dask_address
+        try:
+            client: Dask = await dask.Client(
+                address or await self._start_cluster(dask),
+                asynchronous=True,
+                set_as_default=False,
+                timeout=CONNECT,
+            )
+        except (OSError, RuntimeError, ValueError) as error:
+            place = f"No Dask scheduler answers at {address}" if address else "Dask did not start"
+            raise Unavailable(f"{place}: {error}") from error
+        return client
+
+    def _listen(self, client: Dask) -> None:
+        """Said before every call: a scheduler that was restarted has forgotten it."""
+        client.subscribe_topic(self._topic, lambda event: self._hear(client, event[1]))
+        client.subscribe_topic("all", lambda event: self._watch(event[1]))
+
+    async def _start_cluster(self, dask: Dask) -> Dask:
+        """Without an address: worker processes on this machine, for as long as we are there."""
+        self._own = await dask.LocalCluster(
+            n_workers=self._settings.max_parallel,
+            threads_per_worker=1,
+            dashboard_address="127.0.0.1:0",
+            asynchronous=True,
+        )
+        return self._own
+
+    async def _prove(self, client: Dask, workers: list[str] | None = None) -> dict[str, Any]:
+        """Let workers look for a file that is there for this moment only."""
+        proof = Proof.in_folder(self._settings.workspace)
+        try:
+            await asyncio.to_thread(proof.write)
+            seen: dict[str, Any] = await client.run(sees, proof, workers=workers, on_error="return")
+        except OSError as error:
+            raise Unavailable(
+                f"Nobody can see whether workers share the workspace: {error}"
+            ) from error
+        finally:
+            await asyncio.to_thread(proof.remove)
+        self._proven |= {worker for worker, answer in seen.items() if answer is True}
+        return seen
+
+    def _not_shared(self, worker: str, answer: Any) -> CoworkError:
+        if isinstance(answer, Exception):
+            return CoworkError(
+                f"The Dask worker {worker} cannot run Cowork's tools ({answer}). Install the "
+                f"same cowork-jupyter there, version {__version__}.",
+                code="worker_unfit",
+            )
+        return CoworkError(
+            f"The Dask worker {worker} does not see the workspace {self._settings.workspace}. "
+            "All workers need the same folder under the same path.",
+            code="workspace_not_shared",
+        )
+
+    # What comes from the cluster
+
+    def _watch(self, event: dict[str, Any]) -> None:
+        """What happens to the cluster itself."""
+        if event.get("action") != "remove-worker":
+            return
+        self._proven.discard(event["worker"])
+        for attempt in self._attempts.values():
+            if attempt.worker == event["worker"]:
+                attempt.lose()
+
+    def _hear(self, client: Dask, message: dict[str, Any]) -> None:
+        """What our calls tell from their workers."""
+        attempt = self._attempts.get(message["attempt"])
+        if message["kind"] == "claim":
+            granted = attempt if attempt and attempt.claim(message["worker"]) else None
+            self._do(self._answer(client, message, granted))
+        elif attempt is not None and attempt.worker == message["worker"]:
+            if message["kind"] == "ended":
+                attempt.ended.set()
+            elif not attempt.outcome.done():
+                attempt.hear(message["text"])
+
+    async def _answer(self, client: Dask, message: dict[str, Any], attempt: Attempt | None) -> None:
+        """Tell a worker whether to begin; it must see the workspace if it is to."""
+        worker, claim = message["worker"], message["claim"]
+        try:
+            async with asyncio.timeout(CONNECT):
+                if attempt and worker not in self._proven:
+                    seen = await self._prove(client, [worker])
+                    if seen.get(worker) is not True:
+                        attempt.fail(self._not_shared(worker, seen.get(worker)))
+                granted = attempt is not None and not attempt.outcome.done()
+                await client.run(grant, claim, granted, workers=[worker])
+        except Exception:  # whatever keeps us from telling it, it is out of reach
+            if attempt:
+                attempt.lose()
+
+    def _do(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._background.add(task)  # or it could be thrown away before it has ended
+        task.add_done_callback(self._background.discard)
+
+
+async def _follow(future: Dask, attempt: Attempt) -> None:
+    """Bring home what the call gave back."""
+    try:
+        answer = await future.result()
+    except CancelledError:  # the scheduler has forgotten it, or was told to
+        attempt.fail(Lost())
+        return
+    except Exception as error:  # a worker that died too often, or one that cannot run it at all
+        begun = attempt.worker is not None
+        attempt.fail(Lost() if begun else Unavailable(f"The cluster did not run it: {error}"))
+        return
+    if isinstance(answer, ToolResult):
+        if not attempt.outcome.done():
+            attempt.outcome.set_result(answer)
+    elif isinstance(answer, CoworkError):
+        attempt.fail(answer)
+    else:
+        attempt.lose()
+
+
+async def _until_ended(attempt: Attempt) -> None:
+    if attempt.worker is not None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STOP):
+                await attempt.ended.wait()

@@ -1,0 +1,55 @@
+"""Where the work of a plan's tasks is done: here, or on the workers of a cluster.
+
+The head of a task stays with the coordinator: it talks to the model, asks the user, decides
+and writes down. Its tools may be at a worker: those that touch the workspace run there. So what
+runs commands is never what decides about them, no key leaves the server, a task that waits
+for an answer holds no worker, and a worker that dies takes nothing of the task with it but
+the one call that it was running.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ...domain.settings import Settings
+from ...tools.registry import ToolRegistry
+from ..log import RunLog
+
+
+class WorkerPool(Protocol):
+    """Where tasks find somebody to run their tools."""
+
+    async def prepare(self) -> None:
+        """Make sure that work can be done; raises `CoworkError` that says why it cannot."""
+
+    def tools(self, registry: ToolRegistry, log: RunLog) -> ToolRegistry:
+        """The same tools for one task, run by the workers of this pool.
+
+        A call that was cut off is repeated if that can do no harm; else it raises `Interrupted`.
+        """
+
+    async def aclose(self) -> None:
+        """Let go of the workers."""
+
+
+class AsyncioPool:
+    """Everything happens in this process, side by side in its event loop."""
+
+    async def prepare(self) -> None:
+        """Nothing to prepare."""
+
+    def tools(self, registry: ToolRegistry, log: RunLog) -> ToolRegistry:  # noqa: ARG002
+        """The tools as they are."""
+        return registry
+
+    async def aclose(self) -> None:
+        """Nothing to let go of."""
+
+
+def pool_for(settings: Settings) -> WorkerPool:
+    """The pool that was configured. Dask itself is imported when the first plan is run."""
+    if settings.workers == "dask":
+        from .dask import DaskPool
+
+        return DaskPool(settings)
+    return AsyncioPool()

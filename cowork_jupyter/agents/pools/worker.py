@@ -1,0 +1,190 @@
+"""What runs in a worker of the cluster: one tool call, once the coordinator said go.
+
+Dask runs a task again, unasked, when its worker dies. So every run first claims its attempt,
+and does nothing until the coordinator has granted that, which it does once. The worker sends
+events through its scheduler; the coordinator answers by running `grant` in this process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+from ...domain.errors import CoworkError, Forbidden
+from ...domain.identity import new_id
+from ...domain.roles import Permission
+from ...domain.settings import Settings
+from ...tools.base import ToolContext, ToolResult
+from ...tools.registry import default_tools
+from ...workspace.sandbox.sandbox import Sandbox
+from ..run.tool_runner import MAX_SHOWN_OUTPUT
+
+LOOK = 0.05
+"""Seconds between two looks whether anybody still wants this."""
+FLUSH = 0.1
+"""Seconds for which output is collected before it is sent."""
+
+Send = Callable[[dict[str, Any]], None]
+
+
+@dataclass(frozen=True)
+class WorkerOrder:
+    """One attempt at one call. It carries no secrets: the model is none of a worker's business."""
+
+    attempt: str
+    tool: str
+    parameters: dict[str, Any]
+    context: ToolContext
+    """As the call was cleared; what belongs to one process is put in by the worker."""
+    settings: Settings
+    """Without the key to the model."""
+    confined: bool
+    """Whether a command may run only in a sandbox: who let it run has counted on that."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Something that only who sees the same workspace can know."""
+
+    path: Path
+    token: str
+
+    @classmethod
+    def in_folder(cls, folder: Path) -> Self:
+        """A new one, not written yet."""
+        return cls(folder / f".{new_id('cowork')}", secrets.token_hex())
+
+    def write(self) -> None:
+        """Make it known to those who see the folder."""
+        self.path.write_text(self.token)
+
+    def remove(self) -> None:
+        self.path.unlink(missing_ok=True)
+
+
+def sees(proof: Proof) -> bool:
+    """Whether this process sees the workspace that the proof was written to."""
+    with suppress(OSError):
+        return proof.path.read_text() == proof.token
+    return False
+
+
+_here = threading.local()
+"""The sandboxes of one thread: to find out what a machine can do takes a moment."""
+
+_claims: dict[str, Future[bool]] = {}
+"""Runs in this process that wait for their go."""
+
+
+def grant(claim: str, granted: bool) -> None:
+    """The coordinator's answer to a claim, given in this process."""
+    waiting = _claims.get(claim)
+    if waiting is not None and not waiting.done():
+        waiting.set_result(granted)
+
+
+def perform(order: WorkerOrder, topic: str) -> ToolResult | CoworkError | None:
+    """The task that Dask runs. None if it was not to be run, or not to its end."""
+    from distributed import Status, get_worker
+
+    worker = get_worker()
+    key = worker.get_current_task()
+
+    def send(message: dict[str, Any]) -> None:
+        told = {"attempt": order.attempt, "worker": worker.address, **message}
+        worker.log_event(topic, told)
+
+    def wanted() -> bool:
+        # Cancelled by the user, or because the coordinator is gone: Dask tells its worker.
+        task = worker.state.tasks.get(key)
+        open_ = worker.status not in (Status.closing, Status.closed, Status.failed)
+        return open_ and task is not None and task.state in ("executing", "long-running")
+
+    try:
+        return asyncio.run(_while(wanted, _perform(order, send)))
+    finally:
+        send({"kind": "ended"})
+
+
+async def _while(
+    wanted: Callable[[], bool], work: Coroutine[Any, Any, ToolResult | CoworkError | None]
+) -> ToolResult | CoworkError | None:
+    """Do the work, but stop it when nobody wants it any more."""
+    doing = asyncio.create_task(work)
+    stopped = False
+    while not doing.done():
+        if not stopped and not wanted():
+            stopped = doing.cancel()  # once: it may take a moment to clear up
+        await asyncio.wait([doing], timeout=LOOK)
+    return None if doing.cancelled() else doing.result()
+
+
+async def _perform(order: WorkerOrder, send: Send) -> ToolResult | CoworkError | None:
+    if not await _granted(send):
+        return None
+    output = _Output(send)
+    try:
+        context = replace(order.context, output=output.add, sandbox=_sandbox_for(order))
+        return await default_tools().call(order.tool, order.parameters, context)
+    except CoworkError as error:
+        return error  # returned, because Dask writes what is raised into its log, with all inputs
+    finally:
+        output.flush()
+
+
+def _sandbox_for(order: WorkerOrder) -> Sandbox:
+    """What confines commands on this machine; that may be less than on the coordinator's."""
+    made: dict[str, Sandbox] = _here.__dict__
+    settings = order.settings
+    sandbox = made.setdefault(repr(settings), Sandbox(settings))
+    runs_commands = Permission.EXECUTE_COMMANDS in default_tools()[order.tool].permissions
+    if runs_commands and order.confined and sandbox.kind == "none":
+        raise Forbidden(
+            "Commands run confined, and this worker has nothing to confine them with; so it "
+            "was not run.",
+            code="sandbox_missing",
+        )
+    return sandbox
+
+
+async def _granted(send: Send) -> bool:
+    claim = new_id("claim")
+    answer = _claims[claim] = Future()
+    try:
+        send({"kind": "claim", "claim": claim})
+        return await asyncio.wrap_future(answer)
+    finally:
+        del _claims[claim]
+
+
+class _Output:
+    """Output on its way to the coordinator: a few pieces a second, and no more than is shown."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._room = MAX_SHOWN_OUTPUT
+        self._pieces: list[str] = []
+        self._loop = asyncio.get_running_loop()
+
+    def add(self, text: str) -> None:
+        """Take the next piece."""
+        text = text[: self._room]
+        self._room -= len(text)
+        if not text:
+            return
+        if not self._pieces:
+            self._loop.call_later(FLUSH, self.flush)
+        self._pieces.append(text)
+
+    def flush(self) -> None:
+        """Send what there is."""
+        pieces, self._pieces = self._pieces, []
+        if pieces:
+            self._send({"kind": "output", "text": "".join(pieces)})

@@ -1,0 +1,147 @@
+"""What one job may use in all: one account, shared by all of its tasks, wherever they run."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from ...domain.contexts import Job, Usage
+from ...domain.events import UsageCharged
+from ...domain.notices import Notice
+from ...domain.settings import JOB_LIMITS, RUN_LIMITS, Settings
+from ..ask.user import User
+from ..log import RunLog
+from .limits import GO_ON, about_going_on
+
+_MILLION = 1_000_000
+_UNITS = dict(zip(JOB_LIMITS, ("model turns", "seconds", "tokens", ""), strict=True))
+"""Of each limit; that of money is the configured currency."""
+
+
+class Budget(Protocol):
+    """What a run asks of the account of its job, be that here or on another machine."""
+
+    @property
+    def settings(self) -> Settings:
+        """The settings, with the limits that hold in this job."""
+
+    async def admit(self, worked: float = 0.0) -> str:
+        """Wait for leave to ask the model once more: empty, or why there is none.
+
+        `worked` are the seconds since the run last told of any.
+        """
+
+    async def spend(self, spent: Usage, model: str = "", task_id: str | None = None) -> None:
+        """Put on the account what a turn has used."""
+
+
+@dataclass(frozen=True)
+class _Reached:
+    """A limit that is used up."""
+
+    name: str
+    size: float
+    unit: str
+
+    def __str__(self) -> str:
+        return f"The job's limit of {self.size:,.10g} {self.unit} ({self.name}) is reached."
+
+
+class JobBudget:
+    """The account itself, held by whoever runs the job.
+
+    All of it is stored with the job, so a job that is resumed goes on counting. Limits are
+    looked at between turns: what is under way when one is reached is not cut off.
+    """
+
+    def __init__(self, job: Job, settings: Settings, log: RunLog, user: User) -> None:
+        self._spent = job.usage
+        self._configured = settings
+        self._log = log
+        self._user = user
+        self._asking = asyncio.Lock()
+        self._unpriced: set[str] = set()
+        self.refusal = ""
+        """Set once the user, or nobody being there, has ended the job at a limit."""
+
+    @property
+    def settings(self) -> Settings:
+        """The settings, with the limits that hold in this job."""
+        known = (*RUN_LIMITS, *JOB_LIMITS)
+        own = {name: size for name, size in self._spent.limits.items() if name in known}
+        return replace(self._configured, **own)  # type: ignore[arg-type]
+
+    async def admit(self, worked: float = 0.0) -> str:
+        """Wait for leave to ask the model once more: empty, or why there is none.
+
+        Of all tasks that come to a limit, one asks the user; the others wait for the answer.
+        """
+        self._spent += Usage(seconds=worked)
+        if self.refusal or self._reached():
+            async with self._asking:
+                while not self.refusal and (limit := self._reached()):
+                    await self._ask(limit)
+        return self.refusal
+
+    async def spend(self, spent: Usage, model: str = "", task_id: str | None = None) -> None:
+        """Put on the account what a turn has used."""
+        charged = self._priced(spent, model).model_copy(update={"model": model})
+        self._spent += charged
+        log = replace(self._log, task_id=task_id)
+        with log.journal.transaction() as tx:
+            tx.save_usage(log.job_id, self._spent)
+            if charged.total_tokens:
+                log.append(tx, UsageCharged(**charged.model_dump(exclude={"limits"})))
+
+    def _priced(self, spent: Usage, model: str) -> Usage:
+        price = self._configured.prices.get(model)
+        if price is None:
+            if spent.total_tokens and self.settings.max_cost:
+                self._say_unpriced(model)
+            return spent
+        cost = spent.prompt_tokens * price.input + spent.completion_tokens * price.output
+        known = {"cost": round(cost / _MILLION, 9), "currency": self._configured.currency}
+        return spent.model_copy(update=known)
+
+    def _say_unpriced(self, model: str) -> None:
+        """A limit that cannot be kept is worse than none, if nobody knows."""
+        if model not in self._unpriced:
+            self._unpriced.add(model)
+            message = f"There is no price for '{model}' (prices), so max_cost does not limit it."
+            self._log.event(Notice(code="no_price", message=message))
+
+    def _reached(self) -> _Reached | None:
+        """The first limit that is used up, if any."""
+        settings = self.settings
+        for name, unit in _UNITS.items():
+            size = getattr(settings, name)
+            if 0 < size <= self._so_far(name):
+                return _Reached(name, size, unit or settings.currency)
+        return None
+
+    def _so_far(self, name: str) -> float:
+        spent = self._spent
+        amounts: dict[str, float] = {
+            "max_job_iterations": spent.turns,
+            "max_job_seconds": spent.seconds,
+            "max_job_tokens": spent.total_tokens,
+            "max_cost": spent.cost or 0.0,
+        }
+        return amounts[name]
+
+    async def _ask(self, limit: _Reached) -> None:
+        question = about_going_on(str(limit))
+        answer = await self._user.ask(question, self._log)
+        if answer == GO_ON:
+            self._extend(limit)
+        else:
+            self.refusal = str(limit)
+
+    def _extend(self, limit: _Reached) -> None:
+        """The whole amount again, from what is spent by now."""
+        amount = getattr(self._configured, limit.name) or limit.size
+        limits = {**self._spent.limits, limit.name: round(self._so_far(limit.name) + amount, 6)}
+        self._spent = self._spent.model_copy(update={"limits": limits})
+        with self._log.journal.transaction() as tx:
+            tx.save_usage(self._log.job_id, self._spent)

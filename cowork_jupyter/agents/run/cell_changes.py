@@ -1,0 +1,35 @@
+"""Writes down which cells agents have changed, and what the user decides about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ...bus import Journal
+from ...domain.cell_changes import CellChange, CellDecision, CellEdit
+from ...domain.events import CellChanged
+from ...store import Transaction
+from ..log import RunLog
+
+
+def record_edit(tx: Transaction, log: RunLog, edit: CellEdit) -> None:
+    """Store what a call has done to a cell, together with what the cell has seen before."""
+    new = CellChange(**edit.model_dump(), context_id=log.context_id, job_id=log.job_id)
+    pending = tx.pending_cell_changes(edit.notebook)
+    known = next((one for one in pending if one.cell_id == edit.cell_id), None)
+    _save(tx, known.followed_by(new) if known else [new])
+
+
+def decide(journal: Journal, ids: Sequence[str], decision: CellDecision) -> list[CellChange]:
+    """Store the user's decision; what was decided before stays as it was."""
+    with journal.transaction() as tx:
+        found = [tx.cell_change(one) for one in dict.fromkeys(ids)]
+        decided = [one.decided(decision) for one in found if one.decision is None]
+        _save(tx, decided)
+        return [tx.cell_change(one.id) for one in found]
+
+
+def _save(tx: Transaction, changes: Iterable[CellChange]) -> None:
+    for one in changes:
+        tx.save_cell_change(one)
+        told = CellChanged(notebook=one.notebook, cell_id=one.cell_id, decision=one.decision)
+        tx.append_event(one.context_id, told, one.job_id)

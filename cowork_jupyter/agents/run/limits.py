@@ -1,0 +1,92 @@
+"""How much one run may use."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from ...domain.replies import Option, Question
+from ...domain.settings import Settings
+
+GO_ON, STOP = "go_on", "stop"
+
+
+class LimitReached(Exception):
+    """A limit was hit; its words name it."""
+
+
+def about_going_on(why: str) -> Question:
+    """Something is used up; the user decides whether there is more of it."""
+    return Question(
+        question=f"{why} Go on?",
+        severity="major",
+        options=[Option(label="Go on", value=GO_ON), Option(label="Stop", value=STOP)],
+        default=STOP,
+    )
+
+
+class RunLimits:
+    """Counts model turns, seconds and tokens of one message or task.
+
+    Time that the run spends waiting for the user, or for work that is counted elsewhere,
+    does not count.
+    """
+
+    def __init__(self, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._began = clock()
+        self._waits = 0
+        self._wait_began = 0.0
+        self._told = 0.0
+        self.extend()
+
+    def extend(self) -> None:
+        """Start to count anew: at first, and when the user said to go on."""
+        self.turns = 0
+        self.tokens = 0
+        self._counted_from = self._worked
+
+    @property
+    def _worked(self) -> float:
+        """Seconds from the beginning of the run to now, waits left out."""
+        return (self._wait_began if self._waits else self._clock()) - self._began
+
+    @property
+    def seconds(self) -> float:
+        return self._worked - self._counted_from
+
+    def lap(self) -> float:
+        """Seconds of work since this was asked last, for the job's account."""
+        news = round(self._worked - self._told, 3)
+        self._told += news
+        return news
+
+    def check(self) -> None:
+        """Raise `LimitReached` if another turn would be too much."""
+        settings = self._settings
+        if self.turns >= settings.max_iterations:
+            raise LimitReached(f"{settings.max_iterations} model turns (max_iterations)")
+        self.check_seconds()
+        if 0 < settings.max_tokens <= self.tokens:
+            raise LimitReached(f"{settings.max_tokens} tokens (max_tokens)")
+
+    def check_seconds(self) -> None:
+        """The same in the middle of a turn: a model can write for ever."""
+        limit = self._settings.max_seconds
+        if self.seconds >= limit:
+            raise LimitReached(f"{limit:g} seconds (max_seconds)")
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Leave the time spent inside out of the account. Waits may overlap."""
+        if not self._waits:
+            self._wait_began = self._clock()
+        self._waits += 1
+        try:
+            yield
+        finally:
+            self._waits -= 1
+            if not self._waits:
+                self._began += self._clock() - self._wait_began

@@ -1,0 +1,202 @@
+"""The loop: ask the model, parse, check, run, record, again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ...domain.contexts import JobStatus, Usage
+from ...domain.message_data import ReviewData
+from ...domain.plan import Plan
+from ...domain.replies import Question, Review, StepResult, ToolCalls
+from ...llm.reply import Reply
+from ...store import Asker
+from ..ask.user import User
+from ..log import RunLog
+from .budget import Budget
+from .delivery import deliver_plan
+from .guard import CircleGuard
+from .limits import GO_ON, LimitReached, RunLimits, about_going_on
+from .model_session import ModelSession
+from .steering import read_queued
+from .tool_runner import Handled, ToolRunner
+
+MAX_STRIKES = 3
+"""Unusable replies in a row that end the run."""
+
+_EMPTY = "The reply was empty."
+_REPAIR = "Your last reply could not be used. {problem} Reply again, in one of the formats above."
+_NUDGE = (
+    "You are going in circles: {circle}. Look at the results you already have and take another "
+    "way, or say in plain text what keeps you from going on."
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended."""
+
+    status: JobStatus = JobStatus.COMPLETED
+    error: str | None = None
+    text: str = ""
+    """The last words, if any."""
+    result: StepResult | None = None
+    """What the agent itself says about how its work ended, if it did."""
+
+    @classmethod
+    def of(cls, result: StepResult) -> Outcome:
+        """As the agent says that its work ended."""
+        if result.status == "failed":
+            return cls(JobStatus.FAILED, result.text, result=result)
+        return cls(text=result.text, result=result)
+
+
+@dataclass
+class AgentLoop:
+    """One run of an agent, until it has delivered, given up, or is cancelled."""
+
+    log: RunLog
+    session: ModelSession
+    runner: ToolRunner
+    user: User
+    limits: RunLimits
+    budget: Budget
+    _guard: CircleGuard = field(default_factory=CircleGuard)
+    _strikes: int = 0
+    _nudged: bool = False
+
+    async def run(self) -> Outcome:
+        """Take turns until one of them is the last."""
+        try:
+            outcome = await self._take_up()
+            while outcome is None:
+                try:
+                    outcome = await self._turn()
+                except LimitReached as limit:
+                    outcome = await self._go_on(f"The limit of {limit} is reached.")
+            return outcome
+        finally:
+            await self.budget.spend(Usage(seconds=self.limits.lap()))
+
+    async def _take_up(self) -> Outcome | None:
+        """An earlier run may have ended while it waited for the user: first comes their answer."""
+        if question := self.user.left_open("model", self.log):
+            await self._answer_to(question, "model")
+        if question := self.user.left_open("limits", self.log):
+            return await self._may_go_on(question, "You stopped the agent at a limit.")
+        return None
+
+    async def _turn(self) -> Outcome | None:
+        with self.limits.waiting():
+            refusal = await self.budget.admit(self.limits.lap())
+        if refusal:
+            return Outcome(JobStatus.FAILED, refusal)
+        self.limits.check()
+        read_queued(self.log)
+        reply = await self.session.ask()
+        match reply.structured:
+            case ToolCalls() as calls:
+                return await self._act(reply, calls)
+            case Question() as question:
+                return await self._ask(reply, question)
+            case Plan() | Review() as delivery:
+                return await self._deliver(reply, delivery)
+            case StepResult() as result:
+                return self._end(reply, result)
+        if reply.problem or reply.is_empty:
+            return await self._strike(reply, reply.problem or _EMPTY)
+        self._say(reply)
+        return Outcome(text=reply.text)
+
+    async def _act(self, reply: Reply, calls: ToolCalls) -> Outcome | None:
+        self._say(reply)
+        handled = await self.runner.run(calls.tools)
+        misused = [one for one in handled if one.misused]
+        self._strikes = self._strikes + 1 if len(misused) == len(handled) else 0
+        if self._strikes >= MAX_STRIKES:
+            return self._give_up(str(misused[-1].error))
+        if calls.terminate or any(call.terminate for call in calls.tools):
+            return self._terminated(reply, handled)
+        circle = self._guard.observe(calls.tools)
+        return await self._leave_circle(circle) if circle else None
+
+    def _terminated(self, reply: Reply, handled: list[Handled]) -> Outcome:
+        """The model's last act. A task in which nothing came of that has not succeeded."""
+        errors = [one.error for one in handled if one.error]
+        if self.log.task_id and len(errors) == len(handled):
+            return Outcome(JobStatus.FAILED, str(errors[-1]), reply.text)
+        return Outcome(text=reply.text)
+
+    async def _ask(self, reply: Reply, question: Question) -> Outcome | None:
+        self._say(reply)
+        self._strikes = 0
+        if await self._answer_to(question, "model") is None:
+            return Outcome(JobStatus.FAILED, f"Nobody could answer: {question.question}")
+        return None
+
+    async def _answer_to(self, question: Question, asker: Asker) -> str | None:
+        """Ask the user; the model reads the answer as their next words."""
+        with self.limits.waiting():
+            return await self.user.ask(question, self.log, asker)
+
+    async def _deliver(self, reply: Reply, delivery: Plan | Review) -> Outcome | None:
+        kind = delivery.type
+        if kind not in self.log.role.spec.formats:
+            return await self._strike(reply, f"The {self.log.role} role does not deliver a {kind}.")
+        self._say(reply)
+        if isinstance(delivery, Plan):
+            known = self.runner.files_known(delivery)
+            deliver_plan(self.log, delivery, self.runner.tools.registry, known)
+        else:
+            self.log.say("assistant", "", ReviewData(**dict(delivery)))
+        return Outcome(text=reply.text)
+
+    def _end(self, reply: Reply, result: StepResult) -> Outcome:
+        """The agent says itself how it ended; whoever gave it a task writes that down.
+
+        What the user asked for and did not get, or not all of it, is not completed.
+        """
+        self._say(reply)
+        if self.log.task_id:
+            return Outcome.of(result)
+        if result.status != "done":
+            return Outcome(JobStatus.FAILED, result.text, result=result)
+        self.log.say("assistant", result.text)
+        return Outcome.of(result)
+
+    async def _strike(self, reply: Reply, problem: str) -> Outcome | None:
+        """Keep what the model wrote, and tell it what was wrong with it."""
+        self._strikes += 1
+        self.log.say("assistant", reply.raw, reply.beside_text(problem))
+        if self._strikes >= MAX_STRIKES:
+            return self._give_up(problem)
+        self.log.say("system", _REPAIR.format(problem=problem))
+        circle = self._guard.observe(())
+        return await self._leave_circle(circle) if circle else None
+
+    def _give_up(self, problem: str) -> Outcome:
+        error = f"The model gave {MAX_STRIKES} unusable replies in a row. The last: {problem}"
+        return Outcome(JobStatus.FAILED, error)
+
+    async def _leave_circle(self, circle: str) -> Outcome | None:
+        """Nudge the model once; if that does not help, let the user decide."""
+        if not self._nudged:
+            self._nudged = True
+            self.log.say("system", _NUDGE.format(circle=circle))
+            return None
+        return await self._go_on(f"The agent is going in circles: {circle}.")
+
+    async def _go_on(self, why: str) -> Outcome | None:
+        """Let the user say whether to go on; headless, this is the end."""
+        return await self._may_go_on(about_going_on(why), why)
+
+    async def _may_go_on(self, question: Question, why: str) -> Outcome | None:
+        if await self._answer_to(question, "limits") != GO_ON:
+            return Outcome(JobStatus.FAILED, why)
+        self.limits.extend()
+        self._nudged = False
+        return None
+
+    def _say(self, reply: Reply) -> None:
+        """Store the words around what the model does, and its thoughts with them."""
+        if reply.text or reply.reasoning:
+            self.log.say("assistant", reply.text, reply.beside_text())

@@ -1,0 +1,296 @@
+"""One question to the model: the history that fits, the answer as it streams."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterator
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from ...domain.connection import BUILT_IN
+from ...domain.contexts import Usage
+from ...domain.errors import CoworkError
+from ...domain.events import ReasoningStreamed, TextStreamed
+from ...domain.messages import Message, MessageType
+from ...domain.notices import Notice, Restart
+from ...domain.roles import AgentRole
+from ...llm.chunks import Conversation, ModelRequest, Restarted
+from ...llm.client import LanguageModel
+from ...llm.conversation import to_api_messages, to_native_messages
+from ...llm.failures import ContextOverflow, ModelError
+from ...llm.frames import Frame, spelled
+from ...llm.history import IMAGE_TOKENS, cost_of, optimize_history_by_tokens
+from ...llm.reader import ReplyReader
+from ...llm.reply import Delta, Reply, TextDelta
+from ...llm.tokens import TokenCounter
+from ...llm.vision import MAX_SENT, VisionSupport, with_pictures
+from ...policy.visible import spell_hidden
+from ...store import PlanRevision
+from ..log import RunLog
+from .budget import Budget
+from .limits import LimitReached, RunLimits
+from .plan_text import standing_of, text_of
+
+HISTORY_TOKENS = 24_000
+"""What of the conversation is sent, unless the model turns out to read less."""
+
+_NOTE_SHARE = 4
+"""The note about the notebook takes at most one part in this many of what is sent."""
+
+_LESSONS = (1, 2, 4, 8, 16, 32)
+"""Turns after which the counter compares: what it can learn, it has learnt soon."""
+
+
+@dataclass
+class ModelSession:
+    """Asks the model on behalf of one run."""
+
+    model: LanguageModel
+    log: RunLog
+    limits: RunLimits
+    budget: Budget
+    system: str
+    """The system prompt."""
+    frame: Frame
+    """Stands around what others wrote; the prompt explains it."""
+    model_name: str = ""
+    arguments: dict[str, Any] = field(default_factory=dict)
+    """What the tool protocol adds to each request."""
+    tools: frozenset[str] = frozenset()
+    """The tools that the prompt describes."""
+    counter: TokenCounter = field(default_factory=TokenCounter)
+    vision: VisionSupport = field(default_factory=VisionSupport)
+    note: str = ""
+    """What is told beside the user's request: where they are in their notebook."""
+    history_tokens: int = HISTORY_TOKENS
+    is_step: bool = False
+    """Whether it works on a step of an approved plan: then its assignment says what is wanted."""
+
+    def __post_init__(self) -> None:
+        self._past = _Past(self.log)
+        self._aside = self.log.message("system", self.frame.around(spell_hidden(self.note)))
+        self._unshown: list[Delta] = []
+        self._failure: CoworkError | None = None
+
+    async def ask(self) -> Reply:
+        """Ask once; a conversation too long for the model is shortened and sent once more."""
+        try:
+            return await self._ask()
+        except ContextOverflow as error:
+            sent = sum(cost_of(message, self.counter) for message in self._history())
+            self.history_tokens = min(self.history_tokens, sent) // 2
+            said = f"{error.message} Sending less of the past."
+            self.log.event(Notice(code="context_overflow", message=said))
+            return await self._ask()
+        except ModelError as error:
+            name = self._name
+            if not self._shows_pictures() or not self.vision.is_lost(name, error):
+                raise
+            said = f"{error.message} Trying without pictures, which {name} gets no more."
+            self.log.event(Notice(code="no_pictures", message=said))
+            return await self._ask()
+
+    @property
+    def _name(self) -> str:
+        return self.model_name or self.model.name
+
+    def _shows_pictures(self) -> bool:
+        return any(message.pictures for message in self._history())
+
+    async def _ask(self) -> Reply:
+        request = self._request()
+        messages = request.messages
+        reader = ReplyReader()
+        self.limits.turns += 1
+        try:
+            async with aclosing(self.model.stream(request)) as chunks:
+                async for chunk in chunks:
+                    if not reader.finish_reason:
+                        self.limits.check_seconds()
+                    if isinstance(chunk, Restarted):
+                        self._say_restarted(chunk)
+                    self._show(reader.feed(chunk))
+            self._show(reader.finish())
+        except LimitReached as limit:
+            self._flush()
+            cut = reader.reply
+            self.log.say("assistant", cut.raw, cut.beside_text(f"cut off at {limit}"))
+            raise
+        finally:
+            self._flush()
+            await self._account(reader, messages)
+        return reader.reply
+
+    def _request(self) -> ModelRequest:
+        history = self._history()
+        native = "tools" in self.arguments
+        return ModelRequest(
+            to_api_messages(self.system, history, self.frame),
+            self.model_name,
+            self.arguments,
+            self._conversation,
+            to_native_messages(self.system, history, self.frame) if native else None,
+        )
+
+    def _conversation(self) -> Conversation:
+        log, store = self.log, self.log.journal.store
+        revision = self._plan()
+        messages = [one for one in store.job_messages(log.job_id) if one.task_id == log.task_id]
+        plan = revision.plan if revision else None
+        return Conversation(log.role, self.tools, log.notebook, plan, messages)
+
+    def _history(self) -> list[Message]:
+        """The plan and what fits of the past; last comes what changes from turn to turn."""
+        revision, goal = self._plan(), self._goal()
+        progress = standing_of(revision.plan) if revision else ""
+        standing = [self.log.message("system", progress)] if progress else []
+        pictures = MAX_SENT if self.vision.sees(self._name) else 0
+        aside = cost_of(self._aside, self.counter)
+        # A model that reads little should rather read what was said.
+        is_told = bool(self.note) and aside * _NOTE_SHARE <= self.history_tokens
+        beside = sum(cost_of(one, self.counter) for one in standing) + (aside if is_told else 0)
+        history = optimize_history_by_tokens(
+            with_pictures(self._past.newest_first(), pictures),
+            self.history_tokens - beside,
+            self.counter,
+            goal=goal,
+            plan=text_of(revision.plan) if revision else None,
+        )
+        told = self._with_note(history, goal) if is_told else history
+        return [*told, *standing]
+
+    def _goal(self) -> Message | None:
+        """What is wanted, which is never left out."""
+        store, log = self.log.journal.store, self.log
+        if self.is_step and log.task_id:
+            return store.assignment(log.task_id)
+        return store.goal(log.context_id, log.job_id)
+
+    def _plan(self) -> PlanRevision | None:
+        """The plan the job is about. A planner with a new goal has none: it is to make one."""
+        store = self.log.journal.store
+        plan_id = store.plan_id_of(self.log.job_id)
+        if plan_id is None and self.log.role is AgentRole.PLANNER:
+            return None
+        return store.plan(self.log.context_id, plan_id=plan_id)
+
+    def _with_note(self, history: list[Message], goal: Message | None) -> list[Message]:
+        """The note goes with the request that it was made for, where it stays in all turns."""
+        ids = [message.id for message in history]
+        place = ids.index(goal.id) + 1 if goal and goal.id in ids else 0
+        return [*history[:place], self._aside, *history[place:]]
+
+    def _show(self, deltas: list[Delta]) -> None:
+        """Show soon: what arrived in one piece from the network becomes one event."""
+        if self._failure:
+            raise self._failure
+        if deltas and not self._unshown:
+            asyncio.get_running_loop().call_soon(self._flush_soon)
+        self._unshown += deltas
+
+    def _flush_soon(self) -> None:
+        """Nobody catches what the event loop's callbacks raise, so the next piece raises it."""
+        try:
+            self._flush()
+        except CoworkError as error:
+            self._failure = error
+
+    def _flush(self) -> None:
+        unshown, self._unshown = self._unshown, []
+        for kind, group in groupby(unshown, key=type):
+            text = "".join(delta.text for delta in group)
+            streamed = TextStreamed if kind is TextDelta else ReasoningStreamed
+            self.log.event(streamed(text=text))
+
+    def _say_restarted(self, chunk: Restarted) -> None:
+        """What was shown of this reply is void; the card takes it back."""
+        self._flush()
+        said = f"{chunk.reason} Trying again in {chunk.delay:.1f} s."
+        self.log.event(Restart(message=said, attempt=chunk.attempt, delay=chunk.delay))
+
+    async def _account(self, reader: ReplyReader, messages: list[dict[str, Any]]) -> None:
+        spent = reader.usage
+        if spent.total_tokens:
+            # What a picture costs is not to be learnt for words.
+            if self.limits.turns in _LESSONS and not sum(map(_pictures_in, messages)):
+                self.counter.learn(map(_words_of, messages), spent.prompt_tokens)
+        elif self._name != BUILT_IN and (reader.reply.raw or reader.reply.reasoning):
+            spent = self._estimate(reader.reply, messages)
+        self.limits.tokens += spent.total_tokens
+        turn = spent.model_copy(update={"turns": 1, "seconds": self.limits.lap()})
+        await self.budget.spend(turn, self._name, self.log.task_id)
+
+    def _estimate(self, reply: Reply, messages: list[dict[str, Any]]) -> Usage:
+        """Keep limits also with a server that does not tell what was spent."""
+        sent = sum(self.counter(_words_of(one)) for one in messages)
+        sent += sum(map(_pictures_in, messages)) * IMAGE_TOKENS
+        written = self.counter(reply.raw) + self.counter(reply.reasoning)
+        return Usage(
+            prompt_tokens=sent,
+            completion_tokens=written,
+            total_tokens=sent + written,
+            estimated=True,
+        )
+
+
+class _Past:
+    """The messages that may be sent, newest first, each read from the store once in a run."""
+
+    def __init__(self, log: RunLog) -> None:
+        self._log = log
+        self._store = log.journal.store
+        self._known: deque[Message] = deque()
+        self._older: Iterator[Message] | None = None
+        self._last = 0
+
+    def newest_first(self) -> Iterator[Message]:
+        """What is new since the last time, what was read before, and on from there."""
+        older = self._read_news()
+        yield from self._known
+        for message in map(spelled, filter(self._is_sent, older)):
+            self._known.append(message)
+            yield message
+
+    def _is_sent(self, message: Message) -> bool:
+        """Of others' tasks only what came of them; how they went about it, `recall` finds.
+
+        What came of a task that was delegated in this job is a result of that call already.
+        """
+        is_own = message.task_id == self._log.task_id
+        is_news = message.job_id != self._log.job_id
+        is_outcome = is_news and message.message_type is MessageType.TASK_RESULT
+        return _is_sendable(message) and (is_own or is_outcome)
+
+    def _read_news(self) -> Iterator[Message]:
+        context_id, task_id = self._log.context_id, self._log.task_id
+        before, self._last = self._last, self._store.last_seq(context_id)
+        if self._older is None:
+            self._older = self._store.newest_messages(context_id, task_id)
+        else:
+            news = self._store.messages(context_id, before).items
+            news = [one for one in news if task_id in (None, one.task_id)]
+            self._known.extendleft(map(spelled, filter(self._is_sent, news)))
+        return self._older
+
+
+def _words_of(message: dict[str, Any]) -> str:
+    """The text of a message as the model's API has it."""
+    content = message["content"]
+    if isinstance(content, str):
+        return content
+    return "\n\n".join(part["text"] for part in content if part["type"] == "text")
+
+
+def _pictures_in(message: dict[str, Any]) -> int:
+    content = message["content"]
+    return 0 if isinstance(content, str) else sum(part["type"] != "text" for part in content)
+
+
+def _is_sendable(message: Message) -> bool:
+    """Errors were told to the user, not to the model; thoughts without words are no turn."""
+    if message.message_type is MessageType.TEXT:
+        return bool(message.content)
+    return message.message_type is not MessageType.ERROR

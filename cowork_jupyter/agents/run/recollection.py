@@ -1,0 +1,77 @@
+"""What was said in a conversation, as `recall` finds it.
+
+Only what people and agents said: no tool's output, which may hold secrets, and none of the
+notes that are between us and the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ...domain.message_data import Answer, PlanData, QuestionData, ReviewData, TextData
+from ...domain.messages import Message
+from ...llm.relevance import fitness, words
+from ...store import Store
+from ...tools.base import Remark
+
+EXCERPT = 500
+"""Characters of a remark that are given."""
+
+
+def recollect(store: Store, context_id: str, query: str, limit: int) -> list[Remark]:
+    """The remarks that share most with the query, rare words counting most; newer ones first."""
+    phrase, wanted = query.casefold().strip(), words(query)
+    near = [
+        one
+        for one in _remarks(store, context_id)
+        if phrase in (lowered := one.text.casefold()) or any(word in lowered for word in wanted)
+    ]
+    scores = fitness([one.text for one in near], query)
+    ranked = sorted(
+        zip(scores, near, strict=True),
+        key=lambda pair: -(pair[0] + (phrase in pair[1].text.casefold())),
+    )
+    return [replace(one, text=_excerpt(one.text, {phrase} | wanted)) for _, one in ranked[:limit]]
+
+
+def _remarks(store: Store, context_id: str) -> Iterator[Remark]:
+    """All there are, newest first, each once."""
+    answered: set[str | None] = set()
+    seen: set[tuple[str | None, str]] = set()
+    for message, step_id in store.spoken(context_id):
+        data = message.data
+        if isinstance(data, TextData) and data.answer:
+            answered.add(data.answer.question_id)
+        is_answered = isinstance(data, QuestionData) and data.id in answered
+        text = "" if is_answered or message.role == "system" else _words_of(message).strip()
+        if text and (step_id, text) not in seen:
+            seen.add((step_id, text))
+            speaker = "user" if message.role == "user" else str(message.agent_role or "agent")
+            yield Remark(speaker, message.created_at[:16].replace("T", " "), text, step_id)
+
+
+def _words_of(message: Message) -> str:
+    """What was said, in words; nothing for a reply that could not be used."""
+    match message.data:
+        case TextData(answer=Answer() as answer):
+            return f"{answer.question} — {answer.label}"
+        case TextData(problem=problem) if problem:
+            return ""
+        case PlanData(goal=goal, steps=steps):
+            return "\n".join([f"Plan: {goal}", *(f"- {one.action}" for one in steps)])
+        case ReviewData(summary=summary, findings=findings):
+            return "\n".join([summary, *(f"- {one.comment}" for one in findings)])
+    return message.text
+
+
+def _excerpt(text: str, looked_for: set[str]) -> str:
+    """The part of a text around what was looked for, on one line."""
+    line = " ".join(text.split())
+    if len(line) <= EXCERPT:
+        return line
+    lowered = line.casefold()
+    places = [place for one in looked_for if (place := lowered.find(one)) >= 0]
+    start = min(max(min(places, default=0) - EXCERPT // 4, 0), len(line) - EXCERPT)
+    end = start + EXCERPT
+    return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"

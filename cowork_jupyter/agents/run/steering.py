@@ -1,0 +1,56 @@
+"""Steering: the agent reads what the user says while it works before its next turn."""
+
+from __future__ import annotations
+
+from ...bus import Journal
+from ...domain.errors import Conflict, NotFound
+from ...domain.events import QueueChanged
+from ...domain.queue import QueuedMessage
+from ...store import Transaction
+from ..log import RunLog
+
+
+def queue_message(journal: Journal, context_id: str, content: str) -> QueuedMessage:
+    """Keep a message for the next turn of the job that runs."""
+    journal.store.context(context_id)
+    message = QueuedMessage(context_id=context_id, content=content)
+    with journal.transaction() as tx:
+        if tx.active_job(context_id) is None:
+            why = "Nothing runs in this conversation. Send it as a message."
+            raise Conflict(why, code="not_running")
+        tx.save_queued_message(message)
+        _tell(tx, context_id)
+    return message
+
+
+def take_back(journal: Journal, context_id: str, message_id: str) -> None:
+    """Remove a message that was not read yet."""
+    with journal.transaction() as tx:
+        if message_id not in [one.id for one in tx.queued_messages(context_id)]:
+            raise NotFound("The agent has read this message already.")
+        tx.delete_queued_messages([message_id])
+        _tell(tx, context_id)
+
+
+def read_queued(log: RunLog) -> None:
+    """Make what is queued the user's next words in this run. Tasks leave it to whoever leads."""
+    store = log.journal.store
+    if log.task_id or not store.queued_messages(log.context_id):
+        return
+    with log.journal.transaction() as tx:
+        for content in clear_queue(tx, log.context_id):
+            tx.append_message(log.message("user", content))
+
+
+def clear_queue(tx: Transaction, context_id: str) -> list[str]:
+    """All that is queued, oldest first; then nothing is."""
+    queued = tx.queued_messages(context_id)
+    if queued:
+        tx.delete_queued_messages([one.id for one in queued])
+        _tell(tx, context_id)
+    return [one.content for one in queued]
+
+
+def _tell(tx: Transaction, context_id: str) -> None:
+    told = QueueChanged(waiting=len(tx.queued_messages(context_id)))
+    tx.append_event(context_id, told)

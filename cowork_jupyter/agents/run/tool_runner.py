@@ -1,0 +1,316 @@
+"""Running the tools that the model asked for, and writing down every call and result."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    nullcontext,
+    suppress,
+)
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from ...checkpoints import Recorder, ToolUse
+from ...domain.errors import CoworkError, Interrupted
+from ...domain.identity import new_id
+from ...domain.message_data import (
+    ErrorBody,
+    ToolCallData,
+    ToolOutcome,
+    ToolResultData,
+)
+from ...domain.notices import ToolOutput
+from ...domain.plan import Plan, PlanStep
+from ...domain.redaction import MaskedStream
+from ...domain.replies import Question, ToolCall
+from ...domain.roles import AgentRole
+from ...policy.visible import unspell
+from ...tools.base import Clearance, Tool, ToolContext, ToolParameters, ToolResult
+from ...tools.kernel.state import Kernels, NoKernels
+from ...tools.registry import ToolRegistry, validated
+from ...workspace import Workspace, fingerprint
+from ...workspace.sandbox.sandbox import Sandbox
+from ..ask.gate import Gate
+from ..ask.user import User
+from ..log import RunLog
+from .cell_changes import record_edit
+from .recollection import recollect
+
+logger = logging.getLogger(__name__)
+
+MAX_SHOWN_OUTPUT = 64 * 1024
+"""Characters of a call's output that are shown while it runs; the result has all of it."""
+
+MAX_FILES_AT_ONCE = 20
+"""A search that touches more than this says little about any single file."""
+
+_MISUSE = {"unknown_tool", "bad_parameters"}
+
+
+@dataclass
+class Handled:
+    """One call and what came of it."""
+
+    call: ToolCall
+    id: str = field(default_factory=partial(new_id, "call"))
+    error: CoworkError | None = None
+    result: ToolResult | None = None
+
+    @property
+    def is_answered(self) -> bool:
+        return self.error is not None or self.result is not None
+
+    @property
+    def misused(self) -> bool:
+        """Whether the model called something that is not there, or called it wrongly."""
+        return self.error is not None and self.error.code in _MISUSE
+
+
+class _LiveOutput:
+    """Shows what a call puts out while it runs, up to a limit, and no secrets."""
+
+    def __init__(self, call_id: str, log: RunLog, listener: Callable[[str], None]) -> None:
+        self._call_id = call_id
+        self._log = log
+        self._listener = listener
+        self._stream = MaskedStream(log.mask)
+        self._room = MAX_SHOWN_OUTPUT
+
+    def add(self, text: str) -> None:
+        self._show(self._stream.add(text))
+
+    def finish(self) -> None:
+        self._show(self._stream.rest())
+
+    def _show(self, text: str) -> None:
+        text = text[: self._room]
+        self._room -= len(text)
+        if text:
+            self._log.event(ToolOutput(call_id=self._call_id, text=text))
+            self._listener(text)
+
+
+@dataclass
+class ToolEnvironment:
+    """Which tools there are, who decides about their calls, and what these reach."""
+
+    registry: ToolRegistry
+    workspace: Workspace
+    gate: Gate
+    """Decides about each call before it runs."""
+    user: User
+    """Whom a run, or a tool in the middle of a call, may ask."""
+    sandbox: Sandbox | None = None
+    """What confines commands; without one they are not."""
+    recorder: Recorder | None = None
+    """Takes checkpoints; without one nothing can be taken back."""
+    kernels: Kernels = field(default_factory=NoKernels)
+    """Where code of notebooks runs."""
+
+    def recorded_job(self, job_id: str, role: AgentRole) -> AbstractAsyncContextManager[None]:
+        """Checkpoints before a job, or a part of it, and of all that it changed by its end."""
+        if self.recorder is None:
+            return nullcontext()
+        return self.recorder.during(job_id, role.spec.permissions)
+
+    def recorded_use(self, use: ToolUse) -> AbstractAsyncContextManager[None]:
+        """A checkpoint around something that can change files."""
+        return nullcontext() if self.recorder is None else self.recorder.around(use)
+
+
+@dataclass
+class ToolRunner:
+    """Runs tools on behalf of one run, under its role."""
+
+    tools: ToolEnvironment
+    log: RunLog
+    step: PlanStep | None = None
+    """The step of an approved plan that is being carried out, if any."""
+    waiting: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Around the time in which the user is asked, or a cell runs."""
+    listener: Callable[[str], None] = lambda _text: None
+    """Hears what tools say while they run, beside those who follow the events."""
+    files_read: dict[str, str] = field(default_factory=dict)
+    """Fingerprints of the files that were looked at, as they were then."""
+    write_under_open: dict[str, bool] = field(default_factory=dict)
+    """What the user answered about notebooks that another program has open."""
+
+    async def run(self, calls: Sequence[ToolCall]) -> list[Handled]:
+        """Run the calls of one turn: side by side if they only look, else one by one."""
+        handled = [Handled(self._with_real_path(call)) for call in calls]
+        self._record_calls(handled)
+        try:
+            if len(handled) > 1 and all(self._only_looks(one.call) for one in handled):
+                await asyncio.gather(*map(self._run_one, handled))
+                return handled
+            if len(handled) > 1:
+                await self._announce(handled)
+            for one in handled:
+                await self._run_one(one)
+        except (asyncio.CancelledError, Interrupted):
+            stopped = CoworkError("It was cancelled.", code="cancelled")
+            for one in handled:
+                if not one.is_answered:
+                    self.tools.gate.forget(one.id)
+                    self._record_failure(one, stopped)
+            raise
+        return handled
+
+    def _with_real_path(self, call: ToolCall) -> ToolCall:
+        """A model reads what hides in a file's name spelled out, and calls the file by that."""
+        path = call.parameters.get("path")
+        real = unspell(path) if isinstance(path, str) else path
+        if real == path or self._exists(str(path)) or not self._exists(str(real)):
+            return call
+        return call.model_copy(update={"parameters": {**call.parameters, "path": real}})
+
+    def _exists(self, path: str) -> bool:
+        with suppress(CoworkError), self.tools.workspace.locate(path) as place:
+            return place.exists()
+        return False
+
+    async def _announce(self, calls: Sequence[Handled]) -> None:
+        """Let the user see all that this turn will ask. What cannot be called asks nothing."""
+        asking: list[tuple[str, Tool, ToolParameters]] = []
+        for one in calls:
+            with suppress(CoworkError):
+                tool = self.tools.registry.permitted_tool(one.call.tool, self.log.role)
+                asking.append((one.id, tool, validated(tool, one.call.parameters)))
+        await self.tools.gate.announce(asking, self.log, self.step)
+
+    def _only_looks(self, call: ToolCall) -> bool:
+        tool = self.tools.registry.get(call.tool)
+        return tool is not None and tool.idempotent
+
+    async def _run_one(self, one: Handled) -> None:
+        try:
+            clearance = await self._clear(one)
+            async with self._recorded(one.call):
+                result = await self._call(one, clearance)
+        except CoworkError as error:
+            self._record_failure(one, error)
+            if isinstance(error, Interrupted):
+                raise  # what it did is for the user to find out, not for the model
+        except Exception as error:
+            logger.exception("%s broke", one.call.tool)
+            failure = CoworkError(f"{one.call.tool} broke: {error}", code="internal")
+            self._record_failure(one, failure)
+        else:
+            self._remember_files(one.call, result)
+            self._record_result(one, result, clearance)
+
+    async def _call(self, one: Handled, clearance: Clearance) -> ToolResult:
+        """What comes of it, as whoever asked may see it."""
+        output, mask = _LiveOutput(one.id, self.log, self.listener), self.log.mask
+        try:
+            result = await self.tools.registry.call(
+                one.call.tool, one.call.parameters, self._context(clearance, output.add)
+            )
+        finally:
+            output.finish()
+        return replace(result, text=mask(result.text), summary=mask(result.summary))
+
+    async def _clear(self, one: Handled) -> Clearance:
+        """Leave to run a call. What the ceiling or the parameters forbid is said without asking."""
+        tool = self.tools.registry.permitted_tool(one.call.tool, self.log.role)
+        parameters = validated(tool, one.call.parameters)
+        with self.waiting():
+            try:
+                return await self.tools.gate.admit(one.id, tool, parameters, self.log, self.step)
+            finally:
+                self.tools.gate.forget(one.id)
+
+    @asynccontextmanager
+    async def _recorded(self, call: ToolCall) -> AsyncIterator[None]:
+        """A checkpoint around a call that can change something."""
+        log, step = self.log, self.step.id if self.step else None
+        permissions = self.tools.registry[call.tool].permissions
+        place = (log.context_id, log.job_id, log.task_id, step)
+        use = ToolUse(*place, call.tool, permissions, call.parameters)
+        async with AsyncExitStack() as stack:
+            with self.waiting():  # the first look at a large workspace takes a while
+                await stack.enter_async_context(self.tools.recorded_use(use))
+            yield
+
+    def files_known(self, plan: Plan) -> dict[str, str]:
+        """How the files are that were read for a plan, and those that it names."""
+        named = {path for step in plan.steps for path in step.files} - self.files_read.keys()
+        return self.files_read | {
+            path: fingerprint(self.tools.workspace, path) for path in sorted(named)
+        }
+
+    def _remember_files(self, call: ToolCall, result: ToolResult) -> None:
+        paths = result.facts.paths
+        if self._only_looks(call) and len(paths) <= MAX_FILES_AT_ONCE:
+            self.files_read |= {path: fingerprint(self.tools.workspace, path) for path in paths}
+
+    def _context(self, clearance: Clearance, output: Callable[[str], None]) -> ToolContext:
+        return ToolContext(
+            workspace=clearance.guard(self.tools.workspace),
+            role=self.log.role,
+            output=output,
+            mask=self.log.mask,
+            clearance=clearance,
+            sandbox=self.tools.sandbox,
+            notebooks=self.tools.gate.notebooks,
+            kernels=self.tools.kernels,
+            notebook=self.log.notebook,
+            waiting=self.waiting,
+            ask=self._ask,
+            write_under_open=self.write_under_open,
+            recall=partial(recollect, self.log.journal.store, self.log.context_id),
+        )
+
+    async def _ask(self, question: Question) -> str | None:
+        """A question that a tool has in the middle of its call."""
+        with self.waiting():
+            return await self.tools.user.ask(question, self.log)
+
+    def _record_calls(self, calls: Sequence[Handled]) -> None:
+        with self.log.journal.transaction() as tx:
+            for one in calls:
+                called = ToolCallData(
+                    call_id=one.id, tool=one.call.tool, parameters=one.call.parameters
+                )
+                tx.append_message(self.log.message("assistant", "", called))
+                self.log.append(tx, called)
+
+    def _record_result(self, one: Handled, result: ToolResult, clearance: Clearance) -> None:
+        one.result = result
+        outcome = ToolOutcome(call_id=one.id, ok=True, summary=result.summary, error=None)
+        data = ToolResultData.of(outcome, one.call.tool, result.facts)
+        if clearance.approved:
+            data.approved = True
+        if clearance.sensitive:
+            data.sensitive = True
+        self._record(outcome, data, result.text, result)
+
+    def _record_failure(self, one: Handled, error: CoworkError) -> None:
+        one.error = error
+        # The advice says what to do; the flag is for those who count on it.
+        again = "" if error.retryable else " (not retryable)"
+        text = f"Error: {error.message}{again}\n{error.advice}".rstrip("\n")
+        failure = ErrorBody.model_validate(error.as_dict())
+        outcome = ToolOutcome(call_id=one.id, ok=False, summary=error.message, error=failure)
+        self._record(outcome, ToolResultData.of(outcome, one.call.tool), text)
+
+    def _record(
+        self,
+        outcome: ToolOutcome,
+        data: ToolResultData,
+        text: str,
+        result: ToolResult | None = None,
+    ) -> None:
+        message = self.log.message("tool", text, data)
+        message.content += result.images if result else ()
+        with self.log.journal.transaction() as tx:
+            if result and result.cell_edit:
+                record_edit(tx, self.log, result.cell_edit)
+            tx.append_message(message)
+            self.log.append(tx, outcome)
