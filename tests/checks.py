@@ -101,7 +101,7 @@ LINT = [
     Check("schema", (sys.executable, "-m", "tests.schema", "check")),
     Check("names", (sys.executable, "-m", "tests.names")),
     Check("circles", (sys.executable, "-m", "tests.circles")),
-    Check("tsc", ("npm", "run", "--silent", "lint"), folder="js"),
+    Check("js", ("npm", "run", "--silent", "lint"), folder="js"),
 ]
 
 TESTS = [  # the longest first, so that none is left running alone at the end
