@@ -17,7 +17,10 @@ const STYLE_LIMIT_KB = 60;
 const LAB_LIMIT_KB = 300;
 
 // What neither JSON nor HTML nor a string of JavaScript has to escape. Five of these hold four bytes.
-const DIGITS = [...Array(92).keys()].map(at => String.fromCharCode(35 + at)).filter(one => !"$&'<>\\`".includes(one)).join('');
+const DIGITS = [...Array(92).keys()]
+  .map(at => String.fromCharCode(35 + at))
+  .filter(one => !"$&'<>\\`".includes(one))
+  .join('');
 
 function inDigits(bytes) {
   const padded = Buffer.concat([bytes, Buffer.alloc(-bytes.length & 3)]);
@@ -66,7 +69,10 @@ const bundled = await build({
 const script = bundled.outputFiles[0].contents;
 const unpackedKb = script.length / 1024;
 mkdirSync(join(python, 'static'), { recursive: true });
-writeFileSync(join(python, 'static', 'card.js'), development ? script : await selfUnpacking(script));
+writeFileSync(
+  join(python, 'static', 'card.js'),
+  development ? script : await selfUnpacking(script)
+);
 await build({
   absWorkingDir: js,
   entryPoints: { card: 'style/card.css' },
@@ -76,7 +82,10 @@ await build({
   logLevel: 'warning'
 });
 // The bundle holds Preact, whose licence asks to go with it.
-copyFileSync(join(js, 'node_modules', 'preact', 'LICENSE'), join(python, 'static', 'preact.LICENSE.txt'));
+copyFileSync(
+  join(js, 'node_modules', 'preact', 'LICENSE'),
+  join(python, 'static', 'preact.LICENSE.txt')
+);
 
 function sizeKb(...files) {
   return files.reduce((sum, file) => sum + statSync(file).size, 0) / 1024;
@@ -89,7 +98,11 @@ const sizes = [
   ['static/card.css', sizeKb(join(python, 'static', 'card.css')), STYLE_LIMIT_KB],
   [
     'labextension/static/*.js',
-    sizeKb(...readdirSync(labFiles).filter(name => name.endsWith('.js')).map(name => join(labFiles, name))),
+    sizeKb(
+      ...readdirSync(labFiles)
+        .filter(name => name.endsWith('.js'))
+        .map(name => join(labFiles, name))
+    ),
     LAB_LIMIT_KB
   ]
 ];

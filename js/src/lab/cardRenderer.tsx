@@ -80,7 +80,11 @@ export class CardRenderer extends Widget implements IRenderMime.IRenderer {
     const card: unknown = model.data[this.mimeType];
     const view = isCard(card) ? (
       <HostProvider value={{ ...this.host, ...this.around?.(this.node) }}>
-        <CardView card={card} channel={this.channel} onChange={store => this.saving.changed(store)} />
+        <CardView
+          card={card}
+          channel={this.channel}
+          onChange={store => this.saving.changed(store)}
+        />
       </HostProvider>
     ) : (
       <p class="cw-text">{t('This card cannot be read.')}</p>
@@ -93,7 +97,12 @@ function isCard(card: unknown): card is CardData {
   if (!isRecord(card) || typeof card['kind'] !== 'string') {
     return false;
   }
-  return card['kind'] !== 'run' || (typeof card['job_id'] === 'string' && typeof card['context_id'] === 'string' && isRecord(card['snapshot']));
+  return (
+    card['kind'] !== 'run' ||
+    (typeof card['job_id'] === 'string' &&
+      typeof card['context_id'] === 'string' &&
+      isRecord(card['snapshot']))
+  );
 }
 
 function aroundCard(
@@ -116,7 +125,10 @@ function aroundCard(
 
 /** Knows nothing of any run, so that all are drawn as what they are here: records. */
 export const NOBODY: Channel = {
-  request: () => Promise.reject(new CoworkError({ code: 'not_found', message: t('This run is not known here.'), status: 404 })),
+  request: () =>
+    Promise.reject(
+      new CoworkError({ code: 'not_found', message: t('This run is not known here.'), status: 404 })
+    ),
   subscribe: () => () => undefined
 };
 
@@ -134,11 +146,15 @@ export const cards: JupyterFrontEndPlugin<void> = {
     dialogs: ISessionContextDialogs | null
   ) => {
     const host: CardHost = { Markdown: drawnBy(labMarkdown(rendermime)) };
-    const around = notebooks === null ? undefined : aroundCard(notebooks, app.serviceManager.contents, dialogs);
+    const around =
+      notebooks === null ? undefined : aroundCard(notebooks, app.serviceManager.contents, dialogs);
     // Safe: text stays text, and what is clicked goes by what the server says, not by what the notebook holds.
     const add = (mimeType: string, createRenderer: () => IRenderMime.IRenderer): void =>
       rendermime.addFactory({ safe: true, mimeTypes: [mimeType], createRenderer }, BEFORE_WIDGETS);
     add(CARD_MIME, () => new CardRenderer(CARD_MIME, cowork.channel, host, around));
-    add(RECORD_MIME, () => new RecordRenderer(notebooks, () => new CardRenderer(RECORD_MIME, NOBODY, host, around)));
+    add(
+      RECORD_MIME,
+      () => new RecordRenderer(notebooks, () => new CardRenderer(RECORD_MIME, NOBODY, host, around))
+    );
   }
 };

@@ -18,7 +18,12 @@ export function labMarkdown(rendermime: IRenderMimeRegistry): Draw {
     // Cloned when first needed, with all that other extensions have added by then.
     own ??= rendermime.clone({ sanitizer: harmless(rendermime.sanitizer) });
     const renderer = own.createRenderer(MARKDOWN);
-    await renderer.renderModel(own.createModel({ data: { [MARKDOWN]: withSafeDiagrams(htmlAsText(source)) }, trusted: false }));
+    await renderer.renderModel(
+      own.createModel({
+        data: { [MARKDOWN]: withSafeDiagrams(htmlAsText(source)) },
+        trusted: false
+      })
+    );
     node.replaceChildren(renderer.node);
     own.latexTypesetter?.typeset(node);
   };
@@ -30,21 +35,31 @@ export function labMarkdown(rendermime: IRenderMimeRegistry): Draw {
  */
 export function harmless(sanitizer: IRenderMime.ISanitizer): IRenderMime.ISanitizer {
   return {
-    ...(sanitizer.allowNamedProperties === undefined ? {} : { allowNamedProperties: sanitizer.allowNamedProperties }),
+    ...(sanitizer.allowNamedProperties === undefined
+      ? {}
+      : { allowNamedProperties: sanitizer.allowNamedProperties }),
     getAutolink: () => sanitizer.getAutolink?.() ?? true,
     sanitize: (dirty, options) => {
       // A document of the parser's loads nothing.
       const page = new DOMParser().parseFromString(sanitizer.sanitize(dirty, options), 'text/html');
       for (const media of page.querySelectorAll('img, audio, video, source, picture, svg image')) {
         const address = media.getAttribute('src') ?? '';
-        if (media.localName !== 'img' || !/^data:image\//.test(address) || media.hasAttribute('srcset')) {
+        if (
+          media.localName !== 'img' ||
+          !/^data:image\//.test(address) ||
+          media.hasAttribute('srcset')
+        ) {
           media.replaceWith(linkTo(page, address, media.getAttribute('alt') ?? ''));
         }
       }
       // Whatever is pressed here must be ours.
       for (const control of page.querySelectorAll(CONTROLS)) {
         const isTicked = control.hasAttribute('checked');
-        control.replaceWith(...(control.getAttribute('type') === 'checkbox' ? [isTicked ? '☑ ' : '☐ '] : control.childNodes));
+        control.replaceWith(
+          ...(control.getAttribute('type') === 'checkbox'
+            ? [isTicked ? '☑ ' : '☐ ']
+            : control.childNodes)
+        );
       }
       for (const element of page.body.querySelectorAll('*')) {
         for (const name of [...element.classList].filter(one => OUR_LOOK.test(one))) {
@@ -81,7 +96,9 @@ export function htmlAsText(source: string): string {
         fence = fence === '' ? mark : '';
         return line;
       }
-      return fence === '' ? line.replace(/(`+)(?:(?!`).)*\1|</g, found => (found === '<' ? '&lt;' : found)) : line;
+      return fence === ''
+        ? line.replace(/(`+)(?:(?!`).)*\1|</g, found => (found === '<' ? '&lt;' : found))
+        : line;
     })
     .join('\n');
 }

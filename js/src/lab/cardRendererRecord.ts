@@ -67,7 +67,8 @@ export class RecordRenderer extends Widget implements IRenderMime.IRenderer {
 
   private async draw(): Promise<void> {
     const widgetId = this.model?.trusted ? widgetIn(this.model) : null;
-    const lives = widgetId !== null && this.panel !== null && (await hasWidget(this.panel, widgetId));
+    const lives =
+      widgetId !== null && this.panel !== null && (await hasWidget(this.panel, widgetId));
     await this.drawAs(lives ? widgetId : null);
   }
 
@@ -81,7 +82,8 @@ export class RecordRenderer extends Widget implements IRenderMime.IRenderer {
     }
     this.inner?.renderer.dispose();
     const ofWidgets = this.panel?.content.rendermime;
-    const renderer = widgetId !== null && ofWidgets ? ofWidgets.createRenderer(WIDGET_MIME) : this.makeRecord();
+    const renderer =
+      widgetId !== null && ofWidgets ? ofWidgets.createRenderer(WIDGET_MIME) : this.makeRecord();
     this.inner = { widgetId, renderer };
     (this.layout as PanelLayout).addWidget(renderer);
     await renderer.renderModel(this.model);
@@ -90,7 +92,9 @@ export class RecordRenderer extends Widget implements IRenderMime.IRenderer {
 
 function widgetIn(model: IRenderMime.IMimeModel): string | null {
   const view: unknown = model.data[WIDGET_MIME];
-  return isRecord(view) && typeof view['model_id'] === 'string' && view['model_id'] !== '' ? view['model_id'] : null;
+  return isRecord(view) && typeof view['model_id'] === 'string' && view['model_id'] !== ''
+    ? view['model_id']
+    : null;
 }
 
 /** Whether the notebook's kernel knows the widget. A busy one cannot say; then it is most likely at this very cell. */

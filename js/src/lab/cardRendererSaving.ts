@@ -27,7 +27,10 @@ export class SavedCard {
   changed(store: RunStore): void {
     const saved = this.saved();
     const { seq } = store.state;
-    if (!store.trusted || (saved?.job_id === store.card.job_id && (saved.snapshot.seq ?? 0) >= seq)) {
+    if (
+      !store.trusted ||
+      (saved?.job_id === store.card.job_id && (saved.snapshot.seq ?? 0) >= seq)
+    ) {
       return;
     }
     const job = presentJob(store.state);
@@ -55,7 +58,11 @@ export class SavedCard {
       this.changed(store);
       return;
     }
-    const answer = store.answer ?? (await this.channel.request<CardAnswer>('GET', `jobs/${store.card.job_id}/card`).catch(() => null));
+    const answer =
+      store.answer ??
+      (await this.channel
+        .request<CardAnswer>('GET', `jobs/${store.card.job_id}/card`)
+        .catch(() => null));
     const model = this.model();
     if (answer === null || model === null || this.disposed) {
       return;
@@ -65,14 +72,20 @@ export class SavedCard {
     const again = saved?.job_id === store.card.job_id && !store.hasGoneOn ? saved.again : undefined;
     const card = { ...answer.card, ...(again ? { again } : {}) };
     if (!isSame(saved, card)) {
-      const words = { 'text/markdown': answer.markdown, 'text/plain': answer.text ?? answer.markdown };
-      model.setData({ data: { ...model.data, ...words, [this.mimeType]: card as unknown as PartialJSONObject } });
+      const words = {
+        'text/markdown': answer.markdown,
+        'text/plain': answer.text ?? answer.markdown
+      };
+      model.setData({
+        data: { ...model.data, ...words, [this.mimeType]: card as unknown as PartialJSONObject }
+      });
     }
   }
 }
 
 /** When it was saved is no difference: two tabs would write for ever. */
 function isSame(saved: RunCardData | null, card: RunCardData): boolean {
-  const plain = (one: object): ReadonlyPartialJSONValue => ({ ...one, saved_at: null }) as unknown as ReadonlyPartialJSONValue;
+  const plain = (one: object): ReadonlyPartialJSONValue =>
+    ({ ...one, saved_at: null }) as unknown as ReadonlyPartialJSONValue;
   return saved !== null && JSONExt.deepEqual(plain(saved), plain(card));
 }

@@ -15,7 +15,10 @@ export async function switchRole(inView: IInView, role: string, label: string): 
     const { button } = await showDialog({
       title: t('Switch role'),
       body: t('A job is running; switching to %1 stops it.', label),
-      buttons: [Dialog.cancelButton({ label: t('Keep running') }), Dialog.warnButton({ label: t('Switch and stop') })]
+      buttons: [
+        Dialog.cancelButton({ label: t('Keep running') }),
+        Dialog.warnButton({ label: t('Switch and stop') })
+      ]
     });
     if (button.accept) {
       await inView.switchRole(role, true);

@@ -30,7 +30,9 @@ export function withSafeDiagrams(markdown: string): string {
   return lines
     .map((line, at) => {
       const mark = OPENING.exec(line)?.[1];
-      return mark === undefined || canBeDrawn(bodyOf(lines.slice(at + 1), mark)) ? line : line.replace(/mermaid/gi, 'text');
+      return mark === undefined || canBeDrawn(bodyOf(lines.slice(at + 1), mark))
+        ? line
+        : line.replace(/mermaid/gi, 'text');
     })
     .join('\n');
 }

@@ -34,7 +34,11 @@ const model: JupyterFrontEndPlugin<ICoworkModel> = {
   autoStart: true,
   provides: ICoworkModel,
   optional: [ISettingRegistry, ITranslator],
-  activate: (app: JupyterFrontEnd, settings: ISettingRegistry | null, translator: ITranslator | null) => {
+  activate: (
+    app: JupyterFrontEnd,
+    settings: ISettingRegistry | null,
+    translator: ITranslator | null
+  ) => {
     if (translator !== null) {
       const bundle = translator.load('cowork_jupyter');
       setTranslate((text, ...values) => bundle.__(text, ...values));
@@ -69,13 +73,20 @@ const commands: JupyterFrontEndPlugin<void> = {
   ) => {
     const selectedFile = (): string | null => {
       const chosen = files === null ? [] : [...files.selectedItems()];
-      return chosen.length === 1 && chosen[0] && chosen[0].type !== 'directory' ? chosen[0].path : null;
+      return chosen.length === 1 && chosen[0] && chosen[0].type !== 'directory'
+        ? chosen[0].path
+        : null;
     };
     addCommands(app, { model: cowork, place: where, notebooks, selectedFile });
     if (palette !== null) {
       addToPalette(palette);
     }
-    launcher?.add({ command: CommandIDs.newConversation, category: t('Other'), args: { isLauncher: true }, rank: 10 });
+    launcher?.add({
+      command: CommandIDs.newConversation,
+      category: t('Other'),
+      args: { isLauncher: true },
+      rank: 10
+    });
     const enabledMayChange = (): void => {
       app.commands.notifyCommandChanged(CommandIDs.insertPlan);
       app.commands.notifyCommandChanged(CommandIDs.insertAct);
@@ -89,7 +100,8 @@ const commands: JupyterFrontEndPlugin<void> = {
 
 const status: JupyterFrontEndPlugin<void> = {
   id: 'cowork-jupyter:status',
-  description: 'The role of the conversation in view and what waits for the user, in the status bar.',
+  description:
+    'The role of the conversation in view and what waits for the user, in the status bar.',
   autoStart: true,
   requires: [ICoworkModel],
   optional: [IStatusBar],

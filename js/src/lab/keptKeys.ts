@@ -9,7 +9,11 @@ const SUPPRESS = 'data-lm-suppress-shortcuts';
 export function keepKeys(node: HTMLElement): void {
   const kept = new WeakSet<Element>();
   node.addEventListener('focusin', ({ target }) => {
-    if (target instanceof Element && target.matches(':focus-visible') && !target.hasAttribute(SUPPRESS)) {
+    if (
+      target instanceof Element &&
+      target.matches(':focus-visible') &&
+      !target.hasAttribute(SUPPRESS)
+    ) {
       target.setAttribute(SUPPRESS, 'true');
       kept.add(target);
     }

@@ -11,7 +11,11 @@ export function notebookForCell(tracker: INotebookTracker | null): NotebookPanel
 }
 
 /** Below the active cell; the cursor waits on the line under the magic. `bringToFront` activates the notebook. */
-export async function insertMagicCell(panel: NotebookPanel, magic: Magic, bringToFront: () => void): Promise<void> {
+export async function insertMagicCell(
+  panel: NotebookPanel,
+  magic: Magic,
+  bringToFront: () => void
+): Promise<void> {
   const notebook = panel.content;
   NotebookActions.insertBelow(notebook);
   if (notebook.activeCell?.model.type !== 'code') {

@@ -66,5 +66,6 @@ export class WakingChannel implements Channel {
     return answer;
   }
 
-  subscribe: Channel['subscribe'] = (contextId, after, listener) => this.channel.subscribe(contextId, after, listener);
+  subscribe: Channel['subscribe'] = (contextId, after, listener) =>
+    this.channel.subscribe(contextId, after, listener);
 }

@@ -125,7 +125,13 @@ export class CoworkPanel extends PreactWidget {
     const notebook = this.actions.notebook();
     if (this.hands === null || this.hands.notebook !== notebook) {
       const { channel, news } = this.model;
-      this.hands = { channel, news, notebook, open: id => this.place.open(id), download: this.actions.download };
+      this.hands = {
+        channel,
+        news,
+        notebook,
+        open: id => this.place.open(id),
+        download: this.actions.download
+      };
     }
     return this.hands;
   }
@@ -135,7 +141,12 @@ export class CoworkPanel extends PreactWidget {
     const insertCell = this.actions.insertCell();
     if ((insertCell === undefined) !== (this.host.insertCell === undefined)) {
       const { insertCell: _before, ...others } = this.host;
-      this.host = insertCell ? { ...others, insertCell: source => this.actions.insertCell()?.(source) ?? Promise.resolve() } : others;
+      this.host = insertCell
+        ? {
+            ...others,
+            insertCell: source => this.actions.insertCell()?.(source) ?? Promise.resolve()
+          }
+        : others;
     }
     return this.host;
   }
@@ -143,7 +154,8 @@ export class CoworkPanel extends PreactWidget {
   /** How much waits, on the panel's tab: there it is seen while the panel is closed. */
   private count(): void {
     const { length } = this.model.inbox.items;
-    this.title.caption = length === 0 ? t('Cowork') : t('Cowork: %1 waiting for you', String(length));
+    this.title.caption =
+      length === 0 ? t('Cowork') : t('Cowork: %1 waiting for you', String(length));
     const { [BADGE]: _old, ...others } = this.title.dataset;
     this.title.dataset = length === 0 ? others : { ...others, [BADGE]: String(length) };
     this.update();

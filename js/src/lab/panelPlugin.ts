@@ -19,7 +19,10 @@ import { PanelPlace } from './panel/place';
 import { openRoleMenu } from './roleMenu';
 
 export type IPanelPlace = PanelPlace;
-export const IPanelPlace = new Token<IPanelPlace>('cowork-jupyter:IPanelPlace', 'Where the user is in the side panel of Cowork.');
+export const IPanelPlace = new Token<IPanelPlace>(
+  'cowork-jupyter:IPanelPlace',
+  'Where the user is in the side panel of Cowork.'
+);
 
 export const place: JupyterFrontEndPlugin<IPanelPlace> = {
   id: 'cowork-jupyter:place',
@@ -49,21 +52,31 @@ export const panel: JupyterFrontEndPlugin<void> = {
       insertPlan: () => void app.commands.execute(CommandIDs.insertPlan),
       chooseRole: (pill: HTMLElement) => openRoleMenu(app.commands, pill),
       notebook,
-      download: (path: string, fileName: string) => download(app.serviceManager.serverSettings, path, fileName)
+      download: (path: string, fileName: string) =>
+        download(app.serviceManager.serverSettings, path, fileName)
     };
-    const view = new CoworkPanel(cowork, where, actions, rendermime === null ? {} : { Markdown: drawnBy(labMarkdown(rendermime)) });
+    const view = new CoworkPanel(
+      cowork,
+      where,
+      actions,
+      rendermime === null ? {} : { Markdown: drawnBy(labMarkdown(rendermime)) }
+    );
     notebooks?.currentChanged.connect(() => {
       view.update();
       // A notebook that has just been opened gets its model a little later.
       void notebooks.currentWidget?.context.ready.then(() => view.update());
     });
-    notebooks?.widgetAdded.connect((_, panel) => void panel.context.pathChanged.connect(() => view.update()));
+    notebooks?.widgetAdded.connect(
+      (_, panel) => void panel.context.pathChanged.connect(() => view.update())
+    );
     app.shell.add(view, 'right', { rank: 1000, type: 'Cowork' });
     if (PageConfig.getOption('coworkRecord') === 'true') {
       cowork.news.listen(); // with which the inbox is asked once
     }
     notifyOfInbox(cowork, {
-      isSeen: item => document.visibilityState === 'visible' && (view.isVisible || isInFront(notebooks, item.notebook)),
+      isSeen: item =>
+        document.visibilityState === 'visible' &&
+        (view.isVisible || isInFront(notebooks, item.notebook)),
       showPanel: () => void app.commands.execute(CommandIDs.showInbox)
     });
   }

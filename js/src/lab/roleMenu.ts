@@ -5,7 +5,11 @@ import { ROLE_NAMES } from '../shared/roles';
 import { CommandIDs } from './commandIds';
 
 /** Opens beside the pill that was clicked, or near the top of the window when a command asked. `command` is what a choice does. */
-export function openRoleMenu(commands: CommandRegistry, anchor: HTMLElement | null, command: string = CommandIDs.setRole): void {
+export function openRoleMenu(
+  commands: CommandRegistry,
+  anchor: HTMLElement | null,
+  command: string = CommandIDs.setRole
+): void {
   const menu = new MenuSvg({ commands });
   for (const role of ROLE_NAMES) {
     menu.addItem({ command, args: { role } });

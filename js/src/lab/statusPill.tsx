@@ -36,7 +36,10 @@ export class StatusPill extends PreactWidget {
     const { length } = inbox.items;
     return (
       <>
-        <RolePill role={roleLook(inView.conversation?.addressee ?? preferences.role, roles)} onChoose={this.chooseRole} />
+        <RolePill
+          role={roleLook(inView.conversation?.addressee ?? preferences.role, roles)}
+          onChoose={this.chooseRole}
+        />
         {length > 0 && (
           <button
             type="button"

@@ -16,10 +16,26 @@ interface ButtonProps {
   children?: ComponentChildren;
 }
 
-const CLASSES = { plain: 'cw-button', primary: 'cw-button cw-primary', go: 'cw-button cw-go', danger: 'cw-button cw-danger', link: 'cw-link' };
+const CLASSES = {
+  plain: 'cw-button',
+  primary: 'cw-button cw-primary',
+  go: 'cw-button cw-go',
+  danger: 'cw-button cw-danger',
+  link: 'cw-link'
+};
 
 /** Stays focusable while it is busy or off, so that keyboard users are not thrown back to the top of the page. */
-export function Button({ onClick, look = 'plain', icon, busy = false, disabled = false, label, title, expanded, children }: ButtonProps): VNode {
+export function Button({
+  onClick,
+  look = 'plain',
+  icon,
+  busy = false,
+  disabled = false,
+  label,
+  title,
+  expanded,
+  children
+}: ButtonProps): VNode {
   const off = busy || disabled;
   return (
     <button

@@ -17,7 +17,13 @@ interface CardProps {
 export function Card({ edge, label, header, aside, progress, footer, children }: CardProps): VNode {
   return (
     // A group, not a landmark: a notebook may hold dozens. And Lab would take keys for its own: a focused button and the letter D twice, and the cell is gone.
-    <div role="group" class={`cw-card cw-colour-${edge}`} aria-label={label} tabIndex={-1} data-lm-suppress-shortcuts="true">
+    <div
+      role="group"
+      class={`cw-card cw-colour-${edge}`}
+      aria-label={label}
+      tabIndex={-1}
+      data-lm-suppress-shortcuts="true"
+    >
       <header class="cw-head">
         {header}
         <span class="cw-grow" />

@@ -38,7 +38,8 @@ export function HealthAnswer({ check }: { check: Check }): VNode {
             <span>{modelSentence(check.health)}</span>
           </p>
           <p class="cw-dim">
-            {t('Sandbox: %1', sandboxName(check.health.sandbox))} · {t('Workspace: %1', check.health.workspace)}
+            {t('Sandbox: %1', sandboxName(check.health.sandbox))} ·{' '}
+            {t('Workspace: %1', check.health.workspace)}
           </p>
         </>
       )}

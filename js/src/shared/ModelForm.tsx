@@ -34,7 +34,11 @@ export function ModelForm({ channel, onChange, start, models = [] }: ModelFormPr
     setFields(what);
     const ok = await connecting.run(() =>
       channel.request('PUT', 'models/connection', what).catch((error: unknown) => {
-        form.current?.querySelector<HTMLInputElement>(`[name=${FIELDS[refusalOf(error).field ?? ''] ?? 'none'}]`)?.focus();
+        form.current
+          ?.querySelector<HTMLInputElement>(
+            `[name=${FIELDS[refusalOf(error).field ?? ''] ?? 'none'}]`
+          )
+          ?.focus();
         throw error;
       })
     );
@@ -73,7 +77,11 @@ export function ModelForm({ channel, onChange, start, models = [] }: ModelFormPr
       {served.length > 0 && (
         <div class="cw-bar" role="group" aria-label={t('Models at this address')}>
           {served.map(name => (
-            <Button key={name} disabled={connecting.busy} onClick={() => void connect({ ...fields, model: name })}>
+            <Button
+              key={name}
+              disabled={connecting.busy}
+              onClick={() => void connect({ ...fields, model: name })}
+            >
               {oneLine(name, 80)}
             </Button>
           ))}
@@ -81,9 +89,16 @@ export function ModelForm({ channel, onChange, start, models = [] }: ModelFormPr
       )}
       {field('api_key', t('Key'), t('if the server wants one'))}
       <p class="cw-dim">
-        {t('The key goes into your system\u2019s keyring where there is one, else it is forgotten when Jupyter stops. It is never written into a notebook or a settings file.')}
+        {t(
+          'The key goes into your system\u2019s keyring where there is one, else it is forgotten when Jupyter stops. It is never written into a notebook or a settings file.'
+        )}
       </p>
-      <button type="submit" class="cw-button" aria-busy={connecting.busy} disabled={!fields.base_url}>
+      <button
+        type="submit"
+        class="cw-button"
+        aria-busy={connecting.busy}
+        disabled={!fields.base_url}
+      >
         {t('Connect')}
       </button>
       <Failure error={connecting.error} />

@@ -42,13 +42,23 @@ export function ModelHelp({ health, sayWhyNot, channel, onChange }: ModelHelpPro
           </details>
         </>
       )}
-      {source === 'chosen' && <AnotherModel model={health.model} channel={channel} onChange={onChange} />}
+      {source === 'chosen' && (
+        <AnotherModel model={health.model} channel={channel} onChange={onChange} />
+      )}
     </>
   );
 }
 
 /** What was chosen here can be corrected or replaced here; until something else answers, it stays. */
-function AnotherModel({ model, channel, onChange }: { model: ModelHealth; channel: Channel; onChange: () => void }): VNode {
+function AnotherModel({
+  model,
+  channel,
+  onChange
+}: {
+  model: ModelHealth;
+  channel: Channel;
+  onChange: () => void;
+}): VNode {
   return (
     <details class="cw-setup" open={!model.ready}>
       <summary>{t('Use another model')}</summary>

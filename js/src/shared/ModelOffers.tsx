@@ -78,7 +78,9 @@ function Offer({ server, channel, onChange }: OffersProps & { server: OfferedSer
 }
 
 function nameOf({ name, context_size: size }: OfferedModel): string {
-  return size ? t('%1 (%2 tokens)', oneLine(name, 80), size.toLocaleString('en')) : oneLine(name, 80);
+  return size
+    ? t('%1 (%2 tokens)', oneLine(name, 80), size.toLocaleString('en'))
+    : oneLine(name, 80);
 }
 
 /** Back to the guide. */

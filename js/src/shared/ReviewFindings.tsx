@@ -19,7 +19,8 @@ export function ReviewFindings({ review }: { review: Review }): VNode {
         <Icon name={approves ? 'check' : 'alert'} />
         <span>
           {approves ? t('Approves') : t('Asks for changes')}
-          {review.findings.length > 0 && ` · ${counted(review.findings.length, '%1 finding', '%1 findings')}`}
+          {review.findings.length > 0 &&
+            ` · ${counted(review.findings.length, '%1 finding', '%1 findings')}`}
         </span>
       </p>
       <p class="cw-text">{inline(visible(bounded(review.summary, MAX)))}</p>
@@ -38,10 +39,15 @@ function FindingView({ finding }: { finding: Finding }): VNode {
   const where = finding.line === null ? finding.file : `${finding.file}:${finding.line}`;
   return (
     <li>
-      <span class={`cw-severity cw-colour-${COLOURS[finding.severity] ?? 'grey'}`}>{oneLine(finding.severity, 30)}</span>
+      <span class={`cw-severity cw-colour-${COLOURS[finding.severity] ?? 'grey'}`}>
+        {oneLine(finding.severity, 30)}
+      </span>
       <div>
-        {where && <span class="cw-chip">{oneLine(where)}</span>} {inline(visible(bounded(finding.comment, MAX)))}
-        {finding.suggestion && <p class="cw-dim">{inline(visible(bounded(finding.suggestion, MAX)))}</p>}
+        {where && <span class="cw-chip">{oneLine(where)}</span>}{' '}
+        {inline(visible(bounded(finding.comment, MAX)))}
+        {finding.suggestion && (
+          <p class="cw-dim">{inline(visible(bounded(finding.suggestion, MAX)))}</p>
+        )}
       </div>
     </li>
   );

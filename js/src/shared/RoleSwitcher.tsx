@@ -58,9 +58,19 @@ export function RoleSwitcher({ role, onSwitch }: RoleSwitcherProps): VNode {
   );
 }
 
-function Menu({ role, onChoose, onClose }: { role: string; onChoose: (name: string) => void; onClose: () => void }): VNode {
+function Menu({
+  role,
+  onChoose,
+  onClose
+}: {
+  role: string;
+  onChoose: (name: string) => void;
+  onClose: () => void;
+}): VNode {
   const menu = useRef<HTMLDivElement>(null);
-  const items = (): HTMLElement[] => [...(menu.current?.querySelectorAll<HTMLElement>('[role=menuitemradio]') ?? [])];
+  const items = (): HTMLElement[] => [
+    ...(menu.current?.querySelectorAll<HTMLElement>('[role=menuitemradio]') ?? [])
+  ];
   useEffect(() => {
     items()
       .find(item => item.getAttribute('aria-checked') === 'true')
@@ -76,7 +86,12 @@ function Menu({ role, onChoose, onClose }: { role: string; onChoose: (name: stri
   const onKeyDown = (event: KeyboardEvent): void => {
     const all = items();
     const at = all.indexOf(document.activeElement as HTMLElement);
-    const places: Record<string, number> = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 };
+    const places: Record<string, number> = {
+      ArrowDown: at + 1,
+      ArrowUp: at - 1,
+      Home: 0,
+      End: all.length - 1
+    };
     const to = places[event.key];
     if (to !== undefined) {
       event.preventDefault();
@@ -91,7 +106,15 @@ function Menu({ role, onChoose, onClose }: { role: string; onChoose: (name: stri
       {ROLE_NAMES.map(name => {
         const look = roleLook(name);
         return (
-          <button key={name} type="button" role="menuitemradio" aria-checked={name === role} tabIndex={-1} class="cw-menu-item" onClick={() => onChoose(name)}>
+          <button
+            key={name}
+            type="button"
+            role="menuitemradio"
+            aria-checked={name === role}
+            tabIndex={-1}
+            class="cw-menu-item"
+            onClick={() => onChoose(name)}
+          >
             <span class={`cw-ink cw-colour-${look.colour}`}>
               <Icon name={look.icon} />
             </span>

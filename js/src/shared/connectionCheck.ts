@@ -32,7 +32,9 @@ export function useConnectionCheck(channel: Channel): [Check, () => Promise<void
 }
 
 /** The same without a component: Lab's command shows the result as a notification. */
-export async function askHealth(channel: Channel): Promise<Extract<Check, { state: 'answered' | 'failed' }>> {
+export async function askHealth(
+  channel: Channel
+): Promise<Extract<Check, { state: 'answered' | 'failed' }>> {
   try {
     return { state: 'answered', health: await channel.request<Health>('GET', 'health?fresh=true') };
   } catch (error) {

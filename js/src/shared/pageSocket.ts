@@ -16,7 +16,9 @@ export type PageFrame =
 /** An answer goes to where the question came from: after a reconnect nobody waits for it. */
 export type PageListener = (frame: PageFrame, answer: (frame: object) => void) => void;
 
-type StreamFrame = { subscription: number } & ({ type: 'subscribed' } | { type: 'event'; event: Event } | { type: 'refused'; code: string });
+type StreamFrame = { subscription: number } & (
+  { type: 'subscribed' } | { type: 'event'; event: Event } | { type: 'refused'; code: string }
+);
 
 /** One conversation, over one subscription, for however many cards follow it. */
 interface Stream {
@@ -63,7 +65,13 @@ export class PageSocket {
 
   subscribe(contextId: string, after: number, listener: EventListener): () => void {
     const follower = { seq: after, listener };
-    const stream = this.streams.get(contextId) ?? { contextId, id: 0, seq: after, isLive: false, followers: new Set() };
+    const stream = this.streams.get(contextId) ?? {
+      contextId,
+      id: 0,
+      seq: after,
+      isLive: false,
+      followers: new Set()
+    };
     stream.followers.add(follower);
     this.streams.set(contextId, stream);
     // Who needs what the others have seen makes it come again; the others do not see it twice.
@@ -71,11 +79,17 @@ export class PageSocket {
       stream.seq = after;
       this.ask(stream);
     } else if (stream.isLive) {
-      queueMicrotask(() => stream.isLive && stream.followers.has(follower) && listener.state('live'));
+      queueMicrotask(
+        () => stream.isLive && stream.followers.has(follower) && listener.state('live')
+      );
     }
     this.open();
     return () => {
-      if (stream.followers.delete(follower) && stream.followers.size === 0 && this.streams.get(contextId) === stream) {
+      if (
+        stream.followers.delete(follower) &&
+        stream.followers.size === 0 &&
+        this.streams.get(contextId) === stream
+      ) {
         this.streams.delete(contextId);
         this.send({ type: 'unsubscribe', subscription: stream.id });
       }
@@ -97,7 +111,12 @@ export class PageSocket {
       this.send({ type: 'unsubscribe', subscription: stream.id });
     }
     stream.id = ++this.lastId;
-    this.send({ type: 'subscribe', subscription: stream.id, context_id: stream.contextId, after: stream.seq });
+    this.send({
+      type: 'subscribe',
+      subscription: stream.id,
+      context_id: stream.contextId,
+      after: stream.seq
+    });
   }
 
   private connect(): void {
@@ -129,7 +148,9 @@ export class PageSocket {
         this.ask(stream);
       });
     }
-    this.listeners.forEach(listener => listener(frame, answer => socket === this.socket && this.send(answer)));
+    this.listeners.forEach(listener =>
+      listener(frame, answer => socket === this.socket && this.send(answer))
+    );
   }
 
   private pass(stream: Stream, frame: StreamFrame): void {
@@ -149,7 +170,10 @@ export class PageSocket {
     } else {
       report(stream, 'reconnecting');
       const { id } = stream;
-      setTimeout(() => stream.id === id && stream.followers.size > 0 && this.ask(stream), pauseBefore(this.attempts++));
+      setTimeout(
+        () => stream.id === id && stream.followers.size > 0 && this.ask(stream),
+        pauseBefore(this.attempts++)
+      );
     }
   }
 

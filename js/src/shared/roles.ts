@@ -12,7 +12,14 @@ export interface RoleLook {
 }
 
 /** The order in which roles are offered. */
-export const ROLE_NAMES = ['planner', 'actor', 'commander', 'designer', 'reviewer', 'tester'] as const;
+export const ROLE_NAMES = [
+  'planner',
+  'actor',
+  'commander',
+  'designer',
+  'reviewer',
+  'tester'
+] as const;
 
 /** The role of new conversations until the user chooses another: it cannot change anything. */
 export const DEFAULT_ROLE = 'planner';
@@ -23,15 +30,45 @@ function builtIn(name: string): RoleLook | null {
     case 'planner':
       return look(name, t('Planner'), 'search', 'blue', t('Reads and plans; changes nothing.'));
     case 'actor':
-      return look(name, t('Actor'), 'bolt', 'green', t('Carries out the approved plan; asks for what goes beyond it.'));
+      return look(
+        name,
+        t('Actor'),
+        'bolt',
+        'green',
+        t('Carries out the approved plan; asks for what goes beyond it.')
+      );
     case 'commander':
-      return look(name, t('Commander'), 'compass', 'purple', t('Splits the work and hands the parts to other roles.'));
+      return look(
+        name,
+        t('Commander'),
+        'compass',
+        'purple',
+        t('Splits the work and hands the parts to other roles.')
+      );
     case 'designer':
-      return look(name, t('Designer'), 'pencil', 'orange', t('Reads, and writes new files; changes no existing one.'));
+      return look(
+        name,
+        t('Designer'),
+        'pencil',
+        'orange',
+        t('Reads, and writes new files; changes no existing one.')
+      );
     case 'reviewer':
-      return look(name, t('Reviewer'), 'eye', 'teal', t('Reads and gives its findings; changes nothing.'));
+      return look(
+        name,
+        t('Reviewer'),
+        'eye',
+        'teal',
+        t('Reads and gives its findings; changes nothing.')
+      );
     case 'tester':
-      return look(name, t('Tester'), 'flask', 'pink', t('Runs tests with the workspace read-only.'));
+      return look(
+        name,
+        t('Tester'),
+        'flask',
+        'pink',
+        t('Runs tests with the workspace read-only.')
+      );
     default:
       return null;
   }
@@ -46,6 +83,12 @@ export function roleLook(name: string, known: readonly Role[] = []): RoleLook {
   );
 }
 
-function look(name: string, label: string, icon: string, colour: string, description: string): RoleLook {
+function look(
+  name: string,
+  label: string,
+  icon: string,
+  colour: string,
+  description: string
+): RoleLook {
   return { name, label, icon, colour, description };
 }

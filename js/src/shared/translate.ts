@@ -7,7 +7,10 @@
 export type Translate = (text: string, ...values: string[]) => string;
 
 function fillIn(text: string, ...values: string[]): string {
-  return text.replace(/%(\d)/g, (placeholder, digit: string) => values[Number(digit) - 1] ?? placeholder);
+  return text.replace(
+    /%(\d)/g,
+    (placeholder, digit: string) => values[Number(digit) - 1] ?? placeholder
+  );
 }
 
 let translate: Translate = fillIn;

@@ -17,7 +17,9 @@ function sign(character: string): string {
 export function visible(text: string): string {
   const lines = text.replace(/\r\n/g, '\n');
   return lines.replace(UNSEEN, (character, place: number) =>
-    character === JOINER && EMOJI_BEFORE.test(lines.slice(Math.max(0, place - 4), place)) ? character : sign(character)
+    character === JOINER && EMOJI_BEFORE.test(lines.slice(Math.max(0, place - 4), place))
+      ? character
+      : sign(character)
   );
 }
 
@@ -33,5 +35,12 @@ export function bounded(text: string, most: number): string {
 
 /** For places with room for one line: no line breaks, nothing unseen, not too long. */
 export function oneLine(text: string, most = 200): string {
-  return bounded(visible(bounded(text, most * 4).replace(/\s+/g, ' ').trim()), most);
+  return bounded(
+    visible(
+      bounded(text, most * 4)
+        .replace(/\s+/g, ' ')
+        .trim()
+    ),
+    most
+  );
 }

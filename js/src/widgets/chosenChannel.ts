@@ -18,7 +18,8 @@ export class ChosenChannel implements Channel {
   ) {}
 
   async request<Answer>(method: Method, path: string, body?: unknown): Promise<Answer> {
-    const first = this.choice === null && method === 'GET' && this.server?.request<Answer>(method, path, body);
+    const first =
+      this.choice === null && method === 'GET' && this.server?.request<Answer>(method, path, body);
     this.choice ??= this.choose(first || this.server?.request('GET', 'health'));
     const channel = await this.choice;
     return first && channel === this.server ? first : channel.request<Answer>(method, path, body);

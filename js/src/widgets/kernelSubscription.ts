@@ -44,7 +44,11 @@ export class KernelSubscription {
   private async begin(): Promise<void> {
     this.id = nextId();
     try {
-      await this.channel.ask(this.id, { method: 'SUBSCRIBE', path: this.path, body: { after: this.seq } });
+      await this.channel.ask(this.id, {
+        method: 'SUBSCRIBE',
+        path: this.path,
+        body: { after: this.seq }
+      });
       this.attempts = 0;
       this.report('live');
     } catch (error) {
@@ -61,7 +65,12 @@ export class KernelSubscription {
   }
 
   private forget(): void {
-    this.channel.tell({ id: nextId(), method: 'UNSUBSCRIBE', path: this.path, body: { subscription: this.id } });
+    this.channel.tell({
+      id: nextId(),
+      method: 'UNSUBSCRIBE',
+      path: this.path,
+      body: { subscription: this.id }
+    });
   }
 
   private report(state: Liveness): void {

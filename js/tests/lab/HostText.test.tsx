@@ -41,10 +41,15 @@ describe('Code in an answer', () => {
     expect(insertCell).toHaveBeenCalledWith('x = 1\nprint(x)');
   });
 
-  it.each([{}, { Markdown: drawnBy(draws) }])('can only be copied where there is no notebook', async host => {
-    const screen = await show(ANSWER, host);
-    expect([...screen.querySelectorAll('button')].map(each => each.textContent)).toEqual(['Copy']);
-  });
+  it.each([{}, { Markdown: drawnBy(draws) }])(
+    'can only be copied where there is no notebook',
+    async host => {
+      const screen = await show(ANSWER, host);
+      expect([...screen.querySelectorAll('button')].map(each => each.textContent)).toEqual([
+        'Copy'
+      ]);
+    }
+  );
 
   it('is no cell if it is no code', async () => {
     const screen = await show('```bash\npip install x\n```', { insertCell: async () => undefined });

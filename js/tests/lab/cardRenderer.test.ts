@@ -26,10 +26,17 @@ class FakeOutput {
 
 const drawn: CardRenderer[] = [];
 
-async function show(card: unknown, channel = new FakeServer(card as RunCardData)): Promise<{ renderer: CardRenderer; output: FakeOutput; channel: FakeServer }> {
+async function show(
+  card: unknown,
+  channel = new FakeServer(card as RunCardData)
+): Promise<{ renderer: CardRenderer; output: FakeOutput; channel: FakeServer }> {
   const renderer = new CardRenderer(CARD_MIME, channel, {});
   drawn.push(renderer);
-  const output = new FakeOutput({ [CARD_MIME]: card, 'text/markdown': 'old', 'application/vnd.jupyter.widget-view+json': {} });
+  const output = new FakeOutput({
+    [CARD_MIME]: card,
+    'text/markdown': 'old',
+    'application/vnd.jupyter.widget-view+json': {}
+  });
   await renderer.renderModel(output.asModel());
   await settled();
   return { renderer, output, channel };
@@ -40,10 +47,21 @@ afterEach(() => drawn.splice(0).forEach(renderer => renderer.dispose()));
 describe('the mime renderer', () => {
   it('goes before widgets, in notebooks that are not trusted too', () => {
     const added: { types: readonly string[]; rank: number; safe: boolean }[] = [];
-    const rendermime = { addFactory: ({ mimeTypes, safe }: IRenderMime.IRendererFactory, rank: number) => added.push({ types: mimeTypes, rank, safe }) };
-    void cards.activate({} as never, { channel: new FakeServer() } as never, rendermime as never, null as never);
+    const rendermime = {
+      addFactory: ({ mimeTypes, safe }: IRenderMime.IRendererFactory, rank: number) =>
+        added.push({ types: mimeTypes, rank, safe })
+    };
+    void cards.activate(
+      {} as never,
+      { channel: new FakeServer() } as never,
+      rendermime as never,
+      null as never
+    );
     const WIDGETS = -10;
-    expect(added.map(({ types, safe }) => [types, safe])).toEqual([[[CARD_MIME], true], [[RECORD_MIME], true]]);
+    expect(added.map(({ types, safe }) => [types, safe])).toEqual([
+      [[CARD_MIME], true],
+      [[RECORD_MIME], true]
+    ]);
     expect(Math.max(...added.map(({ rank }) => rank))).toBeLessThan(WIDGETS);
   });
 
@@ -54,12 +72,21 @@ describe('the mime renderer', () => {
 
   it('goes on where it was when the output changes, without opening the run anew', async () => {
     const { renderer, output, channel } = await show(planned());
-    await renderer.renderModel(new FakeOutput({ ...output.data, [CARD_MIME]: planned() }).asModel());
+    await renderer.renderModel(
+      new FakeOutput({ ...output.data, [CARD_MIME]: planned() }).asModel()
+    );
     await settled();
     expect(channel.subscriptions).toBe(1);
   });
 
-  it.each([null, 'text', 5, {}, { kind: 'run' }, { kind: 'run', job_id: 'j', context_id: 'c', snapshot: null }])('says so of a card that is none: %j', async card => {
+  it.each([
+    null,
+    'text',
+    5,
+    {},
+    { kind: 'run' },
+    { kind: 'run', job_id: 'j', context_id: 'c', snapshot: null }
+  ])('says so of a card that is none: %j', async card => {
     const { renderer } = await show(card, new FakeServer());
     expect(renderer.node.textContent).toContain('This card cannot be read.');
   });
@@ -75,15 +102,21 @@ describe('the mime renderer', () => {
   it('asks how the run stands once it is seen in which notebook it is', async () => {
     const channel = new FakeServer(planned());
     channel.copiedFrom = 'sales.ipynb';
-    const renderer = new CardRenderer(CARD_MIME, channel, {}, () => ({ notebook: () => 'copy.ipynb' }));
+    const renderer = new CardRenderer(CARD_MIME, channel, {}, () => ({
+      notebook: () => 'copy.ipynb'
+    }));
     drawn.push(renderer);
     await renderer.renderModel(new FakeOutput({ [CARD_MIME]: planned() }).asModel());
     await settled();
     expect(channel.asked).toEqual([]);
     Widget.attach(renderer, document.body);
     await settled();
-    expect(channel.asked.map(({ path }) => path)).toEqual(['jobs/j1/card?whole=true&notebook=copy.ipynb']);
-    expect(renderer.node.textContent).toContain('A record, copied from sales.ipynb. Run the cell to start anew.');
+    expect(channel.asked.map(({ path }) => path)).toEqual([
+      'jobs/j1/card?whole=true&notebook=copy.ipynb'
+    ]);
+    expect(renderer.node.textContent).toContain(
+      'A record, copied from sales.ipynb. Run the cell to start anew.'
+    );
     expect(renderer.node.textContent).not.toContain('Execute plan');
   });
 
@@ -103,7 +136,11 @@ describe('what the notebook keeps', () => {
     const channel = new FakeServer(card);
     const renderer = new CardRenderer(CARD_MIME, channel, {});
     drawn.push(renderer);
-    const output = new FakeOutput({ [CARD_MIME]: card, 'text/markdown': 'old', 'application/vnd.jupyter.widget-view+json': {} });
+    const output = new FakeOutput({
+      [CARD_MIME]: card,
+      'text/markdown': 'old',
+      'application/vnd.jupyter.widget-view+json': {}
+    });
     await renderer.renderModel(output.asModel());
     await vi.advanceTimersByTimeAsync(1000);
     return { renderer, output, channel };
@@ -120,7 +157,11 @@ describe('what the notebook keeps', () => {
     end(channel);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(output.writes).toBe(1);
-    expect(output.data).toMatchObject({ 'text/markdown': '**done**', 'text/plain': 'done', 'application/vnd.jupyter.widget-view+json': {} });
+    expect(output.data).toMatchObject({
+      'text/markdown': '**done**',
+      'text/plain': 'done',
+      'application/vnd.jupyter.widget-view+json': {}
+    });
     expect((output.data[CARD_MIME] as RunCardData).snapshot.status).toBe('completed');
   });
 
@@ -133,7 +174,10 @@ describe('what the notebook keeps', () => {
   it('is not written for a difference in the hour only', async () => {
     const { output, channel } = await running();
     end(channel);
-    channel.answers.set('GET jobs/j1/card', { card: { ...runCard({ status: 'running', ended_at: null }), saved_at: 'later' }, markdown: 'x' });
+    channel.answers.set('GET jobs/j1/card', {
+      card: { ...runCard({ status: 'running', ended_at: null }), saved_at: 'later' },
+      markdown: 'x'
+    });
     await vi.advanceTimersByTimeAsync(60_000);
     expect(output.writes).toBe(0);
   });
@@ -154,7 +198,9 @@ describe('what the notebook keeps', () => {
     const channel = new FakeServer(card);
     const renderer = new CardRenderer(CARD_MIME, channel, {});
     drawn.push(renderer);
-    const output = new FakeOutput({ [CARD_MIME]: { ...card, again: { content: 'Clean it', role: 'planner' } } });
+    const output = new FakeOutput({
+      [CARD_MIME]: { ...card, again: { content: 'Clean it', role: 'planner' } }
+    });
     const kept = (): unknown => (output.data[CARD_MIME] as RunCardData).again;
     await renderer.renderModel(output.asModel());
     await vi.advanceTimersByTimeAsync(1000);
@@ -163,9 +209,13 @@ describe('what the notebook keeps', () => {
     expect(kept()).toBeDefined();
 
     channel.answers.set(`POST context/${card.context_id}/messages`, { job_id: 'j2' });
-    [...renderer.node.querySelectorAll('button')].find(one => one.textContent === 'Run again')!.click();
+    [...renderer.node.querySelectorAll('button')]
+      .find(one => one.textContent === 'Run again')!
+      .click();
     await vi.advanceTimersByTimeAsync(1000);
-    channel.listener?.event(event(12, 'job-completed', { job_id: 'j2', status: 'completed' }, { job_id: 'j2' }));
+    channel.listener?.event(
+      event(12, 'job-completed', { job_id: 'j2', status: 'completed' }, { job_id: 'j2' })
+    );
     await vi.advanceTimersByTimeAsync(60_000);
     expect(kept()).toBeUndefined();
   });
@@ -184,23 +234,32 @@ describe('Markdown by Lab', () => {
   const sanitize = harmless({ sanitize: (dirty: string) => dirty }).sanitize;
 
   it('turns pictures from elsewhere into links, as drawing one would call its address', () => {
-    expect(sanitize('<img src="https://evil.example/?s" alt="see">')).toBe('<a href="https://evil.example/?s" rel="noopener noreferrer" target="_blank">see</a>');
+    expect(sanitize('<img src="https://evil.example/?s" alt="see">')).toBe(
+      '<a href="https://evil.example/?s" rel="noopener noreferrer" target="_blank">see</a>'
+    );
     expect(sanitize('<img src="x" srcset="https://evil.example 2x">')).not.toContain('srcset');
     expect(sanitize('<video src="https://evil.example"></video>')).not.toContain('<video');
   });
 
   it('keeps the diagrams that Lab has drawn', () => {
-    expect(sanitize('<img src="data:image/svg+xml,%3Csvg%3E">')).toContain('<img src="data:image/svg+xml');
+    expect(sanitize('<img src="data:image/svg+xml,%3Csvg%3E">')).toContain(
+      '<img src="data:image/svg+xml'
+    );
   });
 
   it('takes away what could cover a button or run a command of Lab', () => {
-    expect(sanitize('<p style="position:fixed" data-commandlinker-command="x" class="c">a</p>')).toBe('<p class="c">a</p>');
+    expect(
+      sanitize('<p style="position:fixed" data-commandlinker-command="x" class="c">a</p>')
+    ).toBe('<p class="c">a</p>');
   });
 
   it('leaves nothing to press, and nothing that looks like ours', () => {
-    const forged = '<form><button class="cw-button cw-go mine"><b>Execute plan</b></button></form><p class="cw-card x">Plan ready</p>';
+    const forged =
+      '<form><button class="cw-button cw-go mine"><b>Execute plan</b></button></form><p class="cw-card x">Plan ready</p>';
     expect(sanitize(forged)).toBe('<b>Execute plan</b><p class="x">Plan ready</p>');
-    expect(sanitize('<li><input type="checkbox" checked disabled> done</li>')).toBe('<li>☑  done</li>');
+    expect(sanitize('<li><input type="checkbox" checked disabled> done</li>')).toBe(
+      '<li>☑  done</li>'
+    );
   });
 
   it.each([

@@ -25,11 +25,17 @@ class Notebook {
     asked: 0,
     requestCommInfo: async () => {
       this.kernel.asked += 1;
-      return { content: { status: 'ok', comms: Object.fromEntries(this.widgets.map(id => [id, {}])) } };
+      return {
+        content: { status: 'ok', comms: Object.fromEntries(this.widgets.map(id => [id, {}])) }
+      };
     }
   };
   readonly statusChanged = new Signal<this, string>(this);
-  readonly sessionContext = { ready: Promise.resolve(), statusChanged: this.statusChanged, session: { kernel: this.kernel } };
+  readonly sessionContext = {
+    ready: Promise.resolve(),
+    statusChanged: this.statusChanged,
+    session: { kernel: this.kernel }
+  };
   readonly made: Drawing[] = [];
   hasIpywidgets = true;
   readonly content = {
@@ -44,11 +50,16 @@ class Notebook {
   };
   constructor(private readonly widgets: string[]) {}
   asTracker(): INotebookTracker {
-    return { find: (holds: (panel: Notebook) => boolean) => (holds(this) ? this : undefined) } as unknown as INotebookTracker;
+    return {
+      find: (holds: (panel: Notebook) => boolean) => (holds(this) ? this : undefined)
+    } as unknown as INotebookTracker;
   }
 }
 
-function output(trusted = true, data: Record<string, unknown> = { [WIDGET_MIME]: { model_id: 'w1' } }): IRenderMime.IMimeModel {
+function output(
+  trusted = true,
+  data: Record<string, unknown> = { [WIDGET_MIME]: { model_id: 'w1' } }
+): IRenderMime.IMimeModel {
   return { data, trusted } as unknown as IRenderMime.IMimeModel;
 }
 

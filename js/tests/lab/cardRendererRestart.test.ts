@@ -16,7 +16,9 @@ function notebookWithCardIn(index: number, agrees = true) {
   widgets[index]?.node.append(card);
   const panel = { node, content: { widgets }, sessionContext: {} } as unknown as NotebookPanel;
   const restart = vi.fn(() => Promise.resolve(agrees));
-  const tracker = { find: (is: (one: NotebookPanel) => boolean) => [panel].find(is) } as INotebookTracker;
+  const tracker = {
+    find: (is: (one: NotebookPanel) => boolean) => [panel].find(is)
+  } as INotebookTracker;
   const offered = restartAt(tracker, { restart } as unknown as ISessionContext.IDialogs)(card);
   return { offered, panel, restart, widgets };
 }

@@ -45,7 +45,8 @@ const HOSTILE = 'flowchart LR\nA["<img src=x>"]';
 
 describe('diagrams in Markdown', () => {
   it('stay as they are when they are harmless, whatever stands around them', () => {
-    const text = 'See <b>this</b>:\n```mermaid\nflowchart LR\n A --> B\n```\nMore at https://example.org';
+    const text =
+      'See <b>this</b>:\n```mermaid\nflowchart LR\n A --> B\n```\nMore at https://example.org';
     expect(withSafeDiagrams(text)).toBe(text);
   });
 
@@ -57,7 +58,10 @@ describe('diagrams in Markdown', () => {
     ['old line ends', `\`\`\`mermaid\r${HOSTILE.replace('\n', '\r')}\r\`\`\``],
     ['no end', `\`\`\`mermaid\n${HOSTILE}`],
     ['an end that is none', `\`\`\`mermaid\nflowchart LR\n    \`\`\`\n A["<img src=x>"]\n\`\`\``],
-    ['an end in the middle of a line', `\`\`\`\`mermaid\nflowchart LR\n %% \`\`\`\`\n A["<img src=x>"]\n\`\`\`\``]
+    [
+      'an end in the middle of a line',
+      `\`\`\`\`mermaid\nflowchart LR\n %% \`\`\`\`\n A["<img src=x>"]\n\`\`\`\``
+    ]
   ])('become a text when they are not: %s', (_what, text) => {
     expect(withSafeDiagrams(text)).not.toContain('mermaid');
     expect(withSafeDiagrams(text)).toContain('<img src=x>');

@@ -16,7 +16,10 @@ function place(isVisible: boolean): { button: HTMLElement; cell: HTMLElement } {
   keepKeys(cell.firstElementChild as HTMLElement);
   const button = cell.querySelector('button')!;
   const matches = Element.prototype.matches;
-  vi.spyOn(Element.prototype, 'matches').mockImplementation(function (this: Element, selector: string) {
+  vi.spyOn(Element.prototype, 'matches').mockImplementation(function (
+    this: Element,
+    selector: string
+  ) {
     return selector === ':focus-visible' ? isVisible : matches.call(this, selector);
   });
   return { button, cell };

@@ -34,7 +34,9 @@ export function CellMark({ standing, count, decide, acceptAll }: CellMarkProps):
   return (
     <div class="cw-cell-mark-change" role="group" aria-label={t(WORDS[kind])}>
       {kind === 'deleted' && <Unified rows={rows} />}
-      {kind === 'changed' && !isSideBySide && change.after?.cell_type === 'markdown' && <Unified rows={rows} isForRendered />}
+      {kind === 'changed' && !isSideBySide && change.after?.cell_type === 'markdown' && (
+        <Unified rows={rows} isForRendered />
+      )}
       {isSideBySide && <SideBySide rows={rows} />}
       <div class="cw-cell-mark-row">
         <span>
@@ -50,7 +52,10 @@ export function CellMark({ standing, count, decide, acceptAll }: CellMarkProps):
             {t('Accept all %1', String(count))}
           </Button>
         )}
-        <Button look="link" onClick={() => (isEdited ? setAsking(true) : attempt(decide('revert')))}>
+        <Button
+          look="link"
+          onClick={() => (isEdited ? setAsking(true) : attempt(decide('revert')))}
+        >
           {t('Revert')}
         </Button>
         {kind === 'changed' && (
@@ -81,13 +86,25 @@ function rowsOf({ change, kind, source }: Standing): readonly Row[] {
     return [];
   }
   const rows = diffRows(change.before?.source ?? '', source);
-  return kind === 'changed' ? rows : rows.filter(row => row.kind === (kind === 'added' ? 'added' : 'removed'));
+  return kind === 'changed'
+    ? rows
+    : rows.filter(row => row.kind === (kind === 'added' ? 'added' : 'removed'));
 }
 
 /** For cells whose editor shows nothing of it: deleted ones, and Markdown that is rendered. */
-function Unified({ rows, isForRendered = false }: { rows: readonly Row[]; isForRendered?: boolean }): VNode {
+function Unified({
+  rows,
+  isForRendered = false
+}: {
+  rows: readonly Row[];
+  isForRendered?: boolean;
+}): VNode {
   return (
-    <pre class={`cw-cell-diff ${isForRendered ? 'cw-cell-diff-rendered' : ''}`} tabIndex={0} aria-label={t('What changed')}>
+    <pre
+      class={`cw-cell-diff ${isForRendered ? 'cw-cell-diff-rendered' : ''}`}
+      tabIndex={0}
+      aria-label={t('What changed')}
+    >
       {rows.map((row, at) => (
         <Line key={at} row={row} />
       ))}
@@ -112,7 +129,15 @@ function SideBySide({ rows }: { rows: readonly Row[] }): VNode {
 function Line({ row }: { row: Row }): VNode {
   return (
     <span class={`cw-line-${row.kind}`}>
-      {row.pieces.map(({ text, isNew }, at) => (isNew ? <span key={at} class="cw-words-new">{text}</span> : text))}
+      {row.pieces.map(({ text, isNew }, at) =>
+        isNew ? (
+          <span key={at} class="cw-words-new">
+            {text}
+          </span>
+        ) : (
+          text
+        )
+      )}
       {'\n'}
     </span>
   );

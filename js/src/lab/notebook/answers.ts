@@ -18,7 +18,12 @@ export function inParts(question: number, answer: Answer): object[] {
   for (let start = 0, end = 0; start < text.length; start = end) {
     end = start + PART;
     end += isFirstHalf(text.charCodeAt(end - 1)) ? 1 : 0;
-    frames.push({ type: 'answer', question, part: text.slice(start, end), last: end >= text.length });
+    frames.push({
+      type: 'answer',
+      question,
+      part: text.slice(start, end),
+      last: end >= text.length
+    });
   }
   return frames;
 }

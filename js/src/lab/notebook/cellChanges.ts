@@ -46,7 +46,8 @@ export function standing(changes: readonly CellChange[], notebook: SharedNoteboo
     if (cell === undefined) {
       return null;
     }
-    const isAt = (text: CellText): boolean => cell.source === text.source && cell.cell_type === text.cell_type;
+    const isAt = (text: CellText): boolean =>
+      cell.source === text.source && cell.cell_type === text.cell_type;
     const isEdited = !isAt(change.after);
     const shown = { change, at: change.cell_id, source: cell.source, isEdited };
     if (change.before === null) {
@@ -62,7 +63,11 @@ export function standing(changes: readonly CellChange[], notebook: SharedNoteboo
 }
 
 /** The cell behind which a deleted one goes back: the next that is still there, if its neighbour was deleted, too. */
-export function cellAbove(changes: readonly CellChange[], notebook: SharedNotebook, { above: id }: CellChange): string | null {
+export function cellAbove(
+  changes: readonly CellChange[],
+  notebook: SharedNotebook,
+  { above: id }: CellChange
+): string | null {
   const seen = new Set<string>();
   while (id !== null && !seen.has(id) && !notebook.cells.some(cell => cell.id === id)) {
     seen.add(id);

@@ -39,7 +39,9 @@ export function applyEdit(notebook: SharedNotebook, edit: Edit): SavedCell | nul
   if (edit.kind === 'insert') {
     const { cell_id: id, cell_type, source } = edit;
     const place = placeAfter(notebook, edit.after);
-    asOneStep([notebook], () => notebook.insertCell(place, { id, cell_type, source, metadata: {} }));
+    asOneStep([notebook], () =>
+      notebook.insertCell(place, { id, cell_type, source, metadata: {} })
+    );
     return null;
   }
   const index = indexOf(notebook, edit.cell_id);
@@ -59,7 +61,11 @@ export function applyEdit(notebook: SharedNotebook, edit: Edit): SavedCell | nul
   }
   const before = { ...cell.toJSON(), id: cell.id } as SavedCell;
   if (edit.kind === 'edit') {
-    replaceCell(notebook, cell.id, { cell_type: edit.cell_type, source: edit.source, metadata: cell.metadata });
+    replaceCell(notebook, cell.id, {
+      cell_type: edit.cell_type,
+      source: edit.source,
+      metadata: cell.metadata
+    });
   } else {
     asOneStep([notebook], () => notebook.deleteCell(index));
   }
@@ -76,7 +82,9 @@ export function takeBack(notebook: SharedNotebook, change: CellChange, known?: S
     removeCell(notebook, id);
   } else if (change.after === null) {
     if (cell === undefined) {
-      asOneStep([notebook], () => notebook.insertCell(place, known ?? { ...before, id, metadata: {} }));
+      asOneStep([notebook], () =>
+        notebook.insertCell(place, known ?? { ...before, id, metadata: {} })
+      );
     }
   } else if (cell !== undefined) {
     if (cell.cell_type === before.cell_type) {
@@ -137,7 +145,9 @@ export function spliceSource(cell: SharedCell, source: string): void {
 
 /** What the agent does is a step of its own to undo, and is not joined with what the user types just before or after. */
 export function asOneStep(holders: readonly object[], change: () => void): void {
-  const managers = holders.map(holder => (holder as { undoManager?: { stopCapturing(): void } | null }).undoManager);
+  const managers = holders.map(
+    holder => (holder as { undoManager?: { stopCapturing(): void } | null }).undoManager
+  );
   managers.forEach(manager => manager?.stopCapturing());
   change();
   managers.forEach(manager => manager?.stopCapturing());
@@ -145,7 +155,9 @@ export function asOneStep(holders: readonly object[], change: () => void): void 
 
 function checkExpected(cell: SharedCell, expected: string | null): void {
   if (expected !== null && cell.source !== expected) {
-    throw new Refusal('stale_cell', { cell: { id: cell.id, cell_type: cell.cell_type, source: cell.source } });
+    throw new Refusal('stale_cell', {
+      cell: { id: cell.id, cell_type: cell.cell_type, source: cell.source }
+    });
   }
 }
 

@@ -35,10 +35,16 @@ else:
 /** Kernels run what they get in turn, so this goes before the cell and nobody has to wait. */
 export function loadBeforeUse(tracker: INotebookTracker): void {
   NotebookActions.executionScheduled.connect((_, { notebook, cell }) => {
-    const kernel = tracker.find(panel => panel.content === notebook)?.sessionContext.session?.kernel;
+    const kernel = tracker.find(panel => panel.content === notebook)?.sessionContext.session
+      ?.kernel;
     if (kernel && USES_MAGICS.test(cell.model.sharedModel.source)) {
       const code = `exec(${JSON.stringify(LOAD)}, {})`; // which leaves no names among the user's
-      const quietly = { silent: true, store_history: false, allow_stdin: false, stop_on_error: false };
+      const quietly = {
+        silent: true,
+        store_history: false,
+        allow_stdin: false,
+        stop_on_error: false
+      };
       const loaded = kernel.requestExecute({ code, ...quietly });
       loaded.done.catch(() => undefined); // the kernel went away: the cell itself tells
     }

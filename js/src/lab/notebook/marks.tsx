@@ -76,7 +76,12 @@ export class Marks {
           standing={one}
           count={found.length}
           decide={decision => this.decide(one.change, decision)}
-          acceptAll={() => this.settle(found.map(each => each.change), 'accept')}
+          acceptAll={() =>
+            this.settle(
+              found.map(each => each.change),
+              'accept'
+            )
+          }
         />
       ));
     }
@@ -86,7 +91,9 @@ export class Marks {
     const notebook = this.panel.content.model?.sharedModel;
     if (decision === 'revert' && notebook !== undefined) {
       const above = cellAbove(this.changes, notebook, change);
-      keepSteady(this.panel.content, () => takeBack(notebook, { ...change, above }, this.gone.get(change.cell_id)));
+      keepSteady(this.panel.content, () =>
+        takeBack(notebook, { ...change, above }, this.gone.get(change.cell_id))
+      );
     }
     await this.settle([change], decision);
   }

@@ -21,7 +21,12 @@ export function shortened(output: Output, withPictures = false): Output {
   if (kind === 'error') {
     const lines = Array.isArray(output['traceback']) ? output['traceback'].map(String) : [];
     const fact = (name: string): string => String(output[name] ?? '').slice(0, MAX_LENGTH);
-    return { output_type: kind, ename: fact('ename'), evalue: fact('evalue'), traceback: [cut(lines.join('\n'))] };
+    return {
+      output_type: kind,
+      ename: fact('ename'),
+      evalue: fact('evalue'),
+      traceback: [cut(lines.join('\n'))]
+    };
   }
   const data = Object.entries((output['data'] ?? {}) as Record<string, unknown>);
   const short = data.map(([mime, value]) => [mime, shortData(mime, value, withPictures)]);

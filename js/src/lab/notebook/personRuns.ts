@@ -19,7 +19,9 @@ export class PersonRuns {
     private readonly send: (frame: object) => void,
     private readonly panels: () => NotebookPanel[]
   ) {
-    NotebookActions.executionScheduled.connect((_, { notebook, cell }) => this.started(notebook, cell));
+    NotebookActions.executionScheduled.connect((_, { notebook, cell }) =>
+      this.started(notebook, cell)
+    );
     NotebookActions.executed.connect((_, { notebook, cell }) => this.ended(notebook, cell));
   }
 

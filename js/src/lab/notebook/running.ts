@@ -33,7 +33,9 @@ export function runCell(panel: NotebookPanel, cellId: string, expected: string):
   }
   const { type, sharedModel } = cell.model;
   if (type !== 'code' || sharedModel.source !== expected) {
-    throw new Refusal('stale_cell', { cell: { id: cellId, cell_type: type, source: sharedModel.source } });
+    throw new Refusal('stale_cell', {
+      cell: { id: cellId, cell_type: type, source: sharedModel.source }
+    });
   }
   const kernel = panel.sessionContext.session?.kernel;
   if (!kernel) {
@@ -44,7 +46,11 @@ export function runCell(panel: NotebookPanel, cellId: string, expected: string):
   code.model.trusted = true;
   code.outputHidden = false;
   code.setPrompt('*');
-  const future = kernel.requestExecute({ code: expected, allow_stdin: false, stop_on_error: false }, false, { cellId });
+  const future = kernel.requestExecute(
+    { code: expected, allow_stdin: false, stop_on_error: false },
+    false,
+    { cellId }
+  );
   code.outputArea.future = future;
   const done = future.done.then(
     ({ content }) => {

@@ -15,7 +15,10 @@ export function keepSteady(notebook: Notebook, change: () => void): void {
   typing?.();
   if (anchor !== null) {
     const scrolled = new AbortController();
-    notebook.outerNode.addEventListener('wheel', () => scrolled.abort(), { passive: true, signal: scrolled.signal });
+    notebook.outerNode.addEventListener('wheel', () => scrolled.abort(), {
+      passive: true,
+      signal: scrolled.signal
+    });
     holdAt(notebook, anchor, top, FRAMES, scrolled);
   }
 }
@@ -35,7 +38,13 @@ function anchorOf(notebook: Notebook): Cell | null {
 }
 
 /** Until all is laid out, or the user scrolls. */
-function holdAt(notebook: Notebook, anchor: Cell, top: number, frames: number, scrolled: AbortController): void {
+function holdAt(
+  notebook: Notebook,
+  anchor: Cell,
+  top: number,
+  frames: number,
+  scrolled: AbortController
+): void {
   if (anchor.isDisposed || !anchor.isAttached || scrolled.signal.aborted) {
     return;
   }

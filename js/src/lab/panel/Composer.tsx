@@ -20,7 +20,16 @@ interface ComposerProps {
 }
 
 /** Where one writes to the agent. */
-export function Composer({ text, placeholder, summons, sending, onStop, onInput, onSend, children }: ComposerProps): VNode {
+export function Composer({
+  text,
+  placeholder,
+  summons,
+  sending,
+  onStop,
+  onInput,
+  onSend,
+  children
+}: ComposerProps): VNode {
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     if (summons > 0 && field.current) {

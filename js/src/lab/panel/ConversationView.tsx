@@ -34,7 +34,9 @@ interface Opened {
 function cardsOf(jobs: readonly Job[]): string[] {
   const roots = jobs.filter(({ id, card_id }) => id === card_id);
   const made = new Set(roots.filter(({ kind }) => kind !== 'plan').map(({ plan_id }) => plan_id));
-  return roots.filter(({ kind, plan_id }) => kind !== 'plan' || !made.has(plan_id)).map(({ id }) => id);
+  return roots
+    .filter(({ kind, plan_id }) => kind !== 'plan' || !made.has(plan_id))
+    .map(({ id }) => id);
 }
 
 interface ConversationViewProps {
@@ -59,16 +61,31 @@ export function ConversationView({ id, model, picker, onBack }: ConversationView
   const { value, error } = opened;
   return (
     <>
-      <Top conversation={value?.conversation ?? null} picker={picker} onBack={onBack} onRenamed={opened.reload} />
+      <Top
+        conversation={value?.conversation ?? null}
+        picker={picker}
+        onBack={onBack}
+        onRenamed={opened.reload}
+      />
       {value === null ? (
         <div class="cw-panel-scroll">
           <div class="cw-section">
             {error === null && <p class="cw-dim">{t('Opening…')}</p>}
-            {error instanceof CoworkError && error.status === 404 ? <p class="cw-text">{t('This conversation was deleted.')}</p> : <Failure error={error} />}
+            {error instanceof CoworkError && error.status === 404 ? (
+              <p class="cw-text">{t('This conversation was deleted.')}</p>
+            ) : (
+              <Failure error={error} />
+            )}
           </div>
         </div>
       ) : (
-        <Talk key={id} conversation={value.conversation} cards={value.cards} model={model} onMore={opened.reload} />
+        <Talk
+          key={id}
+          conversation={value.conversation}
+          cards={value.cards}
+          model={model}
+          onMore={opened.reload}
+        />
       )}
     </>
   );
@@ -90,7 +107,13 @@ function Top({ conversation, picker, onBack, onRenamed }: TopProps): VNode {
           ‹ {t('All')}
         </Button>
         <h2 class="cw-name">{oneLine(conversation?.title || t('Untitled'), 120)}</h2>
-        <button type="button" class="cw-plain cw-more" aria-expanded={open} aria-label={t('More about this conversation')} onClick={() => setOpen(!open)}>
+        <button
+          type="button"
+          class="cw-plain cw-more"
+          aria-expanded={open}
+          aria-label={t('More about this conversation')}
+          onClick={() => setOpen(!open)}
+        >
           ⋯
         </button>
       </div>
@@ -176,7 +199,12 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
             </p>
           )}
           {cards.slice(earlier).map(root => (
-            <CardOf key={root} conversation={conversation} root={root} onChange={store => onChange(root, store)} />
+            <CardOf
+              key={root}
+              conversation={conversation}
+              root={root}
+              onChange={store => onChange(root, store)}
+            />
           ))}
           <CheckpointsSection context={id} open={false} />
         </div>
@@ -184,17 +212,29 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
       <Queue context={id} />
       <Composer
         text={text}
-        placeholder={running === null ? t('Go on: ask, or say what should be different') : t('Enter queues this for the next turn of the agent')}
+        placeholder={
+          running === null
+            ? t('Go on: ask, or say what should be different')
+            : t('Enter queues this for the next turn of the agent')
+        }
         summons={1}
         sending={sending}
-        onStop={running === null ? null : () => void sending.run(() => channel.request('POST', `jobs/${running}/cancel`))}
+        onStop={
+          running === null
+            ? null
+            : () => void sending.run(() => channel.request('POST', `jobs/${running}/cancel`))
+        }
         onInput={setText}
         onSend={send}
       >
         <RoleSwitcher
           role={role}
           onSwitch={async (chosen, confirm) => {
-            await channel.request('POST', `context/${id}/role`, confirm ? { role: chosen, confirm } : { role: chosen });
+            await channel.request(
+              'POST',
+              `context/${id}/role`,
+              confirm ? { role: chosen, confirm } : { role: chosen }
+            );
             last?.chooseRole(chosen);
           }}
         />
@@ -216,7 +256,15 @@ async function isQueued(channel: Channel, context: string, content: string): Pro
   }
 }
 
-function CardOf({ conversation, root, onChange }: { conversation: OpenConversation; root: string; onChange: (store: RunStore) => void }): VNode {
+function CardOf({
+  conversation,
+  root,
+  onChange
+}: {
+  conversation: OpenConversation;
+  root: string;
+  onChange: (store: RunStore) => void;
+}): VNode {
   const { channel } = usePanel();
   const { id, role, title } = conversation;
   // The same card as long as it is about the same job: a new one would be taken for news.

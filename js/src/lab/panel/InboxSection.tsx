@@ -54,7 +54,11 @@ export function sentence(items: readonly InboxItem[]): string {
   const [first] = items;
   return items.length === 1 && first
     ? t('Cowork waits for you in %1: %2', where(first), line(first))
-    : t('%1 things wait for you in %2', String(items.length), [...new Set(items.map(where))].join(', '));
+    : t(
+        '%1 things wait for you in %2',
+        String(items.length),
+        [...new Set(items.map(where))].join(', ')
+      );
 }
 
 /** The notebook that it is about, or the conversation's name where there is none. */
@@ -64,7 +68,9 @@ export function where({ notebook, title }: InboxItem): string {
 
 /** What is asked, in one line. */
 export function line(item: InboxItem): string {
-  return item.kind === 'question' ? oneLine(item.question.question, 160) : `${toolWords(item.request.tool)}: ${oneLine(item.request.resource, 120)}`;
+  return item.kind === 'question'
+    ? oneLine(item.question.question, 160)
+    : `${toolWords(item.request.tool)}: ${oneLine(item.request.resource, 120)}`;
 }
 
 function Item({ item, open }: { item: InboxItem; open: boolean }): VNode {
@@ -86,7 +92,11 @@ function Item({ item, open }: { item: InboxItem; open: boolean }): VNode {
                 {oneLine(item.title || t('Untitled'), 80)}
               </Button>
             </p>
-            {item.kind === 'question' ? <QuestionCard question={item.question} step={null} /> : <PermissionCard request={item.request} step={null} />}
+            {item.kind === 'question' ? (
+              <QuestionCard question={item.question} step={null} />
+            ) : (
+              <PermissionCard request={item.request} step={null} />
+            )}
           </>
         )}
       </Fold>

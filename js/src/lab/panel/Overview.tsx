@@ -53,7 +53,10 @@ export function Overview(props: OverviewProps): VNode {
   const { channel, notebook } = usePanel();
   const [search, setSearch] = useState('');
   const happened = useNews(LISTED_ANEW);
-  const listed = useLoaded(() => listConversations(channel, search !== ''), [happened, search !== '']);
+  const listed = useLoaded(
+    () => listConversations(channel, search !== ''),
+    [happened, search !== '']
+  );
   const present = presentOf(listed.value ?? [], notebook);
   return (
     <>
@@ -62,7 +65,11 @@ export function Overview(props: OverviewProps): VNode {
         {present && <PlanSection key={`plan ${present.id}`} context={present.id} />}
         {present && <CheckpointsSection key={`past ${present.id}`} context={present.id} />}
         {listed.value?.length === 0 || (listed.value === null && listed.error === null) ? (
-          <Welcome canInsert={props.canInsert} isKnown={listed.value !== null} onInsertPlan={props.onInsertPlan} />
+          <Welcome
+            canInsert={props.canInsert}
+            isKnown={listed.value !== null}
+            onInsertPlan={props.onInsertPlan}
+          />
         ) : (
           <ConversationsSection
             listed={listed}
@@ -84,11 +91,24 @@ export function Overview(props: OverviewProps): VNode {
 }
 
 /** The conversation that the plan and the checkpoints are of: this notebook's newest, or the newest of all. */
-function presentOf(conversations: readonly Conversation[], notebook: string | null): Conversation | null {
-  return lastUsed(notebook === null ? conversations : conversations.filter(one => one.notebook === notebook));
+function presentOf(
+  conversations: readonly Conversation[],
+  notebook: string | null
+): Conversation | null {
+  return lastUsed(
+    notebook === null ? conversations : conversations.filter(one => one.notebook === notebook)
+  );
 }
 
-function Welcome({ canInsert, isKnown, onInsertPlan }: { canInsert: boolean; isKnown: boolean; onInsertPlan: () => void }): VNode {
+function Welcome({
+  canInsert,
+  isKnown,
+  onInsertPlan
+}: {
+  canInsert: boolean;
+  isKnown: boolean;
+  onInsertPlan: () => void;
+}): VNode {
   return (
     <Section title={t('Conversations')}>
       {() => (
@@ -100,24 +120,48 @@ function Welcome({ canInsert, isKnown, onInsertPlan }: { canInsert: boolean; isK
               '%%plan'
             )}
           </p>
-          <button type="button" class="cw-button cw-start" disabled={!canInsert} onClick={onInsertPlan}>
+          <button
+            type="button"
+            class="cw-button cw-start"
+            disabled={!canInsert}
+            onClick={onInsertPlan}
+          >
             {t('Insert a %1 cell', '%%plan')}
           </button>
-          {!canInsert && <p class="cw-dim">{t('Open a notebook first; the cell goes below its active cell.')}</p>}
+          {!canInsert && (
+            <p class="cw-dim">{t('Open a notebook first; the cell goes below its active cell.')}</p>
+          )}
         </div>
       )}
     </Section>
   );
 }
 
-function ModelSection({ health, check, onCheck }: { health: Health | null; check: Check; onCheck: () => void }): VNode {
+function ModelSection({
+  health,
+  check,
+  onCheck
+}: {
+  health: Health | null;
+  check: Check;
+  onCheck: () => void;
+}): VNode {
   const { channel } = usePanel();
   return (
     <Section title={t('Model')}>
       {() => (
         <div class="cw-section">
-          {health?.model.ready && <p class="cw-text">{t('%1 is ready.', answererOf(health.model))}</p>}
-          {health && <ModelHelp health={health} sayWhyNot={check.state !== 'answered'} channel={channel} onChange={onCheck} />}
+          {health?.model.ready && (
+            <p class="cw-text">{t('%1 is ready.', answererOf(health.model))}</p>
+          )}
+          {health && (
+            <ModelHelp
+              health={health}
+              sayWhyNot={check.state !== 'answered'}
+              channel={channel}
+              onChange={onCheck}
+            />
+          )}
           <CheckButton check={check} onCheck={onCheck} plain />
           <HealthAnswer check={check} />
         </div>
@@ -132,7 +176,11 @@ function NewConversation({ model, draft, role, summons, onDraft }: OverviewProps
   const sending = useAction();
   const send = (): void => {
     const begin = async (): Promise<void> => {
-      const about = { role: role.name, ...(notebook ? { notebook } : {}), ...(model ? { model } : {}) };
+      const about = {
+        role: role.name,
+        ...(notebook ? { notebook } : {}),
+        ...(model ? { model } : {})
+      };
       const { id } = await channel.request<Conversation>('POST', 'context', about);
       await channel.request('POST', `context/${id}/messages`, { content: draft.trim() });
       onDraft('');

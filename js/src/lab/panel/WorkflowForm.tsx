@@ -27,9 +27,13 @@ export function WorkflowForm({ workflow }: { workflow: Workflow }): VNode {
   const run = (): void => {
     if (complete) {
       void running.run(async () => {
-        const started = await channel.request<{ context_id: string }>('POST', `workflows/${encodeURIComponent(workflow.name)}/run`, {
-          parameters: parametersOf(fields, values)
-        });
+        const started = await channel.request<{ context_id: string }>(
+          'POST',
+          `workflows/${encodeURIComponent(workflow.name)}/run`,
+          {
+            parameters: parametersOf(fields, values)
+          }
+        );
         open(started.context_id);
       });
     }
@@ -73,7 +77,11 @@ function FieldView({ field, value, onChange }: FieldViewProps): VNode {
   if (field.kind === 'boolean') {
     return (
       <label class="cw-check">
-        <input type="checkbox" checked={value === true} onChange={event => onChange(event.currentTarget.checked)} />
+        <input
+          type="checkbox"
+          checked={value === true}
+          onChange={event => onChange(event.currentTarget.checked)}
+        />
         <span>{title}</span>
       </label>
     );
@@ -90,8 +98,17 @@ function FieldView({ field, value, onChange }: FieldViewProps): VNode {
   );
 }
 
-function FieldInput({ field, value, onChange }: { field: Field; value: string; onChange: (value: string) => void }): VNode {
-  const onInput = (event: { currentTarget: { value: string } }): void => onChange(event.currentTarget.value);
+function FieldInput({
+  field,
+  value,
+  onChange
+}: {
+  field: Field;
+  value: string;
+  onChange: (value: string) => void;
+}): VNode {
+  const onInput = (event: { currentTarget: { value: string } }): void =>
+    onChange(event.currentTarget.value);
   const common = { class: 'cw-input', value, onInput, 'aria-required': field.isRequired };
   switch (field.kind) {
     case 'choice':
@@ -107,7 +124,13 @@ function FieldInput({ field, value, onChange }: { field: Field; value: string; o
       );
     case 'lines':
     case 'json':
-      return <textarea {...common} rows={2} placeholder={field.kind === 'lines' ? t('One on each line') : t('JSON')} />;
+      return (
+        <textarea
+          {...common}
+          rows={2}
+          placeholder={field.kind === 'lines' ? t('One on each line') : t('JSON')}
+        />
+      );
     case 'number':
       return <input type="number" step="any" {...common} />;
     default:

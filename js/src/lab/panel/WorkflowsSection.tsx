@@ -38,7 +38,11 @@ function Workflows(): VNode {
     []
   );
   if (value === null) {
-    return error === null ? <p class="cw-row cw-dim">{t('Looking…')}</p> : <Failure error={error} />;
+    return error === null ? (
+      <p class="cw-row cw-dim">{t('Looking…')}</p>
+    ) : (
+      <Failure error={error} />
+    );
   }
   const [{ items, problems = [] }, categories] = value;
   return (
@@ -66,7 +70,13 @@ function Row({ workflow }: { workflow: Workflow }): VNode {
   const role = roleLook(workflow.role);
   return (
     <li class="cw-row">
-      <button type="button" class="cw-plain" aria-expanded={open} title={oneLine(workflow.description, 300)} onClick={() => setOpen(!open)}>
+      <button
+        type="button"
+        class="cw-plain"
+        aria-expanded={open}
+        title={oneLine(workflow.description, 300)}
+        onClick={() => setOpen(!open)}
+      >
         <span class={`cw-ink cw-colour-${role.colour}`} title={role.label}>
           <Icon name={role.icon} />
         </span>

@@ -62,7 +62,10 @@ export interface Loaded<Value> {
 }
 
 /** Asks when it is first drawn and whenever one of `when` has changed. A late answer to an old question is dropped. */
-export function useLoaded<Value>(load: () => Promise<Value>, when: readonly unknown[]): Loaded<Value> {
+export function useLoaded<Value>(
+  load: () => Promise<Value>,
+  when: readonly unknown[]
+): Loaded<Value> {
   const [value, setValue] = useState<Value | null>(null);
   const [error, setError] = useState<unknown>(null);
   const newest = useRef(0);

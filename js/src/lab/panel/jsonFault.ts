@@ -24,7 +24,12 @@ export function jsonFault(text: string): JsonFault | null {
         throw fault;
       }
       const before = text.slice(0, fault.offset).split('\n');
-      return { offset: fault.offset, line: before.length, column: before[before.length - 1]!.length + 1, expected: fault.expected };
+      return {
+        offset: fault.offset,
+        line: before.length,
+        column: before[before.length - 1]!.length + 1,
+        expected: fault.expected
+      };
     }
     return null;
   }

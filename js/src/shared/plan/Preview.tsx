@@ -24,12 +24,18 @@ export function Preview({ checkpoint, onDone, onClose }: PreviewProps): VNode {
   const { result, choices, busy, error, adopt } = useDryRun(checkpoint, chosen);
   const rollBack = (): void => {
     void working.run(() =>
-      actions.rollback(checkpoint, { dry_run: false, ...overwriting(choices, chosen), preview: result?.preview }).then(onDone, (refusal: unknown) => {
-        if (refusal instanceof CoworkError && refusal.code === 'preview_changed') {
-          adopt((refusal.details as { preview: Rollback }).preview);
-        }
-        throw refusal;
-      })
+      actions
+        .rollback(checkpoint, {
+          dry_run: false,
+          ...overwriting(choices, chosen),
+          preview: result?.preview
+        })
+        .then(onDone, (refusal: unknown) => {
+          if (refusal instanceof CoworkError && refusal.code === 'preview_changed') {
+            adopt((refusal.details as { preview: Rollback }).preview);
+          }
+          throw refusal;
+        })
     );
   };
   const choose = (keys: readonly string[]): void => {
@@ -37,7 +43,8 @@ export function Preview({ checkpoint, onDone, onClose }: PreviewProps): VNode {
     setChosen(keys);
   };
   const rest = result && { ...result, skipped: result.skipped.filter(one => !one.can_overwrite) };
-  const isAllChoice = rest !== null && isNothing(rest) && rest.skipped.length === 0 && choices.length > 0;
+  const isAllChoice =
+    rest !== null && isNothing(rest) && rest.skipped.length === 0 && choices.length > 0;
   return (
     <>
       <div aria-live="polite">
@@ -48,7 +55,13 @@ export function Preview({ checkpoint, onDone, onClose }: PreviewProps): VNode {
       <Failure error={error ?? working.error} />
       <div class="cw-bar">
         {result && (
-          <Button look="danger" icon="undo" busy={busy || working.busy} disabled={isNothing(result)} onClick={rollBack}>
+          <Button
+            look="danger"
+            icon="undo"
+            busy={busy || working.busy}
+            disabled={isNothing(result)}
+            onClick={rollBack}
+          >
             {t('Roll back now')}
           </Button>
         )}
@@ -68,11 +81,24 @@ interface DryRun {
 }
 
 /** Asks again whenever the user chooses otherwise; a late answer to an old question is dropped. */
-function useDryRun(checkpoint: string, chosen: readonly string[]): DryRun & { adopt: (result: Rollback) => void } {
+function useDryRun(
+  checkpoint: string,
+  chosen: readonly string[]
+): DryRun & { adopt: (result: Rollback) => void } {
   const { actions } = useRun();
-  const [state, setState] = useState<DryRun>({ result: null, choices: [], busy: true, error: null });
+  const [state, setState] = useState<DryRun>({
+    result: null,
+    choices: [],
+    busy: true,
+    error: null
+  });
   const adopt = (result: Rollback): void =>
-    setState(({ choices }) => ({ result, choices: together(choices, choicesIn(result), chosen), busy: false, error: null }));
+    setState(({ choices }) => ({
+      result,
+      choices: together(choices, choicesIn(result), chosen),
+      busy: false,
+      error: null
+    }));
   useEffect(() => {
     let isNewest = true;
     setState(before => ({ ...before, busy: true, error: null }));
@@ -88,9 +114,15 @@ function useDryRun(checkpoint: string, chosen: readonly string[]): DryRun & { ad
 }
 
 /** The newest choices, those that were there before in their places. */
-function together(before: readonly Choice[], now: readonly Choice[], chosen: readonly string[]): Choice[] {
+function together(
+  before: readonly Choice[],
+  now: readonly Choice[],
+  chosen: readonly string[]
+): Choice[] {
   const newest = new Map(now.map(one => [one.key, one]));
-  const staying = before.filter(({ key }) => newest.has(key) || chosen.includes(key)).map(one => newest.get(one.key) ?? one);
+  const staying = before
+    .filter(({ key }) => newest.has(key) || chosen.includes(key))
+    .map(one => newest.get(one.key) ?? one);
   const known = new Set(staying.map(({ key }) => key));
   return [...staying, ...now.filter(({ key }) => !known.has(key))];
 }

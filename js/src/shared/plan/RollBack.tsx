@@ -38,19 +38,40 @@ export function RollBack({ onClose }: { onClose: () => void }): VNode {
   };
 
   if (done) {
-    return <Done result={done} undone={undone} busy={undoing.busy} error={undoing.error} onUndo={undo} onClose={onClose} />;
+    return (
+      <Done
+        result={done}
+        undone={undone}
+        busy={undoing.busy}
+        error={undoing.error}
+        onUndo={undo}
+        onClose={onClose}
+      />
+    );
   }
   return (
     <section class="cw-sub" aria-label={t('Roll back')}>
-      {checkpoints === null && loading.busy && <p class="cw-dim">{t('Looking for checkpoints…')}</p>}
-      {checkpoints?.length === 0 && <p class="cw-dim">{t('There is no checkpoint: nothing was changed that could be taken back.')}</p>}
+      {checkpoints === null && loading.busy && (
+        <p class="cw-dim">{t('Looking for checkpoints…')}</p>
+      )}
+      {checkpoints?.length === 0 && (
+        <p class="cw-dim">
+          {t('There is no checkpoint: nothing was changed that could be taken back.')}
+        </p>
+      )}
       {checkpoints !== null && checkpoints.length > 0 && (
         <label class="cw-field">
           <span>{t('Back to')}</span>
-          <select class="cw-input" value={chosen ?? ''} onChange={event => setChosen(event.currentTarget.value)}>
+          <select
+            class="cw-input"
+            value={chosen ?? ''}
+            onChange={event => setChosen(event.currentTarget.value)}
+          >
             {checkpoints.map(checkpoint => (
               <option key={checkpoint.id} value={checkpoint.id}>
-                {[moment(checkpoint.created_at), oneLine(checkpoint.label, 120)].filter(Boolean).join(' · ')}
+                {[moment(checkpoint.created_at), oneLine(checkpoint.label, 120)]
+                  .filter(Boolean)
+                  .join(' · ')}
               </option>
             ))}
           </select>
@@ -130,4 +151,3 @@ export function Changes({ onClose }: { onClose: () => void }): VNode {
     </section>
   );
 }
-

@@ -21,7 +21,10 @@ export function RunHeader({ state }: { state: RunState }): VNode {
   return (
     <>
       {live ? (
-        <RoleSwitcher role={roleOf(state)} onSwitch={(role, confirm) => actions.switchRole(role, confirm)} />
+        <RoleSwitcher
+          role={roleOf(state)}
+          onSwitch={(role, confirm) => actions.switchRole(role, confirm)}
+        />
       ) : (
         <RolePill role={roleLook(roleOf(state))} />
       )}
@@ -104,7 +107,11 @@ export function RunFigures({ state, link }: { state: RunState; link: Link }): VN
         {parts.join(' · ')}
       </span>
       {isRunning && live && (
-        <Button icon="stop" busy={stopping.busy} onClick={() => void stopping.run(() => actions.cancel(job.id))}>
+        <Button
+          icon="stop"
+          busy={stopping.busy}
+          onClick={() => void stopping.run(() => actions.cancel(job.id))}
+        >
           {t('Stop')}
         </Button>
       )}
@@ -136,7 +143,14 @@ export function Progress({ state }: { state: RunState }): VNode | null {
   }
   const done = steps.filter(step => stepStatus(state, step) === 'completed').length;
   return (
-    <div class="cw-progress" role="progressbar" aria-label={t('Steps')} aria-valuemin={0} aria-valuemax={steps.length} aria-valuenow={done}>
+    <div
+      class="cw-progress"
+      role="progressbar"
+      aria-label={t('Steps')}
+      aria-valuemin={0}
+      aria-valuemax={steps.length}
+      aria-valuenow={done}
+    >
       <span style={{ width: `${(100 * done) / steps.length}%` }} />
     </div>
   );

@@ -2,7 +2,15 @@
 
 import { CoworkError, pauseBefore, type Channel } from '../channel';
 import type { Event, PlanAnswer, RunCardData, WholeCardAnswer } from '../types';
-import { fromWhole, isPlanOf, loadMessages, loadRun, planAddress, withPlan, withWholeRecord } from './load';
+import {
+  fromWhole,
+  isPlanOf,
+  loadMessages,
+  loadRun,
+  planAddress,
+  withPlan,
+  withWholeRecord
+} from './load';
 import { hasGap, reduce } from './reduce';
 import { fromCard } from './snapshot';
 import type { RunState } from './state';
@@ -100,7 +108,10 @@ export class RunStore {
     if (!this.trusted || this.state.plan === null || this.state.busy !== null) {
       return;
     }
-    const answer = await this.channel.request<PlanAnswer>('GET', planAddress(this.card.context_id, this.state.planId));
+    const answer = await this.channel.request<PlanAnswer>(
+      'GET',
+      planAddress(this.card.context_id, this.state.planId)
+    );
     if (isPlanOf(this.state, answer)) {
       this.takePlan(answer);
     }
