@@ -324,7 +324,9 @@ export class FakeServer implements Channel {
   }
 }
 
-/** Until everything that was set going has been drawn: promises, a frame, and what follows from it. */
+/**
+ * Until everything that was set going has been drawn: promises, a frame, and what follows from it.
+ */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) {
     await new Promise<void>(resolve => requestAnimationFrame(() => resolve()));

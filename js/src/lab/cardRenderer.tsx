@@ -1,4 +1,7 @@
-/** Draws inline cards in Lab and Notebook 7, with Lab's own Markdown; they outlive the kernel that made them. */
+/**
+ * Draws inline cards in Lab and Notebook 7, with Lab's own Markdown; they outlive the kernel that
+ * made them.
+ */
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ISessionContextDialogs } from '@jupyterlab/apputils';
@@ -51,7 +54,9 @@ export class CardRenderer extends Widget implements IRenderMime.IRenderer {
     this.saving = new SavedCard(channel, mimeType, () => this.model);
   }
 
-  /** Called again whenever the output changes; what is on the screen then goes on from where it was. */
+  /**
+   * Called again whenever the output changes; what is on the screen then goes on from where it was.
+   */
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
     this.model = model;
     if (this.around === undefined || this.isAttached) {
@@ -148,7 +153,8 @@ export const cards: JupyterFrontEndPlugin<void> = {
     const host: CardHost = { Markdown: drawnBy(labMarkdown(rendermime)) };
     const around =
       notebooks === null ? undefined : aroundCard(notebooks, app.serviceManager.contents, dialogs);
-    // Safe: text stays text, and what is clicked goes by what the server says, not by what the notebook holds.
+    // Safe: text stays text, and what is clicked goes by what the server says, not by what the
+    // notebook holds.
     const add = (mimeType: string, createRenderer: () => IRenderMime.IRenderer): void =>
       rendermime.addFactory({ safe: true, mimeTypes: [mimeType], createRenderer }, BEFORE_WIDGETS);
     add(CARD_MIME, () => new CardRenderer(CARD_MIME, cowork.channel, host, around));

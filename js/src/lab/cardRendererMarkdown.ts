@@ -30,8 +30,9 @@ export function labMarkdown(rendermime: IRenderMimeRegistry): Draw {
 }
 
 /**
- * Lab's sanitiser, and a little more: nothing is a control, or looks like one of ours. A picture's address is called as soon as it is drawn, and
- * could carry off what the agent has read. So only pictures whose bytes stand in their address (Lab's diagrams) are left; all others become links.
+ * Lab's sanitiser, and a little more: nothing is a control, or looks like one of ours. A picture's
+ * address is called as soon as it is drawn, and could carry off what the agent has read. So only
+ * pictures whose bytes stand in their address (Lab's diagrams) are left; all others become links.
  */
 export function harmless(sanitizer: IRenderMime.ISanitizer): IRenderMime.ISanitizer {
   return {
@@ -85,7 +86,10 @@ function linkTo(page: Document, address: string, words: string): HTMLElement {
   return link;
 }
 
-/** HTML is shown as it was written, not obeyed: outside of code every `<` is escaped. The sanitiser is the wall, this is for the eye. */
+/**
+ * HTML is shown as it was written, not obeyed: outside of code every `<` is escaped. The sanitiser
+ * is the wall, this is for the eye.
+ */
 export function htmlAsText(source: string): string {
   let fence = '';
   return source

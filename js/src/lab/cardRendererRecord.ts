@@ -1,4 +1,7 @@
-/** A run that lives in a kernel: its widget draws it while that kernel has it, the saved record when not. */
+/**
+ * A run that lives in a kernel: its widget draws it while that kernel has it, the saved record when
+ * not.
+ */
 
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import type { IRenderMime } from '@jupyterlab/rendermime';
@@ -13,8 +16,8 @@ export const WIDGET_MIME = 'application/vnd.jupyter.widget-view+json';
 const FORGETFUL = ['restarting', 'autorestarting', 'terminating', 'dead'];
 
 /**
- * Lab by itself would always take the widget, and show an error where it is gone: in every notebook that was run by
- * another program, and after each restart.
+ * Lab by itself would always take the widget, and show an error where it is gone: in every notebook
+ * that was run by another program, and after each restart.
  */
 export class RecordRenderer extends Widget implements IRenderMime.IRenderer {
   private model: IRenderMime.IMimeModel | null = null;
@@ -77,7 +80,8 @@ export class RecordRenderer extends Widget implements IRenderMime.IRenderer {
       return;
     }
     if (this.inner?.widgetId === widgetId) {
-      // A widget hears of news by itself, and would lose what is being typed if it were drawn again.
+      // A widget hears of news by itself, and would lose what is being typed if it were drawn
+      // again.
       return widgetId === null ? this.inner.renderer.renderModel(this.model) : undefined;
     }
     this.inner?.renderer.dispose();
@@ -97,7 +101,10 @@ function widgetIn(model: IRenderMime.IMimeModel): string | null {
     : null;
 }
 
-/** Whether the notebook's kernel knows the widget. A busy one cannot say; then it is most likely at this very cell. */
+/**
+ * Whether the notebook's kernel knows the widget. A busy one cannot say; then it is most likely at
+ * this very cell.
+ */
 async function hasWidget(panel: NotebookPanel, id: string): Promise<boolean> {
   if (panel.content.rendermime.getFactory(WIDGET_MIME) === undefined) {
     return false;

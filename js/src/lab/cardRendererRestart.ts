@@ -3,7 +3,10 @@
 import type { ISessionContext } from '@jupyterlab/apputils';
 import { NotebookActions, type INotebookTracker } from '@jupyterlab/notebook';
 
-/** Gives a way to restart the kernel of the notebook that this node is part of; undefined where there is none. */
+/**
+ * Gives a way to restart the kernel of the notebook that this node is part of; undefined where
+ * there is none.
+ */
 export type RestartAt = (node: HTMLElement) => (() => Promise<void>) | undefined;
 
 export function restartAt(
@@ -16,7 +19,8 @@ export function restartAt(
       panel &&
       (async () => {
         const { content, sessionContext } = panel;
-        // Only what stands above: the card's own cell would put another card in its place. Looked up now, as cells move.
+        // Only what stands above: the card's own cell would put another card in its place. Looked
+        // up now, as cells move.
         const here = content.widgets.findIndex(cell => cell.node.contains(node));
         const above = content.widgets.slice(0, Math.max(here, 0));
         if ((await dialogs.restart(sessionContext)) && above.length > 0) {

@@ -1,4 +1,7 @@
-/** Keeps what the notebook holds of a run up to date, so that a saved notebook tells what became of it. */
+/**
+ * Keeps what the notebook holds of a run up to date, so that a saved notebook tells what became of
+ * it.
+ */
 
 import type { IRenderMime } from '@jupyterlab/rendermime';
 import { JSONExt, type PartialJSONObject, type ReadonlyPartialJSONValue } from '@lumino/coreutils';
@@ -53,7 +56,8 @@ export class SavedCard {
 
   private async write(store: RunStore): Promise<void> {
     this.due = Infinity;
-    // Of several tabs with this notebook, the one that is looked at keeps it; else they would overwrite each other's file.
+    // Of several tabs with this notebook, the one that is looked at keeps it; else they would
+    // overwrite each other's file.
     if (document.visibilityState !== 'visible') {
       this.changed(store);
       return;
@@ -68,7 +72,8 @@ export class SavedCard {
       return;
     }
     const saved = this.saved();
-    // What the cell offers is not known to the server; it stands until the user has gone on from here.
+    // What the cell offers is not known to the server; it stands until the user has gone on from
+    // here.
     const again = saved?.job_id === store.card.job_id && !store.hasGoneOn ? saved.again : undefined;
     const card = { ...answer.card, ...(again ? { again } : {}) };
     if (!isSame(saved, card)) {

@@ -175,7 +175,9 @@ export function addToPalette(palette: ICommandPalette): void {
   }
 }
 
-/** A command has no pill of its own; the menu opens at the one in the status bar, if that is shown. */
+/**
+ * A command has no pill of its own; the menu opens at the one in the status bar, if that is shown.
+ */
 function visiblePill(): HTMLElement | null {
   const pill = document.querySelector<HTMLElement>('.cw-status-pill button');
   return pill !== null && pill.getClientRects().length > 0 ? pill : null;

@@ -4,7 +4,10 @@ import { CoworkError } from '../shared/channel';
 import { t } from '../shared/translate';
 import type { IInView } from './inView';
 
-/** Switches the role of the conversation in view. Where a job runs, that stops it, so the user is asked first. */
+/**
+ * Switches the role of the conversation in view. Where a job runs, that stops it, so the user is
+ * asked first.
+ */
 export async function switchRole(inView: IInView, role: string, label: string): Promise<void> {
   try {
     await inView.switchRole(role, false);

@@ -5,7 +5,10 @@ import type { Check } from '../shared/connectionCheck';
 import { modelSentence } from '../shared/HealthAnswer';
 import { t } from '../shared/translate';
 
-/** Quick answers need no progress message; and Lab loses an update that comes before the message is drawn. */
+/**
+ * Quick answers need no progress message; and Lab loses an update that comes before the message is
+ * drawn.
+ */
 const PATIENCE_MS = 400;
 const CLOSE_AFTER_MS = 5000;
 

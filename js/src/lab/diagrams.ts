@@ -1,9 +1,10 @@
 /**
  * Which diagrams of an agent are drawn.
  *
- * Mermaid builds a diagram in the page itself: an address in a label, a style or a setting is called before any sanitiser
- * sees it, and could carry off what the agent has read. So only a source that cannot name one is drawn; of any other the
- * source is shown. What is refused here is a little more than what Mermaid is known to obey.
+ * Mermaid builds a diagram in the page itself: an address in a label, a style or a setting is
+ * called before any sanitiser sees it, and could carry off what the agent has read. So only a
+ * source that cannot name one is drawn; of any other the source is shown. What is refused here is a
+ * little more than what Mermaid is known to obey.
  */
 
 const OPENING = /(`{3,}|~{3,})[^\n]*mermaid/i;
@@ -37,7 +38,10 @@ export function withSafeDiagrams(markdown: string): string {
     .join('\n');
 }
 
-/** Up to the mark that surely ends it, in whatever list or quotation it stands; more is read rather than less. */
+/**
+ * Up to the mark that surely ends it, in whatever list or quotation it stands; more is read rather
+ * than less.
+ */
 function bodyOf(lines: readonly string[], mark: string): string {
   const closing = new RegExp(`^ {0,3}${mark}[\`~]* *$`);
   const end = lines.findIndex(line => closing.test(line));

@@ -3,7 +3,10 @@ import type { INotebookTracker } from '@jupyterlab/notebook';
 import type { IInView } from './inView';
 import type { PanelPlace } from './panel/place';
 
-/** The user looks at whatever they turned to last: a conversation that they open in the panel, or a notebook. */
+/**
+ * The user looks at whatever they turned to last: a conversation that they open in the panel, or a
+ * notebook.
+ */
 export function followView(
   inView: IInView,
   place: PanelPlace,

@@ -1,4 +1,7 @@
-/** Lab's entry: small plugins, so that a part can be switched off or is missing where the host has no place for it. */
+/**
+ * Lab's entry: small plugins, so that a part can be switched off or is missing where the host has
+ * no place for it.
+ */
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';

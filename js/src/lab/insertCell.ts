@@ -7,7 +7,10 @@ import { notebookForCell } from './magicCell';
 
 type InsertCell = NonNullable<CardHost['insertCell']>;
 
-/** Below the cell whose output this node is; undefined where there is no such cell, or it may not be changed. */
+/**
+ * Below the cell whose output this node is; undefined where there is no such cell, or it may not be
+ * changed.
+ */
 export function insertBelow(
   notebooks: INotebookTracker,
   node: HTMLElement

@@ -10,7 +10,10 @@ export function notebookForCell(tracker: INotebookTracker | null): NotebookPanel
   return panel !== null && panel.content.model?.readOnly === false ? panel : null;
 }
 
-/** Below the active cell; the cursor waits on the line under the magic. `bringToFront` activates the notebook. */
+/**
+ * Below the active cell; the cursor waits on the line under the magic. `bringToFront` activates the
+ * notebook.
+ */
 export async function insertMagicCell(
   panel: NotebookPanel,
   magic: Magic,
@@ -25,8 +28,8 @@ export async function insertMagicCell(
   const cell = notebook.activeCell;
   cell?.model.sharedModel.setSource(`${magic}\n`);
   bringToFront();
-  // Activating puts the notebook into command mode, some messages later. Edit mode has to come after that,
-  // or the user's first letters would be taken for shortcuts.
+  // Activating puts the notebook into command mode, some messages later. Edit mode has to come
+  // after that, or the user's first letters would be taken for shortcuts.
   await afterPendingMessages();
   notebook.mode = 'edit';
   await cell?.ready;

@@ -28,7 +28,10 @@ export interface PanelActions {
   download: PanelHands['download'];
 }
 
-/** The side panel. It asks the server when it is shown and when there are news; before it was ever shown, never. */
+/**
+ * The side panel. It asks the server when it is shown and when there are news; before it was ever
+ * shown, never.
+ */
 export class CoworkPanel extends PreactWidget {
   /** Refreshing on its own is no news; an answer is shown to those who asked for it. */
   private asked = false;

@@ -2,7 +2,9 @@ import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 
 import { DEFAULTS, type ICoworkModel, type Preferences } from './coworkModel';
 
-/** Keeps what the user prefers in Lab's settings, and follows changes made in the settings editor. */
+/**
+ * Keeps what the user prefers in Lab's settings, and follows changes made in the settings editor.
+ */
 export async function keepPreferences(
   model: ICoworkModel,
   registry: ISettingRegistry,

@@ -8,8 +8,8 @@ import type { ICoworkModel } from './coworkModel';
 import { PreactWidget } from './preactWidget';
 
 /**
- * Who gets the next message in the conversation that the user looks at, or the role that a new one would start in: it says what the agent
- * may do. Beside it, how much waits.
+ * Who gets the next message in the conversation that the user looks at, or the role that a new one
+ * would start in: it says what the agent may do. Beside it, how much waits.
  */
 export class StatusPill extends PreactWidget {
   constructor(

@@ -15,7 +15,10 @@ interface CardViewProps {
   onChange?: (store: RunStore) => void;
 }
 
-/** Draws whatever a card is, for the widget and for Lab alike. What cannot be drawn must not take the page with it. */
+/**
+ * Draws whatever a card is, for the widget and for Lab alike. What cannot be drawn must not take
+ * the page with it.
+ */
 export function CardView(props: CardViewProps): VNode {
   const [error] = useErrorBoundary();
   return error ? (

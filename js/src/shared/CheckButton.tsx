@@ -10,7 +10,10 @@ interface CheckButtonProps {
   plain?: boolean;
 }
 
-/** Stays focusable while busy: a disabled button would throw keyboard users back to the top of the page. */
+/**
+ * Stays focusable while busy: a disabled button would throw keyboard users back to the top of the
+ * page.
+ */
 export function CheckButton({ check, onCheck, plain = false }: CheckButtonProps): VNode {
   const busy = check.state === 'busy';
   return (

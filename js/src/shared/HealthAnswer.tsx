@@ -20,7 +20,10 @@ function sandboxName(sandbox: string): string {
   return sandbox === 'none' ? t('none, so every command asks first') : sandbox;
 }
 
-/** The result of a check. It stays on the page while empty, or screen readers would miss the first answer. */
+/**
+ * The result of a check. It stays on the page while empty, or screen readers would miss the first
+ * answer.
+ */
 export function HealthAnswer({ check }: { check: Check }): VNode {
   return (
     <div class="cw-answer" aria-live="polite">

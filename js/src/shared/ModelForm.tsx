@@ -22,7 +22,10 @@ interface ModelFormProps {
 /** The names that the server has for our fields, in what it says is wrong. */
 const FIELDS: Record<string, FieldName> = { address: 'base_url', key: 'api_key', model: 'model' };
 
-/** Sent as one request to our own server; the key is kept by the system's keyring, or only until Jupyter stops. */
+/**
+ * Sent as one request to our own server; the key is kept by the system's keyring, or only until
+ * Jupyter stops.
+ */
 export function ModelForm({ channel, onChange, start, models = [] }: ModelFormProps): VNode {
   const [fields, setFields] = useState<Fields>({ base_url: '', model: '', api_key: '', ...start });
   const form = useRef<HTMLFormElement>(null);
@@ -90,7 +93,9 @@ export function ModelForm({ channel, onChange, start, models = [] }: ModelFormPr
       {field('api_key', t('Key'), t('if the server wants one'))}
       <p class="cw-dim">
         {t(
-          'The key goes into your system\u2019s keyring where there is one, else it is forgotten when Jupyter stops. It is never written into a notebook or a settings file.'
+          'The key goes into your system\u2019s keyring where there is one, ' +
+            'else it is forgotten when Jupyter stops. ' +
+            'It is never written into a notebook or a settings file.'
         )}
       </p>
       <button

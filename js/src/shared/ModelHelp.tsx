@@ -29,7 +29,8 @@ export function ModelHelp({ health, sayWhyNot, channel, onChange }: ModelHelpPro
       {isGuide && (
         <p class="cw-dim">
           {t(
-            'No language model is connected. The built-in guide works by rules: it profiles, cleans, plots, joins and models tables, and explains and sorts notebooks.'
+            'No language model is connected. The built-in guide works by rules: it profiles, ' +
+              'cleans, plots, joins and models tables, and explains and sorts notebooks.'
           )}
         </p>
       )}
@@ -49,7 +50,9 @@ export function ModelHelp({ health, sayWhyNot, channel, onChange }: ModelHelpPro
   );
 }
 
-/** What was chosen here can be corrected or replaced here; until something else answers, it stays. */
+/**
+ * What was chosen here can be corrected or replaced here; until something else answers, it stays.
+ */
 function AnotherModel({
   model,
   channel,

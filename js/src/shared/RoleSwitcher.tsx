@@ -75,6 +75,8 @@ function Menu({
     items()
       .find(item => item.getAttribute('aria-checked') === 'true')
       ?.focus();
+  }, []);
+  useEffect(() => {
     const away = (event: globalThis.Event): void => {
       if (!menu.current?.parentElement?.contains(event.target as HTMLElement)) {
         onClose();
@@ -82,7 +84,7 @@ function Menu({
     };
     document.addEventListener('pointerdown', away);
     return () => document.removeEventListener('pointerdown', away);
-  }, []);
+  }, [onClose]);
   const onKeyDown = (event: KeyboardEvent): void => {
     const all = items();
     const at = all.indexOf(document.activeElement as HTMLElement);

@@ -75,7 +75,8 @@ function stateSentence({ model }: Health, hasStarted: boolean): string {
   return hasStarted
     ? t('%1 is ready.', answererOf(model))
     : t(
-        'Ready. Write %1 in a cell and say what you want; nothing changes until you approve the plan.',
+        'Ready. Write %1 in a cell and say what you want; nothing changes until you approve ' +
+          'the plan.',
         '%%plan'
       );
 }

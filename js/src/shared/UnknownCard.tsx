@@ -7,7 +7,8 @@ export function UnknownCard({ kind }: { kind: string }): VNode {
   return (
     <p class="cw-text">
       {t(
-        'This card (%1) needs a newer cowork_jupyter. Run "pip install -U cowork_jupyter", then reload this page.',
+        'This card (%1) needs a newer cowork_jupyter. Run "pip install -U cowork_jupyter", ' +
+          'then reload this page.',
         kind
       )}
     </p>

@@ -10,7 +10,10 @@ export type Check =
   | { state: 'answered'; health: Health }
   | { state: 'failed'; error: unknown };
 
-/** Asks `GET health` anew on demand; a component that has gone from the page hears nothing of a late answer. */
+/**
+ * Asks `GET health` anew on demand; a component that has gone from the page hears nothing of a late
+ * answer.
+ */
 export function useConnectionCheck(channel: Channel): [Check, () => Promise<void>] {
   const [check, setCheck] = useState<Check>({ state: 'idle' });
   const mounted = useRef(true);

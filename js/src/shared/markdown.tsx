@@ -1,6 +1,6 @@
 /**
- * A small part of Markdown, turned into elements and never into HTML: what is not understood stays text.
- * Pictures are not loaded, because a model could make their address tell what it has read.
+ * A small part of Markdown, turned into elements and never into HTML: what is not understood stays
+ * text. Pictures are not loaded, because a model could make their address tell what it has read.
  */
 
 import type { ComponentChildren, VNode } from 'preact';

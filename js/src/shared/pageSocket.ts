@@ -1,4 +1,7 @@
-/** The one WebSocket of a page: it comes back by itself, and each subscription goes on from where it was cut off. */
+/**
+ * The one WebSocket of a page: it comes back by itself, and each subscription goes on from where it
+ * was cut off.
+ */
 
 import { pauseBefore, type EventListener, type Liveness } from './channel';
 import type { Event } from './types';
@@ -56,7 +59,10 @@ export class PageSocket {
     }
   }
 
-  /** Says something if somebody is there to hear it; what must be heard is said again when connected. */
+  /**
+   * Says something if somebody is there to hear it; what must be heard is said again when
+   * connected.
+   */
   send(frame: object): void {
     if (this.isConnected) {
       this.socket?.send(JSON.stringify(frame));
@@ -225,7 +231,10 @@ export function socketUrl({ baseUrl, wsUrl, token }: ServerAddress): string {
 /** Its number changes with the class above: scripts of two versions of ours may meet in a page. */
 export const SHARED = Symbol.for('cowork-jupyter:sockets:1');
 
-/** The page's socket to this server. It is the page that keeps it, as a widget's script runs once for each widget. */
+/**
+ * The page's socket to this server. It is the page that keeps it, as a widget's script runs once
+ * for each widget.
+ */
 export function sharedSocket(address: ServerAddress): PageSocket {
   const page = window as { [SHARED]?: Map<string, PageSocket> };
   const sockets = (page[SHARED] ??= new Map<string, PageSocket>());

@@ -1,4 +1,6 @@
-/** How the six roles look when no server has said so yet; an answer to `GET roles` goes before this. */
+/**
+ * How the six roles look when no server has said so yet; an answer to `GET roles` goes before this.
+ */
 
 import type { Role } from './types';
 import { t } from './translate';

@@ -137,7 +137,8 @@ function errorFromStatus(status: number): CoworkError {
     return new CoworkError({
       code: 'not_installed',
       message: t(
-        'This Jupyter server does not have cowork_jupyter. Run "jupyter server extension enable cowork_jupyter", then start Jupyter again.'
+        'This Jupyter server does not have cowork_jupyter. Run "jupyter server extension ' +
+          'enable cowork_jupyter", then start Jupyter again.'
       ),
       status
     });

@@ -1,4 +1,7 @@
-/** The names under which the code knows what the server sends. The shapes are the server's own, see `schema.ts`. */
+/**
+ * The names under which the code knows what the server sends. The shapes are the server's own, see
+ * `schema.ts`.
+ */
 
 import type { components } from './schema';
 
@@ -47,7 +50,10 @@ export type ReproductionAnswer = Schema['ReproductionAnswer'];
 export type Event = Schema['Event'];
 export type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>;
 
-/** A message as it is stored, or as a saved card holds it, with less of its text. Its type says what its data is. */
+/**
+ * A message as it is stored, or as a saved card holds it, with less of its text. Its type says what
+ * its data is.
+ */
 export type Message = Schema['Message'] & { cut?: boolean };
 export type MessageOf<Type extends Message['message_type']> = Extract<
   Message,
@@ -89,7 +95,10 @@ export interface StatusCardData {
   health: Health;
 }
 
-/** A saved card: what an earlier version did not say, or what somebody wrote into the file, is for `snapshot.ts` to judge. */
+/**
+ * A saved card: what an earlier version did not say, or what somebody wrote into the file, is for
+ * `snapshot.ts` to judge.
+ */
 export type RunCardData = Omit<Schema['RunCardData'], 'role' | 'snapshot' | 'saved_at'> & {
   role: string;
   snapshot: RunSnapshot;
@@ -124,7 +133,10 @@ export type RunSnapshot = Pick<
 export type Task = Pick<Schema['CardTask'], 'id' | 'step_id' | 'status'> &
   Partial<Omit<Schema['CardTask'], 'role'>> & { role?: string };
 
-/** What the widget's `card` trait and the notebook's output hold. A newer kernel may send kinds that this bundle does not know. */
+/**
+ * What the widget's `card` trait and the notebook's output hold. A newer kernel may send kinds that
+ * this bundle does not know.
+ */
 export type CardData = StatusCardData | RunCardData | { kind: string };
 
 /** A request that was made before: words, or the approval of a plan. */

@@ -7,7 +7,8 @@ const OF_OTHERS = ['not_installed', 'not_logged_in', 'unexpected_answer'];
 
 /**
  * The server goes first because it answers while the kernel is busy; the choice waits for the first
- * request, so that cards nobody clicks cost nothing. Where that one only reads, it is itself the trial.
+ * request, so that cards nobody clicks cost nothing. Where that one only reads, it is itself the
+ * trial.
  */
 export class ChosenChannel implements Channel {
   private choice: Promise<Channel> | null = null;

@@ -1,4 +1,6 @@
-/** The channel to the kernel, over the widget's own messages: for front ends that hide the server. */
+/**
+ * The channel to the kernel, over the widget's own messages: for front ends that hide the server.
+ */
 
 import {
   CoworkError,
@@ -151,7 +153,8 @@ function noAnswer(): CoworkError {
   return new CoworkError({
     code: 'timeout',
     message: t(
-      'The kernel does not answer; it may be busy running a cell. Wait for it or interrupt it, then try again.'
+      'The kernel does not answer; it may be busy running a cell. Wait for it or interrupt ' +
+        'it, then try again.'
     ),
     retryable: true
   });
@@ -168,7 +171,8 @@ function notUnderstood(status: number): CoworkError {
   return new CoworkError({
     code: 'unexpected_answer',
     message: t(
-      'The kernel answered with an unknown error (%1). Restart the kernel, then run the cell again.',
+      'The kernel answered with an unknown error (%1). Restart the kernel, then run the cell ' +
+        'again.',
       String(status)
     ),
     status

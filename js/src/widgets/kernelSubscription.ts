@@ -5,8 +5,9 @@ import type { Event } from '../shared/types';
 import { nextId, type KernelChannel } from './kernelChannel';
 
 /**
- * The kernel sends what a SUBSCRIBE asks for under that message's number. A kernel that was too busy to answer is
- * asked again, and told to forget the older question, which it may still find in its queue.
+ * The kernel sends what a SUBSCRIBE asks for under that message's number. A kernel that was too
+ * busy to answer is asked again, and told to forget the older question, which it may still find in
+ * its queue.
  */
 export class KernelSubscription {
   private readonly path: string;

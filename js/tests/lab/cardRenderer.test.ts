@@ -255,7 +255,8 @@ describe('Markdown by Lab', () => {
 
   it('leaves nothing to press, and nothing that looks like ours', () => {
     const forged =
-      '<form><button class="cw-button cw-go mine"><b>Execute plan</b></button></form><p class="cw-card x">Plan ready</p>';
+      '<form><button class="cw-button cw-go mine"><b>Execute plan</b></button></form><p ' +
+      'class="cw-card x">Plan ready</p>';
     expect(sanitize(forged)).toBe('<b>Execute plan</b><p class="x">Plan ready</p>');
     expect(sanitize('<li><input type="checkbox" checked disabled> done</li>')).toBe(
       '<li>☑  done</li>'

@@ -4,7 +4,9 @@ import { canBeDrawn, withSafeDiagrams } from '../../src/lab/diagrams';
 
 describe('what agents draw in real life', () => {
   it.each([
-    'flowchart LR\n  A[Load sales.csv] -->|clean| B{Any gaps?}\n  A & B --> C\n  style A fill:#f9f,stroke:#333;\n  classDef hot fill:#333333;\n  style B fill:#000;',
+    'flowchart LR\n  A[Load sales.csv] -->|clean| B{Any gaps?}\n' +
+      '  A & B --> C\n  style A fill:#f9f,stroke:#333;\n' +
+      '  classDef hot fill:#333333;\n  style B fill:#000;',
     'graph TD;\n  A["two<br/>lines"] --> B(Import data);\n  B --> C[Process image]',
     'sequenceDiagram\n  Alice->>Bob: How many rows?\n  Bob-->>Alice: 324',
     'classDiagram\n  class Table {\n    <<interface>>\n    +rows() int\n  }\n  Animal <|-- Duck',

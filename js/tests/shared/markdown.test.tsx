@@ -21,7 +21,8 @@ describe('Markdown', () => {
     ['a_b_c and 2*3*4', '<p>a_b_c and 2*3*4</p>'],
     [
       '| a | b |\n|---|---|\n| 1 | 2 |',
-      '<table><thead><tr><th scope="col">a</th><th scope="col">b</th></tr></thead><tbody><tr><td>1</td><td>2</td></tr></tbody></table>'
+      '<table><thead><tr><th scope="col">a</th><th ' +
+        'scope="col">b</th></tr></thead><tbody><tr><td>1</td><td>2</td></tr></tbody></table>'
     ]
   ])('%j', (source, expected) => {
     expect(html(source)).toBe(expected);

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
-/** Reads the colours of one rule of tokens.css, with Lab's variables at their usual values (our fall-backs). */
+/**
+ * Reads the colours of one rule of tokens.css, with Lab's variables at their usual values (our
+ * fall-backs).
+ */
 function colours(rule: RegExp): Map<string, string> {
   const body = rule.exec(readFileSync('style/tokens.css', 'utf8'))?.[1] ?? '';
   return new Map(

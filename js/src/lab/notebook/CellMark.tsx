@@ -1,4 +1,7 @@
-/** What stands below a cell that the agent has changed: what happened, what it was, and the two decisions. */
+/**
+ * What stands below a cell that the agent has changed: what happened, what it was, and the two
+ * decisions.
+ */
 
 import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
@@ -25,10 +28,11 @@ interface CellMarkProps {
 
 export function CellMark({ standing, count, decide, acceptAll }: CellMarkProps): VNode {
   const { change, kind, source, isEdited } = standing;
+  const before = change.before?.source ?? '';
   const [isSideBySide, setSideBySide] = useState(false);
   const [isAsking, setAsking] = useState(false);
   const [error, setError] = useState<unknown>(null);
-  const rows = useMemo(() => rowsOf(standing), [change.before?.source, source, kind]);
+  const rows = useMemo(() => rowsOf(kind, before, source), [kind, before, source]);
   const attempt = (deciding: Promise<void>): void => void deciding.catch(setError);
   const lines = changedLines(rows);
   return (
@@ -81,11 +85,11 @@ export function CellMark({ standing, count, decide, acceptAll }: CellMarkProps):
 }
 
 /** A cell that is new has nothing to compare with, and one that was moved is as it was. */
-function rowsOf({ change, kind, source }: Standing): readonly Row[] {
+function rowsOf(kind: Standing['kind'], before: string, source: string): readonly Row[] {
   if (kind === 'moved') {
     return [];
   }
-  const rows = diffRows(change.before?.source ?? '', source);
+  const rows = diffRows(before, source);
   return kind === 'changed'
     ? rows
     : rows.filter(row => row.kind === (kind === 'added' ? 'added' : 'removed'));

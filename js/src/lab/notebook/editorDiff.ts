@@ -1,4 +1,7 @@
-/** Shows in a cell's own editor what was changed: what went stands above what came, and is no part of the text. */
+/**
+ * Shows in a cell's own editor what was changed: what went stands above what came, and is no part
+ * of the text.
+ */
 
 import {
   Compartment,

@@ -34,7 +34,10 @@ export class Refusal extends Error {
   }
 }
 
-/** Carries out an edit. Gives the cell as it was with all that it showed, where a cell goes or becomes another one. */
+/**
+ * Carries out an edit. Gives the cell as it was with all that it showed, where a cell goes or
+ * becomes another one.
+ */
 export function applyEdit(notebook: SharedNotebook, edit: Edit): SavedCell | null {
   if (edit.kind === 'insert') {
     const { cell_id: id, cell_type, source } = edit;
@@ -72,7 +75,10 @@ export function applyEdit(notebook: SharedNotebook, edit: Edit): SavedCell | nul
   return before;
 }
 
-/** Takes a change back, and does nothing where that is not possible any more. `known` is the cell with all it showed. */
+/**
+ * Takes a change back, and does nothing where that is not possible any more. `known` is the cell
+ * with all it showed.
+ */
 export function takeBack(notebook: SharedNotebook, change: CellChange, known?: SavedCell): void {
   const { cell_id: id, before, above } = change;
   const index = notebook.cells.findIndex(one => one.id === id);
@@ -125,7 +131,10 @@ function replaceCell(notebook: SharedNotebook, id: string, by: SavedCell): void 
   }
 }
 
-/** Only what differs is replaced, so that a cursor or selection elsewhere in the cell stays where it is. */
+/**
+ * Only what differs is replaced, so that a cursor or selection elsewhere in the cell stays where it
+ * is.
+ */
 export function spliceSource(cell: SharedCell, source: string): void {
   const old = cell.source;
   if (old === source) {
@@ -143,7 +152,10 @@ export function spliceSource(cell: SharedCell, source: string): void {
   cell.updateSource(head, old.length - tail, source.slice(head, source.length - tail));
 }
 
-/** What the agent does is a step of its own to undo, and is not joined with what the user types just before or after. */
+/**
+ * What the agent does is a step of its own to undo, and is not joined with what the user types just
+ * before or after.
+ */
 export function asOneStep(holders: readonly object[], change: () => void): void {
   const managers = holders.map(
     holder => (holder as { undoManager?: { stopCapturing(): void } | null }).undoManager

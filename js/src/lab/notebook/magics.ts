@@ -1,6 +1,7 @@
 /**
- * The magics are there without `%load_ext`. A kernel whose environment has us configured for it loads them by itself;
- * any other does when a cell that uses one is about to run, or says what it lacks.
+ * The magics are there without `%load_ext`. A kernel whose environment has us configured for it
+ * loads them by itself; any other does when a cell that uses one is about to run, or says what it
+ * lacks.
  */
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';

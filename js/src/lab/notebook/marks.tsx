@@ -18,8 +18,8 @@ const SEEN_MS = 2000;
 export type Decide = (ids: readonly string[], decision: Decision) => Promise<unknown>;
 
 /**
- * The marks of one notebook. Which changes wait is what the server says; where they stand, and whether the user has gone
- * on from them, is what the document says.
+ * The marks of one notebook. Which changes wait is what the server says; where they stand, and
+ * whether the user has gone on from them, is what the document says.
  */
 export class Marks {
   private changes: readonly CellChange[] = [];
@@ -98,7 +98,9 @@ export class Marks {
     await this.settle([change], decision);
   }
 
-  /** The server tells every tab, also this one; but who has clicked sees at once that it was taken. */
+  /**
+   * The server tells every tab, also this one; but who has clicked sees at once that it was taken.
+   */
   private async settle(changes: readonly CellChange[], decision: Decision): Promise<void> {
     const ids = changes.map(one => one.id);
     await this.store(ids, decision);

@@ -28,7 +28,9 @@ const marks = new WeakMap<NotebookPanel, Marks>();
 export const OPERATIONS: Readonly<Record<string, Operation>> = {
   read: (panel, model) => stateOf(panel, model, () => true),
 
-  /** The same without what makes it large: outputs are only those of the cell that the user is in. */
+  /**
+   * The same without what makes it large: outputs are only those of the cell that the user is in.
+   */
   glance: (panel, model) => {
     const { active } = whereIn(panel);
     return stateOf(panel, model, id => id === active);
@@ -61,7 +63,9 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     return { unsaved: await isLeftUnsaved(panel, model, wasUnsaved) };
   },
 
-  /** The server says so whenever it changes: which changes of cells the user has not decided about. */
+  /**
+   * The server says so whenever it changes: which changes of cells the user has not decided about.
+   */
   marks: (panel, _model, question, decide) => {
     marksOf(panel, decide).show((question as Question & { changes: CellChange[] }).changes);
     return {};
@@ -176,8 +180,8 @@ function marksOf(panel: NotebookPanel, decide: Decide): Marks {
 }
 
 /**
- * A notebook without unsaved edits is saved again, so that commands see on the disk what the agent did. One that the
- * user is working on is left to them.
+ * A notebook without unsaved edits is saved again, so that commands see on the disk what the agent
+ * did. One that the user is working on is left to them.
  */
 async function isLeftUnsaved(
   panel: NotebookPanel,

@@ -1,6 +1,7 @@
 /**
- * Tells the server which cells a person runs here, as only those can approve something. What an agent runs does not go
- * by Lab's actions (see `running.ts`), and what code in a kernel says of itself does not count.
+ * Tells the server which cells a person runs here, as only those can approve something. What an
+ * agent runs does not go by Lab's actions (see `running.ts`), and what code in a kernel says of
+ * itself does not count.
  */
 
 import { NotebookActions, type Notebook, type NotebookPanel } from '@jupyterlab/notebook';

@@ -1,4 +1,7 @@
-/** Gives an open document another content. The server says what differs; what it does not name stays as it is here. */
+/**
+ * Gives an open document another content. The server says what differs; what it does not name stays
+ * as it is here.
+ */
 
 import {
   asCode,

@@ -1,4 +1,6 @@
-/** Runs cells of an open notebook for the agent, where the user sees it, in the user's own kernel. */
+/**
+ * Runs cells of an open notebook for the agent, where the user sees it, in the user's own kernel.
+ */
 
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { Kernel } from '@jupyterlab/services';
@@ -23,8 +25,8 @@ export interface Running {
 }
 
 /**
- * Like Shift-Enter, except that nobody is asked for input, because nobody sits in front of it, and that cells which the
- * user has queued behind it run also if it fails.
+ * Like Shift-Enter, except that nobody is asked for input, because nobody sits in front of it, and
+ * that cells which the user has queued behind it run also if it fails.
  */
 export function runCell(panel: NotebookPanel, cellId: string, expected: string): Running {
   const cell = panel.content.widgets.find(one => one.model.id === cellId);

@@ -1,4 +1,7 @@
-/** Changes the notebook under a user who is at work in it: what they look at and type in stays where it is. */
+/**
+ * Changes the notebook under a user who is at work in it: what they look at and type in stays where
+ * it is.
+ */
 
 import type { Notebook } from '@jupyterlab/notebook';
 
@@ -23,7 +26,10 @@ export function keepSteady(notebook: Notebook, change: () => void): void {
   }
 }
 
-/** The cell that must not jump: the one the user is in, if they see it, else the first that they see. */
+/**
+ * The cell that must not jump: the one the user is in, if they see it, else the first that they
+ * see.
+ */
 function anchorOf(notebook: Notebook): Cell | null {
   const view = notebook.outerNode.getBoundingClientRect();
   const isSeen = (cell: Cell): boolean => {

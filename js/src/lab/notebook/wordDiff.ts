@@ -13,11 +13,17 @@ export interface Row {
 
 /** Comparisons beyond which two texts count as altogether different. */
 const MAX_COMPARED = 1_000_000;
-/** Lines that share less than this of their letters are shown whole: pieces of them would only confuse. */
+/**
+ * Lines that share less than this of their letters are shown whole: pieces of them would only
+ * confuse.
+ */
 const ALIKE = 0.4;
 const WORDS = /[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu;
 
-/** The lines of both texts in the order in which one reads them: of each place first what went, then what came. */
+/**
+ * The lines of both texts in the order in which one reads them: of each place first what went, then
+ * what came.
+ */
 export function diffRows(before: string, after: string): Row[] {
   const rows: Row[] = [];
   let removed: string[] = [];

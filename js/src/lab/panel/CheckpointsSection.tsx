@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 
 import { Button, Failure } from '../../shared/Button';
 import { moment, size } from '../../shared/figures';
@@ -52,10 +52,10 @@ export function CheckpointsSection({
 
 function Point({ checkpoint, context }: { checkpoint: Checkpoint; context: string }): VNode {
   const { channel } = usePanel();
-  const hands = useMemo(
-    () => ({ actions: new HandsOnOne(channel, context, checkpoint), live: true }),
-    [channel, context, checkpoint.id]
-  );
+  const [hands] = useState(() => ({
+    actions: new HandsOnOne(channel, context, checkpoint),
+    live: true
+  }));
   const [open, setOpen] = useState(false);
   const [shown, setShown] = useState<'none' | 'changes' | 'rollback'>('none');
   const toggle = (what: 'changes' | 'rollback'): void => setShown(shown === what ? 'none' : what);

@@ -34,7 +34,8 @@ export function Composer({
   useEffect(() => {
     if (summons > 0 && field.current) {
       field.current.focus();
-      field.current.setSelectionRange(text.length, text.length);
+      const { length } = field.current.value;
+      field.current.setSelectionRange(length, length);
     }
   }, [summons]);
   const canSend = text.trim() !== '';

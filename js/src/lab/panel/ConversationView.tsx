@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { useMemo, useReducer, useRef, useState } from 'preact/hooks';
+import { useReducer, useRef, useState } from 'preact/hooks';
 
 import { useAction } from '../../shared/action';
 import { Button, Failure } from '../../shared/Button';
@@ -19,7 +19,10 @@ import { useFollowedEnd } from './followEnd';
 import { blankCard } from './hands';
 import { Queue } from './Queue';
 
-/** So many of its newest cards are shown at first, and so many more each time that the user wants earlier ones. */
+/**
+ * So many of its newest cards are shown at first, and so many more each time that the user wants
+ * earlier ones.
+ */
 const AT_ONCE = 20;
 
 /** Who gets the next message may be another one then. */
@@ -30,7 +33,9 @@ interface Opened {
   cards: readonly string[];
 }
 
-/** The jobs that have a card of their own; an execution stands on the card where its plan was made. */
+/**
+ * The jobs that have a card of their own; an execution stands on the card where its plan was made.
+ */
 function cardsOf(jobs: readonly Job[]): string[] {
   const roots = jobs.filter(({ id, card_id }) => id === card_id);
   const made = new Set(roots.filter(({ kind }) => kind !== 'plan').map(({ plan_id }) => plan_id));
@@ -47,7 +52,9 @@ interface ConversationViewProps {
   onBack: () => void;
 }
 
-/** One conversation: what was said and done, the plan, what waits, and where one goes on writing. */
+/**
+ * One conversation: what was said and done, the plan, what waits, and where one goes on writing.
+ */
 export function ConversationView({ id, model, picker, onBack }: ConversationViewProps): VNode {
   const { channel } = usePanel();
   const happened = useNews(ASKED_ANEW, id);
@@ -243,7 +250,10 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
   );
 }
 
-/** Keeps words for the agent's next turn; false if its job has ended meanwhile, so that they can be sent. */
+/**
+ * Keeps words for the agent's next turn; false if its job has ended meanwhile, so that they can be
+ * sent.
+ */
 async function isQueued(channel: Channel, context: string, content: string): Promise<boolean> {
   try {
     await channel.request('POST', `context/${context}/queue`, { content });
@@ -267,7 +277,7 @@ function CardOf({
 }): VNode {
   const { channel } = usePanel();
   const { id, role, title } = conversation;
-  // The same card as long as it is about the same job: a new one would be taken for news.
-  const card = useMemo(() => blankCard(id, root, role, title), [id, root]);
+  // The same card as long as it is drawn, which is about one job: another would be taken for news.
+  const [card] = useState(() => blankCard(id, root, role, title));
   return <RunCard card={card} channel={channel} onChange={onChange} />;
 }

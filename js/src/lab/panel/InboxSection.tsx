@@ -14,7 +14,10 @@ import { usePanel } from './context';
 import { handsIn } from './hands';
 import { Section } from './Section';
 
-/** Everything that waits for the user, each where it can be decided. It comes first: others wait for it. */
+/**
+ * Everything that waits for the user, each where it can be decided. It comes first: others wait for
+ * it.
+ */
 export function InboxSection({ items }: { items: readonly InboxItem[] }): VNode {
   const { channel } = usePanel();
   const hands = useMemo(() => ({ actions: handsIn(channel, ''), live: true }), [channel]);

@@ -14,6 +14,8 @@ import { readServers, type McpServer, type McpTool } from './mcp';
 import { McpOffers } from './McpOffers';
 import { Section } from './Section';
 
+const USED = ['job-completed', 'tool-result'];
+
 const COLOURS = { ready: 'ok', failed: 'error', starting: 'ask', idle: 'grey', unused: 'grey' };
 const MAX_OUTPUT = 8000;
 
@@ -28,7 +30,7 @@ export function McpSection(): VNode {
 
 function Servers(): VNode {
   const { channel } = usePanel();
-  const happened = useNews(['job-completed', 'tool-result']);
+  const happened = useNews(USED);
   const { value, error, reload } = useLoaded(
     () => channel.request<Page<McpServer>>('GET', 'mcp/servers'),
     [happened]
@@ -61,11 +63,12 @@ function Row({ server, onChange }: { server: McpServer; onChange: () => void }):
   const act = (method: 'POST' | 'PUT' | 'DELETE', path: string, body?: object): void => {
     void acting.run(() => channel.request(method, path, body)).then(onChange);
   };
-  const used = server.state !== 'unused';
+  const { state } = server;
+  const used = state !== 'unused';
   return (
     <li class="cw-row cw-rule">
       <div>
-        <span class={`cw-pill cw-colour-${COLOURS[server.state]}`}>{stateWord(server.state)}</span>{' '}
+        <span class={`cw-pill cw-colour-${COLOURS[state]}`}>{stateWord(state)}</span>{' '}
         <span class="cw-chip">{name}</span>
         <p class="cw-dim">{about(server)}</p>
         {server.why && <p class="cw-dim">{visible(bounded(server.why, 500))}</p>}
@@ -222,7 +225,8 @@ function NewServerForm({ onAdded }: { onAdded: () => void }): VNode {
         />
         <span class="cw-dim">
           {t(
-            'As in the settings of other programs. Write secrets as %1: they are taken from the environment of your Jupyter server.',
+            'As in the settings of other programs. Write secrets as %1: they are taken from ' +
+              'the environment of your Jupyter server.',
             '${NAME}'
           )}
         </span>

@@ -48,7 +48,10 @@ export interface OverviewProps {
   onCheck: () => void;
 }
 
-/** In the order of attention: what waits, how far things are, what can be taken back, and everything else. */
+/**
+ * In the order of attention: what waits, how far things are, what can be taken back, and everything
+ * else.
+ */
 export function Overview(props: OverviewProps): VNode {
   const { channel, notebook } = usePanel();
   const [search, setSearch] = useState('');
@@ -90,7 +93,10 @@ export function Overview(props: OverviewProps): VNode {
   );
 }
 
-/** The conversation that the plan and the checkpoints are of: this notebook's newest, or the newest of all. */
+/**
+ * The conversation that the plan and the checkpoints are of: this notebook's newest, or the newest
+ * of all.
+ */
 function presentOf(
   conversations: readonly Conversation[],
   notebook: string | null
@@ -116,7 +122,8 @@ function Welcome({
           {isKnown && <div class="cw-title">{t('No conversations yet')}</div>}
           <p class="cw-text">
             {t(
-              'Write %1 in a cell, say what you want, and run it. You get a plan to review; nothing changes until you approve it. Or ask below.',
+              'Write %1 in a cell, say what you want, and run it. You get a plan to review; ' +
+                'nothing changes until you approve it. Or ask below.',
               '%%plan'
             )}
           </p>

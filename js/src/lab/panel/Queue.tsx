@@ -7,6 +7,8 @@ import { t } from '../../shared/translate';
 import { oneLine } from '../../shared/visible';
 import { useLoaded, useNews, usePanel } from './context';
 
+const QUEUED = ['queue-changed'];
+
 interface QueuedMessage {
   id: string;
   content: string;
@@ -15,7 +17,7 @@ interface QueuedMessage {
 /** What the user has said while a job runs, until the agent reads it; it can be taken back. */
 export function Queue({ context }: { context: string }): VNode {
   const { channel } = usePanel();
-  const news = useNews(['queue-changed'], context);
+  const news = useNews(QUEUED, context);
   const { value, reload } = useLoaded(
     () => channel.request<Page<QueuedMessage>>('GET', `context/${context}/queue`),
     [context, news]

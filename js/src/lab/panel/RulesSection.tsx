@@ -10,6 +10,8 @@ import { oneLine, visible } from '../../shared/visible';
 import { useLoaded, useNews, usePanel } from './context';
 import { Section } from './Section';
 
+const DECIDED = ['permission-resolved'];
+
 type Effect = 'allow' | 'ask' | 'deny';
 type RuleScope = 'session' | 'workspace' | 'global';
 
@@ -37,7 +39,7 @@ export function RulesSection(): VNode {
 
 function Rules(): VNode {
   const { channel } = usePanel();
-  const decided = useNews(['permission-resolved']);
+  const decided = useNews(DECIDED);
   const { value, error, reload } = useLoaded(
     () => channel.request<Page<Rule>>('GET', 'rules'),
     [decided]
@@ -48,7 +50,8 @@ function Rules(): VNode {
       {value?.items.length === 0 && (
         <p class="cw-row cw-dim">
           {t(
-            'None yet. Answering a permission with “Always here” or “Everywhere” writes one; until then, what changes something asks.'
+            'None yet. Answering a permission with “Always here” or “Everywhere” writes one; ' +
+              'until then, what changes something asks.'
           )}
         </p>
       )}

@@ -23,7 +23,10 @@ interface Trust {
   fingerprint: string;
 }
 
-/** What came with the folder does nothing until the user has looked at it. A folder that brings nothing is not mentioned. */
+/**
+ * What came with the folder does nothing until the user has looked at it. A folder that brings
+ * nothing is not mentioned.
+ */
 export function TrustSection(): VNode | null {
   const { channel } = usePanel();
   const { value, reload } = useLoaded(() => channel.request<Trust>('GET', 'trust'), []);
@@ -46,7 +49,8 @@ export function TrustSection(): VNode | null {
           ) : (
             <Note>
               {t(
-                'This folder brings its own settings. They do nothing until you trust them; do so only if you know who made it.'
+                'This folder brings its own settings. They do nothing until you trust them; ' +
+                  'do so only if you know who made it.'
               )}
             </Note>
           )}

@@ -16,7 +16,10 @@ export interface Workflow {
   parameters: Record<string, unknown>;
 }
 
-/** A form made from the workflow's schema. Running it opens the conversation in which the agent works on it. */
+/**
+ * A form made from the workflow's schema. Running it opens the conversation in which the agent
+ * works on it.
+ */
 export function WorkflowForm({ workflow }: { workflow: Workflow }): VNode {
   const { channel, notebook, open } = usePanel();
   const fields = useMemo(() => fieldsOf(workflow.parameters, notebook), [workflow, notebook]);

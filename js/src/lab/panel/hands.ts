@@ -58,7 +58,10 @@ export function handsIn(channel: Channel, contextId: string): RunActions {
   return new RunActions(channel, new RunStore(channel, blankCard(contextId, '', '', '')));
 }
 
-/** Sees one checkpoint only, so that what rolls back and compares does it from there, with all that came after. */
+/**
+ * Sees one checkpoint only, so that what rolls back and compares does it from there, with all that
+ * came after.
+ */
 export class HandsOnOne extends RunActions {
   constructor(
     private readonly server: Channel,

@@ -35,7 +35,10 @@ export interface NewServer {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The servers in what was pasted: a whole `mcpServers`, servers by name, or one entry, which needs a name. Throws what is wrong with it. */
+/**
+ * The servers in what was pasted: a whole `mcpServers`, servers by name, or one entry, which needs
+ * a name. Throws what is wrong with it.
+ */
 export function readServers(text: string, name: string): NewServer[] {
   const fault = jsonFault(text);
   if (fault !== null) {
@@ -74,7 +77,8 @@ export function readServers(text: string, name: string): NewServer[] {
 function noServer(): CoworkError {
   return unreadable(
     t(
-      'This is no server: it has neither a "command" nor a "url". Paste an entry as it stands in the settings of other programs.'
+      'This is no server: it has neither a "command" nor a "url". Paste an entry as it stands ' +
+        'in the settings of other programs.'
     )
   );
 }

@@ -1,4 +1,7 @@
-/** JSON schemas of workflows, as far as a form can show them, and what users type, as the schema wants it. */
+/**
+ * JSON schemas of workflows, as far as a form can show them, and what users type, as the schema
+ * wants it.
+ */
 
 import { isRecord } from '../../shared/channel';
 

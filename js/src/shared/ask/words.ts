@@ -67,7 +67,10 @@ const TOOLS: Record<string, string> = {
   delegate: 'Hand over a task'
 };
 
-/** What a tool does, as one would say it; one of an MCP server says whose it is, and one we do not know goes by its name. */
+/**
+ * What a tool does, as one would say it; one of an MCP server says whose it is, and one we do not
+ * know goes by its name.
+ */
 export function toolWords(tool: string): string {
   const words = Object.hasOwn(TOOLS, tool) ? TOOLS[tool] : undefined;
   const [, server, name] = /^mcp__(.+?)__(.+)$/.exec(tool) ?? [];

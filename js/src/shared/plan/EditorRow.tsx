@@ -170,7 +170,10 @@ function More({
   );
 }
 
-/** Names with commas between them; the field keeps its own text, so that typing a comma does not fight back. */
+/**
+ * Names with commas between them; the field keeps its own text, so that typing a comma does not
+ * fight back.
+ */
 function ListField({
   label,
   items,

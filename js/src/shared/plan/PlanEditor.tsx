@@ -17,7 +17,10 @@ interface PlanEditorProps {
   onDone: () => void;
 }
 
-/** The plan as a form. Nothing is stored before Save, and then against the very revision one began with. */
+/**
+ * The plan as a form. Nothing is stored before Save, and then against the very revision one began
+ * with.
+ */
 export function PlanEditor({ plan, revision, onDone }: PlanEditorProps): VNode {
   const { actions } = useRun();
   const [draft, setDraft] = useState(plan);

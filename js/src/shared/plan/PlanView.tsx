@@ -12,7 +12,9 @@ import { Graph } from './Graph';
 import { hasDependencies, isChain } from './layout';
 import { StepRow } from './StepRow';
 
-/** Beyond this a plan scrolls in its own place, so that the notebook around it can still be found. */
+/**
+ * Beyond this a plan scrolls in its own place, so that the notebook around it can still be found.
+ */
 const LONG_PLAN = 20;
 
 /** A task knows first; the plan itself is told a few times a second when it is long. */

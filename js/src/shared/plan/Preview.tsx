@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
 import { useAction } from '../action';
 import { Button, Failure } from '../Button';
@@ -16,7 +16,10 @@ interface PreviewProps {
   onClose: () => void;
 }
 
-/** What rolling back to one checkpoint would do, with a choice about what would stay, and the button that does it. */
+/**
+ * What rolling back to one checkpoint would do, with a choice about what would stay, and the button
+ * that does it.
+ */
 export function Preview({ checkpoint, onDone, onClose }: PreviewProps): VNode {
   const { actions } = useRun();
   const working = useAction();
@@ -74,7 +77,9 @@ export function Preview({ checkpoint, onDone, onClose }: PreviewProps): VNode {
 interface DryRun {
   /** The newest there was. */
   result: Rollback | null;
-  /** All that would stay unless chosen; what was chosen stays in it, or it could not be taken back. */
+  /**
+   * All that would stay unless chosen; what was chosen stays in it, or it could not be taken back.
+   */
   choices: readonly Choice[];
   busy: boolean;
   error: unknown;
@@ -92,24 +97,29 @@ function useDryRun(
     busy: true,
     error: null
   });
-  const adopt = (result: Rollback): void =>
-    setState(({ choices }) => ({
-      result,
-      choices: together(choices, choicesIn(result), chosen),
-      busy: false,
-      error: null
-    }));
+  const known = useRef(state.choices);
+  known.current = state.choices;
+  const adopt = useCallback(
+    (result: Rollback): void =>
+      setState(({ choices }) => ({
+        result,
+        choices: together(choices, choicesIn(result), chosen),
+        busy: false,
+        error: null
+      })),
+    [chosen]
+  );
   useEffect(() => {
     let isNewest = true;
     setState(before => ({ ...before, busy: true, error: null }));
-    actions.rollback(checkpoint, { dry_run: true, ...overwriting(state.choices, chosen) }).then(
+    actions.rollback(checkpoint, { dry_run: true, ...overwriting(known.current, chosen) }).then(
       result => isNewest && adopt(result),
       (error: unknown) => isNewest && setState(before => ({ ...before, busy: false, error }))
     );
     return () => {
       isNewest = false;
     };
-  }, [checkpoint, chosen]);
+  }, [actions, adopt, checkpoint, chosen]);
   return { ...state, adopt };
 }
 

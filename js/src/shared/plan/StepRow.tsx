@@ -80,7 +80,7 @@ function StepWords({ step, role, task, status, audit, after }: StepProps): VNode
         {audit && <Verdict audit={audit} reasonIsShown={Boolean(task?.error)} />}
       </>
     ),
-    [step, role, status, result, audit, after, task?.error]
+    [step, role, small, result, audit, task?.error]
   );
 }
 

@@ -1,4 +1,6 @@
-/** Changes to a plan as pure functions, so that what the editor does can be tested without a screen. */
+/**
+ * Changes to a plan as pure functions, so that what the editor does can be tested without a screen.
+ */
 
 import type { Plan, PlanStep } from '../types';
 

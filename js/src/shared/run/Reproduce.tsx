@@ -21,7 +21,9 @@ export interface Check {
 
 const NONE: Check = { notebook: null, running: null };
 
-/** How the check of the notebook stands: asked of the server, again whenever there is news of it. */
+/**
+ * How the check of the notebook stands: asked of the server, again whenever there is news of it.
+ */
 export function useCheck(state: RunState): Check {
   const { actions } = useRun();
   const [check, setCheck] = useState(NONE);
@@ -60,7 +62,8 @@ export function OfferCheck({
       </p>
       <p class="cw-dim">
         {t(
-          'Your kernel and the notebook stay as they are. Files in the workspace that the cells change can be rolled back; what they do elsewhere cannot.'
+          'Your kernel and the notebook stay as they are. Files in the workspace that the ' +
+            'cells change can be rolled back; what they do elsewhere cannot.'
         )}
       </p>
       <div class="cw-bar">

@@ -157,14 +157,13 @@ function useStore(
 ): RunStore {
   const [, draw] = useReducer((count: number) => count + 1, 0);
   const { notebook } = useHost();
-  const store = useMemo(
-    () => new RunStore(channel, card, notebook),
-    [channel, card.context_id, card.job_id]
-  );
+  const [store] = useState(() => new RunStore(channel, card, notebook));
+  const tell = useRef(onChange);
+  tell.current = onChange;
   useEffect(() => {
     const stop = store.onChange(() => {
       draw(0);
-      onChange?.(store);
+      tell.current?.(store);
     });
     const look = (): void => {
       if (document.visibilityState === 'visible') {
@@ -179,7 +178,8 @@ function useStore(
       store.close();
     };
   }, [store]);
-  // What the notebook holds may be newer than what was shown, as long as nobody else says how things stand.
+  // What the notebook holds may be newer than what was shown, as long as nobody else says how
+  // things stand.
   useEffect(() => store.takeSaved(card), [store, card]);
   return store;
 }
@@ -209,16 +209,16 @@ interface BodyProps {
 
 /** What led to the plan stands above it, what came of it below. */
 function Body({ state, live, audit, editing, onEdited }: BodyProps): VNode {
+  const { plan, tasks, goal, jobs } = state;
   const entries = useMemo(
-    () => mainEntries(state),
-    [state.entries, state.plan, state.tasks, state.goal, state.jobs]
+    () => mainEntries({ entries: state.entries, plan, tasks, goal, jobs }),
+    [state.entries, plan, tasks, goal, jobs]
   );
   const made = entries.map(entry => entry.kind).lastIndexOf('plan') + 1;
   const steps = new Set(Object.values(state.tasks).map(task => task.id));
   const drafts = Object.values(state.drafts).filter(
     draft => !(draft.task && steps.has(draft.task))
   );
-  const { plan } = state;
   return (
     <>
       {plan === null && state.goal && <p class="cw-goal">{visible(bounded(state.goal, 2000))}</p>}

@@ -16,7 +16,9 @@ interface RecordNoteProps {
   copiedFrom: string | null;
 }
 
-/** Nobody here knows this run: what the notebook holds is all there is. Or it is another notebook's. */
+/**
+ * Nobody here knows this run: what the notebook holds is all there is. Or it is another notebook's.
+ */
 export function RecordNote({ card, copiedFrom }: RecordNoteProps): VNode {
   const { asked_by: by, jobs, revision } = card.snapshot;
   const when = card.saved_at ? moment(card.saved_at) : '';
@@ -132,7 +134,8 @@ function nextSentence(state: RunState): string {
   }
   return isExecution
     ? t(
-        '“Go on” continues where it stopped; finished steps are not repeated. Or edit the other steps, discuss it, or roll back.'
+        '“Go on” continues where it stopped; finished steps are not repeated. Or edit the ' +
+          'other steps, discuss it, or roll back.'
       )
     : t('“Go on” tries again from where it stopped. Or discuss it: say what to do differently.');
 }

@@ -14,7 +14,10 @@ import type { CallEntry } from './state';
 
 const MAX_SHOWN = 20_000;
 
-/** One tool call: a line that says what came of it, and inside the call itself, its output or its change. */
+/**
+ * One tool call: a line that says what came of it, and inside the call itself, its output or its
+ * change.
+ */
 export function ToolCall({ call }: { call: CallEntry }): VNode {
   return useMemo(
     () => (
@@ -151,6 +154,7 @@ export function Reads({ calls }: { calls: readonly CallEntry[] }): VNode {
         {() => calls.map(call => <ToolCall key={call.id} call={call} />)}
       </Fold>
     ),
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- a new array of the same
     calls as CallEntry[]
   );
 }

@@ -105,7 +105,10 @@ export class RunActions {
     );
   }
 
-  /** Those of the card's own jobs, oldest first: the first one takes back everything the card has done. */
+  /**
+   * Those of the card's own jobs, oldest first: the first one takes back everything the card has
+   * done.
+   */
   async checkpoints(): Promise<Checkpoint[]> {
     const { items } = await this.channel.request<Page<Checkpoint>>(
       'GET',
@@ -142,7 +145,10 @@ export class RunActions {
     );
   }
 
-  /** All cells from top to bottom, in a second kernel. What they change belongs to this card, and can be taken back with it. */
+  /**
+   * All cells from top to bottom, in a second kernel. What they change belongs to this card, and
+   * can be taken back with it.
+   */
   async runAnew(): Promise<void> {
     await this.channel.request('POST', `${this.context}/reproduce`, {
       job_id: this.store.state.root

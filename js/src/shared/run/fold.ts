@@ -63,8 +63,13 @@ export function readsSentence(calls: readonly CallEntry[]): string {
   return searched ? t('Looked at %1, %2', things, searched) : t('Looked at %1', things);
 }
 
-/** What stands in the card's main column: what belongs to a plan step or to a delegated task stands with that. */
-export function mainEntries(state: RunState): Entry[] {
+type MainState = Pick<RunState, 'entries' | 'plan' | 'tasks' | 'goal' | 'jobs'>;
+
+/**
+ * What stands in the card's main column: what belongs to a plan step or to a delegated task stands
+ * with that.
+ */
+export function mainEntries(state: MainState): Entry[] {
   const tasks =
     state.plan?.steps.map(step => state.tasks[step.id]?.id) ??
     delegationsOf(state).map(({ id }) => id);
@@ -81,7 +86,10 @@ interface Stretch {
   after: Entry[];
 }
 
-/** Cuts the main column where tasks were delegated. What was delegated before the oldest entry comes first. */
+/**
+ * Cuts the main column where tasks were delegated. What was delegated before the oldest entry comes
+ * first.
+ */
 export function stretches(state: RunState, entries: readonly Entry[]): Stretch[] {
   const placeOf = (task: TaskState): number =>
     state.entries.findIndex(({ kind, task: id }) => kind === 'assignment' && id === task.id);
@@ -114,14 +122,15 @@ function isHandOver(state: RunState, entry: Entry): boolean {
 }
 
 /** What the card says elsewhere: its goal in its title, an error at its end. */
-function isRepetition(state: RunState, entry: Entry): boolean {
+function isRepetition(state: MainState, entry: Entry): boolean {
   if (entry.kind === 'error') {
     return Object.values(state.jobs).some(
       ({ kind, error }) => kind !== 'check' && error === entry.text
     );
   }
   if (entry.kind === 'check') {
-    return state.entries.some(one => one.kind === 'check' && one.at > entry.at); // how it was, before it was tried again
+    // How it was, before it was tried again.
+    return state.entries.some(one => one.kind === 'check' && one.at > entry.at);
   }
   if (entry.kind === 'text' && entry.from === 'user') {
     return entry.text.trim() === state.goal.trim();
@@ -131,7 +140,8 @@ function isRepetition(state: RunState, entry: Entry): boolean {
     entry.kind === 'role' &&
     entry.role === 'actor' &&
     state.entries.some(one => one.kind === 'decision' && one.approval);
-  // What a step's agent is told is not for the user, also when a newer revision no longer has the step. What is delegated is.
+  // What a step's agent is told is not for the user, also when a newer revision no longer has the
+  // step. What is delegated is.
   return (
     isConsequence ||
     (entry.kind === 'assignment' && (!entry.task || state.jobs[entry.job ?? '']?.kind === 'plan'))

@@ -1,4 +1,7 @@
-/** How a run stands, asked anew: a saved card is shortened, and nobody should decide on less than all of it. */
+/**
+ * How a run stands, asked anew: a saved card is shortened, and nobody should decide on less than
+ * all of it.
+ */
 
 import type { Channel } from '../channel';
 import type { Message, Page, PlanAnswer, WholeCardAnswer } from '../types';
@@ -7,7 +10,10 @@ import { permissionOf, planOf, questionOf } from './reading';
 import { fromCard } from './snapshot';
 import type { CallEntry, Entry, RunState } from './state';
 
-/** All that a card needs, in one request: a page may have many. Rejects with a 404 when nobody here knows the run. */
+/**
+ * All that a card needs, in one request: a page may have many. Rejects with a 404 when nobody here
+ * knows the run.
+ */
 export function loadRun(
   channel: Channel,
   jobId: string,
@@ -70,7 +76,10 @@ export async function loadMessages(channel: Channel, contextId: string): Promise
   return messages;
 }
 
-/** Puts the whole messages in the place of the shortened ones; what is no message, and what came meanwhile, stays. */
+/**
+ * Puts the whole messages in the place of the shortened ones; what is no message, and what came
+ * meanwhile, stays.
+ */
 export function withWholeRecord(state: RunState, messages: readonly Message[]): RunState {
   const ours = messages.filter(({ job_id }) => job_id && state.follows.includes(job_id));
   const whole = ours.reduce((rest: RunState, one) => withMessage(rest, one), {

@@ -14,7 +14,9 @@ export function messageText(message: Message): string {
   return message.content.map(part => (part.type === 'text' ? part.text : '')).join('');
 }
 
-/** `thoughtFor` is known only to who looked on: the stored message does not say how long it took. */
+/**
+ * `thoughtFor` is known only to who looked on: the stored message does not say how long it took.
+ */
 export function withMessage(
   state: RunState,
   message: Message,

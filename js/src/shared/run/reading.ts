@@ -1,4 +1,7 @@
-/** Reading what came over the wire: whatever is missing or of the wrong type becomes something harmless. */
+/**
+ * Reading what came over the wire: whatever is missing or of the wrong type becomes something
+ * harmless.
+ */
 
 import { isRecord } from '../channel';
 import type {

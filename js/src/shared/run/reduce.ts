@@ -15,7 +15,9 @@ import {
 import { addedUsage, permissionOf, planOf, questionOf, usageOf } from './reading';
 import { isFinal, roleOf, taskKey, type Draft, type JobState, type RunState } from './state';
 
-/** Events that were seen are ignored, so they may come twice. Whether one is missing, `hasGap` says. */
+/**
+ * Events that were seen are ignored, so they may come twice. Whether one is missing, `hasGap` says.
+ */
 export function reduce(state: RunState, event: Event): RunState {
   if (event.seq <= state.seq) {
     return state;
@@ -167,7 +169,10 @@ function isOurPlan(state: RunState, planId: string, jobId: string | null, isNew:
   return planId === state.planId && (ofOurJob || !isNew || state.jobs[state.root]?.kind !== 'plan');
 }
 
-/** Whether this card shows a job: one started on it, or, where its plan was made, one that executes that plan. */
+/**
+ * Whether this card shows a job: one started on it, or, where its plan was made, one that executes
+ * that plan.
+ */
 function showsJob(state: RunState, id: string, data: EventOf<'job-started'>['data']): boolean {
   const root = state.jobs[state.root];
   const executesOurs =
@@ -184,7 +189,10 @@ function followJob(state: RunState, job: JobState): RunState {
   return { ...state, follows: order, chosenRole: null };
 }
 
-/** Of an earlier execution only what it has finished still stands; step ids come again in a new revision. */
+/**
+ * Of an earlier execution only what it has finished still stands; step ids come again in a new
+ * revision.
+ */
 function finishedOf(plan: Plan, tasks: RunState['tasks']): RunState['tasks'] {
   const done = plan.steps
     .filter(({ status }) => status === 'completed' || status === 'skipped')
@@ -264,7 +272,10 @@ function endJob(state: RunState, { data, job_id, created_at }: EventOf<'job-comp
   return state.follows.includes(id) ? keepDrafts(withoutPending(ended, id), id) : ended;
 }
 
-/** What a job that was interrupted asked waits on: once it is resumed it takes up what was answered meanwhile. */
+/**
+ * What a job that was interrupted asked waits on: once it is resumed it takes up what was answered
+ * meanwhile.
+ */
 function withoutPending(state: RunState, jobId: string): RunState {
   if (state.jobs[jobId]?.status === 'interrupted') {
     return state;

@@ -1,4 +1,6 @@
-/** A saved card becomes a state again, so that a record and a live run are drawn by the same code. */
+/**
+ * A saved card becomes a state again, so that a record and a live run are drawn by the same code.
+ */
 
 import { isRecord } from '../channel';
 import type { JobFacts, Message, RunCardData, RunSnapshot, Task, UserDecision } from '../types';
@@ -44,7 +46,10 @@ export function fromCard(card: RunCardData): RunState {
   return inOrder((snapshot.decisions ?? []).map(decisionOf).reduce(withDecision, said));
 }
 
-/** A message of a saved card as the server would send it: a notebook is anybody's, so what it holds is checked here, once. */
+/**
+ * A message of a saved card as the server would send it: a notebook is anybody's, so what it holds
+ * is checked here, once.
+ */
 export function messageOf({ text: said, data, ...one }: RunSnapshot['messages'][number]): Message {
   const {
     id = `${one.message_type}-${one.created_at}-${text(said).slice(0, 40)}`,

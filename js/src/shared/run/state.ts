@@ -144,7 +144,10 @@ export interface RunState {
   revision: number;
   madeAt: string | null;
   stale: readonly string[];
-  /** By step id: of the newest execution of this revision of the plan. What an agent delegated is here by its own id. */
+  /**
+   * By step id: of the newest execution of this revision of the plan. What an agent delegated is
+   * here by its own id.
+   */
   tasks: Readonly<Record<string, TaskState>>;
   /** The role that works on a task. */
   taskRoles: Readonly<Record<string, string>>;
@@ -212,13 +215,16 @@ export function executionOf(state: RunState): JobState | null {
   return executions[executions.length - 1] ?? null;
 }
 
-/** Steps are found by their plan's names for them; two jobs on one card may both have delegated a first task. */
+/**
+ * Steps are found by their plan's names for them; two jobs on one card may both have delegated a
+ * first task.
+ */
 export function taskKey(kind: JobKind | undefined, taskId: string, stepId: string): string {
   return kind === undefined || kind === 'plan' ? stepId : taskId;
 }
 
 /** What was handed to other agents, where there is no plan to execute. */
-export function delegationsOf(state: RunState): TaskState[] {
+export function delegationsOf(state: Pick<RunState, 'plan' | 'tasks'>): TaskState[] {
   return state.plan === null ? Object.values(state.tasks) : [];
 }
 
@@ -249,7 +255,10 @@ const CELL_TOOLS = [
   'create_notebook'
 ];
 
-/** Whether the work on this card has run or changed cells, so that the notebook may not run any more. */
+/**
+ * Whether the work on this card has run or changed cells, so that the notebook may not run any
+ * more.
+ */
 export function hasTouchedCells(state: RunState): boolean {
   return state.entries.some(
     entry => entry.kind === 'call' && entry.ok === true && CELL_TOOLS.includes(entry.tool)

@@ -1,4 +1,7 @@
-/** Keeps one run card up to date: asks how the run stands, then listens, and draws at most once a frame. */
+/**
+ * Keeps one run card up to date: asks how the run stands, then listens, and draws at most once a
+ * frame.
+ */
 
 import { CoworkError, pauseBefore, type Channel } from '../channel';
 import type { Event, PlanAnswer, RunCardData, WholeCardAnswer } from '../types';
@@ -16,9 +19,9 @@ import { fromCard } from './snapshot';
 import type { RunState } from './state';
 
 /**
- * `opening`: shows what was saved, and asks how it stands. `live`: shows what is. `reconnecting`: shows what was, and
- * tries again. `record`: nobody here knows the run, what was saved is all there is; or it is another notebook's, of which
- * this one is a copy.
+ * `opening`: shows what was saved, and asks how it stands. `live`: shows what is. `reconnecting`:
+ * shows what was, and tries again. `record`: nobody here knows the run, what was saved is all there
+ * is; or it is another notebook's, of which this one is a copy.
  */
 export type Link = 'opening' | 'live' | 'reconnecting' | 'record';
 
@@ -28,13 +31,18 @@ const MAX_FRAME_MS = 250;
 export class RunStore {
   state: RunState;
   link: Link = 'opening';
-  /** Buttons act on what the server said, never on what a notebook says: a notebook can be forged. */
+  /**
+   * Buttons act on what the server said, never on what a notebook says: a notebook can be forged.
+   */
   trusted = false;
   /** Whether the user has started something from this card. */
   hasGoneOn = false;
   /** The notebook that the run belongs to, where this one is a copy of that. */
   copiedFrom: string | null = null;
-  /** What came with the first answer; null once something has happened since, as it may be otherwise now. */
+  /**
+   * What came with the first answer; null once something has happened since, as it may be otherwise
+   * now.
+   */
   answer: WholeCardAnswer | null = null;
   private readonly listeners = new Set<() => void>();
   private queue: Event[] = [];
@@ -64,7 +72,8 @@ export class RunStore {
       const answer = await loadRun(this.channel, this.card.job_id, this.notebook?.());
       if (!this.closed && answer.state.copied_from) {
         this.copiedFrom = answer.state.copied_from;
-        // As the run stands, and not as it stood when the notebook was copied, perhaps in the midst of it.
+        // As the run stands, and not as it stood when the notebook was copied, perhaps in the midst
+        // of it.
         this.state = fromWhole(answer);
         this.setLink('record');
       } else if (!this.closed) {
@@ -191,7 +200,8 @@ export class RunStore {
     let state = this.state;
     for (const event of events) {
       if (hasGap(state, event)) {
-        // Channels promise that nothing is missing. Should one break that, ask again from the last good place.
+        // Channels promise that nothing is missing. Should one break that, ask again from the last
+        // good place.
         this.change(state);
         this.listen();
         return;

@@ -282,7 +282,8 @@ describe('rules', () => {
   it('say why they count or not, and can be revoked', async () => {
     const { screen, server } = await opened(await drawIn(<RulesSection />, answers), 'Rules');
     expect(screen.textContent).toContain(
-      'In this workspace. From .cowork/settings.json. It does not count: this workspace is not trusted.'
+      'In this workspace. From .cowork/settings.json. It does not count: this workspace is ' +
+        'not trusted.'
     );
     await press(button(screen, 'Revoke'));
     expect(server.changes).toEqual([{ method: 'DELETE', path: 'rules/r1', body: null }]);

@@ -113,7 +113,8 @@ describe('checking that the notebook still runs', () => {
     expect(one(screen, '[role=status].cw-bar').textContent).toContain(
       'Runs cell 3 of 12 of sales.ipynb in a second kernel…'
     );
-    expect(one(screen, '.cw-run').textContent).toContain('Completed'); // the card is about the run, not its check
+    // The card is about the run, not its check.
+    expect(one(screen, '.cw-run').textContent).toContain('Completed');
     expect(screen.textContent).not.toContain('Discuss…');
   });
 
@@ -148,7 +149,8 @@ describe('checking that the notebook still runs', () => {
     const checks = [...screen.querySelectorAll('.cw-checked')];
     expect(checks).toHaveLength(1);
     expect(checks[0]?.textContent).toContain(
-      "sales.ipynb does not run from top to bottom: cell 3, line 2: NameError: name 'x' is not defined"
+      "sales.ipynb does not run from top to bottom: cell 3, line 2: NameError: name 'x' is " +
+        'not defined'
     );
     expect(checks[0]?.textContent).toContain('1 cell that asks the agent was left out.');
     expect(checks[0]?.textContent).toContain("Cell 3: It uses 'x', which no cell defines.");

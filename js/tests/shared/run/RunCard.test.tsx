@@ -147,7 +147,8 @@ describe('a run card', () => {
       'That is all.'
     ].map(text => words.indexOf(text));
     expect(order).toEqual([...order].sort((a, b) => a - b));
-    expect(screen.querySelectorAll('.cw-call')).toHaveLength(1); // the one that was refused has no row
+    // The one that was refused has no row.
+    expect(screen.querySelectorAll('.cw-call')).toHaveLength(1);
     expect(words).not.toContain('I think of nests');
     const second = {
       task_id: 't3',
