@@ -68,6 +68,12 @@ const bundled = await build({
   format: 'esm',
   target: 'es2022',
   minify: !development,
+  // Shorter than what `tsc` makes for Lab: no `children:` at each element, no `\\u2026` for `…`.
+  tsconfigRaw: {
+    compilerOptions: { jsx: 'react', jsxFactory: 'h', jsxFragmentFactory: 'Fragment' }
+  },
+  inject: ['scripts/jsx.mjs'],
+  charset: 'utf8',
   legalComments: 'none',
   logLevel: 'warning',
   write: false
