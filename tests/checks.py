@@ -99,6 +99,7 @@ LINT = [
     Check("import-linter", (str(BIN / "lint-imports"), "--no-cache")),
     Check("docs", (sys.executable, "-m", "docs.site")),
     Check("schema", (sys.executable, "-m", "tests.schema", "check")),
+    Check("messages", (sys.executable, "-m", "tests.messages", "check")),
     Check("names", (sys.executable, "-m", "tests.names")),
     Check("circles", (sys.executable, "-m", "tests.circles")),
     Check("js", ("npm", "run", "--silent", "lint"), folder="js"),

@@ -14,7 +14,7 @@ import { ITranslator } from '@jupyterlab/translation';
 
 import { sharedSocket } from '../shared/pageSocket';
 import { ServerChannel } from '../shared/serverChannel';
-import { setTranslate, t } from '../shared/translate';
+import { setTranslation, t } from '../shared/translate';
 import { cards } from './cardRenderer';
 import { CommandIDs } from './commandIds';
 import { addCommands, addToPalette } from './commands';
@@ -24,6 +24,7 @@ import { notebookBridge } from './notebook/bridge';
 import { magics } from './notebook/magics';
 import { panel, place, IPanelPlace } from './panelPlugin';
 import { followView } from './followView';
+import { translationOf } from './language';
 import { keepPreferences } from './preferences';
 import { openRoleMenu } from './roleMenu';
 import { StatusPill } from './statusPill';
@@ -37,14 +38,13 @@ const model: JupyterFrontEndPlugin<ICoworkModel> = {
   autoStart: true,
   provides: ICoworkModel,
   optional: [ISettingRegistry, ITranslator],
-  activate: (
+  activate: async (
     app: JupyterFrontEnd,
     settings: ISettingRegistry | null,
     translator: ITranslator | null
   ) => {
     if (translator !== null) {
-      const bundle = translator.load('cowork_jupyter');
-      setTranslate((text, ...values) => bundle.__(text, ...values));
+      setTranslation(await translationOf(translator));
     }
     const { serverSettings } = app.serviceManager;
     const news = new News(sharedSocket(serverSettings));

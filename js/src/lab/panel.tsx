@@ -4,7 +4,7 @@ import type { VNode } from 'preact';
 import type { Check } from '../shared/connectionCheck';
 import { HostProvider, type CardHost } from '../shared/host';
 import { roleLook } from '../shared/roles';
-import { t } from '../shared/translate';
+import { counted, t } from '../shared/translate';
 import type { ICoworkModel } from './coworkModel';
 import { coworkIcon } from './icon';
 import type { PanelHands } from './panel/context';
@@ -158,7 +158,9 @@ export class CoworkPanel extends PreactWidget {
   private count(): void {
     const { length } = this.model.inbox.items;
     this.title.caption =
-      length === 0 ? t('Cowork') : t('Cowork: %1 waiting for you', String(length));
+      length === 0
+        ? t('Cowork')
+        : counted(length, 'Cowork: %1 waiting for you', 'Cowork: %1 waiting for you');
     const { [BADGE]: _old, ...others } = this.title.dataset;
     this.title.dataset = length === 0 ? others : { ...others, [BADGE]: String(length) };
     this.update();

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { Icon } from '../shared/icons';
 import { RolePill } from '../shared/RolePill';
 import { roleLook } from '../shared/roles';
-import { t } from '../shared/translate';
+import { counted } from '../shared/translate';
 import type { ICoworkModel } from './coworkModel';
 import { PreactWidget } from './preactWidget';
 
@@ -44,7 +44,11 @@ export class StatusPill extends PreactWidget {
           <button
             type="button"
             class="cw-pill cw-pill-button cw-colour-ask"
-            aria-label={t('%1 waiting for you. Show them', String(length))}
+            aria-label={counted(
+              length,
+              '%1 waiting for you. Show it',
+              '%1 waiting for you. Show them'
+            )}
             onClick={this.showPanel}
           >
             <Icon name="question" />

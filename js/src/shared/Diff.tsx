@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 
 import type { FileDiff } from './types';
-import { t } from './translate';
+import { counted, t } from './translate';
 import { bounded, oneLine, visible } from './visible';
 
 const MAX_LINES = 400;
@@ -30,7 +30,9 @@ export function Diff({ text, label }: { text: string; label: string }): VNode {
           {`${line}\n`}
         </span>
       ))}
-      {rest > 0 && <span class="cw-dim">{t('… and %1 more lines', String(rest))}</span>}
+      {rest > 0 && (
+        <span class="cw-dim">{counted(rest, '… and %1 more line', '… and %1 more lines')}</span>
+      )}
     </pre>
   );
 }
@@ -44,14 +46,14 @@ export function diffCounts(text: string): { added: number; removed: number } {
   };
 }
 
+export function countsSentence(added: number, removed: number): string {
+  return counted(added, '%1 line added, %2 removed', '%1 lines added, %2 removed', String(removed));
+}
+
 export function DiffCounts({ text }: { text: string }): VNode {
   const { added, removed } = diffCounts(text);
   return (
-    <span
-      class="cw-counts"
-      aria-label={t('%1 lines added, %2 removed', String(added), String(removed))}
-      role="img"
-    >
+    <span class="cw-counts" aria-label={countsSentence(added, removed)} role="img">
       <span class="cw-colour-ok">+{added}</span> <span class="cw-colour-error">−{removed}</span>
     </span>
   );

@@ -79,7 +79,11 @@ function Offer({ server, channel, onChange }: OffersProps & { server: OfferedSer
 
 function nameOf({ name, context_size: size }: OfferedModel): string {
   return size
-    ? t('%1 (%2 tokens)', oneLine(name, 80), size.toLocaleString('en'))
+    ? t(
+        '%1 (%2 tokens)',
+        oneLine(name, 80),
+        size.toLocaleString(document.documentElement.lang || 'en')
+      )
     : oneLine(name, 80);
 }
 

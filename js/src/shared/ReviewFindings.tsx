@@ -1,10 +1,9 @@
 import type { VNode } from 'preact';
 
-import { counted } from './figures';
 import { Icon } from './icons';
 import { inline } from './markdown';
 import type { Finding, Review } from './types';
-import { t } from './translate';
+import { counted, t } from './translate';
 import { bounded, oneLine, visible } from './visible';
 
 const COLOURS: Record<string, string> = { critical: 'error', major: 'ask', minor: 'grey' };

@@ -1,7 +1,7 @@
 /** How components reach the agent. Whether a server or a kernel answers is not theirs to know. */
 
 import type { Event } from './types';
-import { t } from './translate';
+import { said, t } from './translate';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
@@ -76,7 +76,7 @@ export function errorFromBody(status: number, body: unknown): CoworkError | null
 /** For whatever was thrown: the sentence to show. */
 export function messageOf(error: unknown): string {
   return error instanceof CoworkError
-    ? error.message
+    ? said(error.message)
     : t('Something went wrong in this page. Reload it, then try again.');
 }
 

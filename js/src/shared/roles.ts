@@ -3,7 +3,7 @@
  */
 
 import type { Role } from './types';
-import { t } from './translate';
+import { said, t } from './translate';
 
 export interface RoleLook {
   name: string;
@@ -78,8 +78,9 @@ function builtIn(name: string): RoleLook | null {
 
 /** A role we have never heard of still gets a readable pill. */
 export function roleLook(name: string, known: readonly Role[] = []): RoleLook {
+  const told = known.find(role => role.name === name);
   return (
-    known.find(role => role.name === name) ??
+    (told && { ...told, label: said(told.label), description: said(told.description) }) ??
     builtIn(name) ??
     look(name, name.charAt(0).toUpperCase() + name.slice(1), 'person', 'grey', '')
   );

@@ -7,15 +7,15 @@ import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 
 import { Button, Failure } from '../../shared/Button';
-import { t } from '../../shared/translate';
+import { counted, msg, said, t } from '../../shared/translate';
 import type { Decision, Standing } from './cellChanges';
 import { changedLines, diffRows, type Row } from './wordDiff';
 
 const WORDS: Record<Standing['kind'], string> = {
-  added: 'Added by Cowork',
-  changed: 'Changed by Cowork',
-  moved: 'Moved by Cowork',
-  deleted: 'Cowork deleted a cell here'
+  added: msg('Added by Cowork'),
+  changed: msg('Changed by Cowork'),
+  moved: msg('Moved by Cowork'),
+  deleted: msg('Cowork deleted a cell here')
 };
 
 interface CellMarkProps {
@@ -36,7 +36,7 @@ export function CellMark({ standing, count, decide, acceptAll }: CellMarkProps):
   const attempt = (deciding: Promise<void>): void => void deciding.catch(setError);
   const lines = changedLines(rows);
   return (
-    <div class="cw-cell-mark-change" role="group" aria-label={t(WORDS[kind])}>
+    <div class="cw-cell-mark-change" role="group" aria-label={said(WORDS[kind])}>
       {kind === 'deleted' && <Unified rows={rows} />}
       {kind === 'changed' && !isSideBySide && change.after?.cell_type === 'markdown' && (
         <Unified rows={rows} isForRendered />
@@ -44,8 +44,8 @@ export function CellMark({ standing, count, decide, acceptAll }: CellMarkProps):
       {isSideBySide && <SideBySide rows={rows} />}
       <div class="cw-cell-mark-row">
         <span>
-          {t(WORDS[kind])}
-          {lines > 0 && ` · ${lines === 1 ? t('1 line') : t('%1 lines', String(lines))}`}
+          {said(WORDS[kind])}
+          {lines > 0 && ` · ${counted(lines, '%1 line', '%1 lines')}`}
           {isEdited && ` · ${t('you edited it since')}`}
         </span>
         <Button look="link" onClick={() => attempt(decide('accept'))}>

@@ -6,7 +6,7 @@ import { moment, size } from '../../shared/figures';
 import { Changes, RollBack } from '../../shared/plan/RollBack';
 import type { Checkpoint, Checkpoints } from '../../shared/types';
 import { RunProvider } from '../../shared/run/context';
-import { t } from '../../shared/translate';
+import { counted, t } from '../../shared/translate';
 import { oneLine } from '../../shared/visible';
 import { useLoaded, useNews, usePanel } from './context';
 import { HandsOnOne } from './hands';
@@ -101,6 +101,6 @@ function files({ files: touched }: Checkpoint): string {
   return names.length === 1
     ? (names[0] ?? '')
     : names.length > 1
-      ? t('%1 files', String(names.length))
+      ? counted(names.length, '%1 file', '%1 files')
       : '';
 }

@@ -7,7 +7,7 @@ import { toolWords } from '../../shared/ask/words';
 import { Button } from '../../shared/Button';
 import { Fold } from '../../shared/Fold';
 import { RunProvider } from '../../shared/run/context';
-import { t } from '../../shared/translate';
+import { counted, t } from '../../shared/translate';
 import { oneLine } from '../../shared/visible';
 import type { InboxItem } from '../inbox';
 import { usePanel } from './context';
@@ -57,9 +57,10 @@ export function sentence(items: readonly InboxItem[]): string {
   const [first] = items;
   return items.length === 1 && first
     ? t('Cowork waits for you in %1: %2', where(first), line(first))
-    : t(
+    : counted(
+        items.length,
+        '%1 thing waits for you in %2',
         '%1 things wait for you in %2',
-        String(items.length),
         [...new Set(items.map(where))].join(', ')
       );
 }

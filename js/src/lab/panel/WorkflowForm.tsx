@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 
 import { useAction } from '../../shared/action';
 import { Button, Failure } from '../../shared/Button';
-import { t } from '../../shared/translate';
+import { said, t } from '../../shared/translate';
 import { oneLine, visible } from '../../shared/visible';
 import { usePanel } from './context';
 import { fieldsOf, initialValues, isComplete, parametersOf, type Field } from './schemaForm';
@@ -44,13 +44,13 @@ export function WorkflowForm({ workflow }: { workflow: Workflow }): VNode {
   return (
     <form
       class="cw-form"
-      aria-label={workflow.title}
+      aria-label={said(workflow.title)}
       onSubmit={event => {
         event.preventDefault();
         run();
       }}
     >
-      <p class="cw-dim">{visible(workflow.description)}</p>
+      <p class="cw-dim">{visible(said(workflow.description))}</p>
       {fields.map(field => (
         <FieldView
           key={field.name}
@@ -76,7 +76,7 @@ interface FieldViewProps {
 }
 
 function FieldView({ field, value, onChange }: FieldViewProps): VNode {
-  const title = oneLine(field.title, 80);
+  const title = oneLine(said(field.title), 80);
   if (field.kind === 'boolean') {
     return (
       <label class="cw-check">
@@ -96,7 +96,7 @@ function FieldView({ field, value, onChange }: FieldViewProps): VNode {
         {field.isRequired && <span class="cw-dim"> {t('(required)')}</span>}
       </span>
       <FieldInput field={field} value={String(value)} onChange={onChange} />
-      {field.description && <span class="cw-dim">{visible(field.description)}</span>}
+      {field.description && <span class="cw-dim">{visible(said(field.description))}</span>}
     </label>
   );
 }

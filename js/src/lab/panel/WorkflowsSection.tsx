@@ -6,7 +6,7 @@ import { Icon } from '../../shared/icons';
 import { Note } from '../../shared/Note';
 import type { Page, Problem } from '../../shared/types';
 import { roleLook } from '../../shared/roles';
-import { t } from '../../shared/translate';
+import { said, t } from '../../shared/translate';
 import { oneLine, visible } from '../../shared/visible';
 import { useLoaded, usePanel } from './context';
 import { Section } from './Section';
@@ -49,7 +49,7 @@ function Workflows(): VNode {
     <>
       {categories.items.map(category => (
         <div key={category.name}>
-          <h3 class="cw-subheading">{oneLine(category.label, 80)}</h3>
+          <h3 class="cw-subheading">{oneLine(said(category.label), 80)}</h3>
           <ul class="cw-list">
             {category.workflows.map(({ name }) => {
               const workflow = items.find(one => one.name === name);
@@ -74,13 +74,13 @@ function Row({ workflow }: { workflow: Workflow }): VNode {
         type="button"
         class="cw-plain"
         aria-expanded={open}
-        title={oneLine(workflow.description, 300)}
+        title={oneLine(said(workflow.description), 300)}
         onClick={() => setOpen(!open)}
       >
         <span class={`cw-ink cw-colour-${role.colour}`} title={role.label}>
           <Icon name={role.icon} />
         </span>
-        <span class="cw-name">{oneLine(workflow.title, 120)}</span>
+        <span class="cw-name">{oneLine(said(workflow.title), 120)}</span>
       </button>
       {open && <WorkflowForm workflow={workflow} />}
     </li>

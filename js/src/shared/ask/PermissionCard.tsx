@@ -10,7 +10,7 @@ import { Note } from '../Note';
 import type { PermissionRequest, Scope } from '../types';
 import { useRun } from '../run/context';
 import { CallFacts } from '../run/ToolCall';
-import { t } from '../translate';
+import { counted, t } from '../translate';
 import { oneLine, visible } from '../visible';
 import { sendOnEnter } from './sendOnEnter';
 import { riskWord, scopeHelp, scopeWord, toolWords } from './words';
@@ -56,11 +56,13 @@ export function PermissionBatch({ requests }: { requests: readonly PermissionReq
   return (
     <Card
       edge="ask"
-      label={t('%1 permissions', String(requests.length))}
+      label={counted(requests.length, '%1 permission', '%1 permissions')}
       header={
         <>
           <span class="cw-pill cw-colour-ask">{t('Permissions')}</span>
-          <span class="cw-title">{t('%1 things wait for you', String(requests.length))}</span>
+          <span class="cw-title">
+            {counted(requests.length, '%1 thing waits for you', '%1 things wait for you')}
+          </span>
         </>
       }
       footer={<DecisionBar requests={chosen} />}

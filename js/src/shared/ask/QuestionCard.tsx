@@ -8,7 +8,7 @@ import { inline } from '../markdown';
 import type { Question } from '../types';
 import { RichText } from '../RichText';
 import { useRun } from '../run/context';
-import { t } from '../translate';
+import { said, t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';
 import { sendOnEnter } from './sendOnEnter';
 
@@ -32,7 +32,7 @@ export function QuestionCard({
   return (
     <Card
       edge="ask"
-      label={t('Question: %1', oneLine(question.question))}
+      label={t('Question: %1', oneLine(said(question.question)))}
       header={
         <span class="cw-pill cw-colour-ask">
           {t('Question · %1', severityWord(question.severity))}
@@ -40,8 +40,8 @@ export function QuestionCard({
       }
       aside={step && <span class="cw-dim">{step}</span>}
     >
-      <p class="cw-goal">{inline(visible(bounded(question.question, MAX)))}</p>
-      {question.context && <RichText text={question.context} />}
+      <p class="cw-goal">{inline(visible(bounded(said(question.question), MAX)))}</p>
+      {question.context && <RichText text={said(question.context)} />}
       <div class="cw-options" role="group" aria-label={t('Answers')}>
         {question.options.map(option => (
           <button
@@ -56,13 +56,13 @@ export function QuestionCard({
               }
             }}
           >
-            <span class="cw-title">{oneLine(option.label, 300)}</span>
+            <span class="cw-title">{oneLine(said(option.label), 300)}</span>
             {option.value === question.default && (
               <span class="cw-dim cw-suggested">{t('suggested')}</span>
             )}
             {option.description && (
               <span class="cw-dim cw-option-more">
-                {visible(bounded(option.description, 1000))}
+                {visible(bounded(said(option.description), 1000))}
               </span>
             )}
           </button>

@@ -6,7 +6,7 @@ import { Note } from '../Note';
 import type { Audit, Plan, PlanStep, StepStatus } from '../types';
 import { entriesOfTask, taskStart } from '../run/fold';
 import { executionOf, isFinal, isPlanReady, waitsIn, type RunState } from '../run/state';
-import { t } from '../translate';
+import { counted, t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';
 import { Graph } from './Graph';
 import { hasDependencies, isChain } from './layout';
@@ -67,7 +67,9 @@ export function PlanView({
         })}
       </ol>
       {plan.steps_left_out !== undefined && (
-        <p class="cw-dim">{t('… and %1 more steps', String(plan.steps_left_out))}</p>
+        <p class="cw-dim">
+          {counted(plan.steps_left_out, '… and %1 more step', '… and %1 more steps')}
+        </p>
       )}
       {!chain && hasDependencies(steps) && (
         <Graph steps={steps} status={step => stepStatus(state, step)} />
@@ -92,7 +94,7 @@ function Beforehand({ state, plan }: { state: RunState; plan: Plan }): VNode {
       )}
       {plan.risks.length > 0 && (
         <Note>
-          <strong>{plan.risks.length === 1 ? t('Risk') : t('Risks')}</strong>{' '}
+          <strong>{counted(plan.risks.length, 'Risk', 'Risks')}</strong>{' '}
           {plan.risks.map(risk => visible(bounded(risk, 1000))).join(' · ')}
         </Note>
       )}

@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks';
 import { useAction } from '../action';
 import { toolWords } from '../ask/words';
 import { Button, Failure } from '../Button';
-import { diffCounts } from '../Diff';
+import { countsSentence, diffCounts } from '../Diff';
 import { duration, secondsBetween } from '../figures';
 import { Fold } from '../Fold';
 import { blocks, inline } from '../markdown';
@@ -16,7 +16,7 @@ import { useRun } from '../run/context';
 import { Conversation, Drafts } from '../run/Conversation';
 import { Reason } from '../run/Reason';
 import type { Draft, Entry, TaskState } from '../run/state';
-import { t } from '../translate';
+import { counted, t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';
 import { StepMark, statusColour, statusWord } from './StepMark';
 
@@ -173,7 +173,7 @@ function StepSide({ step, status, task, entries, audit }: StepProps): VNode {
         <span
           class="cw-counts"
           role="img"
-          aria-label={t('%1 lines added, %2 removed', String(sum('added')), String(sum('removed')))}
+          aria-label={countsSentence(sum('added'), sum('removed'))}
         >
           <span class="cw-ink cw-colour-ok">+{sum('added')}</span>{' '}
           <span class="cw-ink cw-colour-error">−{sum('removed')}</span>
@@ -191,9 +191,5 @@ function estimate(time: string): string {
 
 function logSentence(entries: readonly Entry[]): string {
   const calls = entries.filter(entry => entry.kind === 'call').length;
-  return calls === 0
-    ? t('Log')
-    : calls === 1
-      ? t('Log, 1 tool call')
-      : t('Log, %1 tool calls', String(calls));
+  return calls === 0 ? t('Log') : counted(calls, 'Log, %1 tool call', 'Log, %1 tool calls');
 }

@@ -1,8 +1,7 @@
 import type { VNode } from 'preact';
 
-import { counted } from '../figures';
 import type { Rollback } from '../types';
-import { t } from '../translate';
+import { counted, t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';
 
 const MAX_PATHS = 30;

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 
 import { Button } from '../Button';
-import { counted, duration } from '../figures';
+import { duration } from '../figures';
 import { Fold } from '../Fold';
 import { Icon } from '../icons';
 import { ReviewFindings } from '../ReviewFindings';
@@ -10,7 +10,7 @@ import { RichText } from '../RichText';
 import { RolePill } from '../RolePill';
 import { roleLook } from '../roles';
 import { StreamText } from '../StreamText';
-import { t } from '../translate';
+import { counted, t } from '../translate';
 import { visible } from '../visible';
 import { fold, type Block } from './fold';
 import { Reason } from './Reason';

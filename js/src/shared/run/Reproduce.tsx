@@ -3,11 +3,11 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { useAction } from '../action';
 import { Button, Failure } from '../Button';
-import { counted, duration } from '../figures';
+import { duration } from '../figures';
 import { Fold } from '../Fold';
 import { Icon } from '../icons';
 import type { Reproduction } from '../types';
-import { t } from '../translate';
+import { counted, t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';
 import { useRun } from './context';
 import { reproductionOf } from './reading';

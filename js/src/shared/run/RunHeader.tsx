@@ -86,7 +86,7 @@ export function RunFigures({ state, link }: { state: RunState; link: Link }): VN
   const parts = [
     state.model && oneLine(state.model, 40),
     usage.total_tokens > 0 && tokens(usage.total_tokens),
-    usage.cost && money(usage.cost),
+    usage.cost && money(usage.cost, usage.currency || undefined),
     !isRunning && state.plan === null && job?.startedAt && moment(job.startedAt)
   ].filter(Boolean);
   return (

@@ -3,9 +3,9 @@ import { useState } from 'preact/hooks';
 
 import { useAction } from '../action';
 import { Button, Failure } from '../Button';
-import { counted, moment } from '../figures';
+import { moment } from '../figures';
 import type { Again, RunCardData } from '../types';
-import { t } from '../translate';
+import { counted, t } from '../translate';
 import { oneLine } from '../visible';
 import { useRun } from './context';
 import { Reason } from './Reason';

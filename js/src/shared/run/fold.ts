@@ -1,7 +1,6 @@
 /** Puts entries together as people want to read them: what was only looked at becomes one line. */
 
-import { counted } from '../figures';
-import { t } from '../translate';
+import { counted, t } from '../translate';
 import { delegationsOf, type CallEntry, type Entry, type RunState, type TaskState } from './state';
 
 const FILES = new Set(['read_file', 'get_file_info', 'read_notebook', 'list_directory']);
@@ -47,13 +46,12 @@ export function readsSentence(calls: readonly CallEntry[]): string {
         .filter(({ tool }) => tools.has(tool))
         .map(call => keys.map(key => call.parameters[key]).find(Boolean) ?? call.id)
     ).size;
-  const parts = [
-    [targets(FILES, 'path'), '%1 file', '%1 files'],
-    [targets(VARIABLES, 'name'), '%1 variable', '%1 variables']
-  ] as const;
-  const looked = parts
-    .filter(([count]) => count > 0)
-    .map(([count, one, many]) => counted(count, one, many));
+  const files = targets(FILES, 'path');
+  const variables = targets(VARIABLES, 'name');
+  const looked = [
+    files && counted(files, '%1 file', '%1 files'),
+    variables && counted(variables, '%1 variable', '%1 variables')
+  ].filter(part => part !== 0);
   const searches = calls.filter(({ tool }) => SEARCHES.has(tool)).length;
   const searched = searches > 0 ? counted(searches, '%1 search', '%1 searches') : '';
   if (looked.length === 0) {

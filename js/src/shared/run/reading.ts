@@ -145,7 +145,7 @@ export function usageOf(data: unknown): Usage {
     prompt_tokens: number('prompt_tokens'),
     completion_tokens: number('completion_tokens'),
     total_tokens: number('total_tokens'),
-    ...(number('cost') > 0 ? { cost: number('cost') } : {})
+    ...(number('cost') > 0 ? { cost: number('cost'), currency: text(fields['currency']) } : {})
   };
 }
 
@@ -155,6 +155,6 @@ export function addedUsage(one: Usage, other: Usage): Usage {
     prompt_tokens: one.prompt_tokens + other.prompt_tokens,
     completion_tokens: one.completion_tokens + other.completion_tokens,
     total_tokens: one.total_tokens + other.total_tokens,
-    ...(cost > 0 ? { cost } : {})
+    ...(cost > 0 ? { cost, currency: other.currency || one.currency || '' } : {})
   };
 }
