@@ -80,13 +80,6 @@ export function messageOf(error: unknown): string {
     : t('Something went wrong in this page. Reload it, then try again.');
 }
 
-/**
- * How long to wait before the n-th try: soon at first, later now and then, never all cards at once.
- */
-export function pauseBefore(attempt: number): number {
-  return Math.min(15_000, 500 * 2 ** Math.min(attempt, 10)) * (0.75 + Math.random() / 2);
-}
-
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }

@@ -3,7 +3,9 @@
  * was cut off.
  */
 
-import { pauseBefore, type EventListener, type Liveness } from './channel';
+import type { EventListener, Liveness } from './channel';
+import { ReconnectingSocket } from './reconnectingSocket';
+import { Retry } from './retry';
 import type { Event } from './types';
 import type { ServerAddress } from './serverChannel';
 
@@ -31,6 +33,8 @@ interface Stream {
   /** The last event that has come. */
   seq: number;
   isLive: boolean;
+  /** For when the server cannot serve it just now. */
+  retry: Retry;
   followers: Set<Follower>;
 }
 
@@ -42,31 +46,27 @@ interface Follower {
 export class PageSocket {
   private readonly streams = new Map<string, Stream>();
   private readonly listeners = new Set<PageListener>();
-  private socket: WebSocket | null = null;
-  private isOpen = false;
-  private isConnected = false;
-  private attempts = 0;
+  private readonly socket: ReconnectingSocket<PageFrame | StreamFrame>;
   private lastId = 0;
-  private timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly url: string) {}
+  constructor(url: string) {
+    this.socket = new ReconnectingSocket(url, {
+      receive: (frame, answer) => this.receive(frame, answer),
+      lost: () => this.streams.forEach(stream => report(stream, 'reconnecting'))
+    });
+  }
 
   listen(listener: PageListener): void {
     this.listeners.add(listener);
-    this.open();
-    if (this.isConnected) {
+    this.socket.open();
+    if (this.socket.isConnected) {
       listener({ type: 'hello' }, frame => this.send(frame));
     }
   }
 
-  /**
-   * Says something if somebody is there to hear it; what must be heard is said again when
-   * connected.
-   */
+  /** What must be heard is said again when connected. */
   send(frame: object): void {
-    if (this.isConnected) {
-      this.socket?.send(JSON.stringify(frame));
-    }
+    this.socket.send(frame);
   }
 
   subscribe(contextId: string, after: number, listener: EventListener): () => void {
@@ -76,6 +76,7 @@ export class PageSocket {
       id: 0,
       seq: after,
       isLive: false,
+      retry: new Retry(),
       followers: new Set()
     };
     stream.followers.add(follower);
@@ -89,7 +90,7 @@ export class PageSocket {
         () => stream.isLive && stream.followers.has(follower) && listener.state('live')
       );
     }
-    this.open();
+    this.socket.open();
     return () => {
       if (
         stream.followers.delete(follower) &&
@@ -100,16 +101,6 @@ export class PageSocket {
         this.send({ type: 'unsubscribe', subscription: stream.id });
       }
     };
-  }
-
-  /** Once open it stays so: it is one for each page, and costs nothing while nothing happens. */
-  private open(): void {
-    if (!this.isOpen) {
-      this.isOpen = true;
-      // A laptop that wakes up should not have to wait out a long pause.
-      window.addEventListener('online', () => this.connectNow());
-      this.connect();
-    }
   }
 
   private ask(stream: Stream): void {
@@ -125,38 +116,18 @@ export class PageSocket {
     });
   }
 
-  private connect(): void {
-    const socket = new WebSocket(this.url);
-    this.socket = socket;
-    socket.onmessage = ({ data }: MessageEvent<string>) => {
-      if (socket === this.socket) {
-        this.receive(JSON.parse(data) as PageFrame | StreamFrame, socket);
-      }
-    };
-    socket.onclose = () => {
-      if (socket === this.socket) {
-        this.lost();
-      }
-    };
-  }
-
-  private receive(frame: PageFrame | StreamFrame, socket: WebSocket): void {
+  private receive(frame: PageFrame | StreamFrame, answer: (frame: object) => void): void {
     if ('subscription' in frame) {
       this.streams.forEach(stream => stream.id === frame.subscription && this.pass(stream, frame));
       return;
     }
-    // Only now is it known to be our server, not something on the way that takes every connection.
     if (frame.type === 'hello') {
-      this.isConnected = true;
-      this.attempts = 0;
       this.streams.forEach(stream => {
         stream.id = 0;
         this.ask(stream);
       });
     }
-    this.listeners.forEach(listener =>
-      listener(frame, answer => socket === this.socket && this.send(answer))
-    );
+    this.listeners.forEach(listener => listener(frame, answer));
   }
 
   private pass(stream: Stream, frame: StreamFrame): void {
@@ -165,6 +136,7 @@ export class PageSocket {
     } else if (frame.type === 'refused') {
       this.refused(stream, frame.code);
     } else {
+      stream.retry.succeeded();
       report(stream, 'live');
     }
   }
@@ -176,24 +148,7 @@ export class PageSocket {
     } else {
       report(stream, 'reconnecting');
       const { id } = stream;
-      setTimeout(
-        () => stream.id === id && stream.followers.size > 0 && this.ask(stream),
-        pauseBefore(this.attempts++)
-      );
-    }
-  }
-
-  private lost(): void {
-    this.socket = null;
-    this.isConnected = false;
-    this.timer = setTimeout(() => this.connect(), pauseBefore(this.attempts++));
-    this.streams.forEach(stream => report(stream, 'reconnecting'));
-  }
-
-  private connectNow(): void {
-    if (this.socket === null) {
-      clearTimeout(this.timer);
-      this.connect();
+      stream.retry.later(() => stream.id === id && stream.followers.size > 0 && this.ask(stream));
     }
   }
 }

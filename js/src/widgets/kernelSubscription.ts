@@ -1,6 +1,7 @@
 /** Events of one context over the widget's messages. */
 
-import { CoworkError, pauseBefore, type EventListener, type Liveness } from '../shared/channel';
+import { CoworkError, type EventListener, type Liveness } from '../shared/channel';
+import { Retry } from '../shared/retry';
 import type { Event } from '../shared/types';
 import { nextId, type KernelChannel } from './kernelChannel';
 
@@ -12,8 +13,7 @@ import { nextId, type KernelChannel } from './kernelChannel';
 export class KernelSubscription {
   private readonly path: string;
   private id = 0;
-  private attempts = 0;
-  private timer: ReturnType<typeof setTimeout> | undefined;
+  private readonly retry = new Retry();
   private ended = false;
 
   constructor(
@@ -37,7 +37,7 @@ export class KernelSubscription {
   end(): void {
     if (!this.ended) {
       this.ended = true;
-      clearTimeout(this.timer);
+      this.retry.cancel();
       this.forget();
     }
   }
@@ -50,17 +50,17 @@ export class KernelSubscription {
         path: this.path,
         body: { after: this.seq }
       });
-      this.attempts = 0;
+      this.retry.succeeded();
       this.report('live');
     } catch (error) {
       if (error instanceof CoworkError && error.status === 404) {
         this.report('gone');
       } else if (!this.ended) {
         this.report('reconnecting');
-        this.timer = setTimeout(() => {
+        this.retry.later(() => {
           this.forget();
           void this.begin();
-        }, pauseBefore(this.attempts++));
+        });
       }
     }
   }

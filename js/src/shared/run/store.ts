@@ -3,7 +3,8 @@
  * frame.
  */
 
-import { CoworkError, pauseBefore, type Channel } from '../channel';
+import { CoworkError, type Channel } from '../channel';
+import { Retry } from '../retry';
 import type { Event, PlanAnswer, RunCardData, WholeCardAnswer } from '../types';
 import {
   fromWhole,
@@ -48,8 +49,7 @@ export class RunStore {
   private queue: Event[] = [];
   private frame: { cancel(): void } | null = null;
   private unsubscribe: (() => void) | null = null;
-  private timer: ReturnType<typeof setTimeout> | undefined;
-  private attempts = 0;
+  private readonly retry = new Retry();
   private closed = false;
   private saved: RunCardData;
 
@@ -80,7 +80,7 @@ export class RunStore {
         this.answer = answer;
         this.state = fromWhole(answer);
         this.trusted = true;
-        this.attempts = 0;
+        this.retry.succeeded();
         this.listen();
       }
     } catch (error) {
@@ -92,7 +92,7 @@ export class RunStore {
 
   close(): void {
     this.closed = true;
-    clearTimeout(this.timer);
+    this.retry.cancel();
     this.frame?.cancel();
     this.unsubscribe?.();
     this.unsubscribe = null;
@@ -156,7 +156,7 @@ export class RunStore {
       return;
     }
     this.setLink('reconnecting');
-    this.timer = setTimeout(() => void this.open(), pauseBefore(this.attempts++));
+    this.retry.later(() => void this.open());
   }
 
   private listen(): void {
