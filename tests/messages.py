@@ -15,6 +15,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from cowork_jupyter.domain.connection import BUILT_IN
+
 ROOT = Path(__file__).parent.parent
 JS = ROOT / "js"
 LOCALE = JS / "src/lab/locale"
@@ -49,6 +51,7 @@ def of_browser() -> dict[str, list[str]]:
 
 
 def of_server() -> Iterator[str]:
+    yield BUILT_IN
     for path in sorted((ROOT / "cowork_jupyter").rglob("*.py")):
         folder = path.relative_to(ROOT / "cowork_jupyter").parts[0]
         shown = _SHOWN | (_FORM if folder == "workflows" else {})

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 
 import type { Health } from './types';
-import { t } from './translate';
+import { said, t } from './translate';
 
 /** The one who answers, as the subject of a sentence. */
 export function answererOf({ provider, name }: Health['model']): string {
@@ -14,7 +14,7 @@ export function ModelName({ health }: { health: Health | null }): VNode {
   const where = health?.model.base_url;
   return (
     <span class="cw-dim cw-model" {...(where ? { title: where } : {})}>
-      {name ?? t('no model')}
+      {name ? said(name) : t('no model')}
     </span>
   );
 }

@@ -83,9 +83,12 @@ export function moment(iso: string, now: Date = new Date()): string {
   const time: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit' };
   const isThisYear = at.getFullYear() === now.getFullYear();
   const isToday = at.toDateString() === now.toDateString();
+  // Lab in English says nothing about how the user reads a clock, so their browser does.
+  const { lang } = document.documentElement;
+  const locale = /^(en|$)/.test(lang) ? [] : lang;
   return isToday
-    ? at.toLocaleTimeString([], time)
-    : at.toLocaleString([], {
+    ? at.toLocaleTimeString(locale, time)
+    : at.toLocaleString(locale, {
         ...time,
         day: 'numeric',
         month: 'short',

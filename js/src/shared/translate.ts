@@ -56,5 +56,5 @@ export function msg(text: string): string {
  * of a word that every object knows (`constructor`).
  */
 export function said(text: string): string {
-  return /^[A-Z][^%\p{Cc}]*$/u.test(text) ? t(text) : text;
+  return /^(?=[A-Z]|.* )[^%\p{Cc}]*$/u.test(text) ? t(text) : text;
 }

@@ -54,6 +54,7 @@ describe('said', () => {
   it('translates sentences, and leaves everything else as it came', () => {
     setTranslation(LOUD);
     expect(said('Try again')).toBe('TRY AGAIN');
+    expect(said('built-in guide')).toBe('BUILT-IN GUIDE');
     for (const text of ['constructor', 'Take %1', 'Hidden\u0004text', 'Two\nlines', '']) {
       expect(said(text)).toBe(text);
     }

@@ -7,7 +7,7 @@ import { stepStatus } from '../plan/PlanView';
 import { RolePill } from '../RolePill';
 import { RoleSwitcher } from '../RoleSwitcher';
 import { roleLook } from '../roles';
-import { t } from '../translate';
+import { said, t } from '../translate';
 import { oneLine } from '../visible';
 import { Clock } from './Clock';
 import { useRun } from './context';
@@ -84,7 +84,7 @@ export function RunFigures({ state, link }: { state: RunState; link: Link }): VN
   const { usage } = state;
   const isRunning = job !== null && !isFinal(job.status) && link !== 'record';
   const parts = [
-    state.model && oneLine(state.model, 40),
+    state.model && oneLine(said(state.model), 40),
     usage.total_tokens > 0 && tokens(usage.total_tokens),
     usage.cost && money(usage.cost, usage.currency || undefined),
     !isRunning && state.plan === null && job?.startedAt && moment(job.startedAt)
