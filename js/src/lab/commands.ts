@@ -3,7 +3,7 @@ import type { ICommandPalette } from '@jupyterlab/apputils';
 import type { INotebookTracker } from '@jupyterlab/notebook';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
-import { roleLook } from '../shared/roles';
+import { roleLook } from '../shared/role/roles';
 import { t } from '../shared/translate';
 import { CommandIDs } from './commandIds';
 import { switchRole } from './confirmSwitch';
@@ -11,7 +11,7 @@ import { notifyConnection } from './connectionNotification';
 import type { ICoworkModel } from './coworkModel';
 import { coworkIcon } from './icon';
 import { insertMagicCell, notebookForCell, type Magic } from './magicCell';
-import { PANEL_ID } from './panel';
+import { PANEL_ID } from './panel/panel';
 import type { PanelPlace } from './panel/place';
 import { openRoleMenu } from './roleMenu';
 

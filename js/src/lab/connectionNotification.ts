@@ -1,8 +1,8 @@
 import { Notification } from '@jupyterlab/apputils';
 
 import { messageOf } from '../shared/channel';
-import type { Check } from '../shared/connectionCheck';
-import { modelSentence } from '../shared/HealthAnswer';
+import type { Check } from '../shared/model/connectionCheck';
+import { modelSentence } from '../shared/model/HealthAnswer';
 import { t } from '../shared/translate';
 
 /**

@@ -1,7 +1,7 @@
 import { MenuSvg } from '@jupyterlab/ui-components';
 import type { CommandRegistry } from '@lumino/commands';
 
-import { ROLE_NAMES } from '../shared/roles';
+import { ROLE_NAMES } from '../shared/role/roles';
 import { CommandIDs } from './commandIds';
 
 /**

@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 
 import { Icon } from '../shared/icons';
-import { RolePill } from '../shared/RolePill';
-import { roleLook } from '../shared/roles';
+import { RolePill } from '../shared/role/RolePill';
+import { roleLook } from '../shared/role/roles';
 import { counted } from '../shared/translate';
 import type { ICoworkModel } from './coworkModel';
 import { PreactWidget } from './preactWidget';

@@ -3,15 +3,15 @@ import { useState } from 'preact/hooks';
 
 import { Card } from './Card';
 import type { Channel } from './channel';
-import { CheckButton } from './CheckButton';
-import { useConnectionCheck, type Check } from './connectionCheck';
-import { HealthAnswer } from './HealthAnswer';
-import { ModelHelp } from './ModelHelp';
-import { answererOf, ModelName } from './ModelName';
+import { CheckButton } from './model/CheckButton';
+import { useConnectionCheck, type Check } from './model/connectionCheck';
+import { HealthAnswer } from './model/HealthAnswer';
+import { ModelHelp } from './model/ModelHelp';
+import { answererOf, ModelName } from './model/ModelName';
 import type { Health, StatusCardData } from './types';
-import { RolePill } from './RolePill';
-import { roleLook } from './roles';
-import { RoleSwitcher } from './RoleSwitcher';
+import { RolePill } from './role/RolePill';
+import { roleLook } from './role/roles';
+import { RoleSwitcher } from './role/RoleSwitcher';
 import { t } from './translate';
 
 /** Who would answer, whether a model is connected, and how to connect one. */

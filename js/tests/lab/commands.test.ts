@@ -26,7 +26,7 @@ vi.mock('../../src/lab/magicCell', () => ({
 vi.mock('../../src/lab/connectionNotification', () => ({ notifyConnection }));
 vi.mock('../../src/lab/confirmSwitch', () => ({ switchRole }));
 vi.mock('../../src/lab/roleMenu', () => ({ openRoleMenu }));
-vi.mock('../../src/lab/panel', () => ({ PANEL_ID: 'cowork-panel' }));
+vi.mock('../../src/lab/panel/panel', () => ({ PANEL_ID: 'cowork-panel' }));
 vi.mock('../../src/lab/icon', () => ({ coworkIcon: {} }));
 
 describe('commands', () => {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { notifyConnection } from '../../src/lab/connectionNotification';
 import { CoworkError } from '../../src/shared/channel';
-import type { Check } from '../../src/shared/connectionCheck';
+import type { Check } from '../../src/shared/model/connectionCheck';
 import { NOT_READY, READY } from '../samples';
 
 const { emit, update } = vi.hoisted(() => ({ emit: vi.fn(), update: vi.fn() }));

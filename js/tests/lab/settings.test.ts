@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { CommandIDs } from '../../src/lab/commandIds';
 import { CoworkModel, DEFAULTS } from '../../src/lab/coworkModel';
 import { keepPreferences } from '../../src/lab/preferences';
-import { ROLE_NAMES } from '../../src/shared/roles';
+import { ROLE_NAMES } from '../../src/shared/role/roles';
 import { FakeNews } from './fakeNews';
 
 const schema = JSON.parse(readFileSync('schema/plugin.json', 'utf8')) as {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { CoworkError } from '../../src/shared/channel';
-import { modelSentence } from '../../src/shared/HealthAnswer';
+import { modelSentence } from '../../src/shared/model/HealthAnswer';
 import type { StatusCardData } from '../../src/shared/types';
 import { StatusCard } from '../../src/shared/StatusCard';
 import { NOT_READY, READY, statusCard, WITH_PROBLEM } from '../samples';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { money, tokens } from '../../src/shared/figures';
-import { roleLook } from '../../src/shared/roles';
+import { roleLook } from '../../src/shared/role/roles';
 import { counted, said, setTranslation, t } from '../../src/shared/translate';
 
 const LOUD = {

@@ -5,7 +5,7 @@ import { useAction } from '../../shared/action';
 import { Button, Failure } from '../../shared/Button';
 import { CoworkError, type Channel } from '../../shared/channel';
 import type { Job, Page } from '../../shared/types';
-import { RoleSwitcher } from '../../shared/RoleSwitcher';
+import { RoleSwitcher } from '../../shared/role/RoleSwitcher';
 import { RunCard } from '../../shared/run/RunCard';
 import type { RunStore } from '../../shared/run/store';
 import { t } from '../../shared/translate';

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { Button, Failure } from '../../shared/Button';
 import { moment } from '../../shared/figures';
 import { Icon } from '../../shared/icons';
-import { roleLook } from '../../shared/roles';
+import { roleLook } from '../../shared/role/roles';
 import { t } from '../../shared/translate';
 import { oneLine } from '../../shared/visible';
 import { usePanel, type Loaded } from './context';

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 
-import type { Check } from '../../shared/connectionCheck';
+import type { Check } from '../../shared/model/connectionCheck';
 import type { Health, Page } from '../../shared/types';
 import { t } from '../../shared/translate';
 import { oneLine } from '../../shared/visible';

@@ -2,7 +2,7 @@
 
 import type { VNode } from 'preact';
 
-import { RolePill } from '../../shared/RolePill';
+import { RolePill } from '../../shared/role/RolePill';
 import { PanelProvider, type PanelHands } from './context';
 import { ConversationView } from './ConversationView';
 import { ModelPicker } from './ModelPicker';

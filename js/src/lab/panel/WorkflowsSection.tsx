@@ -5,7 +5,7 @@ import { Failure } from '../../shared/Button';
 import { Icon } from '../../shared/icons';
 import { Note } from '../../shared/Note';
 import type { Page, Problem } from '../../shared/types';
-import { roleLook } from '../../shared/roles';
+import { roleLook } from '../../shared/role/roles';
 import { said, t } from '../../shared/translate';
 import { oneLine, visible } from '../../shared/visible';
 import { useLoaded, usePanel } from './context';

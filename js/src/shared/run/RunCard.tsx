@@ -10,7 +10,7 @@ import { useHost } from '../host';
 import { PlanEditor } from '../plan/PlanEditor';
 import { PlanView } from '../plan/PlanView';
 import type { Audit, PlanStep, Question, RunCardData } from '../types';
-import { roleLook } from '../roles';
+import { roleLook } from '../role/roles';
 import { t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';
 import { RunActions } from './actions';

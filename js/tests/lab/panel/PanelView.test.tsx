@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 
 import { PanelView, type PanelViewProps } from '../../../src/lab/panel/PanelView';
 import { CoworkError } from '../../../src/shared/channel';
-import { roleLook } from '../../../src/shared/roles';
+import { roleLook } from '../../../src/shared/role/roles';
 import { event, FakeServer, job, planned, runCard, settled } from '../../runs';
 import { GUIDE, NOT_READY, READY } from '../../samples';
 import { button, draw, one, PATIENCE } from '../../screen';

@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 
-import { Icon } from './icons';
-import { inline } from './markdown';
-import type { Finding, Review } from './types';
-import { counted, t } from './translate';
-import { bounded, oneLine, visible } from './visible';
+import { Icon } from '../icons';
+import { inline } from '../markdown';
+import type { Finding, Review } from '../types';
+import { counted, t } from '../translate';
+import { bounded, oneLine, visible } from '../visible';
 
 const COLOURS: Record<string, string> = { critical: 'error', major: 'ask', minor: 'grey' };
 const MAX = 3000;

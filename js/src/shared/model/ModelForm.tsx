@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 
-import { useAction } from './action';
-import { Button, Failure } from './Button';
-import { CoworkError, isRecord, type Channel } from './channel';
-import { t } from './translate';
-import { oneLine } from './visible';
+import { useAction } from '../action';
+import { Button, Failure } from '../Button';
+import { CoworkError, isRecord, type Channel } from '../channel';
+import { t } from '../translate';
+import { oneLine } from '../visible';
 
 type FieldName = 'base_url' | 'model' | 'api_key';
 type Fields = Record<FieldName, string>;

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import type { Channel } from './channel';
-import type { Health } from './types';
+import type { Channel } from '../channel';
+import type { Health } from '../types';
 
 /** How far a check of the connection has come. */
 export type Check =

@@ -12,21 +12,21 @@ import type { Message } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 import { render } from 'preact';
 
-import { CardView } from '../shared/CardView';
-import { CoworkError, isRecord, type Channel } from '../shared/channel';
-import { HostProvider, type CardHost } from '../shared/host';
-import type { CardData } from '../shared/types';
-import { t } from '../shared/translate';
-import { labMarkdown } from './cardRendererMarkdown';
-import { RecordRenderer } from './cardRendererRecord';
-import { restartAt } from './cardRendererRestart';
-import { SavedCard } from './cardRendererSaving';
-import { ICoworkModel } from './coworkModel';
-import { passOnGlobalKeys } from './globalKeys';
+import { CardView } from '../../shared/CardView';
+import { CoworkError, isRecord, type Channel } from '../../shared/channel';
+import { HostProvider, type CardHost } from '../../shared/host';
+import type { CardData } from '../../shared/types';
+import { t } from '../../shared/translate';
+import { labMarkdown } from './markdown';
+import { RecordRenderer } from './record';
+import { restartAt } from './restart';
+import { SavedCard } from './saving';
+import { ICoworkModel } from '../coworkModel';
+import { passOnGlobalKeys } from '../globalKeys';
 import { drawnBy } from './HostText';
-import { insertBelow } from './insertCell';
-import { keepKeys } from './keptKeys';
-import { isOnServer } from './notebook/drives';
+import { insertBelow } from '../insertCell';
+import { keepKeys } from '../keptKeys';
+import { isOnServer } from '../notebook/drives';
 
 /** A run that the server hosts: any page can ask about it. */
 export const CARD_MIME = 'application/vnd.cowork.card+json';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { canBeDrawn, withSafeDiagrams } from '../../src/lab/diagrams';
+import { canBeDrawn, withSafeDiagrams } from '../../../src/lab/card/diagrams';
 
 describe('what agents draw in real life', () => {
   it.each([

@@ -4,7 +4,7 @@ import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { RecordRenderer, WIDGET_MIME } from '../../src/lab/cardRendererRecord';
+import { RecordRenderer, WIDGET_MIME } from '../../../src/lab/card/record';
 
 class Drawing extends Widget implements IRenderMime.IRenderer {
   drawn = 0;

@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 const { runCells } = vi.hoisted(() => ({ runCells: vi.fn() }));
 vi.mock('@jupyterlab/notebook', () => ({ NotebookActions: { runCells } }));
 
-import { restartAt } from '../../src/lab/cardRendererRestart';
+import { restartAt } from '../../../src/lab/card/restart';
 
 /** A notebook of three cells, with the card in the last of them unless told. */
 function notebookWithCardIn(index: number, agrees = true) {

@@ -1,13 +1,13 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { useAction } from './action';
-import { Button, Failure } from './Button';
-import { CoworkError } from './channel';
-import { Icon } from './icons';
+import { useAction } from '../action';
+import { Button, Failure } from '../Button';
+import { CoworkError } from '../channel';
+import { Icon } from '../icons';
 import { RolePill } from './RolePill';
 import { ROLE_NAMES, roleLook } from './roles';
-import { t } from './translate';
+import { t } from '../translate';
 
 interface RoleSwitcherProps {
   role: string;

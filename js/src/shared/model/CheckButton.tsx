@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 
 import type { Check } from './connectionCheck';
-import { t } from './translate';
+import { t } from '../translate';
 
 interface CheckButtonProps {
   check: Check;

@@ -6,10 +6,10 @@
 import type { IRenderMime } from '@jupyterlab/rendermime';
 import { JSONExt, type PartialJSONObject, type ReadonlyPartialJSONValue } from '@lumino/coreutils';
 
-import type { Channel } from '../shared/channel';
-import type { CardAnswer, RunCardData } from '../shared/types';
-import { isFinal, presentJob } from '../shared/run/state';
-import type { RunStore } from '../shared/run/store';
+import type { Channel } from '../../shared/channel';
+import type { CardAnswer, RunCardData } from '../../shared/types';
+import { isFinal, presentJob } from '../../shared/run/state';
+import type { RunStore } from '../../shared/run/store';
 
 /** While it runs the notebook is brought up to date now and then; when it has ended, at once. */
 const WHILE_RUNNING_MS = 10_000;

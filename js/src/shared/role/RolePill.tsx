@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 
-import { Icon } from './icons';
+import { Icon } from '../icons';
 import type { RoleLook } from './roles';
-import { t } from './translate';
+import { t } from '../translate';
 
 interface RolePillProps {
   role: RoleLook;

@@ -2,8 +2,8 @@
  * How the six roles look when no server has said so yet; an answer to `GET roles` goes before this.
  */
 
-import type { Role } from './types';
-import { said, t } from './translate';
+import type { Role } from '../types';
+import { said, t } from '../translate';
 
 export interface RoleLook {
   name: string;

@@ -1,16 +1,16 @@
 import type { Message } from '@lumino/messaging';
 import type { VNode } from 'preact';
 
-import type { Check } from '../shared/connectionCheck';
-import { HostProvider, type CardHost } from '../shared/host';
-import { roleLook } from '../shared/roles';
-import { counted, t } from '../shared/translate';
-import type { ICoworkModel } from './coworkModel';
-import { coworkIcon } from './icon';
-import type { PanelHands } from './panel/context';
-import { PanelView } from './panel/PanelView';
-import type { PanelPlace } from './panel/place';
-import { PreactWidget } from './preactWidget';
+import type { Check } from '../../shared/model/connectionCheck';
+import { HostProvider, type CardHost } from '../../shared/host';
+import { roleLook } from '../../shared/role/roles';
+import { counted, t } from '../../shared/translate';
+import type { ICoworkModel } from '../coworkModel';
+import { coworkIcon } from '../icon';
+import type { PanelHands } from './context';
+import { PanelView } from './PanelView';
+import type { PanelPlace } from './place';
+import { PreactWidget } from '../preactWidget';
 
 export const PANEL_ID = 'cowork-panel';
 /** The style sheet shows what this attribute of the panel's tab holds. */

@@ -6,17 +6,17 @@ import { INotebookTracker } from '@jupyterlab/notebook';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { Token } from '@lumino/coreutils';
 
-import { labMarkdown } from './cardRendererMarkdown';
-import { CommandIDs } from './commandIds';
-import { ICoworkModel } from './coworkModel';
-import { download } from './download';
-import { drawnBy } from './HostText';
-import { notifyOfInbox } from './inboxNotification';
-import { insertBelowActive } from './insertCell';
-import { notebookForCell } from './magicCell';
+import { labMarkdown } from '../card/markdown';
+import { CommandIDs } from '../commandIds';
+import { ICoworkModel } from '../coworkModel';
+import { download } from '../download';
+import { drawnBy } from '../card/HostText';
+import { notifyOfInbox } from '../inboxNotification';
+import { insertBelowActive } from '../insertCell';
+import { notebookForCell } from '../magicCell';
 import { CoworkPanel } from './panel';
-import { PanelPlace } from './panel/place';
-import { openRoleMenu } from './roleMenu';
+import { PanelPlace } from './place';
+import { openRoleMenu } from '../roleMenu';
 
 export type IPanelPlace = PanelPlace;
 export const IPanelPlace = new Token<IPanelPlace>(

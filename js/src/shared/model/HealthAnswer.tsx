@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
 
-import { messageOf } from './channel';
+import { messageOf } from '../channel';
 import type { Check } from './connectionCheck';
-import { Icon } from './icons';
+import { Icon } from '../icons';
 import { answererOf } from './ModelName';
-import type { Health } from './types';
-import { t } from './translate';
+import type { Health } from '../types';
+import { t } from '../translate';
 
 /** One sentence: does the model answer, and if not, what to do. */
 export function modelSentence({ model }: Health): string {

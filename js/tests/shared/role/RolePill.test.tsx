@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 
-import { RolePill } from '../../src/shared/RolePill';
-import { ROLE_NAMES, roleLook } from '../../src/shared/roles';
-import { PLANNER } from '../samples';
-import { click, draw, one } from '../screen';
+import { RolePill } from '../../../src/shared/role/RolePill';
+import { ROLE_NAMES, roleLook } from '../../../src/shared/role/roles';
+import { PLANNER } from '../../samples';
+import { click, draw, one } from '../../screen';
 
 describe('roleLook', () => {
   it('gives every role its own icon and its own colour', () => {

@@ -7,10 +7,16 @@ vi.mock('@jupyterlab/notebook', () => ({ INotebookTracker: {} }));
 import type { IRenderMime } from '@jupyterlab/rendermime';
 import { Widget } from '@lumino/widgets';
 
-import { CARD_MIME, CardRenderer, cards, NOBODY, RECORD_MIME } from '../../src/lab/cardRenderer';
-import { harmless, htmlAsText } from '../../src/lab/cardRendererMarkdown';
-import type { RunCardData } from '../../src/shared/types';
-import { event, FakeServer, planned, runCard, settled } from '../runs';
+import {
+  CARD_MIME,
+  CardRenderer,
+  cards,
+  NOBODY,
+  RECORD_MIME
+} from '../../../src/lab/card/renderer';
+import { harmless, htmlAsText } from '../../../src/lab/card/markdown';
+import type { RunCardData } from '../../../src/shared/types';
+import { event, FakeServer, planned, runCard, settled } from '../../runs';
 
 class FakeOutput {
   writes = 0;

@@ -1,11 +1,11 @@
 import { act } from 'preact/test-utils';
 import { describe, expect, it } from 'vitest';
 
-import { CoworkError, type Channel, type Method } from '../../src/shared/channel';
-import { ModelHelp } from '../../src/shared/ModelHelp';
-import type { Health } from '../../src/shared/types';
-import { GUIDE, READY } from '../samples';
-import { button, click, draw, one } from '../screen';
+import { CoworkError, type Channel, type Method } from '../../../src/shared/channel';
+import { ModelHelp } from '../../../src/shared/model/ModelHelp';
+import type { Health } from '../../../src/shared/types';
+import { GUIDE, READY } from '../../samples';
+import { button, click, draw, one } from '../../screen';
 
 const OLLAMA = {
   provider: 'ollama',

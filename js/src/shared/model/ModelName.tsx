@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 
-import type { Health } from './types';
-import { said, t } from './translate';
+import type { Health } from '../types';
+import { said, t } from '../translate';
 
 /** The one who answers, as the subject of a sentence. */
 export function answererOf({ provider, name }: Health['model']): string {

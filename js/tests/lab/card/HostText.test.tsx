@@ -1,10 +1,10 @@
 import { act } from 'preact/test-utils';
 import { describe, expect, it, vi } from 'vitest';
 
-import { drawnBy, type Draw } from '../../src/lab/HostText';
-import { HostProvider, type CardHost } from '../../src/shared/host';
-import { RichText } from '../../src/shared/RichText';
-import { button, click, draw, one } from '../screen';
+import { drawnBy, type Draw } from '../../../src/lab/card/HostText';
+import { HostProvider, type CardHost } from '../../../src/shared/host';
+import { RichText } from '../../../src/shared/RichText';
+import { button, click, draw, one } from '../../screen';
 
 const ANSWER = 'Try this:\n\n```python\nx = 1\nprint(x)\n```\n';
 

@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
 
-import type { Channel } from './channel';
+import type { Channel } from '../channel';
 import { ModelForm } from './ModelForm';
 import { LetGo, ModelOffers } from './ModelOffers';
-import { Note } from './Note';
-import type { Health, ModelHealth } from './types';
-import { t } from './translate';
+import { Note } from '../Note';
+import type { Health, ModelHealth } from '../types';
+import { t } from '../translate';
 
 interface ModelHelpProps {
   health: Health;
