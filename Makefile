@@ -77,11 +77,12 @@ notebooks: $(VENV)/.ready-to-test ## run the notebooks, and keep what they show 
 test-packaging: $(VENV)/.ready-to-test ## build sdist and wheel, check and install them
 	$(PYTEST) tests/packaging $(ARGS)
 
-lint: $(VENV)/.ready-to-test ## ruff, mypy, import-linter, names, schema, tsc
+lint: $(VENV)/.ready-to-test ## ruff, mypy, import-linter, names, schema; tsc, eslint, prettier
 	$(BIN)/python -m tests.checks lint
 
-fmt: $(VENV)/.ready-to-test ## format the Python code, and make the TypeScript types from it
-	$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format . && $(BIN)/python -m tests.schema
+fmt: $(VENV)/.ready-to-test ## format all code; make the TypeScript types and the list of messages
+	$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format . && $(BIN)/python -m tests.schema && $(BIN)/python -m tests.messages
+	cd js && npm run --silent fmt
 
 build: $(VENV)/.ready-to-test ## sdist and wheel in dist/
 	rm -rf dist && $(BIN)/python -m build --outdir dist

@@ -99,9 +99,10 @@ LINT = [
     Check("import-linter", (str(BIN / "lint-imports"), "--no-cache")),
     Check("docs", (sys.executable, "-m", "docs.site")),
     Check("schema", (sys.executable, "-m", "tests.schema", "check")),
+    Check("messages", (sys.executable, "-m", "tests.messages", "check")),
     Check("names", (sys.executable, "-m", "tests.names")),
     Check("circles", (sys.executable, "-m", "tests.circles")),
-    Check("tsc", ("npm", "run", "--silent", "lint"), folder="js"),
+    Check("js", ("npm", "run", "--silent", "lint"), folder="js"),
 ]
 
 TESTS = [  # the longest first, so that none is left running alone at the end

@@ -1,4 +1,5 @@
-// Bundles the widget into the two files that the Python package reads, and holds the sizes to their limits.
+// Bundles the widget into the two files that the Python package reads, and holds the sizes to their
+// limits.
 import zopfli from '@gfx/zopfli';
 import { build } from 'esbuild';
 import { copyFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
@@ -9,15 +10,19 @@ const js = dirname(dirname(fileURLToPath(import.meta.url)));
 const python = join(js, '..', 'cowork_jupyter');
 const development = process.argv.includes('--development');
 
-// Each widget's state holds the whole of card.js, so its size is paid once for each card: over the wire, and in
-// notebooks that keep their widgets. Unpacked it is only read.
+// Each widget's state holds the whole of card.js, so its size is paid once for each card: over the
+// wire, and in notebooks that keep their widgets. Unpacked it is only read.
 const CARD_LIMIT_KB = 49.4;
 const UNPACKED_LIMIT_KB = 115;
 const STYLE_LIMIT_KB = 60;
 const LAB_LIMIT_KB = 300;
 
-// What neither JSON nor HTML nor a string of JavaScript has to escape. Five of these hold four bytes.
-const DIGITS = [...Array(92).keys()].map(at => String.fromCharCode(35 + at)).filter(one => !"$&'<>\\`".includes(one)).join('');
+// What neither JSON nor HTML nor a string of JavaScript has to escape. Five of these hold four
+// bytes.
+const DIGITS = [...Array(92).keys()]
+  .map(at => String.fromCharCode(35 + at))
+  .filter(one => !"$&'<>\\`".includes(one))
+  .join('');
 
 function inDigits(bytes) {
   const padded = Buffer.concat([bytes, Buffer.alloc(-bytes.length & 3)]);
@@ -34,15 +39,19 @@ function inDigits(bytes) {
   return text;
 }
 
-// The script unpacks itself: less than half the size, and anywidget loads scripts from blobs anyway.
+// The script unpacks itself: less than half the size, and anywidget loads scripts from blobs
+// anyway.
 async function selfUnpacking(script) {
   const bytes = Buffer.from(await zopfli.deflateAsync(script, { numiterations: 15 }));
   return `const packed="${inDigits(bytes)}",digits="${DIGITS}";
 async function unpack(){
 const words=new DataView(new ArrayBuffer(packed.length/5*4));
-for(let at=0,word=0;at<packed.length;){word=word*85+digits.indexOf(packed[at++]);if(at%5<1){words.setUint32(at/5*4-4,word);word=0}}
+for(let at=0,word=0;at<packed.length;){
+word=word*85+digits.indexOf(packed[at++]);
+if(at%5<1){words.setUint32(at/5*4-4,word);word=0}}
 const bytes=words.buffer.slice(0,${bytes.length});
-const script=await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"))).arrayBuffer();
+const stream=new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+const script=await new Response(stream).arrayBuffer();
 const url=URL.createObjectURL(new Blob([script],{type:"text/javascript"}));
 try{return (await import(url)).default}finally{URL.revokeObjectURL(url)}
 }
@@ -59,6 +68,12 @@ const bundled = await build({
   format: 'esm',
   target: 'es2022',
   minify: !development,
+  // Shorter than what `tsc` makes for Lab: no `children:` at each element, no `\\u2026` for `…`.
+  tsconfigRaw: {
+    compilerOptions: { jsx: 'react', jsxFactory: 'h', jsxFragmentFactory: 'Fragment' }
+  },
+  inject: ['scripts/jsx.mjs'],
+  charset: 'utf8',
   legalComments: 'none',
   logLevel: 'warning',
   write: false
@@ -66,7 +81,10 @@ const bundled = await build({
 const script = bundled.outputFiles[0].contents;
 const unpackedKb = script.length / 1024;
 mkdirSync(join(python, 'static'), { recursive: true });
-writeFileSync(join(python, 'static', 'card.js'), development ? script : await selfUnpacking(script));
+writeFileSync(
+  join(python, 'static', 'card.js'),
+  development ? script : await selfUnpacking(script)
+);
 await build({
   absWorkingDir: js,
   entryPoints: { card: 'style/card.css' },
@@ -76,7 +94,10 @@ await build({
   logLevel: 'warning'
 });
 // The bundle holds Preact, whose licence asks to go with it.
-copyFileSync(join(js, 'node_modules', 'preact', 'LICENSE'), join(python, 'static', 'preact.LICENSE.txt'));
+copyFileSync(
+  join(js, 'node_modules', 'preact', 'LICENSE'),
+  join(python, 'static', 'preact.LICENSE.txt')
+);
 
 function sizeKb(...files) {
   return files.reduce((sum, file) => sum + statSync(file).size, 0) / 1024;
@@ -89,7 +110,11 @@ const sizes = [
   ['static/card.css', sizeKb(join(python, 'static', 'card.css')), STYLE_LIMIT_KB],
   [
     'labextension/static/*.js',
-    sizeKb(...readdirSync(labFiles).filter(name => name.endsWith('.js')).map(name => join(labFiles, name))),
+    sizeKb(
+      ...readdirSync(labFiles)
+        .filter(name => name.endsWith('.js'))
+        .map(name => join(labFiles, name))
+    ),
     LAB_LIMIT_KB
   ]
 ];

@@ -5,7 +5,9 @@ import { describe, expect, it } from 'vitest';
 const SRC = join(process.cwd(), 'src');
 
 function imports(folder: string): { file: string; from: string }[] {
-  const files = readdirSync(join(SRC, folder), { recursive: true, encoding: 'utf8' }).filter(name => /\.tsx?$/.test(name));
+  const files = readdirSync(join(SRC, folder), { recursive: true, encoding: 'utf8' }).filter(name =>
+    /\.tsx?$/.test(name)
+  );
   return files.flatMap(name => {
     const text = readFileSync(join(SRC, folder, name), 'utf8');
     const found = text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g);
@@ -17,7 +19,8 @@ function imports(folder: string): { file: string; from: string }[] {
 describe('who may import whom', () => {
   it('shared code knows neither Lab nor anywidget', () => {
     const wrong = imports('shared').filter(({ file, from }) => {
-      const isOutside = from.startsWith('.') && !normalize(join(file, '..', from)).startsWith('shared/');
+      const isOutside =
+        from.startsWith('.') && !normalize(join(file, '..', from)).startsWith('shared/');
       return isOutside || !/^(\.\.?\/|preact$|preact\/)/.test(from);
     });
     expect(wrong).toEqual([]);
@@ -25,7 +28,9 @@ describe('who may import whom', () => {
   });
 
   it('widgets do not know Lab, as its packages would end up in every notebook', () => {
-    const wrong = imports('widgets').filter(({ from }) => /^@jupyterlab|^@lumino|\/lab\//.test(from));
+    const wrong = imports('widgets').filter(({ from }) =>
+      /^@jupyterlab|^@lumino|\/lab\//.test(from)
+    );
     expect(wrong).toEqual([]);
   });
 

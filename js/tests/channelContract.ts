@@ -29,14 +29,24 @@ export interface FarSide {
 }
 
 export function event(seq: number): Event {
-  return { seq, type: 'notice', context_id: 'c1', job_id: 'j1', task_id: null, created_at: '2026-01-01T00:00:00Z', data: { code: 'no_price', message: '' } };
+  return {
+    seq,
+    type: 'notice',
+    context_id: 'c1',
+    job_id: 'j1',
+    task_id: null,
+    created_at: '2026-01-01T00:00:00Z',
+    data: { code: 'no_price', message: '' }
+  };
 }
 
 /** How long the first and the longest pause between two tries are, at most. */
 const FIRST_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 20_000;
 
-const ERROR = { error: { code: 'job_running', message: 'A job is running.', retryable: true, details: { job: 7 } } };
+const ERROR = {
+  error: { code: 'job_running', message: 'A job is running.', retryable: true, details: { job: 7 } }
+};
 
 async function failureOf(request: Promise<unknown>): Promise<CoworkError> {
   const error = await request.then(
@@ -123,7 +133,10 @@ export function describeChannel(name: string, timeoutMs: number, open: () => Far
 
       beforeEach(async () => {
         seen = [];
-        end = far.channel.subscribe('c1', 4, { event: ({ seq }) => seen.push(seq), state: state => seen.push(state) });
+        end = far.channel.subscribe('c1', 4, {
+          event: ({ seq }) => seen.push(seq),
+          state: state => seen.push(state)
+        });
         await vi.advanceTimersByTimeAsync(0);
       });
 

@@ -4,7 +4,24 @@ import { act } from 'preact/test-utils';
 
 import { CoworkError, type Channel, type EventListener, type Method } from '../src/shared/channel';
 import { onlyJob } from '../src/shared/run/snapshot';
-import type { Audit, CardAnswer, CardState, Event, Job, JobFacts, Message, Page, PermissionRequest, Plan, PlanAnswer, PlanStep, Question, ReproductionAnswer, RunCardData, RunSnapshot } from '../src/shared/types';
+import type {
+  Audit,
+  CardAnswer,
+  CardState,
+  Event,
+  Job,
+  JobFacts,
+  Message,
+  Page,
+  PermissionRequest,
+  Plan,
+  PlanAnswer,
+  PlanStep,
+  Question,
+  ReproductionAnswer,
+  RunCardData,
+  RunSnapshot
+} from '../src/shared/types';
 
 export const AT = '2026-11-14T14:02:00Z';
 
@@ -46,9 +63,27 @@ let lastId = 0;
 /** A message as a saved card holds it, and as the server sends it. */
 type Saved = RunSnapshot['messages'][number] & Pick<Message, 'content'>;
 
-export function message(message_type: Saved['message_type'], text: string, changes: Partial<Saved> = {}): Saved {
-  const who = { id: `m${++lastId}`, job_id: 'j1', task_id: null, role: 'assistant', agent_role: 'planner' } as const;
-  return { ...who, message_type, text, content: [{ type: 'text', text }], data: {}, created_at: AT, ...changes };
+export function message(
+  message_type: Saved['message_type'],
+  text: string,
+  changes: Partial<Saved> = {}
+): Saved {
+  const who = {
+    id: `m${++lastId}`,
+    job_id: 'j1',
+    task_id: null,
+    role: 'assistant',
+    agent_role: 'planner'
+  } as const;
+  return {
+    ...who,
+    message_type,
+    text,
+    content: [{ type: 'text', text }],
+    data: {},
+    created_at: AT,
+    ...changes
+  };
 }
 
 export const PLAN_MADE = message('plan', '');
@@ -76,7 +111,10 @@ export function snapshot(changes: Partial<RunSnapshot> = {}): RunSnapshot {
   };
 }
 
-export function runCard(changes: Partial<RunSnapshot> = {}, more: Partial<RunCardData> = {}): RunCardData {
+export function runCard(
+  changes: Partial<RunSnapshot> = {},
+  more: Partial<RunCardData> = {}
+): RunCardData {
   return {
     version: 1,
     kind: 'run',
@@ -103,19 +141,49 @@ export function job(id: string, changes: Partial<JobFacts> = {}): JobFacts {
 export function planned(changes: Partial<RunSnapshot> = {}): RunCardData {
   const { revision = 1 } = changes;
   const made = job('j1', { plan_id: 'p1', plan_revision: revision });
-  return runCard({ plan: plan(3), plan_id: 'p1', revision, made_at: AT, messages: [PLAN_MADE], jobs: [made], ...changes });
+  return runCard({
+    plan: plan(3),
+    plan_id: 'p1',
+    revision,
+    made_at: AT,
+    messages: [PLAN_MADE],
+    jobs: [made],
+    ...changes
+  });
 }
 
 /** The same once the plan is being executed, or was, by the job `j2`. */
 export function executed(changes: Partial<RunSnapshot> = {}): RunCardData {
   const { status = 'completed', error = null, ended_at = later(9) } = changes;
   const made = job('j1', { plan_id: 'p1', plan_revision: 1 });
-  const execution = job('j2', { kind: 'plan', role: 'actor', plan_id: 'p1', plan_revision: 1, status, error, completed_at: ended_at });
+  const execution = job('j2', {
+    kind: 'plan',
+    role: 'actor',
+    plan_id: 'p1',
+    plan_revision: 1,
+    status,
+    error,
+    completed_at: ended_at
+  });
   return planned({ role: 'actor', jobs: [made, execution], ...changes });
 }
 
-export function event(seq: number, type: Event['type'], data: object = {}, changes: Partial<Event> = {}): Event {
-  return { seq, type, context_id: 'c1', job_id: 'j1', task_id: null, created_at: later(seq), data, ...changes } as Event;
+export function event(
+  seq: number,
+  type: Event['type'],
+  data: object = {},
+  changes: Partial<Event> = {}
+): Event {
+  return {
+    seq,
+    type,
+    context_id: 'c1',
+    job_id: 'j1',
+    task_id: null,
+    created_at: later(seq),
+    data,
+    ...changes
+  } as Event;
 }
 
 export const QUESTION: Question = {
@@ -208,16 +276,23 @@ export class FakeServer implements Channel {
     }
     const own = (answer as CardAnswer).card;
     const get = <Found>(what: string): Found | null => {
-      const found = this.answers.get(`GET context/${own.context_id}/${what}`) ?? this.ofTheRun(`context/${own.context_id}/${what}`);
+      const found =
+        this.answers.get(`GET context/${own.context_id}/${what}`) ??
+        this.ofTheRun(`context/${own.context_id}/${what}`);
       return found === undefined || found instanceof Error ? null : (found as Found);
     };
     const state: CardState = {
       seq: own.snapshot.seq ?? 0,
-      busy: get<Page<Job>>('jobs')?.items.find(({ status }) => status === 'running' || status === 'waiting')?.id ?? null,
+      busy:
+        get<Page<Job>>('jobs')?.items.find(
+          ({ status }) => status === 'running' || status === 'waiting'
+        )?.id ?? null,
       messages: get<Page<Message>>('messages?after=0&limit=1000')?.items ?? null,
       jobs: own.snapshot.jobs ?? [onlyJob(own)],
       tasks: own.snapshot.tasks ?? [],
-      plan: get<PlanAnswer>(`plan${own.snapshot.plan_id ? `?plan_id=${own.snapshot.plan_id}` : ''}`),
+      plan: get<PlanAnswer>(
+        `plan${own.snapshot.plan_id ? `?plan_id=${own.snapshot.plan_id}` : ''}`
+      ),
       copied_from: this.copiedFrom,
       checkpoints: 0,
       decisions: [],
@@ -249,7 +324,9 @@ export class FakeServer implements Channel {
   }
 }
 
-/** Until everything that was set going has been drawn: promises, a frame, and what follows from it. */
+/**
+ * Until everything that was set going has been drawn: promises, a frame, and what follows from it.
+ */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) {
     await new Promise<void>(resolve => requestAnimationFrame(() => resolve()));

@@ -21,12 +21,30 @@ export const READY: Health = {
 
 export const NOT_READY: Health = {
   ...READY,
-  model: { provider: 'none', name: null, base_url: null, ready: false, why_not: 'Set COWORK_MODEL first.', source: 'built-in', problem: 'model', models: [] }
+  model: {
+    provider: 'none',
+    name: null,
+    base_url: null,
+    ready: false,
+    why_not: 'Set COWORK_MODEL first.',
+    source: 'built-in',
+    problem: 'model',
+    models: []
+  }
 };
 
 export const GUIDE: Health = {
   ...READY,
-  model: { provider: 'built-in', name: 'built-in guide · no language model', base_url: null, ready: true, why_not: null, source: 'built-in', problem: null, models: [] }
+  model: {
+    provider: 'built-in',
+    name: 'built-in guide · no language model',
+    base_url: null,
+    ready: true,
+    why_not: null,
+    source: 'built-in',
+    problem: null,
+    models: []
+  }
 };
 
 export const WITH_PROBLEM: Health = {
@@ -46,5 +64,12 @@ export const PLANNER: Role = {
 };
 
 export function statusCard(health: Health, changes: Partial<StatusCardData> = {}): StatusCardData {
-  return { kind: 'status', role: 'planner', title: 'Clean sales.csv', note: null, health, ...changes };
+  return {
+    kind: 'status',
+    role: 'planner',
+    title: 'Clean sales.csv',
+    note: null,
+    health,
+    ...changes
+  };
 }

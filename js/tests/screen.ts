@@ -32,7 +32,9 @@ export function one<E extends HTMLElement = HTMLElement>(place: ParentNode, sele
 }
 
 export function button(place: ParentNode, text: string): HTMLButtonElement {
-  const found = [...place.querySelectorAll('button')].find(candidate => candidate.textContent?.includes(text));
+  const found = [...place.querySelectorAll('button')].find(candidate =>
+    candidate.textContent?.includes(text)
+  );
   if (found === undefined) {
     throw new Error(`No button says "${text}"`);
   }

@@ -7,7 +7,10 @@ export const CommandIDs = {
   insertAct: 'cowork:insert-act',
   insertAsk: 'cowork:insert-ask',
   chooseRole: 'cowork:choose-role',
-  /** Used by role menus, of new conversations and of the one in view; they need `{role}`, so the palette does not show them. */
+  /**
+   * Used by role menus, of new conversations and of the one in view; they need `{role}`, so the
+   * palette does not show them.
+   */
   setRole: 'cowork:set-role',
   switchRole: 'cowork:switch-role',
   checkConnection: 'cowork:check-connection'

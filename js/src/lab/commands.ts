@@ -3,7 +3,7 @@ import type { ICommandPalette } from '@jupyterlab/apputils';
 import type { INotebookTracker } from '@jupyterlab/notebook';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
-import { roleLook } from '../shared/roles';
+import { roleLook } from '../shared/role/roles';
 import { t } from '../shared/translate';
 import { CommandIDs } from './commandIds';
 import { switchRole } from './confirmSwitch';
@@ -11,7 +11,7 @@ import { notifyConnection } from './connectionNotification';
 import type { ICoworkModel } from './coworkModel';
 import { coworkIcon } from './icon';
 import { insertMagicCell, notebookForCell, type Magic } from './magicCell';
-import { PANEL_ID } from './panel';
+import { PANEL_ID } from './panel/panel';
 import type { PanelPlace } from './panel/place';
 import { openRoleMenu } from './roleMenu';
 
@@ -30,7 +30,10 @@ export function addCommands(app: JupyterFrontEnd, parts: CommandParts): void {
   addRoleCommands(app, parts);
 }
 
-function addPanelCommands({ commands, shell }: JupyterFrontEnd, { model, place, selectedFile }: CommandParts): void {
+function addPanelCommands(
+  { commands, shell }: JupyterFrontEnd,
+  { model, place, selectedFile }: CommandParts
+): void {
   const show = (): void => shell.activateById(PANEL_ID);
   commands.addCommand(CommandIDs.openPanel, {
     label: () => t('Show Cowork Panel'),
@@ -54,7 +57,8 @@ function addPanelCommands({ commands, shell }: JupyterFrontEnd, { model, place, 
   });
   commands.addCommand(CommandIDs.planChange, {
     label: () => t('Plan a change to this file'),
-    caption: () => t('The planner reads it and proposes steps; nothing changes until you approve them'),
+    caption: () =>
+      t('The planner reads it and proposes steps; nothing changes until you approve them'),
     icon: coworkIcon,
     isVisible: () => selectedFile() !== null,
     execute: () => {
@@ -71,7 +75,10 @@ function addPanelCommands({ commands, shell }: JupyterFrontEnd, { model, place, 
   });
 }
 
-function addCellCommands({ commands, shell }: JupyterFrontEnd, notebooks: INotebookTracker | null): void {
+function addCellCommands(
+  { commands, shell }: JupyterFrontEnd,
+  notebooks: INotebookTracker | null
+): void {
   function addInsert(id: string, magic: Magic, label: () => string, caption: () => string): void {
     commands.addCommand(id, {
       label,
@@ -108,7 +115,8 @@ function addCellCommands({ commands, shell }: JupyterFrontEnd, notebooks: INoteb
 function addRoleCommands({ commands }: JupyterFrontEnd, { model, place }: CommandParts): void {
   commands.addCommand(CommandIDs.chooseRole, {
     label: () => t('Choose Role…'),
-    caption: () => t('Who gets the next message in the conversation that you look at, or in a new one'),
+    caption: () =>
+      t('Who gets the next message in the conversation that you look at, or in a new one'),
     execute: () => openRoleMenu(commands, visiblePill(), CommandIDs.switchRole)
   });
   const label = (args: ReadonlyPartialJSONObject): string => {
@@ -118,7 +126,8 @@ function addRoleCommands({ commands }: JupyterFrontEnd, { model, place }: Comman
   commands.addCommand(CommandIDs.switchRole, {
     label,
     isToggleable: true,
-    isToggled: args => args['role'] === (model.inView.conversation?.addressee ?? model.preferences.role),
+    isToggled: args =>
+      args['role'] === (model.inView.conversation?.addressee ?? model.preferences.role),
     execute: async args => {
       if (model.inView.conversation === null) {
         await commands.execute(CommandIDs.setRole, args);
@@ -142,13 +151,33 @@ function addRoleCommands({ commands }: JupyterFrontEnd, { model, place }: Comman
 
 /** The palette shows what is useful without arguments. */
 export function addToPalette(palette: ICommandPalette): void {
-  const { openPanel, newConversation, showInbox, insertPlan, insertAct, insertAsk, chooseRole, checkConnection } = CommandIDs;
-  for (const command of [openPanel, newConversation, showInbox, insertPlan, insertAct, insertAsk, chooseRole, checkConnection]) {
+  const {
+    openPanel,
+    newConversation,
+    showInbox,
+    insertPlan,
+    insertAct,
+    insertAsk,
+    chooseRole,
+    checkConnection
+  } = CommandIDs;
+  for (const command of [
+    openPanel,
+    newConversation,
+    showInbox,
+    insertPlan,
+    insertAct,
+    insertAsk,
+    chooseRole,
+    checkConnection
+  ]) {
     palette.addItem({ command, category: t('Cowork'), args: { isPalette: true } });
   }
 }
 
-/** A command has no pill of its own; the menu opens at the one in the status bar, if that is shown. */
+/**
+ * A command has no pill of its own; the menu opens at the one in the status bar, if that is shown.
+ */
 function visiblePill(): HTMLElement | null {
   const pill = document.querySelector<HTMLElement>('.cw-status-pill button');
   return pill !== null && pill.getClientRects().length > 0 ? pill : null;

@@ -4,7 +4,10 @@ import { CoworkError } from '../shared/channel';
 import { t } from '../shared/translate';
 import type { IInView } from './inView';
 
-/** Switches the role of the conversation in view. Where a job runs, that stops it, so the user is asked first. */
+/**
+ * Switches the role of the conversation in view. Where a job runs, that stops it, so the user is
+ * asked first.
+ */
 export async function switchRole(inView: IInView, role: string, label: string): Promise<void> {
   try {
     await inView.switchRole(role, false);
@@ -15,7 +18,10 @@ export async function switchRole(inView: IInView, role: string, label: string): 
     const { button } = await showDialog({
       title: t('Switch role'),
       body: t('A job is running; switching to %1 stops it.', label),
-      buttons: [Dialog.cancelButton({ label: t('Keep running') }), Dialog.warnButton({ label: t('Switch and stop') })]
+      buttons: [
+        Dialog.cancelButton({ label: t('Keep running') }),
+        Dialog.warnButton({ label: t('Switch and stop') })
+      ]
     });
     if (button.accept) {
       await inView.switchRole(role, true);

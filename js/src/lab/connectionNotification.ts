@@ -1,11 +1,14 @@
 import { Notification } from '@jupyterlab/apputils';
 
 import { messageOf } from '../shared/channel';
-import type { Check } from '../shared/connectionCheck';
-import { modelSentence } from '../shared/HealthAnswer';
+import type { Check } from '../shared/model/connectionCheck';
+import { modelSentence } from '../shared/model/HealthAnswer';
 import { t } from '../shared/translate';
 
-/** Quick answers need no progress message; and Lab loses an update that comes before the message is drawn. */
+/**
+ * Quick answers need no progress message; and Lab loses an update that comes before the message is
+ * drawn.
+ */
 const PATIENCE_MS = 400;
 const CLOSE_AFTER_MS = 5000;
 
@@ -16,13 +19,19 @@ interface Announcement {
 
 function announcementOf(check: Check): Announcement {
   if (check.state === 'answered') {
-    return { message: modelSentence(check.health), type: check.health.model.ready ? 'success' : 'warning' };
+    return {
+      message: modelSentence(check.health),
+      type: check.health.model.ready ? 'success' : 'warning'
+    };
   }
   return { message: messageOf(check.state === 'failed' ? check.error : null), type: 'error' };
 }
 
 /** Says the result of a check from anywhere in Lab; `showPanel` leads to the set-up help. */
-export async function notifyConnection(check: Promise<Check>, showPanel: () => void): Promise<void> {
+export async function notifyConnection(
+  check: Promise<Check>,
+  showPanel: () => void
+): Promise<void> {
   const quick = await Promise.race([check, pause()]);
   const progress = quick ? null : showProgress();
   const [result] = await Promise.all([check, progress === null ? null : pause()]);
@@ -30,7 +39,10 @@ export async function notifyConnection(check: Promise<Check>, showPanel: () => v
   const options =
     type === 'success'
       ? { autoClose: CLOSE_AFTER_MS as number | false }
-      : { autoClose: false as const, actions: [{ label: t('Show Cowork Panel'), callback: showPanel }] };
+      : {
+          autoClose: false as const,
+          actions: [{ label: t('Show Cowork Panel'), callback: showPanel }]
+        };
   if (progress === null) {
     Notification.emit(message, type, options);
   } else {
@@ -39,7 +51,9 @@ export async function notifyConnection(check: Promise<Check>, showPanel: () => v
 }
 
 function showProgress(): string {
-  return Notification.emit(t('Checking the model connection…'), 'in-progress', { autoClose: false });
+  return Notification.emit(t('Checking the model connection…'), 'in-progress', {
+    autoClose: false
+  });
 }
 
 function pause(): Promise<void> {

@@ -4,9 +4,9 @@ import { Token } from '@lumino/coreutils';
 import { Signal, type ISignal } from '@lumino/signaling';
 
 import type { Channel } from '../shared/channel';
-import { askHealth, type Check } from '../shared/connectionCheck';
+import { askHealth, type Check } from '../shared/model/connectionCheck';
 import type { Health, Page, Role } from '../shared/types';
-import { DEFAULT_ROLE } from '../shared/roles';
+import { DEFAULT_ROLE } from '../shared/role/roles';
 import { Inbox, type IInbox } from './inbox';
 import { InView, type IInView } from './inView';
 import type { INews } from './news';

@@ -5,14 +5,33 @@ import { ServerConnection } from '@jupyterlab/services';
 import { CoworkError, errorFromBody } from '../shared/channel';
 import { t } from '../shared/translate';
 
-export async function download(settings: ServerConnection.ISettings, path: string, fileName: string): Promise<void> {
-  const response = await ServerConnection.makeRequest(`${settings.baseUrl}cowork/${path}`, {}, settings).catch(() => null);
+export async function download(
+  settings: ServerConnection.ISettings,
+  path: string,
+  fileName: string
+): Promise<void> {
+  const response = await ServerConnection.makeRequest(
+    `${settings.baseUrl}cowork/${path}`,
+    {},
+    settings
+  ).catch(() => null);
   if (response === null) {
-    throw new CoworkError({ code: 'unreachable', message: t('The Jupyter server does not answer. Check that it still runs, then try again.'), retryable: true });
+    throw new CoworkError({
+      code: 'unreachable',
+      message: t('The Jupyter server does not answer. Check that it still runs, then try again.'),
+      retryable: true
+    });
   }
   if (!response.ok) {
     const body: unknown = await response.json().catch(() => null);
-    throw errorFromBody(response.status, body) ?? new CoworkError({ code: 'failed', message: t('The file could not be made.'), status: response.status });
+    throw (
+      errorFromBody(response.status, body) ??
+      new CoworkError({
+        code: 'failed',
+        message: t('The file could not be made.'),
+        status: response.status
+      })
+    );
   }
   const address = URL.createObjectURL(await response.blob());
   const link = document.createElement('a');

@@ -3,8 +3,15 @@ import type { INotebookTracker } from '@jupyterlab/notebook';
 import type { IInView } from './inView';
 import type { PanelPlace } from './panel/place';
 
-/** The user looks at whatever they turned to last: a conversation that they open in the panel, or a notebook. */
-export function followView(inView: IInView, place: PanelPlace, notebooks: INotebookTracker | null): void {
+/**
+ * The user looks at whatever they turned to last: a conversation that they open in the panel, or a
+ * notebook.
+ */
+export function followView(
+  inView: IInView,
+  place: PanelPlace,
+  notebooks: INotebookTracker | null
+): void {
   let shown: string | null = null;
   const lookAtNotebook = (): void => {
     const path = notebooks?.currentWidget?.context.path;

@@ -5,7 +5,12 @@ import { Signal, type ISignal } from '@lumino/signaling';
 import type { Channel } from '../shared/channel';
 import type { Page } from '../shared/types';
 import { tells, type INews } from './news';
-import { addresseeOf, lastUsed, type Conversation, type OpenConversation } from './panel/conversations';
+import {
+  addresseeOf,
+  lastUsed,
+  type Conversation,
+  type OpenConversation
+} from './panel/conversations';
 
 const OF_INTEREST = ['job-started', 'role-changed'];
 
@@ -54,7 +59,11 @@ export class InView implements IInView {
   }
 
   async switchRole(role: string, confirm: boolean): Promise<void> {
-    await this.channel.request('POST', `context/${this.conversation?.id}/role`, confirm ? { role, confirm } : { role });
+    await this.channel.request(
+      'POST',
+      `context/${this.conversation?.id}/role`,
+      confirm ? { role, confirm } : { role }
+    );
     await this.ask();
   }
 
@@ -72,7 +81,10 @@ export class InView implements IInView {
   }
 
   private async idOf(notebook: string): Promise<string | undefined> {
-    const { items } = await this.channel.request<Page<Conversation>>('GET', `context?notebook=${encodeURIComponent(notebook)}`);
+    const { items } = await this.channel.request<Page<Conversation>>(
+      'GET',
+      `context?notebook=${encodeURIComponent(notebook)}`
+    );
     return lastUsed(items)?.id;
   }
 

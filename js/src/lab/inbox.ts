@@ -15,9 +15,17 @@ interface Placed {
   notebook: string | null;
 }
 
-export type InboxItem = Placed & ({ kind: 'question'; question: Question } | { kind: 'permission'; request: PermissionRequest });
+export type InboxItem = Placed &
+  ({ kind: 'question'; question: Question } | { kind: 'permission'; request: PermissionRequest });
 
-const OF_INTEREST = ['question-asked', 'question-answered', 'permission-request', 'permission-resolved', 'job-completed', 'job-started'];
+const OF_INTEREST = [
+  'question-asked',
+  'question-answered',
+  'permission-request',
+  'permission-resolved',
+  'job-completed',
+  'job-started'
+];
 
 export interface IInbox {
   readonly items: readonly InboxItem[];
@@ -70,7 +78,12 @@ export class Inbox implements IInbox {
 }
 
 function itemOf(data: Record<string, unknown>): InboxItem {
-  const place = { id: text(data['id']), context: text(data['context_id']), title: text(data['title']), notebook: text(data['notebook']) || null };
+  const place = {
+    id: text(data['id']),
+    context: text(data['context_id']),
+    title: text(data['title']),
+    notebook: text(data['notebook']) || null
+  };
   return data['kind'] === 'permission'
     ? { ...place, kind: 'permission', request: permissionOf(data) }
     : { ...place, kind: 'question', question: questionOf(data) };

@@ -1,4 +1,7 @@
-/** Lab says so when something waits for the user and the user looks elsewhere. One message, kept up to date. */
+/**
+ * Lab says so when something waits for the user and the user looks elsewhere. One message, kept up
+ * to date.
+ */
 
 import { Notification } from '@jupyterlab/apputils';
 
@@ -8,7 +11,10 @@ import type { InboxItem } from './inbox';
 import { sentence } from './panel/InboxSection';
 
 export interface Sight {
-  /** Whether the user has this before their eyes already: in the panel, or as a card in the notebook. */
+  /**
+   * Whether the user has this before their eyes already: in the panel, or as a card in the
+   * notebook.
+   */
   isSeen(item: InboxItem): boolean;
   showPanel(): void;
 }

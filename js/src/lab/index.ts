@@ -1,4 +1,7 @@
-/** Lab's entry: small plugins, so that a part can be switched off or is missing where the host has no place for it. */
+/**
+ * Lab's entry: small plugins, so that a part can be switched off or is missing where the host has
+ * no place for it.
+ */
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
@@ -11,16 +14,17 @@ import { ITranslator } from '@jupyterlab/translation';
 
 import { sharedSocket } from '../shared/pageSocket';
 import { ServerChannel } from '../shared/serverChannel';
-import { setTranslate, t } from '../shared/translate';
-import { cards } from './cardRenderer';
+import { setTranslation, t } from '../shared/translate';
+import { cards } from './card/renderer';
 import { CommandIDs } from './commandIds';
 import { addCommands, addToPalette } from './commands';
 import { CoworkModel, ICoworkModel } from './coworkModel';
 import { News, WakingChannel } from './news';
 import { notebookBridge } from './notebook/bridge';
 import { magics } from './notebook/magics';
-import { panel, place, IPanelPlace } from './panelPlugin';
+import { panel, place, IPanelPlace } from './panel/plugin';
 import { followView } from './followView';
+import { translationOf } from './language';
 import { keepPreferences } from './preferences';
 import { openRoleMenu } from './roleMenu';
 import { StatusPill } from './statusPill';
@@ -34,10 +38,13 @@ const model: JupyterFrontEndPlugin<ICoworkModel> = {
   autoStart: true,
   provides: ICoworkModel,
   optional: [ISettingRegistry, ITranslator],
-  activate: (app: JupyterFrontEnd, settings: ISettingRegistry | null, translator: ITranslator | null) => {
+  activate: async (
+    app: JupyterFrontEnd,
+    settings: ISettingRegistry | null,
+    translator: ITranslator | null
+  ) => {
     if (translator !== null) {
-      const bundle = translator.load('cowork_jupyter');
-      setTranslate((text, ...values) => bundle.__(text, ...values));
+      setTranslation(await translationOf(translator));
     }
     const { serverSettings } = app.serviceManager;
     const news = new News(sharedSocket(serverSettings));
@@ -69,13 +76,20 @@ const commands: JupyterFrontEndPlugin<void> = {
   ) => {
     const selectedFile = (): string | null => {
       const chosen = files === null ? [] : [...files.selectedItems()];
-      return chosen.length === 1 && chosen[0] && chosen[0].type !== 'directory' ? chosen[0].path : null;
+      return chosen.length === 1 && chosen[0] && chosen[0].type !== 'directory'
+        ? chosen[0].path
+        : null;
     };
     addCommands(app, { model: cowork, place: where, notebooks, selectedFile });
     if (palette !== null) {
       addToPalette(palette);
     }
-    launcher?.add({ command: CommandIDs.newConversation, category: t('Other'), args: { isLauncher: true }, rank: 10 });
+    launcher?.add({
+      command: CommandIDs.newConversation,
+      category: t('Other'),
+      args: { isLauncher: true },
+      rank: 10
+    });
     const enabledMayChange = (): void => {
       app.commands.notifyCommandChanged(CommandIDs.insertPlan);
       app.commands.notifyCommandChanged(CommandIDs.insertAct);
@@ -89,7 +103,8 @@ const commands: JupyterFrontEndPlugin<void> = {
 
 const status: JupyterFrontEndPlugin<void> = {
   id: 'cowork-jupyter:status',
-  description: 'The role of the conversation in view and what waits for the user, in the status bar.',
+  description:
+    'The role of the conversation in view and what waits for the user, in the status bar.',
   autoStart: true,
   requires: [ICoworkModel],
   optional: [IStatusBar],

@@ -10,8 +10,15 @@ export function notebookForCell(tracker: INotebookTracker | null): NotebookPanel
   return panel !== null && panel.content.model?.readOnly === false ? panel : null;
 }
 
-/** Below the active cell; the cursor waits on the line under the magic. `bringToFront` activates the notebook. */
-export async function insertMagicCell(panel: NotebookPanel, magic: Magic, bringToFront: () => void): Promise<void> {
+/**
+ * Below the active cell; the cursor waits on the line under the magic. `bringToFront` activates the
+ * notebook.
+ */
+export async function insertMagicCell(
+  panel: NotebookPanel,
+  magic: Magic,
+  bringToFront: () => void
+): Promise<void> {
   const notebook = panel.content;
   NotebookActions.insertBelow(notebook);
   if (notebook.activeCell?.model.type !== 'code') {
@@ -21,8 +28,8 @@ export async function insertMagicCell(panel: NotebookPanel, magic: Magic, bringT
   const cell = notebook.activeCell;
   cell?.model.sharedModel.setSource(`${magic}\n`);
   bringToFront();
-  // Activating puts the notebook into command mode, some messages later. Edit mode has to come after that,
-  // or the user's first letters would be taken for shortcuts.
+  // Activating puts the notebook into command mode, some messages later. Edit mode has to come
+  // after that, or the user's first letters would be taken for shortcuts.
   await afterPendingMessages();
   notebook.mode = 'edit';
   await cell?.ready;

@@ -5,7 +5,10 @@ import { Signal, type ISignal } from '@lumino/signaling';
 import type { Channel, Method } from '../shared/channel';
 import type { PageSocket } from '../shared/pageSocket';
 
-/** What happened, by conversation; null when it may have been anything, as after a broken connection. */
+/**
+ * What happened, by conversation; null when it may have been anything, as after a broken
+ * connection.
+ */
 export type Happened = Readonly<Record<string, readonly string[]>> | null;
 
 export interface INews {
@@ -46,8 +49,8 @@ export function tells(happened: Happened, kinds: readonly string[], contextId?: 
 }
 
 /**
- * A channel that tells when it was first answered. Until something of ours is on the screen and has asked,
- * this page costs the server nothing; from then on it wants to hear the news.
+ * A channel that tells when it was first answered. Until something of ours is on the screen and has
+ * asked, this page costs the server nothing; from then on it wants to hear the news.
  */
 export class WakingChannel implements Channel {
   private isAwake = false;
@@ -66,5 +69,6 @@ export class WakingChannel implements Channel {
     return answer;
   }
 
-  subscribe: Channel['subscribe'] = (contextId, after, listener) => this.channel.subscribe(contextId, after, listener);
+  subscribe: Channel['subscribe'] = (contextId, after, listener) =>
+    this.channel.subscribe(contextId, after, listener);
 }

@@ -1,11 +1,18 @@
 import { MenuSvg } from '@jupyterlab/ui-components';
 import type { CommandRegistry } from '@lumino/commands';
 
-import { ROLE_NAMES } from '../shared/roles';
+import { ROLE_NAMES } from '../shared/role/roles';
 import { CommandIDs } from './commandIds';
 
-/** Opens beside the pill that was clicked, or near the top of the window when a command asked. `command` is what a choice does. */
-export function openRoleMenu(commands: CommandRegistry, anchor: HTMLElement | null, command: string = CommandIDs.setRole): void {
+/**
+ * Opens beside the pill that was clicked, or near the top of the window when a command asked.
+ * `command` is what a choice does.
+ */
+export function openRoleMenu(
+  commands: CommandRegistry,
+  anchor: HTMLElement | null,
+  command: string = CommandIDs.setRole
+): void {
   const menu = new MenuSvg({ commands });
   for (const role of ROLE_NAMES) {
     menu.addItem({ command, args: { role } });
@@ -20,7 +27,10 @@ export function openRoleMenu(commands: CommandRegistry, anchor: HTMLElement | nu
   menu.activeIndex = menu.items.findIndex(item => item.isToggled);
 }
 
-/** Lumino lets the menu grow upwards from its point when there is no room below: in a status bar it must not hide the pill. */
+/**
+ * Lumino lets the menu grow upwards from its point when there is no room below: in a status bar it
+ * must not hide the pill.
+ */
 function placeFor(anchor: HTMLElement | null): { x: number; y: number } {
   if (anchor === null) {
     return { x: window.innerWidth / 2 - 200, y: window.innerHeight / 5 };

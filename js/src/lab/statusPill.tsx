@@ -1,15 +1,15 @@
 import type { VNode } from 'preact';
 
 import { Icon } from '../shared/icons';
-import { RolePill } from '../shared/RolePill';
-import { roleLook } from '../shared/roles';
-import { t } from '../shared/translate';
+import { RolePill } from '../shared/role/RolePill';
+import { roleLook } from '../shared/role/roles';
+import { counted } from '../shared/translate';
 import type { ICoworkModel } from './coworkModel';
 import { PreactWidget } from './preactWidget';
 
 /**
- * Who gets the next message in the conversation that the user looks at, or the role that a new one would start in: it says what the agent
- * may do. Beside it, how much waits.
+ * Who gets the next message in the conversation that the user looks at, or the role that a new one
+ * would start in: it says what the agent may do. Beside it, how much waits.
  */
 export class StatusPill extends PreactWidget {
   constructor(
@@ -36,12 +36,19 @@ export class StatusPill extends PreactWidget {
     const { length } = inbox.items;
     return (
       <>
-        <RolePill role={roleLook(inView.conversation?.addressee ?? preferences.role, roles)} onChoose={this.chooseRole} />
+        <RolePill
+          role={roleLook(inView.conversation?.addressee ?? preferences.role, roles)}
+          onChoose={this.chooseRole}
+        />
         {length > 0 && (
           <button
             type="button"
             class="cw-pill cw-pill-button cw-colour-ask"
-            aria-label={t('%1 waiting for you. Show them', String(length))}
+            aria-label={counted(
+              length,
+              '%1 waiting for you. Show it',
+              '%1 waiting for you. Show them'
+            )}
             onClick={this.showPanel}
           >
             <Icon name="question" />

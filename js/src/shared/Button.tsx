@@ -5,7 +5,10 @@ import { Icon } from './icons';
 
 interface ButtonProps {
   onClick: () => void;
-  /** `primary` is the one thing to do here, `go` the one that sets the agent going, `danger` the one that refuses or destroys. */
+  /**
+   * `primary` is the one thing to do here, `go` the one that sets the agent going, `danger` the one
+   * that refuses or destroys.
+   */
   look?: 'plain' | 'primary' | 'go' | 'danger' | 'link';
   icon?: string;
   busy?: boolean;
@@ -16,10 +19,29 @@ interface ButtonProps {
   children?: ComponentChildren;
 }
 
-const CLASSES = { plain: 'cw-button', primary: 'cw-button cw-primary', go: 'cw-button cw-go', danger: 'cw-button cw-danger', link: 'cw-link' };
+const CLASSES = {
+  plain: 'cw-button',
+  primary: 'cw-button cw-primary',
+  go: 'cw-button cw-go',
+  danger: 'cw-button cw-danger',
+  link: 'cw-link'
+};
 
-/** Stays focusable while it is busy or off, so that keyboard users are not thrown back to the top of the page. */
-export function Button({ onClick, look = 'plain', icon, busy = false, disabled = false, label, title, expanded, children }: ButtonProps): VNode {
+/**
+ * Stays focusable while it is busy or off, so that keyboard users are not thrown back to the top of
+ * the page.
+ */
+export function Button({
+  onClick,
+  look = 'plain',
+  icon,
+  busy = false,
+  disabled = false,
+  label,
+  title,
+  expanded,
+  children
+}: ButtonProps): VNode {
   const off = busy || disabled;
   return (
     <button
@@ -42,7 +64,10 @@ export function Button({ onClick, look = 'plain', icon, busy = false, disabled =
   );
 }
 
-/** Why something that was clicked did not work. It stays on the page while empty, or screen readers would miss it. */
+/**
+ * Why something that was clicked did not work. It stays on the page while empty, or screen readers
+ * would miss it.
+ */
 export function Failure({ error }: { error: unknown }): VNode {
   return (
     <div class="cw-failure" role="alert">

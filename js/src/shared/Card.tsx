@@ -1,7 +1,10 @@
 import type { ComponentChildren, VNode } from 'preact';
 
 interface CardProps {
-  /** The colour of the left edge: a role's colour, `ask` when the user must act, `error` when something failed. */
+  /**
+   * The colour of the left edge: a role's colour, `ask` when the user must act, `error` when
+   * something failed.
+   */
   edge: string;
   label: string;
   header: ComponentChildren;
@@ -16,8 +19,15 @@ interface CardProps {
 /** The frame that all cards share, so that the eye finds the same thing in the same place. */
 export function Card({ edge, label, header, aside, progress, footer, children }: CardProps): VNode {
   return (
-    // A group, not a landmark: a notebook may hold dozens. And Lab would take keys for its own: a focused button and the letter D twice, and the cell is gone.
-    <div role="group" class={`cw-card cw-colour-${edge}`} aria-label={label} tabIndex={-1} data-lm-suppress-shortcuts="true">
+    // A group, not a landmark: a notebook may hold dozens. And Lab would take keys for its own: a
+    // focused button and the letter D twice, and the cell is gone.
+    <div
+      role="group"
+      class={`cw-card cw-colour-${edge}`}
+      aria-label={label}
+      tabIndex={-1}
+      data-lm-suppress-shortcuts="true"
+    >
       <header class="cw-head">
         {header}
         <span class="cw-grow" />

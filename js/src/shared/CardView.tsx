@@ -15,10 +15,17 @@ interface CardViewProps {
   onChange?: (store: RunStore) => void;
 }
 
-/** Draws whatever a card is, for the widget and for Lab alike. What cannot be drawn must not take the page with it. */
+/**
+ * Draws whatever a card is, for the widget and for Lab alike. What cannot be drawn must not take
+ * the page with it.
+ */
 export function CardView(props: CardViewProps): VNode {
   const [error] = useErrorBoundary();
-  return error ? <p class="cw-text">{t('This card cannot be drawn. Its text is in the saved notebook.')}</p> : <KnownCard {...props} />;
+  return error ? (
+    <p class="cw-text">{t('This card cannot be drawn. Its text is in the saved notebook.')}</p>
+  ) : (
+    <KnownCard {...props} />
+  );
 }
 
 function KnownCard({ card, channel, onChange }: CardViewProps): VNode {
@@ -26,7 +33,9 @@ function KnownCard({ card, channel, onChange }: CardViewProps): VNode {
     case 'status':
       return <StatusCard card={card as StatusCardData} channel={channel} />;
     case 'run':
-      return <RunCard card={card as RunCardData} channel={channel} {...(onChange ? { onChange } : {})} />;
+      return (
+        <RunCard card={card as RunCardData} channel={channel} {...(onChange ? { onChange } : {})} />
+      );
     default:
       return <UnknownCard kind={card.kind} />;
   }

@@ -40,9 +40,16 @@ export function CopyButton({ text, label }: { text: string; label: string }): VN
     return () => clearTimeout(timer);
   }, [result]);
   return (
-    <button type="button" class="cw-button" aria-label={label} onClick={() => void copyText(text).then(setResult)}>
+    <button
+      type="button"
+      class="cw-button"
+      aria-label={label}
+      onClick={() => void copyText(text).then(setResult)}
+    >
       <Icon name={result ? 'check' : 'copy'} />
-      <span role="status">{result === null ? t('Copy') : result ? t('Copied') : t('Select it and press Ctrl+C')}</span>
+      <span role="status">
+        {result === null ? t('Copy') : result ? t('Copied') : t('Select it and press Ctrl+C')}
+      </span>
     </button>
   );
 }

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 
 import type { FileDiff } from './types';
-import { t } from './translate';
+import { counted, t } from './translate';
 import { bounded, oneLine, visible } from './visible';
 
 const MAX_LINES = 400;
@@ -10,7 +10,13 @@ function kindOf(line: string): string {
   if (/^(\+\+\+|---|diff |index )/.test(line)) {
     return 'cw-diff-file';
   }
-  return line.startsWith('+') ? 'cw-diff-add' : line.startsWith('-') ? 'cw-diff-del' : line.startsWith('@@') ? 'cw-diff-place' : '';
+  return line.startsWith('+')
+    ? 'cw-diff-add'
+    : line.startsWith('-')
+      ? 'cw-diff-del'
+      : line.startsWith('@@')
+        ? 'cw-diff-place'
+        : '';
 }
 
 /** A unified diff; the signs at the start of the lines carry the meaning, the colours only help. */
@@ -24,7 +30,9 @@ export function Diff({ text, label }: { text: string; label: string }): VNode {
           {`${line}\n`}
         </span>
       ))}
-      {rest > 0 && <span class="cw-dim">{t('… and %1 more lines', String(rest))}</span>}
+      {rest > 0 && (
+        <span class="cw-dim">{counted(rest, '… and %1 more line', '… and %1 more lines')}</span>
+      )}
     </pre>
   );
 }
@@ -38,10 +46,14 @@ export function diffCounts(text: string): { added: number; removed: number } {
   };
 }
 
+export function countsSentence(added: number, removed: number): string {
+  return counted(added, '%1 line added, %2 removed', '%1 lines added, %2 removed', String(removed));
+}
+
 export function DiffCounts({ text }: { text: string }): VNode {
   const { added, removed } = diffCounts(text);
   return (
-    <span class="cw-counts" aria-label={t('%1 lines added, %2 removed', String(added), String(removed))} role="img">
+    <span class="cw-counts" aria-label={countsSentence(added, removed)} role="img">
       <span class="cw-colour-ok">+{added}</span> <span class="cw-colour-error">−{removed}</span>
     </span>
   );
@@ -54,14 +66,25 @@ export function FileDiffs({ files }: { files: readonly FileDiff[] }): VNode {
       {files.map(file => (
         <div key={file.path} class="cw-file-diff">
           <p>
-            <span class="cw-chip">{oneLine(file.path)}</span> <span class="cw-dim">{statusWord(file.status)}</span>{' '}
+            <span class="cw-chip">{oneLine(file.path)}</span>{' '}
+            <span class="cw-dim">{statusWord(file.status)}</span>{' '}
             {file.diff && <DiffCounts text={file.diff} />}
           </p>
           {file.cells?.map(cell => (
-            <Diff key={cell.id} text={cell.diff} label={t('Cell %1 of %2', String(cell.number ?? cell.id), oneLine(file.path))} />
+            <Diff
+              key={cell.id}
+              text={cell.diff}
+              label={t('Cell %1 of %2', String(cell.number ?? cell.id), oneLine(file.path))}
+            />
           ))}
-          {!file.cells?.length && file.diff && <Diff text={file.diff} label={t('Changes in %1', oneLine(file.path))} />}
-          {!file.diff && !file.cells?.length && <p class="cw-dim">{file.why ? visible(file.why) : t('Nothing of it can be shown as text.')}</p>}
+          {!file.cells?.length && file.diff && (
+            <Diff text={file.diff} label={t('Changes in %1', oneLine(file.path))} />
+          )}
+          {!file.diff && !file.cells?.length && (
+            <p class="cw-dim">
+              {file.why ? visible(file.why) : t('Nothing of it can be shown as text.')}
+            </p>
+          )}
         </div>
       ))}
     </>

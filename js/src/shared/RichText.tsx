@@ -10,7 +10,13 @@ import { bounded } from './visible';
 const MAX_AT_ONCE = 30_000;
 
 /** What an agent wrote, as Markdown. */
-export function RichText({ text, most = MAX_AT_ONCE }: { text: string; most?: number | undefined }): VNode {
+export function RichText({
+  text,
+  most = MAX_AT_ONCE
+}: {
+  text: string;
+  most?: number | undefined;
+}): VNode {
   const [all, setAll] = useState(false);
   const shown = all ? text : bounded(text, most);
   const { Markdown = OwnText } = useHost();

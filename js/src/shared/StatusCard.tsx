@@ -3,15 +3,15 @@ import { useState } from 'preact/hooks';
 
 import { Card } from './Card';
 import type { Channel } from './channel';
-import { CheckButton } from './CheckButton';
-import { useConnectionCheck, type Check } from './connectionCheck';
-import { HealthAnswer } from './HealthAnswer';
-import { ModelHelp } from './ModelHelp';
-import { answererOf, ModelName } from './ModelName';
+import { CheckButton } from './model/CheckButton';
+import { useConnectionCheck, type Check } from './model/connectionCheck';
+import { HealthAnswer } from './model/HealthAnswer';
+import { ModelHelp } from './model/ModelHelp';
+import { answererOf, ModelName } from './model/ModelName';
 import type { Health, StatusCardData } from './types';
-import { RolePill } from './RolePill';
-import { roleLook } from './roles';
-import { RoleSwitcher } from './RoleSwitcher';
+import { RolePill } from './role/RolePill';
+import { roleLook } from './role/roles';
+import { RoleSwitcher } from './role/RoleSwitcher';
 import { t } from './translate';
 
 /** Who would answer, whether a model is connected, and how to connect one. */
@@ -48,7 +48,12 @@ export function StatusCard({ card, channel }: { card: StatusCardData; channel: C
       <p class="cw-text">{stateSentence(health, role !== null)}</p>
       {check.state !== 'answered' && <p class="cw-dim">{t('Workspace: %1', health.workspace)}</p>}
       {card.note && <p class="cw-dim">{card.note}</p>}
-      <ModelHelp health={health} sayWhyNot={check.state !== 'answered'} channel={channel} onChange={() => void runCheck()} />
+      <ModelHelp
+        health={health}
+        sayWhyNot={check.state !== 'answered'}
+        channel={channel}
+        onChange={() => void runCheck()}
+      />
     </Card>
   );
 }
@@ -63,9 +68,15 @@ function edgeOf(check: Check, health: Health, roleColour: string): string {
 /** Somebody who has just run `%%plan` need not be told to. */
 function stateSentence({ model }: Health, hasStarted: boolean): string {
   if (!model.ready) {
-    return model.name === null ? t('No model is connected yet.') : t('%1 is set up but cannot be used yet.', model.name);
+    return model.name === null
+      ? t('No model is connected yet.')
+      : t('%1 is set up but cannot be used yet.', model.name);
   }
   return hasStarted
     ? t('%1 is ready.', answererOf(model))
-    : t('Ready. Write %1 in a cell and say what you want; nothing changes until you approve the plan.', '%%plan');
+    : t(
+        'Ready. Write %1 in a cell and say what you want; nothing changes until you approve ' +
+          'the plan.',
+        '%%plan'
+      );
 }

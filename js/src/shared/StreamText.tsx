@@ -5,8 +5,9 @@ import { blocks } from './markdown';
 import { visible } from './visible';
 
 /**
- * Text as it comes in. Blocks that are complete are drawn as Markdown, once; what is being written is plain text that
- * only grows at its end. So a long reply costs no more for each piece than a short one.
+ * Text as it comes in. Blocks that are complete are drawn as Markdown, once; what is being written
+ * is plain text that only grows at its end. So a long reply costs no more for each piece than a
+ * short one.
  */
 export function StreamText({ text }: { text: string }): VNode {
   const [settled, setSettled] = useState<string[]>([]);
@@ -56,7 +57,10 @@ function append(node: HTMLElement | null, text: string): void {
   }
 }
 
-/** Where the last complete block ends: at a blank line that is not inside a code fence; 0 when there is none. */
+/**
+ * Where the last complete block ends: at a blank line that is not inside a code fence; 0 when there
+ * is none.
+ */
 export function endOfBlocks(text: string): number {
   let [end, at, fence] = [0, 0, ''];
   for (const line of text.split('\n')) {

@@ -6,7 +6,11 @@ import { t } from './translate';
 export function UnknownCard({ kind }: { kind: string }): VNode {
   return (
     <p class="cw-text">
-      {t('This card (%1) needs a newer cowork_jupyter. Run "pip install -U cowork_jupyter", then reload this page.', kind)}
+      {t(
+        'This card (%1) needs a newer cowork_jupyter. Run "pip install -U cowork_jupyter", ' +
+          'then reload this page.',
+        kind
+      )}
     </p>
   );
 }

@@ -1,10 +1,13 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
 /** Something the user set going with a button. */
 export interface Action {
   busy: boolean;
   error: unknown;
-  /** Does nothing while the last one is under way: a double click is one click. Resolves to whether it went well. */
+  /**
+   * Does nothing while the last one is under way: a double click is one click. Resolves to whether
+   * it went well.
+   */
   run(work: () => Promise<unknown>): Promise<boolean>;
   forget(): void;
 }
@@ -20,7 +23,7 @@ export function useAction(): Action {
     },
     []
   );
-  async function run(work: () => Promise<unknown>): Promise<boolean> {
+  const run = useCallback(async (work: () => Promise<unknown>): Promise<boolean> => {
     if (running.current) {
       return false;
     }
@@ -41,6 +44,6 @@ export function useAction(): Action {
         setBusy(false);
       }
     }
-  }
+  }, []);
   return { busy, error, run, forget: () => setError(null) };
 }

@@ -1,22 +1,27 @@
 /** How components reach the agent. Whether a server or a kernel answers is not theirs to know. */
 
 import type { Event } from './types';
-import { t } from './translate';
+import { said, t } from './translate';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 export interface Channel {
-  /** Ask; `path` is relative to `cowork/`. Rejects with a `CoworkError`, never with anything else. */
+  /**
+   * Ask; `path` is relative to `cowork/`. Rejects with a `CoworkError`, never with anything else.
+   */
   request<Answer>(method: Method, path: string, body?: unknown): Promise<Answer>;
 
   /**
-   * Brings every event of a context after `after`, each once and in order, over however many connections it takes.
-   * The function it gives ends the subscription; nothing comes after that.
+   * Brings every event of a context after `after`, each once and in order, over however many
+   * connections it takes. The function it gives ends the subscription; nothing comes after that.
    */
   subscribe(contextId: string, after: number, listener: EventListener): () => void;
 }
 
-/** `live`: events come as they happen. `reconnecting`: it tries again by itself. `gone`: there is no such context, and it gave up. */
+/**
+ * `live`: events come as they happen. `reconnecting`: it tries again by itself. `gone`: there is no
+ * such context, and it gave up.
+ */
 export type Liveness = 'live' | 'reconnecting' | 'gone';
 
 export interface EventListener {
@@ -50,7 +55,10 @@ export class CoworkError extends Error {
   }
 }
 
-/** Reads `{"error": {…}}`; null when the body is something else (a proxy's page, another handler's JSON). */
+/**
+ * Reads `{"error": {…}}`; null when the body is something else (a proxy's page, another handler's
+ * JSON).
+ */
 export function errorFromBody(status: number, body: unknown): CoworkError | null {
   const error = isRecord(body) ? body['error'] : undefined;
   if (!isRecord(error) || typeof error['message'] !== 'string') {
@@ -68,13 +76,8 @@ export function errorFromBody(status: number, body: unknown): CoworkError | null
 /** For whatever was thrown: the sentence to show. */
 export function messageOf(error: unknown): string {
   return error instanceof CoworkError
-    ? error.message
+    ? said(error.message)
     : t('Something went wrong in this page. Reload it, then try again.');
-}
-
-/** How long to wait before the n-th try: soon at first, later now and then, never all cards at once. */
-export function pauseBefore(attempt: number): number {
-  return Math.min(15_000, 500 * 2 ** Math.min(attempt, 10)) * (0.75 + Math.random() / 2);
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {

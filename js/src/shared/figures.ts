@@ -5,7 +5,11 @@ import { t } from './translate';
 /** `0:11`, `12:03`, `1:02:03`: a clock that runs. */
 export function clock(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds));
-  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const [hours, minutes, rest] = [
+    Math.floor(whole / 3600),
+    Math.floor(whole / 60) % 60,
+    whole % 60
+  ];
   const end = `${String(minutes).padStart(hours ? 2 : 1, '0')}:${String(rest).padStart(2, '0')}`;
   return hours ? `${hours}:${end}` : end;
 }
@@ -13,7 +17,8 @@ export function clock(seconds: number): string {
 /** `4.8 s`, `2 min 5 s`, `1 h 2 min`: a time that is over. */
 export function duration(seconds: number): string {
   if (seconds < 60) {
-    return t('%1 s', seconds < 10 ? (Math.floor(seconds * 10) / 10).toString() : String(Math.floor(seconds)));
+    const shown = seconds < 10 ? Math.floor(seconds * 10) / 10 : Math.floor(seconds);
+    return t('%1 s', figure(shown, Number.isInteger(shown) ? 0 : 1));
   }
   const minutes = Math.floor(seconds / 60);
   return minutes < 60
@@ -23,25 +28,48 @@ export function duration(seconds: number): string {
 
 /** `812 tokens`, `5.8k tokens`. */
 export function tokens(count: number): string {
-  const short = count < 1000 ? String(count) : count < 100_000 ? `${(count / 1000).toFixed(1)}k` : `${Math.round(count / 1000)}k`;
+  const short =
+    count < 1000
+      ? String(count)
+      : count < 100_000
+        ? `${figure(count / 1000, 1)}k`
+        : `${Math.round(count / 1000)}k`;
   return t('%1 tokens', short);
 }
 
 /** `812 kB`, `1.3 GB`: room on a disk. */
 export function size(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];
-  const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)));
+  const power = Math.min(
+    units.length - 1,
+    Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
+  );
   const value = bytes / 1000 ** power;
-  return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${units[power]}`;
+  return `${value < 10 && power > 0 ? figure(value, 1) : Math.round(value)} ${units[power]}`;
 }
 
-/** Cents matter here, and so do their fractions. */
-export function money(dollars: number): string {
-  return `$${dollars.toFixed(dollars >= 1 ? 2 : dollars >= 0.01 ? 3 : 4)}`;
+/** Cents matter here, and so do their fractions. The currency is whatever was configured. */
+export function money(amount: number, currency = 'USD'): string {
+  const digits = amount >= 1 ? 2 : amount >= 0.01 ? 3 : 4;
+  return /^[a-z]{3}$/i.test(currency)
+    ? figure(amount, digits, { style: 'currency', currency })
+    : `${figure(amount, digits)} ${currency}`;
+}
+
+/** In the language of the page, which Lab keeps to its own. */
+function figure(value: number, digits: number, format?: Intl.NumberFormatOptions): string {
+  return value.toLocaleString(document.documentElement.lang || 'en', {
+    ...format,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits
+  });
 }
 
 /** Seconds between two ISO times; null when one is missing or no time. */
-export function secondsBetween(start: string | null | undefined, end: string | null | undefined): number | null {
+export function secondsBetween(
+  start: string | null | undefined,
+  end: string | null | undefined
+): number | null {
   const span = (Date.parse(end ?? '') - Date.parse(start ?? '')) / 1000;
   return Number.isFinite(span) ? Math.max(0, span) : null;
 }
@@ -55,10 +83,15 @@ export function moment(iso: string, now: Date = new Date()): string {
   const time: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit' };
   const isThisYear = at.getFullYear() === now.getFullYear();
   const isToday = at.toDateString() === now.toDateString();
-  return isToday ? at.toLocaleTimeString([], time) : at.toLocaleString([], { ...time, day: 'numeric', month: 'short', ...(isThisYear ? {} : { year: 'numeric' }) });
-}
-
-/** How many, in the singular or the plural: the text has `%1` where the number goes. */
-export function counted(count: number, one: string, many: string): string {
-  return t(count === 1 ? one : many, String(count));
+  // Lab in English says nothing about how the user reads a clock, so their browser does.
+  const { lang } = document.documentElement;
+  const locale = /^(en|$)/.test(lang) ? [] : lang;
+  return isToday
+    ? at.toLocaleTimeString(locale, time)
+    : at.toLocaleString(locale, {
+        ...time,
+        day: 'numeric',
+        month: 'short',
+        ...(isThisYear ? {} : { year: 'numeric' })
+      });
 }

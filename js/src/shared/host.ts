@@ -9,11 +9,20 @@ export interface CardHost {
    * Without it cards draw a plain subset themselves.
    */
   Markdown?: ComponentType<{ text: string }>;
-  /** Restarts the kernel, once the user has agreed, and runs all that stands above the card. Missing where the page cannot. */
+  /**
+   * Restarts the kernel, once the user has agreed, and runs all that stands above the card. Missing
+   * where the page cannot.
+   */
   restartAndRunToHere?: () => Promise<void>;
-  /** Puts code into a new cell: below the card's, or below the one the user is in. Missing where there is no notebook to change. */
+  /**
+   * Puts code into a new cell: below the card's, or below the one the user is in. Missing where
+   * there is no notebook to change.
+   */
   insertCell?: (source: string) => Promise<void>;
-  /** The path of the notebook that the card stands in, which may change. Missing where it stands in none of the server's. */
+  /**
+   * The path of the notebook that the card stands in, which may change. Missing where it stands in
+   * none of the server's.
+   */
   notebook?: () => string;
 }
 

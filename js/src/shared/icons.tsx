@@ -9,7 +9,9 @@ const DRAWINGS: Record<string, () => ComponentChildren> = {
       <path d="m10.25 10.25 4 4" />
     </>
   ),
-  bolt: () => <path d="M9.25 1.5 3 9.25h4.25L6.5 14.5 13 6.5H8.5z" fill="currentColor" stroke-width="1" />,
+  bolt: () => (
+    <path d="M9.25 1.5 3 9.25h4.25L6.5 14.5 13 6.5H8.5z" fill="currentColor" stroke-width="1" />
+  ),
   compass: () => (
     <>
       <circle cx="8" cy="8" r="6.25" />
@@ -23,7 +25,12 @@ const DRAWINGS: Record<string, () => ComponentChildren> = {
       <circle cx="8" cy="8" r="2" fill="currentColor" stroke="none" />
     </>
   ),
-  flask: () => <path d="M5.5 1.75h5M6.5 1.75v4.5l-4 7.25c-.2.4 0 .75.5.75h10c.5 0 .7-.35.5-.75l-4-7.25v-4.5M4.75 10h6.5" />,
+  flask: () => (
+    <>
+      <path d="M6.5 1.75v4.5l-4 7.25c-.2.4 0 .75.5.75h10c.5 0 .7-.35.5-.75l-4-7.25v-4.5" />
+      <path d="M5.5 1.75h5M4.75 10h6.5" />
+    </>
+  ),
   person: () => (
     <>
       <circle cx="8" cy="5" r="2.75" />
@@ -36,10 +43,17 @@ const DRAWINGS: Record<string, () => ComponentChildren> = {
   cross: () => <path d="m3.5 3.5 9 9M12.5 3.5l-9 9" />,
   minus: () => <path d="M3 8h10" />,
   plus: () => <path d="M3 8h10M8 3v10" />,
-  question: () => <path d="M5.25 5.5c0-1.75 1.2-2.75 2.75-2.75s2.75 1 2.75 2.5c0 2-2.75 2.25-2.75 4.25M8 12.75v.4" />,
+  question: () => (
+    <>
+      <path d="M5.25 5.5c0-1.75 1.2-2.75 2.75-2.75s2.75 1 2.75 2.5c0 2-2.75 2.25-2.75 4.25" />
+      <path d="M8 12.75v.4" />
+    </>
+  ),
   pause: () => <path d="M5 3.5v9M11 3.5v9" />,
   up: () => <path d="m3.5 9.75 4.5-4.5 4.5 4.5" />,
-  grip: () => <path d="M6 4h.01M6 8h.01M6 12h.01M10 4h.01M10 8h.01M10 12h.01" stroke-width="2.25" />,
+  grip: () => (
+    <path d="M6 4h.01M6 8h.01M6 12h.01M10 4h.01M10 8h.01M10 12h.01" stroke-width="2.25" />
+  ),
   stop: () => <path d="M4 4h8v8H4z" fill="currentColor" />,
   undo: () => <path d="M3 6.5h6.5a3.75 3.75 0 0 1 0 7.5H6M6 3 2.5 6.5 6 10" />,
   copy: () => <path d="M5.5 5.5h8v8h-8zM3.5 10.5h-1v-8h8v1" />

@@ -1,6 +1,6 @@
 /**
- * A small part of Markdown, turned into elements and never into HTML: what is not understood stays text.
- * Pictures are not loaded, because a model could make their address tell what it has read.
+ * A small part of Markdown, turned into elements and never into HTML: what is not understood stays
+ * text. Pictures are not loaded, because a model could make their address tell what it has read.
  */
 
 import type { ComponentChildren, VNode } from 'preact';
@@ -59,7 +59,13 @@ class Reader {
       return <hr />;
     }
     if (QUOTE.test(this.line)) {
-      return <blockquote>{new Reader(this.takeWhile(line => QUOTE.test(line)).map(line => QUOTE.exec(line)?.[1] ?? '')).read()}</blockquote>;
+      return (
+        <blockquote>
+          {new Reader(
+            this.takeWhile(line => QUOTE.test(line)).map(line => QUOTE.exec(line)?.[1] ?? '')
+          ).read()}
+        </blockquote>
+      );
     }
     if (ITEM.test(this.line)) {
       return this.list();
@@ -77,7 +83,9 @@ class Reader {
 
   private fence(): VNode {
     const [, mark = '```', info = ''] = FENCE.exec(this.take()) ?? [];
-    const code = this.takeWhile(line => !(line.trim().startsWith(mark) && line.trim().replaceAll(mark.charAt(0), '') === ''));
+    const code = this.takeWhile(
+      line => !(line.trim().startsWith(mark) && line.trim().replaceAll(mark.charAt(0), '') === '')
+    );
     this.at += 1;
     return <CodeBlock code={code.join('\n')} language={info.split(/\s/)[0] ?? ''} />;
   }
@@ -86,10 +94,16 @@ class Reader {
     const indent = ITEM.exec(this.line)?.[1]?.length ?? 0;
     const first = ITEM.exec(this.line)?.[2] ?? '-';
     const items: VNode[] = [];
-    for (let item = ITEM.exec(this.line); item && (item[1]?.length ?? 0) === indent; item = ITEM.exec(this.line)) {
+    for (
+      let item = ITEM.exec(this.line);
+      item && (item[1]?.length ?? 0) === indent;
+      item = ITEM.exec(this.line)
+    ) {
       const words = item[3] ?? '';
       this.at += 1;
-      const below = this.takeWhile(line => line.trim() !== '' && /^\s*/.exec(line)![0].length > indent);
+      const below = this.takeWhile(
+        line => line.trim() !== '' && /^\s*/.exec(line)![0].length > indent
+      );
       items.push(
         <li>
           {inline(words)}
@@ -104,8 +118,12 @@ class Reader {
   }
 
   private paragraph(): string {
-    const starts = (line: string): boolean => [FENCE, HEADING, QUOTE, ITEM, RULE].some(form => form.test(line));
-    const [head, ...rest] = [this.take(), ...this.takeWhile(line => line.trim() !== '' && !starts(line))];
+    const starts = (line: string): boolean =>
+      [FENCE, HEADING, QUOTE, ITEM, RULE].some(form => form.test(line));
+    const [head, ...rest] = [
+      this.take(),
+      ...this.takeWhile(line => line.trim() !== '' && !starts(line))
+    ];
     return [head, ...rest].join('\n');
   }
 
@@ -141,7 +159,11 @@ class Reader {
 }
 
 function cells(line: string): string[] {
-  return line.trim().replace(/^\||\|$/g, '').split('|').map(cell => cell.trim());
+  return line
+    .trim()
+    .replace(/^\||\|$/g, '')
+    .split('|')
+    .map(cell => cell.trim());
 }
 
 // Code first: nothing inside it means anything. Then links, bold, italics.
@@ -165,7 +187,9 @@ export function inline(text: string): ComponentChildren[] {
         </a>
       );
     } else {
-      found.push(bold !== undefined ? <strong>{inline(bold)}</strong> : <em>{inline(italic ?? '')}</em>);
+      found.push(
+        bold !== undefined ? <strong>{inline(bold)}</strong> : <em>{inline(italic ?? '')}</em>
+      );
     }
   }
   return [...found, text.slice(end)];

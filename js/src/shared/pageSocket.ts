@@ -1,6 +1,11 @@
-/** The one WebSocket of a page: it comes back by itself, and each subscription goes on from where it was cut off. */
+/**
+ * The one WebSocket of a page: it comes back by itself, and each subscription goes on from where it
+ * was cut off.
+ */
 
-import { pauseBefore, type EventListener, type Liveness } from './channel';
+import type { EventListener, Liveness } from './channel';
+import { ReconnectingSocket } from './reconnectingSocket';
+import { Retry } from './retry';
 import type { Event } from './types';
 import type { ServerAddress } from './serverChannel';
 
@@ -16,7 +21,9 @@ export type PageFrame =
 /** An answer goes to where the question came from: after a reconnect nobody waits for it. */
 export type PageListener = (frame: PageFrame, answer: (frame: object) => void) => void;
 
-type StreamFrame = { subscription: number } & ({ type: 'subscribed' } | { type: 'event'; event: Event } | { type: 'refused'; code: string });
+type StreamFrame = { subscription: number } & (
+  { type: 'subscribed' } | { type: 'event'; event: Event } | { type: 'refused'; code: string }
+);
 
 /** One conversation, over one subscription, for however many cards follow it. */
 interface Stream {
@@ -26,6 +33,8 @@ interface Stream {
   /** The last event that has come. */
   seq: number;
   isLive: boolean;
+  /** For when the server cannot serve it just now. */
+  retry: Retry;
   followers: Set<Follower>;
 }
 
@@ -37,33 +46,39 @@ interface Follower {
 export class PageSocket {
   private readonly streams = new Map<string, Stream>();
   private readonly listeners = new Set<PageListener>();
-  private socket: WebSocket | null = null;
-  private isOpen = false;
-  private isConnected = false;
-  private attempts = 0;
+  private readonly socket: ReconnectingSocket<PageFrame | StreamFrame>;
   private lastId = 0;
-  private timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly url: string) {}
+  constructor(url: string) {
+    this.socket = new ReconnectingSocket(url, {
+      receive: (frame, answer) => this.receive(frame, answer),
+      lost: () => this.streams.forEach(stream => report(stream, 'reconnecting'))
+    });
+  }
 
   listen(listener: PageListener): void {
     this.listeners.add(listener);
-    this.open();
-    if (this.isConnected) {
+    this.socket.open();
+    if (this.socket.isConnected) {
       listener({ type: 'hello' }, frame => this.send(frame));
     }
   }
 
-  /** Says something if somebody is there to hear it; what must be heard is said again when connected. */
+  /** What must be heard is said again when connected. */
   send(frame: object): void {
-    if (this.isConnected) {
-      this.socket?.send(JSON.stringify(frame));
-    }
+    this.socket.send(frame);
   }
 
   subscribe(contextId: string, after: number, listener: EventListener): () => void {
     const follower = { seq: after, listener };
-    const stream = this.streams.get(contextId) ?? { contextId, id: 0, seq: after, isLive: false, followers: new Set() };
+    const stream = this.streams.get(contextId) ?? {
+      contextId,
+      id: 0,
+      seq: after,
+      isLive: false,
+      retry: new Retry(),
+      followers: new Set()
+    };
     stream.followers.add(follower);
     this.streams.set(contextId, stream);
     // Who needs what the others have seen makes it come again; the others do not see it twice.
@@ -71,25 +86,21 @@ export class PageSocket {
       stream.seq = after;
       this.ask(stream);
     } else if (stream.isLive) {
-      queueMicrotask(() => stream.isLive && stream.followers.has(follower) && listener.state('live'));
+      queueMicrotask(
+        () => stream.isLive && stream.followers.has(follower) && listener.state('live')
+      );
     }
-    this.open();
+    this.socket.open();
     return () => {
-      if (stream.followers.delete(follower) && stream.followers.size === 0 && this.streams.get(contextId) === stream) {
+      if (
+        stream.followers.delete(follower) &&
+        stream.followers.size === 0 &&
+        this.streams.get(contextId) === stream
+      ) {
         this.streams.delete(contextId);
         this.send({ type: 'unsubscribe', subscription: stream.id });
       }
     };
-  }
-
-  /** Once open it stays so: it is one for each page, and costs nothing while nothing happens. */
-  private open(): void {
-    if (!this.isOpen) {
-      this.isOpen = true;
-      // A laptop that wakes up should not have to wait out a long pause.
-      window.addEventListener('online', () => this.connectNow());
-      this.connect();
-    }
   }
 
   private ask(stream: Stream): void {
@@ -97,39 +108,26 @@ export class PageSocket {
       this.send({ type: 'unsubscribe', subscription: stream.id });
     }
     stream.id = ++this.lastId;
-    this.send({ type: 'subscribe', subscription: stream.id, context_id: stream.contextId, after: stream.seq });
+    this.send({
+      type: 'subscribe',
+      subscription: stream.id,
+      context_id: stream.contextId,
+      after: stream.seq
+    });
   }
 
-  private connect(): void {
-    const socket = new WebSocket(this.url);
-    this.socket = socket;
-    socket.onmessage = ({ data }: MessageEvent<string>) => {
-      if (socket === this.socket) {
-        this.receive(JSON.parse(data) as PageFrame | StreamFrame, socket);
-      }
-    };
-    socket.onclose = () => {
-      if (socket === this.socket) {
-        this.lost();
-      }
-    };
-  }
-
-  private receive(frame: PageFrame | StreamFrame, socket: WebSocket): void {
+  private receive(frame: PageFrame | StreamFrame, answer: (frame: object) => void): void {
     if ('subscription' in frame) {
       this.streams.forEach(stream => stream.id === frame.subscription && this.pass(stream, frame));
       return;
     }
-    // Only now is it known to be our server, not something on the way that takes every connection.
     if (frame.type === 'hello') {
-      this.isConnected = true;
-      this.attempts = 0;
       this.streams.forEach(stream => {
         stream.id = 0;
         this.ask(stream);
       });
     }
-    this.listeners.forEach(listener => listener(frame, answer => socket === this.socket && this.send(answer)));
+    this.listeners.forEach(listener => listener(frame, answer));
   }
 
   private pass(stream: Stream, frame: StreamFrame): void {
@@ -138,6 +136,7 @@ export class PageSocket {
     } else if (frame.type === 'refused') {
       this.refused(stream, frame.code);
     } else {
+      stream.retry.succeeded();
       report(stream, 'live');
     }
   }
@@ -149,21 +148,7 @@ export class PageSocket {
     } else {
       report(stream, 'reconnecting');
       const { id } = stream;
-      setTimeout(() => stream.id === id && stream.followers.size > 0 && this.ask(stream), pauseBefore(this.attempts++));
-    }
-  }
-
-  private lost(): void {
-    this.socket = null;
-    this.isConnected = false;
-    this.timer = setTimeout(() => this.connect(), pauseBefore(this.attempts++));
-    this.streams.forEach(stream => report(stream, 'reconnecting'));
-  }
-
-  private connectNow(): void {
-    if (this.socket === null) {
-      clearTimeout(this.timer);
-      this.connect();
+      stream.retry.later(() => stream.id === id && stream.followers.size > 0 && this.ask(stream));
     }
   }
 }
@@ -201,7 +186,10 @@ export function socketUrl({ baseUrl, wsUrl, token }: ServerAddress): string {
 /** Its number changes with the class above: scripts of two versions of ours may meet in a page. */
 export const SHARED = Symbol.for('cowork-jupyter:sockets:1');
 
-/** The page's socket to this server. It is the page that keeps it, as a widget's script runs once for each widget. */
+/**
+ * The page's socket to this server. It is the page that keeps it, as a widget's script runs once
+ * for each widget.
+ */
 export function sharedSocket(address: ServerAddress): PageSocket {
   const page = window as { [SHARED]?: Map<string, PageSocket> };
   const sockets = (page[SHARED] ??= new Map<string, PageSocket>());

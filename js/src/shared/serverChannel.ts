@@ -1,6 +1,12 @@
 /** The channel to the Jupyter server: HTTP to ask, the page's WebSocket to listen. */
 
-import { CoworkError, errorFromBody, type Channel, type EventListener, type Method } from './channel';
+import {
+  CoworkError,
+  errorFromBody,
+  type Channel,
+  type EventListener,
+  type Method
+} from './channel';
 import { sharedSocket } from './pageSocket';
 import { t } from './translate';
 
@@ -51,7 +57,11 @@ export class ServerChannel implements Channel {
   }
 
   /** The time limit holds until the whole body has arrived, not just its headers. */
-  private async call(method: Method, path: string, body: unknown): Promise<{ status: number; ok: boolean; text: string }> {
+  private async call(
+    method: Method,
+    path: string,
+    body: unknown
+  ): Promise<{ status: number; ok: boolean; text: string }> {
     const clock = new AbortController();
     const timer = setTimeout(() => clock.abort(), TIMEOUT_MS);
     try {
@@ -127,7 +137,8 @@ function errorFromStatus(status: number): CoworkError {
     return new CoworkError({
       code: 'not_installed',
       message: t(
-        'This Jupyter server does not have cowork_jupyter. Run "jupyter server extension enable cowork_jupyter", then start Jupyter again.'
+        'This Jupyter server does not have cowork_jupyter. Run "jupyter server extension ' +
+          'enable cowork_jupyter", then start Jupyter again.'
       ),
       status
     });
@@ -141,7 +152,10 @@ function errorFromStatus(status: number): CoworkError {
   }
   return new CoworkError({
     code: 'unexpected_answer',
-    message: t('The Jupyter server answered with an error (%1). Its log says more.', String(status)),
+    message: t(
+      'The Jupyter server answered with an error (%1). Its log says more.',
+      String(status)
+    ),
     retryable: status >= 500,
     status
   });

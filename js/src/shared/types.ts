@@ -1,4 +1,7 @@
-/** The names under which the code knows what the server sends. The shapes are the server's own, see `schema.ts`. */
+/**
+ * The names under which the code knows what the server sends. The shapes are the server's own, see
+ * `schema.ts`.
+ */
 
 import type { components } from './schema';
 
@@ -14,7 +17,8 @@ export type StepStatus = Schema['StepStatus'];
 export type Job = Schema['Job'];
 /** What a job is, as it says itself. */
 /** Cards of earlier versions do not say who started a job. */
-export type JobFacts = Omit<Schema['CardJob'], 'role' | 'by'> & Partial<Pick<Schema['CardJob'], 'by'>> & { role: string };
+export type JobFacts = Omit<Schema['CardJob'], 'role' | 'by'> &
+  Partial<Pick<Schema['CardJob'], 'by'>> & { role: string };
 export type PlanStep = Schema['PlanStep'];
 /** Of a large plan a saved card has only the first steps. */
 export type Plan = Schema['Plan'] & { steps_left_out?: number };
@@ -27,10 +31,14 @@ export type Audit = Schema['Audit'];
 export type Checkpoint = Schema['CheckpointView'];
 export type Checkpoints = Schema['CheckpointList'];
 /** What is not needed to draw it may be missing. */
-export type Rollback = Partial<Omit<Schema['RollbackResult'], 'skipped'>> & Pick<Schema['RollbackResult'], 'restored' | 'removed' | 'checkpoint_id'> & { skipped: Skipped[] };
+export type Rollback = Partial<Omit<Schema['RollbackResult'], 'skipped'>> &
+  Pick<Schema['RollbackResult'], 'restored' | 'removed' | 'checkpoint_id'> & { skipped: Skipped[] };
 export type Skipped = Partial<Schema['Skipped']> & Pick<Schema['Skipped'], 'path' | 'why'>;
 export type SkippedCell = Schema['SkippedCell'];
-export type RollbackRequest = Omit<Schema['RollbackRequest'], 'preview'> & { dry_run: boolean; preview?: string | undefined };
+export type RollbackRequest = Omit<Schema['RollbackRequest'], 'preview'> & {
+  dry_run: boolean;
+  preview?: string | undefined;
+};
 export type FileDiff = Schema['FileDiff'];
 export type Reproduction = Omit<Schema['Reproduction'], 'failed' | 'hidden' | 'context_id'> & {
   failed: Omit<Schema['FailedCell'], 'cell_id'> | null;
@@ -42,18 +50,28 @@ export type ReproductionAnswer = Schema['ReproductionAnswer'];
 export type Event = Schema['Event'];
 export type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>;
 
-/** A message as it is stored, or as a saved card holds it, with less of its text. Its type says what its data is. */
+/**
+ * A message as it is stored, or as a saved card holds it, with less of its text. Its type says what
+ * its data is.
+ */
 export type Message = Schema['Message'] & { cut?: boolean };
-export type MessageOf<Type extends Message['message_type']> = Extract<Message, { message_type: Type }>;
+export type MessageOf<Type extends Message['message_type']> = Extract<
+  Message,
+  { message_type: Type }
+>;
 
-export type Usage = Pick<Schema['Usage'], 'prompt_tokens' | 'completion_tokens' | 'total_tokens'> & Partial<Schema['Usage']>;
+export type Usage = Pick<Schema['Usage'], 'prompt_tokens' | 'completion_tokens' | 'total_tokens'> &
+  Partial<Schema['Usage']>;
 export type Question = Omit<Schema['QuestionAsked'], 'type' | 'format_version' | 'severity'> & {
   severity: string;
   job_id?: string | null;
   task_id?: string | null;
 };
 /** Something the agent may do only if the user says so. */
-export type PermissionRequest = Omit<Required<Schema['PermissionView']>, 'context_id' | 'created_at' | 'status' | 'shown' | 'agent_role'> & {
+export type PermissionRequest = Omit<
+  Required<Schema['PermissionView']>,
+  'context_id' | 'created_at' | 'status' | 'shown' | 'agent_role'
+> & {
   agent_role: string | null;
   status?: string;
   /** The whole of what would be done, ready to show. */
@@ -77,7 +95,10 @@ export interface StatusCardData {
   health: Health;
 }
 
-/** A saved card: what an earlier version did not say, or what somebody wrote into the file, is for `snapshot.ts` to judge. */
+/**
+ * A saved card: what an earlier version did not say, or what somebody wrote into the file, is for
+ * `snapshot.ts` to judge.
+ */
 export type RunCardData = Omit<Schema['RunCardData'], 'role' | 'snapshot' | 'saved_at'> & {
   role: string;
   snapshot: RunSnapshot;
@@ -87,7 +108,19 @@ export type RunCardData = Omit<Schema['RunCardData'], 'role' | 'snapshot' | 'sav
 };
 
 type Snapshot = Schema['RunSnapshot'];
-export type RunSnapshot = Pick<Snapshot, 'status' | 'error' | 'model' | 'goal' | 'messages' | 'plan' | 'revision' | 'made_at' | 'stale' | 'ended_at'> &
+export type RunSnapshot = Pick<
+  Snapshot,
+  | 'status'
+  | 'error'
+  | 'model'
+  | 'goal'
+  | 'messages'
+  | 'plan'
+  | 'revision'
+  | 'made_at'
+  | 'stale'
+  | 'ended_at'
+> &
   Partial<Pick<Snapshot, 'seq' | 'left_out' | 'plan_id' | 'asked_by' | 'decisions'>> & {
     role: string;
     jobs?: JobFacts[];
@@ -97,9 +130,13 @@ export type RunSnapshot = Pick<Snapshot, 'status' | 'error' | 'model' | 'goal' |
     usage: Usage | null;
     started_at: string | null;
   };
-export type Task = Pick<Schema['CardTask'], 'id' | 'step_id' | 'status'> & Partial<Omit<Schema['CardTask'], 'role'>> & { role?: string };
+export type Task = Pick<Schema['CardTask'], 'id' | 'step_id' | 'status'> &
+  Partial<Omit<Schema['CardTask'], 'role'>> & { role?: string };
 
-/** What the widget's `card` trait and the notebook's output hold. A newer kernel may send kinds that this bundle does not know. */
+/**
+ * What the widget's `card` trait and the notebook's output hold. A newer kernel may send kinds that
+ * this bundle does not know.
+ */
 export type CardData = StatusCardData | RunCardData | { kind: string };
 
 /** A request that was made before: words, or the approval of a plan. */
@@ -121,7 +158,10 @@ export type UserDecision = Schema['UserDecision'];
 export type WholeCardAnswer = CardAnswer & { state: CardState };
 
 /** How everything stands that a run card shows. */
-export type CardState = Omit<Schema['CardState'], 'jobs' | 'tasks' | 'questions' | 'permissions'> & {
+export type CardState = Omit<
+  Schema['CardState'],
+  'jobs' | 'tasks' | 'questions' | 'permissions'
+> & {
   jobs: JobFacts[];
   tasks: Task[];
   questions: Record<string, unknown>[] | null;

@@ -1,27 +1,37 @@
 /** Text of strangers (models, files, commands), made fit to be looked at. */
 
-// Characters that have no look of their own but change what one sees: controls (tab and line feed are fine),
-// zero-width ones, the switches of writing direction, tags, and what hides behind the byte-order mark.
+// Characters that have no look of their own but change what one sees: controls (tab and line feed
+// are fine), zero-width ones, the switches of writing direction, tags, and what hides behind the
+// byte-order mark.
 const UNSEEN =
+  // eslint-disable-next-line no-control-regex, no-misleading-character-class -- meant
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/gu;
 
 const JOINER = '\u200d';
 /** Between emoji the joiner is what it is for: one picture made of two. */
+// eslint-disable-next-line no-misleading-character-class -- a skin colour follows the emoji
 const EMOJI_BEFORE = /\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?$/u;
 
 function sign(character: string): string {
   return `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`;
 }
 
-/** The text with its invisible and direction-changing characters shown as signs, so that what is read is what is there. */
+/**
+ * The text with its invisible and direction-changing characters shown as signs, so that what is
+ * read is what is there.
+ */
 export function visible(text: string): string {
   const lines = text.replace(/\r\n/g, '\n');
   return lines.replace(UNSEEN, (character, place: number) =>
-    character === JOINER && EMOJI_BEFORE.test(lines.slice(Math.max(0, place - 4), place)) ? character : sign(character)
+    character === JOINER && EMOJI_BEFORE.test(lines.slice(Math.max(0, place - 4), place))
+      ? character
+      : sign(character)
   );
 }
 
-/** At most so many characters; a cut is marked, and never goes through the middle of a character. */
+/**
+ * At most so many characters; a cut is marked, and never goes through the middle of a character.
+ */
 export function bounded(text: string, most: number): string {
   if (text.length <= most) {
     return text;
@@ -33,5 +43,12 @@ export function bounded(text: string, most: number): string {
 
 /** For places with room for one line: no line breaks, nothing unseen, not too long. */
 export function oneLine(text: string, most = 200): string {
-  return bounded(visible(bounded(text, most * 4).replace(/\s+/g, ' ').trim()), most);
+  return bounded(
+    visible(
+      bounded(text, most * 4)
+        .replace(/\s+/g, ' ')
+        .trim()
+    ),
+    most
+  );
 }

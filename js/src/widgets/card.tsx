@@ -1,4 +1,7 @@
-/** The anywidget entry: one widget class for every card, as each widget's state holds this whole file. */
+/**
+ * The anywidget entry: one widget class for every card, as each widget's state holds this whole
+ * file.
+ */
 
 import type { AnyModel, RenderProps } from '@anywidget/types';
 import { render as renderView } from 'preact';
@@ -14,7 +17,10 @@ interface CardModel {
   card: CardData;
 }
 
-/** A run that lives in the kernel is known to nobody else; all others are better asked about at the server. */
+/**
+ * A run that lives in the kernel is known to nobody else; all others are better asked about at the
+ * server.
+ */
 function channelOf(model: AnyModel<CardModel>): { channel: Channel; kernel: KernelChannel } {
   const kernel = new KernelChannel(model);
   if ((model.get('card') as Partial<RunCardData>).host === 'kernel') {

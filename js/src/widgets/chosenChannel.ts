@@ -7,7 +7,8 @@ const OF_OTHERS = ['not_installed', 'not_logged_in', 'unexpected_answer'];
 
 /**
  * The server goes first because it answers while the kernel is busy; the choice waits for the first
- * request, so that cards nobody clicks cost nothing. Where that one only reads, it is itself the trial.
+ * request, so that cards nobody clicks cost nothing. Where that one only reads, it is itself the
+ * trial.
  */
 export class ChosenChannel implements Channel {
   private choice: Promise<Channel> | null = null;
@@ -18,7 +19,8 @@ export class ChosenChannel implements Channel {
   ) {}
 
   async request<Answer>(method: Method, path: string, body?: unknown): Promise<Answer> {
-    const first = this.choice === null && method === 'GET' && this.server?.request<Answer>(method, path, body);
+    const first =
+      this.choice === null && method === 'GET' && this.server?.request<Answer>(method, path, body);
     this.choice ??= this.choose(first || this.server?.request('GET', 'health'));
     const channel = await this.choice;
     return first && channel === this.server ? first : channel.request<Answer>(method, path, body);

@@ -1,6 +1,14 @@
-/** The channel to the kernel, over the widget's own messages: for front ends that hide the server. */
+/**
+ * The channel to the kernel, over the widget's own messages: for front ends that hide the server.
+ */
 
-import { CoworkError, errorFromBody, type Channel, type EventListener, type Method } from '../shared/channel';
+import {
+  CoworkError,
+  errorFromBody,
+  type Channel,
+  type EventListener,
+  type Method
+} from '../shared/channel';
 import type { Event } from '../shared/types';
 import { t } from '../shared/translate';
 import { KernelSubscription } from './kernelSubscription';
@@ -61,7 +69,10 @@ export class KernelChannel implements Channel {
   }
 
   /** Sends a question under a number of the caller's choice. */
-  ask<Answer>(id: number, question: { method: string; path: string; body: unknown }): Promise<Answer> {
+  ask<Answer>(
+    id: number,
+    question: { method: string; path: string; body: unknown }
+  ): Promise<Answer> {
     return new Promise<Answer>((resolve, reject) => {
       const timer = setTimeout(() => this.waiting.get(id)?.fail(noAnswer()), TIMEOUT_MS);
       const finish = (): void => {
@@ -104,7 +115,9 @@ export class KernelChannel implements Channel {
     if (isAnswer(content)) {
       this.waiting.get(content.id)?.settle(content);
     } else if (isEvent(content)) {
-      this.subscriptions.forEach(subscription => subscription.receive(content.subscription, content.event));
+      this.subscriptions.forEach(subscription =>
+        subscription.receive(content.subscription, content.event)
+      );
     }
   }
 
@@ -120,18 +133,29 @@ export class KernelChannel implements Channel {
 
 function isAnswer(content: unknown): content is KernelAnswer {
   const answer = content as Partial<KernelAnswer> | null;
-  return typeof answer === 'object' && typeof answer?.id === 'number' && typeof answer.status === 'number';
+  return (
+    typeof answer === 'object' &&
+    typeof answer?.id === 'number' &&
+    typeof answer.status === 'number'
+  );
 }
 
 function isEvent(content: unknown): content is KernelEvent {
   const message = content as Partial<KernelEvent> | null;
-  return typeof message === 'object' && typeof message?.subscription === 'number' && typeof message.event?.seq === 'number';
+  return (
+    typeof message === 'object' &&
+    typeof message?.subscription === 'number' &&
+    typeof message.event?.seq === 'number'
+  );
 }
 
 function noAnswer(): CoworkError {
   return new CoworkError({
     code: 'timeout',
-    message: t('The kernel does not answer; it may be busy running a cell. Wait for it or interrupt it, then try again.'),
+    message: t(
+      'The kernel does not answer; it may be busy running a cell. Wait for it or interrupt ' +
+        'it, then try again.'
+    ),
     retryable: true
   });
 }
@@ -146,7 +170,11 @@ function notConnected(): CoworkError {
 function notUnderstood(status: number): CoworkError {
   return new CoworkError({
     code: 'unexpected_answer',
-    message: t('The kernel answered with an unknown error (%1). Restart the kernel, then run the cell again.', String(status)),
+    message: t(
+      'The kernel answered with an unknown error (%1). Restart the kernel, then run the cell ' +
+        'again.',
+      String(status)
+    ),
     status
   });
 }

@@ -1,18 +1,19 @@
 /** Events of one context over the widget's messages. */
 
-import { CoworkError, pauseBefore, type EventListener, type Liveness } from '../shared/channel';
+import { CoworkError, type EventListener, type Liveness } from '../shared/channel';
+import { Retry } from '../shared/retry';
 import type { Event } from '../shared/types';
 import { nextId, type KernelChannel } from './kernelChannel';
 
 /**
- * The kernel sends what a SUBSCRIBE asks for under that message's number. A kernel that was too busy to answer is
- * asked again, and told to forget the older question, which it may still find in its queue.
+ * The kernel sends what a SUBSCRIBE asks for under that message's number. A kernel that was too
+ * busy to answer is asked again, and told to forget the older question, which it may still find in
+ * its queue.
  */
 export class KernelSubscription {
   private readonly path: string;
   private id = 0;
-  private attempts = 0;
-  private timer: ReturnType<typeof setTimeout> | undefined;
+  private readonly retry = new Retry();
   private ended = false;
 
   constructor(
@@ -36,7 +37,7 @@ export class KernelSubscription {
   end(): void {
     if (!this.ended) {
       this.ended = true;
-      clearTimeout(this.timer);
+      this.retry.cancel();
       this.forget();
     }
   }
@@ -44,24 +45,33 @@ export class KernelSubscription {
   private async begin(): Promise<void> {
     this.id = nextId();
     try {
-      await this.channel.ask(this.id, { method: 'SUBSCRIBE', path: this.path, body: { after: this.seq } });
-      this.attempts = 0;
+      await this.channel.ask(this.id, {
+        method: 'SUBSCRIBE',
+        path: this.path,
+        body: { after: this.seq }
+      });
+      this.retry.succeeded();
       this.report('live');
     } catch (error) {
       if (error instanceof CoworkError && error.status === 404) {
         this.report('gone');
       } else if (!this.ended) {
         this.report('reconnecting');
-        this.timer = setTimeout(() => {
+        this.retry.later(() => {
           this.forget();
           void this.begin();
-        }, pauseBefore(this.attempts++));
+        });
       }
     }
   }
 
   private forget(): void {
-    this.channel.tell({ id: nextId(), method: 'UNSUBSCRIBE', path: this.path, body: { subscription: this.id } });
+    this.channel.tell({
+      id: nextId(),
+      method: 'UNSUBSCRIBE',
+      path: this.path,
+      body: { subscription: this.id }
+    });
   }
 
   private report(state: Liveness): void {

@@ -10,18 +10,23 @@ import { PanelPlace } from '../../src/lab/panel/place';
 import { READY } from '../samples';
 import { FakeNews } from './fakeNews';
 
-const { insertMagicCell, notifyConnection, openRoleMenu, switchRole, notebook } = vi.hoisted(() => ({
-  switchRole: vi.fn(),
-  insertMagicCell: vi.fn(),
-  notifyConnection: vi.fn(),
-  openRoleMenu: vi.fn(),
-  notebook: { current: null as { id: string } | null }
+const { insertMagicCell, notifyConnection, openRoleMenu, switchRole, notebook } = vi.hoisted(
+  () => ({
+    switchRole: vi.fn(),
+    insertMagicCell: vi.fn(),
+    notifyConnection: vi.fn(),
+    openRoleMenu: vi.fn(),
+    notebook: { current: null as { id: string } | null }
+  })
+);
+vi.mock('../../src/lab/magicCell', () => ({
+  insertMagicCell,
+  notebookForCell: () => notebook.current
 }));
-vi.mock('../../src/lab/magicCell', () => ({ insertMagicCell, notebookForCell: () => notebook.current }));
 vi.mock('../../src/lab/connectionNotification', () => ({ notifyConnection }));
 vi.mock('../../src/lab/confirmSwitch', () => ({ switchRole }));
 vi.mock('../../src/lab/roleMenu', () => ({ openRoleMenu }));
-vi.mock('../../src/lab/panel', () => ({ PANEL_ID: 'cowork-panel' }));
+vi.mock('../../src/lab/panel/panel', () => ({ PANEL_ID: 'cowork-panel' }));
 vi.mock('../../src/lab/icon', () => ({ coworkIcon: {} }));
 
 describe('commands', () => {
@@ -35,7 +40,10 @@ describe('commands', () => {
     vi.clearAllMocks();
     notebook.current = null;
     commands = new CommandRegistry();
-    model = new CoworkModel({ request: async <A>() => READY as A, subscribe: () => () => undefined }, new FakeNews());
+    model = new CoworkModel(
+      { request: async <A>() => READY as A, subscribe: () => () => undefined },
+      new FakeNews()
+    );
     place = new PanelPlace();
     selected = null;
     const app = { commands, shell: { activateById } } as unknown as JupyterFrontEnd;
@@ -45,7 +53,8 @@ describe('commands', () => {
   it('have names that people can look for in the palette', () => {
     const shown: string[] = [];
     addToPalette({
-      addItem: ({ command, category }: { command: string; category: string }) => shown.push(`${category}: ${commands.label(command)}`)
+      addItem: ({ command, category }: { command: string; category: string }) =>
+        shown.push(`${category}: ${commands.label(command)}`)
     } as unknown as ICommandPalette);
     expect(shown).toEqual([
       'Cowork: Show Cowork Panel',
@@ -79,7 +88,11 @@ describe('commands', () => {
     selected = 'src/a.py';
     expect(commands.isVisible(CommandIDs.planChange)).toBe(true);
     await commands.execute(CommandIDs.planChange);
-    expect([place.draft, place.role, place.summons]).toEqual(['Plan a change to `src/a.py`: ', 'planner', 1]);
+    expect([place.draft, place.role, place.summons]).toEqual([
+      'Plan a change to `src/a.py`: ',
+      'planner',
+      1
+    ]);
     await commands.execute(CommandIDs.setRole, { role: 'actor' });
     expect(place.role).toBeNull();
   });
@@ -101,7 +114,9 @@ describe('commands', () => {
     expect(model.preferences.role).toBe('reviewer');
     expect(commands.isToggled(CommandIDs.setRole, { role: 'reviewer' })).toBe(true);
     expect(commands.isToggled(CommandIDs.setRole, { role: 'planner' })).toBe(false);
-    expect(commands.label(CommandIDs.setRole, { role: 'planner' })).toBe('Planner: Reads and plans; changes nothing.');
+    expect(commands.label(CommandIDs.setRole, { role: 'planner' })).toBe(
+      'Planner: Reads and plans; changes nothing.'
+    );
   });
 
   it('switch the role of the conversation in view, and without one that of new ones', async () => {

@@ -1,11 +1,19 @@
 import { describe, expect, it, vi } from 'vitest';
 
-import { CoworkModel, DEFAULTS, type Preferences, type PreferenceStore } from '../../src/lab/coworkModel';
+import {
+  CoworkModel,
+  DEFAULTS,
+  type Preferences,
+  type PreferenceStore
+} from '../../src/lab/coworkModel';
 import { CoworkError } from '../../src/shared/channel';
 import { NOT_READY, PLANNER, READY } from '../samples';
 import { FakeNews } from './fakeNews';
 
-function modelOn(answers: Record<string, unknown>): { model: CoworkModel; asked: ReturnType<typeof vi.fn> } {
+function modelOn(answers: Record<string, unknown>): {
+  model: CoworkModel;
+  asked: ReturnType<typeof vi.fn>;
+} {
   const asked = vi.fn(async (_method: string, path: string) => {
     const answer = answers[path];
     if (answer === undefined) {
@@ -13,7 +21,13 @@ function modelOn(answers: Record<string, unknown>): { model: CoworkModel; asked:
     }
     return answer;
   });
-  return { model: new CoworkModel({ request: asked as never, subscribe: () => () => undefined }, new FakeNews()), asked };
+  return {
+    model: new CoworkModel(
+      { request: asked as never, subscribe: () => () => undefined },
+      new FakeNews()
+    ),
+    asked
+  };
 }
 
 function storeWith(role: string): PreferenceStore & { kept: Preferences } {
@@ -32,11 +46,18 @@ describe('CoworkModel', () => {
   it('asks nothing by itself: a closed panel must cost nothing', () => {
     const { asked, model } = modelOn({});
     expect(asked).not.toHaveBeenCalled();
-    expect(model).toMatchObject({ health: null, preferences: { role: 'planner', model: '', notify: true }, check: { state: 'idle' } });
+    expect(model).toMatchObject({
+      health: null,
+      preferences: { role: 'planner', model: '', notify: true },
+      check: { state: 'idle' }
+    });
   });
 
   it('tells its parts when it starts to ask and when it knows', async () => {
-    const { model } = modelOn({ 'health?fresh=true': READY, roles: { items: [PLANNER], next: null } });
+    const { model } = modelOn({
+      'health?fresh=true': READY,
+      roles: { items: [PLANNER], next: null }
+    });
     const states: string[] = [];
     model.changed.connect(() => states.push(model.check.state));
     await model.refresh();
@@ -46,10 +67,17 @@ describe('CoworkModel', () => {
   });
 
   it('asks once for all who want to know at the same time, and for the roles only once', async () => {
-    const { model, asked } = modelOn({ 'health?fresh=true': READY, roles: { items: [PLANNER], next: null } });
+    const { model, asked } = modelOn({
+      'health?fresh=true': READY,
+      roles: { items: [PLANNER], next: null }
+    });
     await Promise.all([model.refresh(), model.refresh()]);
     await model.refresh();
-    expect(asked.mock.calls.map(call => call[1])).toEqual(['health?fresh=true', 'roles', 'health?fresh=true']);
+    expect(asked.mock.calls.map(call => call[1])).toEqual([
+      'health?fresh=true',
+      'roles',
+      'health?fresh=true'
+    ]);
   });
 
   it('keeps what it knew when the server does not answer', async () => {

@@ -6,7 +6,8 @@ afterEach(() => document.body.replaceChildren());
 
 /** A button in a card, and what Lab hears that is not kept from it. */
 function place(): { button: HTMLElement; heard: ReturnType<typeof vi.fn> } {
-  document.body.innerHTML = '<div><div data-lm-suppress-shortcuts="true"><button></button></div></div>';
+  document.body.innerHTML =
+    '<div><div data-lm-suppress-shortcuts="true"><button></button></div></div>';
   const node = document.body.firstElementChild as HTMLElement;
   passOnGlobalKeys(node);
   const heard = vi.fn((event: Event) => {

@@ -56,7 +56,9 @@ describe('the conversation in view', () => {
     await settled();
     server.answers.set('POST context/c1/role', {});
     await inView.switchRole('tester', true);
-    expect(server.changes).toEqual([{ method: 'POST', path: 'context/c1/role', body: { role: 'tester', confirm: true } }]);
+    expect(server.changes).toEqual([
+      { method: 'POST', path: 'context/c1/role', body: { role: 'tester', confirm: true } }
+    ]);
   });
 
   it('is the one opened in the panel, or that of the notebook in front', () => {
@@ -69,6 +71,10 @@ describe('the conversation in view', () => {
     place.open('c1');
     place.write('Some words');
     place.goBack();
-    expect(lookAt.mock.calls).toEqual([[{ notebook: 'a.ipynb' }], [{ context: 'c1' }], [{ notebook: 'a.ipynb' }]]);
+    expect(lookAt.mock.calls).toEqual([
+      [{ notebook: 'a.ipynb' }],
+      [{ context: 'c1' }],
+      [{ notebook: 'a.ipynb' }]
+    ]);
   });
 });

@@ -10,7 +10,12 @@ import { FakeServer, PERMISSION, QUESTION } from '../runs';
 import { PATIENCE } from '../screen';
 import { FakeNews } from './fakeNews';
 
-const PLACE = { context_id: 'c1', title: 'Sales', notebook: 'a.ipynb', created_at: '2026-11-14T14:02:00Z' };
+const PLACE = {
+  context_id: 'c1',
+  title: 'Sales',
+  notebook: 'a.ipynb',
+  created_at: '2026-11-14T14:02:00Z'
+};
 const ITEMS = [
   { kind: 'question', ...QUESTION, ...PLACE },
   { kind: 'permission', ...PERMISSION, ...PLACE, context_id: 'c2' }
@@ -71,7 +76,11 @@ describe('the inbox', () => {
 });
 
 describe('the notification', () => {
-  function watching(isSeen: boolean): { model: CoworkModel; server: FakeServer; showPanel: () => void } {
+  function watching(isSeen: boolean): {
+    model: CoworkModel;
+    server: FakeServer;
+    showPanel: () => void;
+  } {
     vi.clearAllMocks();
     emit.mockReturnValue('n1');
     const server = answering([ITEMS[0]]);
@@ -84,8 +93,15 @@ describe('the notification', () => {
   it('says what waits, leads there, and goes when nothing waits any more', async () => {
     const { model, server, showPanel } = watching(false);
     await model.inbox.refresh();
-    const [words, kind, options] = emit.mock.calls[0] as [string, string, { actions: { callback: () => void }[] }];
-    expect([words, kind]).toEqual(['Cowork waits for you in a.ipynb: What about rows without region?', 'warning']);
+    const [words, kind, options] = emit.mock.calls[0] as [
+      string,
+      string,
+      { actions: { callback: () => void }[] }
+    ];
+    expect([words, kind]).toEqual([
+      'Cowork waits for you in a.ipynb: What about rows without region?',
+      'warning'
+    ]);
     options.actions[0]?.callback();
     expect(showPanel).toHaveBeenCalled();
     server.answers.set('GET inbox', { items: [], next: null });

@@ -13,9 +13,19 @@ function notebookWithCardIn(index: number, readOnly = false) {
   widgets[index]?.node.append(card);
   const insertCell = vi.fn();
   const model = { readOnly, sharedModel: { insertCell } };
-  const content = { widgets, model, activeCellIndex: 2, deselectAll: vi.fn(), activate: vi.fn(), scrollToItem: vi.fn(async () => undefined) };
+  const content = {
+    widgets,
+    model,
+    activeCellIndex: 2,
+    deselectAll: vi.fn(),
+    activate: vi.fn(),
+    scrollToItem: vi.fn(async () => undefined)
+  };
   const panel = { node, content } as unknown as NotebookPanel;
-  const tracker = { currentWidget: panel, find: (is: (one: NotebookPanel) => boolean) => [panel].find(is) } as unknown as INotebookTracker;
+  const tracker = {
+    currentWidget: panel,
+    find: (is: (one: NotebookPanel) => boolean) => [panel].find(is)
+  } as unknown as INotebookTracker;
   return { card, content, insertCell, tracker };
 }
 

@@ -11,12 +11,17 @@ afterEach(() => {
 
 /** A card with a button in a cell; whether the focus shows is what the browser says. */
 function place(isVisible: boolean): { button: HTMLElement; cell: HTMLElement } {
-  document.body.innerHTML = `<div class="jp-Cell" tabindex="0"><div><button></button><input ${SUPPRESS}="true"></div></div>`;
+  document.body.innerHTML =
+    `<div class="jp-Cell" tabindex="0"><div>` +
+    `<button></button><input ${SUPPRESS}="true"></div></div>`;
   const cell = document.body.firstElementChild as HTMLElement;
   keepKeys(cell.firstElementChild as HTMLElement);
   const button = cell.querySelector('button')!;
   const matches = Element.prototype.matches;
-  vi.spyOn(Element.prototype, 'matches').mockImplementation(function (this: Element, selector: string) {
+  vi.spyOn(Element.prototype, 'matches').mockImplementation(function (
+    this: Element,
+    selector: string
+  ) {
     return selector === ':focus-visible' ? isVisible : matches.call(this, selector);
   });
   return { button, cell };

@@ -3,7 +3,10 @@ import { describe, expect, it, vi } from 'vitest';
 
 import { insertMagicCell, notebookForCell } from '../../src/lab/magicCell';
 
-const { insertBelow, changeCellType } = vi.hoisted(() => ({ insertBelow: vi.fn(), changeCellType: vi.fn() }));
+const { insertBelow, changeCellType } = vi.hoisted(() => ({
+  insertBelow: vi.fn(),
+  changeCellType: vi.fn()
+}));
 // The real package needs a whole Lab around it.
 vi.mock('@jupyterlab/notebook', () => ({ NotebookActions: { insertBelow, changeCellType } }));
 
@@ -17,11 +20,15 @@ function notebookWith(cellType: string): {
   const content = {
     model: { readOnly: false },
     activeCell: {
-      model: { type: cellType, sharedModel: { setSource: (text: string) => steps.push(`source ${JSON.stringify(text)}`) } },
+      model: {
+        type: cellType,
+        sharedModel: { setSource: (text: string) => steps.push(`source ${JSON.stringify(text)}`) }
+      },
       ready: Promise.resolve(),
       editor: {
         focus: () => steps.push('focus'),
-        setCursorPosition: ({ line, column }: { line: number; column: number }) => steps.push(`cursor ${line}:${column}`)
+        setCursorPosition: ({ line, column }: { line: number; column: number }) =>
+          steps.push(`cursor ${line}:${column}`)
       }
     },
     get mode() {
@@ -64,7 +71,13 @@ describe('insertMagicCell', () => {
       });
     });
     expect(insertBelow).toHaveBeenCalledWith(panel.content);
-    expect(steps).toEqual(['source "%%plan\\n"', 'mode command', 'mode edit', 'focus', 'cursor 1:0']);
+    expect(steps).toEqual([
+      'source "%%plan\\n"',
+      'mode command',
+      'mode edit',
+      'focus',
+      'cursor 1:0'
+    ]);
   });
 
   it('makes it a code cell for those whose new cells are Markdown', async () => {

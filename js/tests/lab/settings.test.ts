@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { CommandIDs } from '../../src/lab/commandIds';
 import { CoworkModel, DEFAULTS } from '../../src/lab/coworkModel';
 import { keepPreferences } from '../../src/lab/preferences';
-import { ROLE_NAMES } from '../../src/shared/roles';
+import { ROLE_NAMES } from '../../src/shared/role/roles';
 import { FakeNews } from './fakeNews';
 
 const schema = JSON.parse(readFileSync('schema/plugin.json', 'utf8')) as {
@@ -19,14 +19,20 @@ describe('the settings', () => {
   });
 
   it('have the defaults that the code has', () => {
-    const defaults = Object.fromEntries(Object.entries(schema.properties).map(([name, { default: value }]) => [name, value]));
+    const defaults = Object.fromEntries(
+      Object.entries(schema.properties).map(([name, { default: value }]) => [name, value])
+    );
     expect(defaults).toEqual(DEFAULTS);
   });
 
   it('put only commands that exist on keys, menus and toolbars', () => {
-    const named = [...JSON.stringify(schema).matchAll(/"command":"([^"]+)"/g)].map(match => match[1]);
+    const named = [...JSON.stringify(schema).matchAll(/"command":"([^"]+)"/g)].map(
+      match => match[1]
+    );
     expect(named.length).toBeGreaterThan(3);
-    expect(named.filter(id => !Object.values<string | undefined>(CommandIDs).includes(id))).toEqual([]);
+    expect(named.filter(id => !Object.values<string | undefined>(CommandIDs).includes(id))).toEqual(
+      []
+    );
   });
 
   it('keep the chosen role, and pass on what is changed in the settings editor', async () => {
@@ -41,7 +47,10 @@ describe('the settings', () => {
         changed: { connect: (listener: () => void) => (tellChanged = listener) }
       })
     } as unknown as ISettingRegistry;
-    const model = new CoworkModel({ request: () => Promise.reject(new Error('unused')), subscribe: () => () => undefined }, new FakeNews());
+    const model = new CoworkModel(
+      { request: () => Promise.reject(new Error('unused')), subscribe: () => () => undefined },
+      new FakeNews()
+    );
 
     await keepPreferences(model, registry, 'cowork-jupyter:plugin');
     expect(model.preferences).toEqual({ ...DEFAULTS, role: 'designer' });

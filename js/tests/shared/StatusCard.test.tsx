@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { CoworkError } from '../../src/shared/channel';
-import { modelSentence } from '../../src/shared/HealthAnswer';
+import { modelSentence } from '../../src/shared/model/HealthAnswer';
 import type { StatusCardData } from '../../src/shared/types';
 import { StatusCard } from '../../src/shared/StatusCard';
 import { NOT_READY, READY, statusCard, WITH_PROBLEM } from '../samples';
@@ -23,11 +23,21 @@ describe('StatusCard', () => {
   });
 
   it('calls only the planner read-only', () => {
-    expect(show(statusCard(READY, { role: 'actor' })).screen.textContent).not.toContain('read-only');
+    expect(show(statusCard(READY, { role: 'actor' })).screen.textContent).not.toContain(
+      'read-only'
+    );
   });
 
   it('calls the guide what it is, and does not say that no language model answers', () => {
-    const guide = { ...READY, model: { ...READY.model, provider: 'built-in', name: 'built-in guide · no language model', base_url: null } };
+    const guide = {
+      ...READY,
+      model: {
+        ...READY.model,
+        provider: 'built-in',
+        name: 'built-in guide · no language model',
+        base_url: null
+      }
+    };
     const { screen } = show(statusCard(guide));
     expect(one(screen, '.cw-text').textContent).toBe('The built-in guide is ready.');
     expect(modelSentence(guide)).toBe('The built-in guide answers');
@@ -59,9 +69,13 @@ describe('the role on the status card', () => {
   it('is switched there, and what runs is stopped only if that is confirmed', async () => {
     const { screen, channel } = show(statusCard(READY, { context_id: 'c1' }));
     await click(one(screen, '.cw-pill-button'));
-    const reviewer = [...screen.querySelectorAll<HTMLElement>('[role=menuitemradio]')].find(item => item.textContent?.startsWith('Reviewer'));
+    const reviewer = [...screen.querySelectorAll<HTMLElement>('[role=menuitemradio]')].find(item =>
+      item.textContent?.startsWith('Reviewer')
+    );
     await click(reviewer as HTMLElement);
-    await channel.fail(new CoworkError({ code: 'confirmation_required', message: 'A job runs.', status: 409 }));
+    await channel.fail(
+      new CoworkError({ code: 'confirmation_required', message: 'A job runs.', status: 409 })
+    );
     expect(screen.textContent).toContain('switching to Reviewer stops it');
     await click(button(screen, 'Switch and stop'));
     await channel.answer({});
@@ -115,13 +129,17 @@ describe('Check connection', () => {
     const { screen, channel } = show(statusCard(READY));
     await click(button(screen, 'Check connection'));
     await channel.answer({ ...READY, sandbox: 'none' });
-    expect(one(screen, '.cw-answer').textContent).toContain('Sandbox: none, so every command asks first');
+    expect(one(screen, '.cw-answer').textContent).toContain(
+      'Sandbox: none, so every command asks first'
+    );
   });
 
   it('shows why it failed, and can be tried again', async () => {
     const { screen, channel } = show(statusCard(READY));
     await click(button(screen, 'Check connection'));
-    await channel.fail(new CoworkError({ code: 'timeout', message: 'The kernel does not answer.' }));
+    await channel.fail(
+      new CoworkError({ code: 'timeout', message: 'The kernel does not answer.' })
+    );
     expect(one(screen, '.cw-answer').textContent).toContain('The kernel does not answer.');
     expect(one(screen, '.cw-card').className).toContain('cw-colour-error');
     await click(button(screen, 'Check connection'));

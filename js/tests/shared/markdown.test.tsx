@@ -19,7 +19,11 @@ describe('Markdown', () => {
     ['- a\n  - b', '<ul><li>a<ul><li>b</li></ul></li></ul>'],
     ['> a', '<blockquote><p>a</p></blockquote>'],
     ['a_b_c and 2*3*4', '<p>a_b_c and 2*3*4</p>'],
-    ['| a | b |\n|---|---|\n| 1 | 2 |', '<table><thead><tr><th scope="col">a</th><th scope="col">b</th></tr></thead><tbody><tr><td>1</td><td>2</td></tr></tbody></table>']
+    [
+      '| a | b |\n|---|---|\n| 1 | 2 |',
+      '<table><thead><tr><th scope="col">a</th><th ' +
+        'scope="col">b</th></tr></thead><tbody><tr><td>1</td><td>2</td></tr></tbody></table>'
+    ]
   ])('%j', (source, expected) => {
     expect(html(source)).toBe(expected);
   });
@@ -30,8 +34,12 @@ describe('Markdown', () => {
   });
 
   it('links only to the web, openly, and to nothing that could run', () => {
-    const place = draw(<p>{inline('[a](https://x.org) [b](javascript:alert(1)) [c](data:text/html,x)')}</p>);
-    expect([...place.querySelectorAll('a')].map(link => [link.getAttribute('href'), link.rel])).toEqual([['https://x.org', 'noopener noreferrer']]);
+    const place = draw(
+      <p>{inline('[a](https://x.org) [b](javascript:alert(1)) [c](data:text/html,x)')}</p>
+    );
+    expect(
+      [...place.querySelectorAll('a')].map(link => [link.getAttribute('href'), link.rel])
+    ).toEqual([['https://x.org', 'noopener noreferrer']]);
     expect(place.textContent).toContain('[b](javascript:alert(1))');
   });
 
@@ -41,13 +49,22 @@ describe('Markdown', () => {
     expect(one(place, 'a').textContent).toBe('see');
   });
 
-  it.each(['<script>x</script>', '<img src=x onerror=x>', '<b>a</b>', '&lt;'])('shows %s as text', source => {
-    const place = draw(<div>{blocks(source)}</div>);
-    expect(place.textContent).toBe(source);
-    expect(place.querySelector('script, img, b')).toBeNull();
-  });
+  it.each(['<script>x</script>', '<img src=x onerror=x>', '<b>a</b>', '&lt;'])(
+    'shows %s as text',
+    source => {
+      const place = draw(<div>{blocks(source)}</div>);
+      expect(place.textContent).toBe(source);
+      expect(place.querySelector('script, img, b')).toBeNull();
+    }
+  );
 
-  it.each(['`'.repeat(20_000), '*a '.repeat(10_000), '['.repeat(20_000), '> '.repeat(2000), '**'.repeat(10_000)])('is not held up by %#', source => {
+  it.each([
+    '`'.repeat(20_000),
+    '*a '.repeat(10_000),
+    '['.repeat(20_000),
+    '> '.repeat(2000),
+    '**'.repeat(10_000)
+  ])('is not held up by %#', source => {
     expect(blocks(source).length).toBeGreaterThan(0);
   });
 });

@@ -35,15 +35,21 @@ describe('the socket of a page', () => {
   }
 
   function asked(): unknown[] {
-    return line().said.filter(({ type }) => type === 'subscribe').map(({ context_id, after }) => [context_id, after]);
+    return line()
+      .said.filter(({ type }) => type === 'subscribe')
+      .map(({ context_id, after }) => [context_id, after]);
   }
 
   function idOf(context: string): unknown {
-    return line().said.filter(({ context_id }) => context_id === context).at(-1)?.['subscription'];
+    return line()
+      .said.filter(({ context_id }) => context_id === context)
+      .at(-1)?.['subscription'];
   }
 
   function send(context: string, ...seqs: number[]): void {
-    seqs.forEach(seq => line().tell({ type: 'event', subscription: idOf(context), event: event(seq) }));
+    seqs.forEach(seq =>
+      line().tell({ type: 'event', subscription: idOf(context), event: event(seq) })
+    );
   }
 
   it('is opened by the first who wants something, and is one for all', () => {
@@ -60,7 +66,10 @@ describe('the socket of a page', () => {
     expect(line().said).toEqual([]);
     line().greet();
     const second = follow('c2', 7);
-    expect(asked()).toEqual([['c1', 4], ['c2', 7]]);
+    expect(asked()).toEqual([
+      ['c1', 4],
+      ['c2', 7]
+    ]);
     line().tell({ type: 'subscribed', subscription: idOf('c1') });
     send('c2', 8);
     send('c1', 5);
@@ -75,10 +84,16 @@ describe('the socket of a page', () => {
     send('c1', 5, 6);
     send('c2', 1);
     line().lose();
-    expect([first.seen, second.seen]).toEqual([[5, 6, 'reconnecting'], [1, 'reconnecting']]);
+    expect([first.seen, second.seen]).toEqual([
+      [5, 6, 'reconnecting'],
+      [1, 'reconnecting']
+    ]);
     vi.advanceTimersByTime(1000);
     line().greet();
-    expect(asked()).toEqual([['c1', 6], ['c2', 1]]);
+    expect(asked()).toEqual([
+      ['c1', 6],
+      ['c2', 1]
+    ]);
     line().tell({ type: 'subscribed', subscription: idOf('c1') });
     send('c1', 6, 7);
     expect(first.seen).toEqual([5, 6, 'reconnecting', 'live', 7]);
@@ -92,7 +107,10 @@ describe('the socket of a page', () => {
     await vi.advanceTimersByTimeAsync(0);
     send('c1', 5, 6, 7);
     expect(asked()).toEqual([['c1', 4]]);
-    expect([early.seen, late.seen]).toEqual([['live', 5, 6, 7], ['live', 7]]);
+    expect([early.seen, late.seen]).toEqual([
+      ['live', 5, 6, 7],
+      ['live', 7]
+    ]);
   });
 
   it('asks again for what somebody needs that others have seen, and shows it to nobody twice', () => {
@@ -101,12 +119,18 @@ describe('the socket of a page', () => {
     send('c1', 5, 6);
     const before = idOf('c1');
     const second = follow('c1', 5);
-    expect(asked()).toEqual([['c1', 4], ['c1', 5]]);
+    expect(asked()).toEqual([
+      ['c1', 4],
+      ['c1', 5]
+    ]);
     expect(line().said).toContainEqual({ type: 'unsubscribe', subscription: before });
     // Was on its way when the question was asked: it would be out of turn.
     line().tell({ type: 'event', subscription: before, event: event(7) });
     send('c1', 6, 7);
-    expect([first.seen, second.seen]).toEqual([[5, 6, 7], [6, 7]]);
+    expect([first.seen, second.seen]).toEqual([
+      [5, 6, 7],
+      [6, 7]
+    ]);
   });
 
   it('lets the server know only when the last one leaves', () => {
@@ -117,7 +141,10 @@ describe('the socket of a page', () => {
     first.end();
     expect(line().said).toHaveLength(1);
     second.end();
-    expect(line().said[1]).toEqual({ type: 'unsubscribe', subscription: line().said[0]?.['subscription'] });
+    expect(line().said[1]).toEqual({
+      type: 'unsubscribe',
+      subscription: line().said[0]?.['subscription']
+    });
     line().lose();
     vi.advanceTimersByTime(1000);
     line().greet();
@@ -143,7 +170,10 @@ describe('the socket of a page', () => {
     line().tell({ type: 'refused', subscription: idOf('c1'), code: 'too_many' });
     expect(seen).toEqual(['reconnecting']);
     vi.advanceTimersByTime(1000);
-    expect(asked()).toEqual([['c1', 3], ['c1', 3]]);
+    expect(asked()).toEqual([
+      ['c1', 3],
+      ['c1', 3]
+    ]);
     line().tell({ type: 'subscribed', subscription: idOf('c1') });
     expect(seen).toEqual(['reconnecting', 'live']);
   });
@@ -196,7 +226,12 @@ describe('the socket of a page', () => {
     line().greet();
     page.listen(frame => heard.push(frame));
     const hello = { type: 'hello' };
-    expect(heard).toEqual([hello, { type: 'activity', happened: { c1: ['job-started'] } }, hello, hello]);
+    expect(heard).toEqual([
+      hello,
+      { type: 'activity', happened: { c1: ['job-started'] } },
+      hello,
+      hello
+    ]);
   });
 
   it('answers only where it was asked: after a reconnect nobody waits for it', () => {
@@ -236,7 +271,11 @@ describe('the socket that scripts share', () => {
   });
 
   it('goes to where Lab says that sockets are', () => {
-    const hub = { baseUrl: 'https://hub.example/user/me/', wsUrl: 'wss://sockets.example/user/me/', token: '' };
+    const hub = {
+      baseUrl: 'https://hub.example/user/me/',
+      wsUrl: 'wss://sockets.example/user/me/',
+      token: ''
+    };
     expect(socketUrl(hub)).toBe('wss://sockets.example/user/me/cowork/ws');
   });
 });

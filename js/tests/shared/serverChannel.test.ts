@@ -19,7 +19,12 @@ function subscribed(): { socket: FakeSocket; id: number; context: string; after:
   return FakeSocket.all.flatMap(socket =>
     socket.said
       .filter(({ type }) => type === 'subscribe')
-      .map(frame => ({ socket, id: frame['subscription'] as number, context: frame['context_id'] as string, after: frame['after'] as number }))
+      .map(frame => ({
+        socket,
+        id: frame['subscription'] as number,
+        context: frame['context_id'] as string,
+        after: frame['after'] as number
+      }))
   );
 }
 
@@ -39,7 +44,9 @@ function openOnFakeFetch(): FarSide {
     });
     return new Promise<Response>((resolve, reject) => {
       answers.push(resolve);
-      init.signal?.addEventListener('abort', () => reject(new DOMException('Aborted', 'AbortError')));
+      init.signal?.addEventListener('abort', () =>
+        reject(new DOMException('Aborted', 'AbortError'))
+      );
     });
   });
   FakeSocket.install();
@@ -50,12 +57,19 @@ function openOnFakeFetch(): FarSide {
       return subscribed().map(({ socket, id, context, after }) => ({
         context,
         after,
-        open: socket.readyState < 2 && !socket.said.some(({ type, subscription }) => type === 'unsubscribe' && subscription === id)
+        open:
+          socket.readyState < 2 &&
+          !socket.said.some(
+            ({ type, subscription }) => type === 'unsubscribe' && subscription === id
+          )
       }));
     },
     accept: n => tell(n, 'subscribed'),
     send: (n, sent) => tell(n, 'event', { event: sent }),
-    refuse: (n, why) => (why === 'unknown' ? tell(n, 'refused', { code: 'not_found' }) : subscribed()[n]?.socket.lose()),
+    refuse: (n, why) =>
+      why === 'unknown'
+        ? tell(n, 'refused', { code: 'not_found' })
+        : subscribed()[n]?.socket.lose(),
     asked,
     answer: (n, status, body) => answers[n]?.(new Response(JSON.stringify(body), { status })),
     close: () => vi.unstubAllGlobals()
@@ -116,7 +130,10 @@ describe('ServerChannel', () => {
     ['a proxy fails', 502, '<html>Bad gateway</html>', 'unexpected_answer']
   ])('tells what to do when %s', async (_case, status, text, code) => {
     fetched.mockResolvedValue(new Response(text, { status }));
-    await expect(new ServerChannel(ADDRESS).request('GET', 'health')).rejects.toMatchObject({ code, status });
+    await expect(new ServerChannel(ADDRESS).request('GET', 'health')).rejects.toMatchObject({
+      code,
+      status
+    });
   });
 });
 
@@ -134,7 +151,10 @@ describe('serverAddressOfPage', () => {
   }
 
   it('reads base URL and token from a Jupyter page', () => {
-    expect(serverAddressOfPage(page('{"baseUrl": "/base/", "token": "abc"}'))).toEqual({ baseUrl: '/base/', token: 'abc' });
+    expect(serverAddressOfPage(page('{"baseUrl": "/base/", "token": "abc"}'))).toEqual({
+      baseUrl: '/base/',
+      token: 'abc'
+    });
   });
   it('takes a page without token for one with a login cookie', () => {
     expect(serverAddressOfPage(page('{"baseUrl": "/"}'))).toEqual({ baseUrl: '/', token: '' });

@@ -1,10 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
-/** Reads the colours of one rule of tokens.css, with Lab's variables at their usual values (our fall-backs). */
+/**
+ * Reads the colours of one rule of tokens.css, with Lab's variables at their usual values (our
+ * fall-backs).
+ */
 function colours(rule: RegExp): Map<string, string> {
   const body = rule.exec(readFileSync('style/tokens.css', 'utf8'))?.[1] ?? '';
-  return new Map([...body.matchAll(/(--cw-[\w-]+):\s*([^;]+);/g)].map(match => [match[1] ?? '', match[2] ?? '']));
+  return new Map(
+    [...body.matchAll(/(--cw-[\w-]+):\s*([^;]+);/g)].map(match => [match[1] ?? '', match[2] ?? ''])
+  );
 }
 
 type Rgb = [number, number, number];
@@ -48,7 +53,19 @@ function contrast(a: Rgb, b: Rgb): number {
 
 const light = colours(/^\.cowork-root \{([^}]*)\}/m);
 const dark = new Map([...light, ...colours(/high-contrast-light\) \.cowork-root \{([^}]*)\}/)]);
-const NAMES = ['ok', 'ask', 'error', 'grey', 'blue', 'green', 'purple', 'orange', 'teal', 'pink', 'brown'];
+const NAMES = [
+  'ok',
+  'ask',
+  'error',
+  'grey',
+  'blue',
+  'green',
+  'purple',
+  'orange',
+  'teal',
+  'pink',
+  'brown'
+];
 
 describe.each([
   ['light', light, '#ffffff'],

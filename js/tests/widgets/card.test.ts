@@ -6,7 +6,9 @@ import { FakeModel } from './fakeModel';
 
 function show(model: FakeModel): { el: HTMLElement; close: () => void } {
   const el = document.createElement('div');
-  const close = cardWidget.render({ model: model.asAnyModel(), el } as unknown as Parameters<typeof cardWidget.render>[0]);
+  const close = cardWidget.render({ model: model.asAnyModel(), el } as unknown as Parameters<
+    typeof cardWidget.render
+  >[0]);
   return { el, close };
 }
 

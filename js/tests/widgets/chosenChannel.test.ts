@@ -5,7 +5,10 @@ import { ChosenChannel } from '../../src/widgets/chosenChannel';
 import { PATIENCE } from '../screen';
 
 function channel(answer: () => Promise<unknown>): Channel & { request: ReturnType<typeof vi.fn> } {
-  return { request: vi.fn(answer), subscribe: vi.fn(() => () => undefined) } as unknown as Channel & { request: ReturnType<typeof vi.fn> };
+  return {
+    request: vi.fn(answer),
+    subscribe: vi.fn(() => () => undefined)
+  } as unknown as Channel & { request: ReturnType<typeof vi.fn> };
 }
 
 const kernel = (): ReturnType<typeof channel> => channel(async () => 'kernel');
@@ -32,18 +35,24 @@ describe('ChosenChannel', () => {
 
   it('does not try it with what changes something', async () => {
     const far = server();
-    await expect(new ChosenChannel(far, kernel()).request('POST', 'context')).resolves.toBe('server');
+    await expect(new ChosenChannel(far, kernel()).request('POST', 'context')).resolves.toBe(
+      'server'
+    );
     expect(far.request.mock.calls.map(call => call[1])).toEqual(['health', 'context']);
   });
 
   it('takes a refusal of ours for an answer', async () => {
     const [far, near] = [refusing(404, 'not_found'), kernel()];
-    await expect(new ChosenChannel(far, near).request('GET', 'jobs/j1/card')).rejects.toMatchObject({ code: 'not_found' });
+    await expect(new ChosenChannel(far, near).request('GET', 'jobs/j1/card')).rejects.toMatchObject(
+      { code: 'not_found' }
+    );
     expect(near.request).not.toHaveBeenCalled();
   });
 
   it('takes the kernel on a page that has no server', async () => {
-    await expect(new ChosenChannel(null, kernel()).request('GET', 'health')).resolves.toBe('kernel');
+    await expect(new ChosenChannel(null, kernel()).request('GET', 'health')).resolves.toBe(
+      'kernel'
+    );
   });
 
   it('takes the kernel for good when the server has no cowork_jupyter', async () => {

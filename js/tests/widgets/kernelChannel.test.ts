@@ -9,7 +9,10 @@ function openOnFakeModel(): FarSide {
   const channel = new KernelChannel(model);
   const begun = (): FakeModel['sent'] => model.sent.filter(({ method }) => method === 'SUBSCRIBE');
   const ended = (id: number): boolean =>
-    model.sent.some(({ method, body }) => method === 'UNSUBSCRIBE' && (body as { subscription: number }).subscription === id);
+    model.sent.some(
+      ({ method, body }) =>
+        method === 'UNSUBSCRIBE' && (body as { subscription: number }).subscription === id
+    );
   return {
     channel,
     get subscriptions() {
@@ -21,11 +24,17 @@ function openOnFakeModel(): FarSide {
     },
     accept: n => model.emit('msg:custom', { id: begun()[n]?.id, status: 200, body: null }, []),
     send: (n, event) => model.emit('msg:custom', { subscription: begun()[n]?.id, event }, []),
-    refuse: (n, why) => model.emit('msg:custom', { id: begun()[n]?.id, status: why === 'unknown' ? 404 : 503, body: null }, []),
+    refuse: (n, why) =>
+      model.emit(
+        'msg:custom',
+        { id: begun()[n]?.id, status: why === 'unknown' ? 404 : 503, body: null },
+        []
+      ),
     get asked() {
       return model.sent.map(({ method, path, body }) => ({ method, path, body }));
     },
-    answer: (n, status, body) => model.emit('msg:custom', { id: model.sent[n]?.id, status, body }, []),
+    answer: (n, status, body) =>
+      model.emit('msg:custom', { id: model.sent[n]?.id, status, body }, []),
     close: () => channel.dispose()
   };
 }
@@ -55,7 +64,9 @@ describe('KernelChannel', () => {
     model.send = () => {
       throw new Error('comm is closed');
     };
-    await expect(new KernelChannel(model).request('GET', 'health')).rejects.toMatchObject({ code: 'unreachable' });
+    await expect(new KernelChannel(model).request('GET', 'health')).rejects.toMatchObject({
+      code: 'unreachable'
+    });
   });
 
   it('tells those who wait, and stops listening, when it is disposed', async () => {
@@ -93,7 +104,11 @@ describe('the subscriptions of a KernelChannel', () => {
     const channel = new KernelChannel(model);
     channel.subscribe('c1', 0, silent);
     await vi.advanceTimersByTimeAsync(15_000 + 1000);
-    expect(model.sent.map(({ method }) => method)).toEqual(['SUBSCRIBE', 'UNSUBSCRIBE', 'SUBSCRIBE']);
+    expect(model.sent.map(({ method }) => method)).toEqual([
+      'SUBSCRIBE',
+      'UNSUBSCRIBE',
+      'SUBSCRIBE'
+    ]);
     channel.dispose();
     vi.useRealTimers();
   });
@@ -103,6 +118,9 @@ describe('the subscriptions of a KernelChannel', () => {
     const channel = new KernelChannel(model);
     channel.subscribe('c1', 0, silent);
     channel.dispose();
-    expect(model.sent.at(-1)).toMatchObject({ method: 'UNSUBSCRIBE', body: { subscription: model.sent[0]?.id } });
+    expect(model.sent.at(-1)).toMatchObject({
+      method: 'UNSUBSCRIBE',
+      body: { subscription: model.sent[0]?.id }
+    });
   });
 });

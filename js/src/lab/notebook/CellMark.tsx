@@ -1,18 +1,21 @@
-/** What stands below a cell that the agent has changed: what happened, what it was, and the two decisions. */
+/**
+ * What stands below a cell that the agent has changed: what happened, what it was, and the two
+ * decisions.
+ */
 
 import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 
 import { Button, Failure } from '../../shared/Button';
-import { t } from '../../shared/translate';
+import { counted, msg, said, t } from '../../shared/translate';
 import type { Decision, Standing } from './cellChanges';
 import { changedLines, diffRows, type Row } from './wordDiff';
 
 const WORDS: Record<Standing['kind'], string> = {
-  added: 'Added by Cowork',
-  changed: 'Changed by Cowork',
-  moved: 'Moved by Cowork',
-  deleted: 'Cowork deleted a cell here'
+  added: msg('Added by Cowork'),
+  changed: msg('Changed by Cowork'),
+  moved: msg('Moved by Cowork'),
+  deleted: msg('Cowork deleted a cell here')
 };
 
 interface CellMarkProps {
@@ -25,21 +28,24 @@ interface CellMarkProps {
 
 export function CellMark({ standing, count, decide, acceptAll }: CellMarkProps): VNode {
   const { change, kind, source, isEdited } = standing;
+  const before = change.before?.source ?? '';
   const [isSideBySide, setSideBySide] = useState(false);
   const [isAsking, setAsking] = useState(false);
   const [error, setError] = useState<unknown>(null);
-  const rows = useMemo(() => rowsOf(standing), [change.before?.source, source, kind]);
+  const rows = useMemo(() => rowsOf(kind, before, source), [kind, before, source]);
   const attempt = (deciding: Promise<void>): void => void deciding.catch(setError);
   const lines = changedLines(rows);
   return (
-    <div class="cw-cell-mark-change" role="group" aria-label={t(WORDS[kind])}>
+    <div class="cw-cell-mark-change" role="group" aria-label={said(WORDS[kind])}>
       {kind === 'deleted' && <Unified rows={rows} />}
-      {kind === 'changed' && !isSideBySide && change.after?.cell_type === 'markdown' && <Unified rows={rows} isForRendered />}
+      {kind === 'changed' && !isSideBySide && change.after?.cell_type === 'markdown' && (
+        <Unified rows={rows} isForRendered />
+      )}
       {isSideBySide && <SideBySide rows={rows} />}
       <div class="cw-cell-mark-row">
         <span>
-          {t(WORDS[kind])}
-          {lines > 0 && ` · ${lines === 1 ? t('1 line') : t('%1 lines', String(lines))}`}
+          {said(WORDS[kind])}
+          {lines > 0 && ` · ${counted(lines, '%1 line', '%1 lines')}`}
           {isEdited && ` · ${t('you edited it since')}`}
         </span>
         <Button look="link" onClick={() => attempt(decide('accept'))}>
@@ -50,7 +56,10 @@ export function CellMark({ standing, count, decide, acceptAll }: CellMarkProps):
             {t('Accept all %1', String(count))}
           </Button>
         )}
-        <Button look="link" onClick={() => (isEdited ? setAsking(true) : attempt(decide('revert')))}>
+        <Button
+          look="link"
+          onClick={() => (isEdited ? setAsking(true) : attempt(decide('revert')))}
+        >
           {t('Revert')}
         </Button>
         {kind === 'changed' && (
@@ -76,18 +85,30 @@ export function CellMark({ standing, count, decide, acceptAll }: CellMarkProps):
 }
 
 /** A cell that is new has nothing to compare with, and one that was moved is as it was. */
-function rowsOf({ change, kind, source }: Standing): readonly Row[] {
+function rowsOf(kind: Standing['kind'], before: string, source: string): readonly Row[] {
   if (kind === 'moved') {
     return [];
   }
-  const rows = diffRows(change.before?.source ?? '', source);
-  return kind === 'changed' ? rows : rows.filter(row => row.kind === (kind === 'added' ? 'added' : 'removed'));
+  const rows = diffRows(before, source);
+  return kind === 'changed'
+    ? rows
+    : rows.filter(row => row.kind === (kind === 'added' ? 'added' : 'removed'));
 }
 
 /** For cells whose editor shows nothing of it: deleted ones, and Markdown that is rendered. */
-function Unified({ rows, isForRendered = false }: { rows: readonly Row[]; isForRendered?: boolean }): VNode {
+function Unified({
+  rows,
+  isForRendered = false
+}: {
+  rows: readonly Row[];
+  isForRendered?: boolean;
+}): VNode {
   return (
-    <pre class={`cw-cell-diff ${isForRendered ? 'cw-cell-diff-rendered' : ''}`} tabIndex={0} aria-label={t('What changed')}>
+    <pre
+      class={`cw-cell-diff ${isForRendered ? 'cw-cell-diff-rendered' : ''}`}
+      tabIndex={0}
+      aria-label={t('What changed')}
+    >
       {rows.map((row, at) => (
         <Line key={at} row={row} />
       ))}
@@ -112,7 +133,15 @@ function SideBySide({ rows }: { rows: readonly Row[] }): VNode {
 function Line({ row }: { row: Row }): VNode {
   return (
     <span class={`cw-line-${row.kind}`}>
-      {row.pieces.map(({ text, isNew }, at) => (isNew ? <span key={at} class="cw-words-new">{text}</span> : text))}
+      {row.pieces.map(({ text, isNew }, at) =>
+        isNew ? (
+          <span key={at} class="cw-words-new">
+            {text}
+          </span>
+        ) : (
+          text
+        )
+      )}
       {'\n'}
     </span>
   );

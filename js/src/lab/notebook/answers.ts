@@ -15,10 +15,17 @@ export type Answer = { ok: true } | { ok: false; code: string; message?: string 
 export function inParts(question: number, answer: Answer): object[] {
   const text = JSON.stringify(answer);
   const frames: object[] = [];
-  for (let start = 0, end = 0; start < text.length; start = end) {
-    end = start + PART;
-    end += isFirstHalf(text.charCodeAt(end - 1)) ? 1 : 0;
-    frames.push({ type: 'answer', question, part: text.slice(start, end), last: end >= text.length });
+  let start = 0;
+  while (start < text.length) {
+    const cut = start + PART;
+    const end = isFirstHalf(text.charCodeAt(cut - 1)) ? cut + 1 : cut;
+    frames.push({
+      type: 'answer',
+      question,
+      part: text.slice(start, end),
+      last: end >= text.length
+    });
+    start = end;
   }
   return frames;
 }

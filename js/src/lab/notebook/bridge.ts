@@ -60,7 +60,9 @@ export class NotebookBridge {
   }
 
   private async answer(question: Question, answer: (frame: object) => void): Promise<void> {
-    inParts(question.id, await answerTo(question, this.find(question.path), this.decide)).forEach(answer);
+    inParts(question.id, await answerTo(question, this.find(question.path), this.decide)).forEach(
+      answer
+    );
   }
 
   /** Several changes in one turn are told once. */
@@ -76,7 +78,10 @@ export class NotebookBridge {
 
   private tellNow(): void {
     const current = this.tracker.currentWidget;
-    const documents = this.panels().map(panel => ({ path: panel.context.localPath, current: panel === current }));
+    const documents = this.panels().map(panel => ({
+      path: panel.context.localPath,
+      current: panel === current
+    }));
     this.socket.send({ type: 'documents', documents, focused: document.hasFocus() });
   }
 

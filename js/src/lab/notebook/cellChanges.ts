@@ -1,4 +1,7 @@
-/** Changes of cells that wait for the user's decision, as the server keeps them, and how they stand in a document. */
+/**
+ * Changes of cells that wait for the user's decision, as the server keeps them, and how they stand
+ * in a document.
+ */
 
 import type { SharedNotebook } from './edits';
 
@@ -33,8 +36,8 @@ export interface Standing {
 }
 
 /**
- * What of the changes this document shows. Not all do: the user may have undone one, a rollback may have taken it
- * back, and without real-time collaboration another tab may not have it yet.
+ * What of the changes this document shows. Not all do: the user may have undone one, a rollback may
+ * have taken it back, and without real-time collaboration another tab may not have it yet.
  */
 export function standing(changes: readonly CellChange[], notebook: SharedNotebook): Standing[] {
   const found = changes.map(change => {
@@ -46,7 +49,8 @@ export function standing(changes: readonly CellChange[], notebook: SharedNoteboo
     if (cell === undefined) {
       return null;
     }
-    const isAt = (text: CellText): boolean => cell.source === text.source && cell.cell_type === text.cell_type;
+    const isAt = (text: CellText): boolean =>
+      cell.source === text.source && cell.cell_type === text.cell_type;
     const isEdited = !isAt(change.after);
     const shown = { change, at: change.cell_id, source: cell.source, isEdited };
     if (change.before === null) {
@@ -61,8 +65,15 @@ export function standing(changes: readonly CellChange[], notebook: SharedNoteboo
   return found.filter(one => one !== null);
 }
 
-/** The cell behind which a deleted one goes back: the next that is still there, if its neighbour was deleted, too. */
-export function cellAbove(changes: readonly CellChange[], notebook: SharedNotebook, { above: id }: CellChange): string | null {
+/**
+ * The cell behind which a deleted one goes back: the next that is still there, if its neighbour was
+ * deleted, too.
+ */
+export function cellAbove(
+  changes: readonly CellChange[],
+  notebook: SharedNotebook,
+  { above: id }: CellChange
+): string | null {
   const seen = new Set<string>();
   while (id !== null && !seen.has(id) && !notebook.cells.some(cell => cell.id === id)) {
     seen.add(id);

@@ -1,6 +1,15 @@
-/** Shows in a cell's own editor what was changed: what went stands above what came, and is no part of the text. */
+/**
+ * Shows in a cell's own editor what was changed: what went stands above what came, and is no part
+ * of the text.
+ */
 
-import { Compartment, StateField, type EditorState, type Extension, type Range } from '@codemirror/state';
+import {
+  Compartment,
+  StateField,
+  type EditorState,
+  type Extension,
+  type Range
+} from '@codemirror/state';
 import { Decoration, EditorView, WidgetType, type DecorationSet } from '@codemirror/view';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 

@@ -34,12 +34,17 @@ export class Refusal extends Error {
   }
 }
 
-/** Carries out an edit. Gives the cell as it was with all that it showed, where a cell goes or becomes another one. */
+/**
+ * Carries out an edit. Gives the cell as it was with all that it showed, where a cell goes or
+ * becomes another one.
+ */
 export function applyEdit(notebook: SharedNotebook, edit: Edit): SavedCell | null {
   if (edit.kind === 'insert') {
     const { cell_id: id, cell_type, source } = edit;
     const place = placeAfter(notebook, edit.after);
-    asOneStep([notebook], () => notebook.insertCell(place, { id, cell_type, source, metadata: {} }));
+    asOneStep([notebook], () =>
+      notebook.insertCell(place, { id, cell_type, source, metadata: {} })
+    );
     return null;
   }
   const index = indexOf(notebook, edit.cell_id);
@@ -59,14 +64,21 @@ export function applyEdit(notebook: SharedNotebook, edit: Edit): SavedCell | nul
   }
   const before = { ...cell.toJSON(), id: cell.id } as SavedCell;
   if (edit.kind === 'edit') {
-    replaceCell(notebook, cell.id, { cell_type: edit.cell_type, source: edit.source, metadata: cell.metadata });
+    replaceCell(notebook, cell.id, {
+      cell_type: edit.cell_type,
+      source: edit.source,
+      metadata: cell.metadata
+    });
   } else {
     asOneStep([notebook], () => notebook.deleteCell(index));
   }
   return before;
 }
 
-/** Takes a change back, and does nothing where that is not possible any more. `known` is the cell with all it showed. */
+/**
+ * Takes a change back, and does nothing where that is not possible any more. `known` is the cell
+ * with all it showed.
+ */
 export function takeBack(notebook: SharedNotebook, change: CellChange, known?: SavedCell): void {
   const { cell_id: id, before, above } = change;
   const index = notebook.cells.findIndex(one => one.id === id);
@@ -76,7 +88,9 @@ export function takeBack(notebook: SharedNotebook, change: CellChange, known?: S
     removeCell(notebook, id);
   } else if (change.after === null) {
     if (cell === undefined) {
-      asOneStep([notebook], () => notebook.insertCell(place, known ?? { ...before, id, metadata: {} }));
+      asOneStep([notebook], () =>
+        notebook.insertCell(place, known ?? { ...before, id, metadata: {} })
+      );
     }
   } else if (cell !== undefined) {
     if (cell.cell_type === before.cell_type) {
@@ -117,7 +131,10 @@ function replaceCell(notebook: SharedNotebook, id: string, by: SavedCell): void 
   }
 }
 
-/** Only what differs is replaced, so that a cursor or selection elsewhere in the cell stays where it is. */
+/**
+ * Only what differs is replaced, so that a cursor or selection elsewhere in the cell stays where it
+ * is.
+ */
 export function spliceSource(cell: SharedCell, source: string): void {
   const old = cell.source;
   if (old === source) {
@@ -135,9 +152,14 @@ export function spliceSource(cell: SharedCell, source: string): void {
   cell.updateSource(head, old.length - tail, source.slice(head, source.length - tail));
 }
 
-/** What the agent does is a step of its own to undo, and is not joined with what the user types just before or after. */
+/**
+ * What the agent does is a step of its own to undo, and is not joined with what the user types just
+ * before or after.
+ */
 export function asOneStep(holders: readonly object[], change: () => void): void {
-  const managers = holders.map(holder => (holder as { undoManager?: { stopCapturing(): void } | null }).undoManager);
+  const managers = holders.map(
+    holder => (holder as { undoManager?: { stopCapturing(): void } | null }).undoManager
+  );
   managers.forEach(manager => manager?.stopCapturing());
   change();
   managers.forEach(manager => manager?.stopCapturing());
@@ -145,7 +167,9 @@ export function asOneStep(holders: readonly object[], change: () => void): void 
 
 function checkExpected(cell: SharedCell, expected: string | null): void {
   if (expected !== null && cell.source !== expected) {
-    throw new Refusal('stale_cell', { cell: { id: cell.id, cell_type: cell.cell_type, source: cell.source } });
+    throw new Refusal('stale_cell', {
+      cell: { id: cell.id, cell_type: cell.cell_type, source: cell.source }
+    });
   }
 }
 

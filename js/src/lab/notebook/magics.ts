@@ -1,6 +1,7 @@
 /**
- * The magics are there without `%load_ext`. A kernel whose environment has us configured for it loads them by itself;
- * any other does when a cell that uses one is about to run, or says what it lacks.
+ * The magics are there without `%load_ext`. A kernel whose environment has us configured for it
+ * loads them by itself; any other does when a cell that uses one is about to run, or says what it
+ * lacks.
  */
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
@@ -35,10 +36,16 @@ else:
 /** Kernels run what they get in turn, so this goes before the cell and nobody has to wait. */
 export function loadBeforeUse(tracker: INotebookTracker): void {
   NotebookActions.executionScheduled.connect((_, { notebook, cell }) => {
-    const kernel = tracker.find(panel => panel.content === notebook)?.sessionContext.session?.kernel;
+    const kernel = tracker.find(panel => panel.content === notebook)?.sessionContext.session
+      ?.kernel;
     if (kernel && USES_MAGICS.test(cell.model.sharedModel.source)) {
       const code = `exec(${JSON.stringify(LOAD)}, {})`; // which leaves no names among the user's
-      const quietly = { silent: true, store_history: false, allow_stdin: false, stop_on_error: false };
+      const quietly = {
+        silent: true,
+        store_history: false,
+        allow_stdin: false,
+        stop_on_error: false
+      };
       const loaded = kernel.requestExecute({ code, ...quietly });
       loaded.done.catch(() => undefined); // the kernel went away: the cell itself tells
     }

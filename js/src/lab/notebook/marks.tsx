@@ -18,8 +18,8 @@ const SEEN_MS = 2000;
 export type Decide = (ids: readonly string[], decision: Decision) => Promise<unknown>;
 
 /**
- * The marks of one notebook. Which changes wait is what the server says; where they stand, and whether the user has gone
- * on from them, is what the document says.
+ * The marks of one notebook. Which changes wait is what the server says; where they stand, and
+ * whether the user has gone on from them, is what the document says.
  */
 export class Marks {
   private changes: readonly CellChange[] = [];
@@ -76,7 +76,12 @@ export class Marks {
           standing={one}
           count={found.length}
           decide={decision => this.decide(one.change, decision)}
-          acceptAll={() => this.settle(found.map(each => each.change), 'accept')}
+          acceptAll={() =>
+            this.settle(
+              found.map(each => each.change),
+              'accept'
+            )
+          }
         />
       ));
     }
@@ -86,12 +91,16 @@ export class Marks {
     const notebook = this.panel.content.model?.sharedModel;
     if (decision === 'revert' && notebook !== undefined) {
       const above = cellAbove(this.changes, notebook, change);
-      keepSteady(this.panel.content, () => takeBack(notebook, { ...change, above }, this.gone.get(change.cell_id)));
+      keepSteady(this.panel.content, () =>
+        takeBack(notebook, { ...change, above }, this.gone.get(change.cell_id))
+      );
     }
     await this.settle([change], decision);
   }
 
-  /** The server tells every tab, also this one; but who has clicked sees at once that it was taken. */
+  /**
+   * The server tells every tab, also this one; but who has clicked sees at once that it was taken.
+   */
   private async settle(changes: readonly CellChange[], decision: Decision): Promise<void> {
     const ids = changes.map(one => one.id);
     await this.store(ids, decision);

@@ -16,14 +16,21 @@ const SAVING_MS = 3000;
 /** Characters that are told of what is selected. */
 const MAX_SELECTED = 4000;
 
-type Operation = (panel: NotebookPanel, model: INotebookModel, question: Question, decide: Decide) => Promise<object> | object;
+type Operation = (
+  panel: NotebookPanel,
+  model: INotebookModel,
+  question: Question,
+  decide: Decide
+) => Promise<object> | object;
 
 const marks = new WeakMap<NotebookPanel, Marks>();
 
 export const OPERATIONS: Readonly<Record<string, Operation>> = {
   read: (panel, model) => stateOf(panel, model, () => true),
 
-  /** The same without what makes it large: outputs are only those of the cell that the user is in. */
+  /**
+   * The same without what makes it large: outputs are only those of the cell that the user is in.
+   */
   glance: (panel, model) => {
     const { active } = whereIn(panel);
     return stateOf(panel, model, id => id === active);
@@ -35,7 +42,12 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     if (cell === undefined) {
       throw new Refusal('no_such_cell', { cell_id });
     }
-    return { outputs: asCode(cell)?.getOutputs().map(one => shortened(one, true)) ?? [] };
+    return {
+      outputs:
+        asCode(cell)
+          ?.getOutputs()
+          .map(one => shortened(one, true)) ?? []
+    };
   },
 
   change: async (panel, model, question, decide) => {
@@ -45,11 +57,15 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       await hasRun(panel, edit.cell_id); // or what it still tells would come on top
     }
     const wasUnsaved = model.dirty;
-    keepSteady(panel.content, () => marksOf(panel, decide).keep(edit.cell_id, applyEdit(model.sharedModel, edit)));
+    keepSteady(panel.content, () =>
+      marksOf(panel, decide).keep(edit.cell_id, applyEdit(model.sharedModel, edit))
+    );
     return { unsaved: await isLeftUnsaved(panel, model, wasUnsaved) };
   },
 
-  /** The server says so whenever it changes: which changes of cells the user has not decided about. */
+  /**
+   * The server says so whenever it changes: which changes of cells the user has not decided about.
+   */
   marks: (panel, _model, question, decide) => {
     marksOf(panel, decide).show((question as Question & { changes: CellChange[] }).changes);
     return {};
@@ -69,18 +85,27 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     return {};
   },
 
-  content: (_panel, model) => ({ unsaved: model.dirty, content: model.dirty ? model.toJSON() : null }),
+  content: (_panel, model) => ({
+    unsaved: model.dirty,
+    content: model.dirty ? model.toJSON() : null
+  }),
 
   replace: async (panel, model, question) => {
     refuseReadOnly(model);
     const wasUnsaved = model.dirty;
-    keepSteady(panel.content, () => replaceContent(model.sharedModel, question as Question & Replacement));
+    keepSteady(panel.content, () =>
+      replaceContent(model.sharedModel, question as Question & Replacement)
+    );
     return { unsaved: await isLeftUnsaved(panel, model, wasUnsaved) };
   }
 };
 
 /** Answers a question about a notebook; what goes wrong is an answer too. */
-export async function answerTo(question: Question, panel: NotebookPanel | undefined, decide: Decide): Promise<Answer> {
+export async function answerTo(
+  question: Question,
+  panel: NotebookPanel | undefined,
+  decide: Decide
+): Promise<Answer> {
   const operation = OPERATIONS[question.op];
   if (panel === undefined || operation === undefined) {
     return { ok: false, code: panel === undefined ? 'not_open' : 'unknown_op' };
@@ -100,7 +125,11 @@ export async function answerTo(question: Question, panel: NotebookPanel | undefi
   }
 }
 
-function stateOf(panel: NotebookPanel, model: INotebookModel, hasOutputs: (id: string) => boolean): object {
+function stateOf(
+  panel: NotebookPanel,
+  model: INotebookModel,
+  hasOutputs: (id: string) => boolean
+): object {
   const { language_info: language, kernelspec } = model.metadata;
   return {
     unsaved: model.dirty,
@@ -114,7 +143,10 @@ function cellState(cell: SharedCell, hasOutputs: boolean): object {
   const { id, cell_type, source } = cell;
   const code = asCode(cell);
   const outputs = hasOutputs ? (code?.getOutputs() ?? []) : [];
-  const ran = code && { execution_count: code.execution_count, outputs: outputs.map(one => shortened(one)) };
+  const ran = code && {
+    execution_count: code.execution_count,
+    outputs: outputs.map(one => shortened(one))
+  };
   return { id, cell_type, source, ...ran };
 }
 
@@ -126,8 +158,13 @@ function whereIn(panel: NotebookPanel): { active: string | null; selected: strin
     return { active: cell?.model.id ?? null, selected: '' }; // a cell that is far off has no editor
   }
   const { start, end } = editor.getSelection();
-  const places = [editor.getOffsetAt(start), editor.getOffsetAt(end)].sort((one, other) => one - other);
-  return { active: cell.model.id, selected: cell.model.sharedModel.source.slice(...places).slice(0, MAX_SELECTED) };
+  const places = [editor.getOffsetAt(start), editor.getOffsetAt(end)].sort(
+    (one, other) => one - other
+  );
+  return {
+    active: cell.model.id,
+    selected: cell.model.sharedModel.source.slice(...places).slice(0, MAX_SELECTED)
+  };
 }
 
 function refuseReadOnly(model: INotebookModel): void {
@@ -143,10 +180,14 @@ function marksOf(panel: NotebookPanel, decide: Decide): Marks {
 }
 
 /**
- * A notebook without unsaved edits is saved again, so that commands see on the disk what the agent did. One that the
- * user is working on is left to them.
+ * A notebook without unsaved edits is saved again, so that commands see on the disk what the agent
+ * did. One that the user is working on is left to them.
  */
-async function isLeftUnsaved(panel: NotebookPanel, model: INotebookModel, wasUnsaved: boolean): Promise<boolean> {
+async function isLeftUnsaved(
+  panel: NotebookPanel,
+  model: INotebookModel,
+  wasUnsaved: boolean
+): Promise<boolean> {
   if (model.collaborative) {
     return false; // the server saves shared documents by itself
   }

@@ -1,6 +1,7 @@
 /**
- * Outputs cut down to what can be carried around: a cell may have put out a hundred megabytes, and this page must
- * stay quick. The same is done in Python for files (`tools/notebook/outputs.py`); what is said to the model is made there.
+ * Outputs cut down to what can be carried around: a cell may have put out a hundred megabytes, and
+ * this page must stay quick. The same is done in Python for files (`tools/notebook/outputs.py`);
+ * what is said to the model is made there.
  */
 
 type Output = Readonly<Record<string, unknown>>;
@@ -9,7 +10,10 @@ type Output = Readonly<Record<string, unknown>>;
 const MAX_LENGTH = 20_000;
 /** Characters of base64 that are kept of pictures: enough to tell their size. */
 const HEAD = 4096;
-/** Characters of base64 up to which a picture that a model can be shown stays whole, where pictures are wanted. */
+/**
+ * Characters of base64 up to which a picture that a model can be shown stays whole, where pictures
+ * are wanted.
+ */
 const MAX_PICTURE_SIZE = 700_000;
 const PICTURES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 
@@ -21,7 +25,12 @@ export function shortened(output: Output, withPictures = false): Output {
   if (kind === 'error') {
     const lines = Array.isArray(output['traceback']) ? output['traceback'].map(String) : [];
     const fact = (name: string): string => String(output[name] ?? '').slice(0, MAX_LENGTH);
-    return { output_type: kind, ename: fact('ename'), evalue: fact('evalue'), traceback: [cut(lines.join('\n'))] };
+    return {
+      output_type: kind,
+      ename: fact('ename'),
+      evalue: fact('evalue'),
+      traceback: [cut(lines.join('\n'))]
+    };
   }
   const data = Object.entries((output['data'] ?? {}) as Record<string, unknown>);
   const short = data.map(([mime, value]) => [mime, shortData(mime, value, withPictures)]);

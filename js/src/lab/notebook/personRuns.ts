@@ -1,6 +1,7 @@
 /**
- * Tells the server which cells a person runs here, as only those can approve something. What an agent runs does not go
- * by Lab's actions (see `running.ts`), and what code in a kernel says of itself does not count.
+ * Tells the server which cells a person runs here, as only those can approve something. What an
+ * agent runs does not go by Lab's actions (see `running.ts`), and what code in a kernel says of
+ * itself does not count.
  */
 
 import { NotebookActions, type Notebook, type NotebookPanel } from '@jupyterlab/notebook';
@@ -19,7 +20,9 @@ export class PersonRuns {
     private readonly send: (frame: object) => void,
     private readonly panels: () => NotebookPanel[]
   ) {
-    NotebookActions.executionScheduled.connect((_, { notebook, cell }) => this.started(notebook, cell));
+    NotebookActions.executionScheduled.connect((_, { notebook, cell }) =>
+      this.started(notebook, cell)
+    );
     NotebookActions.executed.connect((_, { notebook, cell }) => this.ended(notebook, cell));
   }
 

@@ -1,6 +1,18 @@
-/** Gives an open document another content. The server says what differs; what it does not name stays as it is here. */
+/**
+ * Gives an open document another content. The server says what differs; what it does not name stays
+ * as it is here.
+ */
 
-import { asCode, asOneStep, Refusal, spliceSource, type CodeCell, type Content, type SharedCell, type SharedNotebook } from './edits';
+import {
+  asCode,
+  asOneStep,
+  Refusal,
+  spliceSource,
+  type CodeCell,
+  type Content,
+  type SharedCell,
+  type SharedNotebook
+} from './edits';
 
 type SavedCell = Content['cells'][number];
 
@@ -33,7 +45,10 @@ export interface Replacement {
 }
 
 /** One step to undo for the whole notebook, as Yjs joins changes that follow each other at once. */
-export function replaceContent(notebook: SharedNotebook, { expected, content, cells = [], metadata }: Replacement): void {
+export function replaceContent(
+  notebook: SharedNotebook,
+  { expected, content, cells = [], metadata }: Replacement
+): void {
   if (expected !== null && !isAsExpected(notebook, expected)) {
     const texts = notebook.cells.map(({ id, cell_type, source }) => ({ id, cell_type, source }));
     throw new Refusal('document_changed', { texts });
@@ -47,7 +62,9 @@ export function replaceContent(notebook: SharedNotebook, { expected, content, ce
     cells.forEach((cell, index) => putAt(notebook, cell, index));
     notebook.transact(() => {
       cells.forEach((cell, index) => isNew(cell) || update(notebook.cells[index]!, cell));
-      Object.entries(metadata?.set ?? {}).forEach(([key, value]) => notebook.setMetadata(key, value as never));
+      Object.entries(metadata?.set ?? {}).forEach(([key, value]) =>
+        notebook.setMetadata(key, value as never)
+      );
       metadata?.delete.forEach(key => notebook.deleteMetadata(key));
     });
   });
@@ -56,8 +73,13 @@ export function replaceContent(notebook: SharedNotebook, { expected, content, ce
 
 function isAsExpected({ cells }: SharedNotebook, expected: readonly CellText[]): boolean {
   const isSameCell = (text: CellText, cell: SharedCell): boolean =>
-    cell.cell_type === text.cell_type && cell.source === text.source && (text.id === undefined || cell.id === text.id);
-  return cells.length === expected.length && expected.every((text, index) => isSameCell(text, cells[index]!));
+    cell.cell_type === text.cell_type &&
+    cell.source === text.source &&
+    (text.id === undefined || cell.id === text.id);
+  return (
+    cells.length === expected.length &&
+    expected.every((text, index) => isSameCell(text, cells[index]!))
+  );
 }
 
 function isNew(cell: CellPatch | NewCell): cell is NewCell {

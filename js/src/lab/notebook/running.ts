@@ -1,4 +1,6 @@
-/** Runs cells of an open notebook for the agent, where the user sees it, in the user's own kernel. */
+/**
+ * Runs cells of an open notebook for the agent, where the user sees it, in the user's own kernel.
+ */
 
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { Kernel } from '@jupyterlab/services';
@@ -23,8 +25,8 @@ export interface Running {
 }
 
 /**
- * Like Shift-Enter, except that nobody is asked for input, because nobody sits in front of it, and that cells which the
- * user has queued behind it run also if it fails.
+ * Like Shift-Enter, except that nobody is asked for input, because nobody sits in front of it, and
+ * that cells which the user has queued behind it run also if it fails.
  */
 export function runCell(panel: NotebookPanel, cellId: string, expected: string): Running {
   const cell = panel.content.widgets.find(one => one.model.id === cellId);
@@ -33,7 +35,9 @@ export function runCell(panel: NotebookPanel, cellId: string, expected: string):
   }
   const { type, sharedModel } = cell.model;
   if (type !== 'code' || sharedModel.source !== expected) {
-    throw new Refusal('stale_cell', { cell: { id: cellId, cell_type: type, source: sharedModel.source } });
+    throw new Refusal('stale_cell', {
+      cell: { id: cellId, cell_type: type, source: sharedModel.source }
+    });
   }
   const kernel = panel.sessionContext.session?.kernel;
   if (!kernel) {
@@ -44,7 +48,11 @@ export function runCell(panel: NotebookPanel, cellId: string, expected: string):
   code.model.trusted = true;
   code.outputHidden = false;
   code.setPrompt('*');
-  const future = kernel.requestExecute({ code: expected, allow_stdin: false, stop_on_error: false }, false, { cellId });
+  const future = kernel.requestExecute(
+    { code: expected, allow_stdin: false, stop_on_error: false },
+    false,
+    { cellId }
+  );
   code.outputArea.future = future;
   const done = future.done.then(
     ({ content }) => {

@@ -1,4 +1,7 @@
-/** Changes the notebook under a user who is at work in it: what they look at and type in stays where it is. */
+/**
+ * Changes the notebook under a user who is at work in it: what they look at and type in stays where
+ * it is.
+ */
 
 import type { Notebook } from '@jupyterlab/notebook';
 
@@ -15,12 +18,18 @@ export function keepSteady(notebook: Notebook, change: () => void): void {
   typing?.();
   if (anchor !== null) {
     const scrolled = new AbortController();
-    notebook.outerNode.addEventListener('wheel', () => scrolled.abort(), { passive: true, signal: scrolled.signal });
+    notebook.outerNode.addEventListener('wheel', () => scrolled.abort(), {
+      passive: true,
+      signal: scrolled.signal
+    });
     holdAt(notebook, anchor, top, FRAMES, scrolled);
   }
 }
 
-/** The cell that must not jump: the one the user is in, if they see it, else the first that they see. */
+/**
+ * The cell that must not jump: the one the user is in, if they see it, else the first that they
+ * see.
+ */
 function anchorOf(notebook: Notebook): Cell | null {
   const view = notebook.outerNode.getBoundingClientRect();
   const isSeen = (cell: Cell): boolean => {
@@ -35,7 +44,13 @@ function anchorOf(notebook: Notebook): Cell | null {
 }
 
 /** Until all is laid out, or the user scrolls. */
-function holdAt(notebook: Notebook, anchor: Cell, top: number, frames: number, scrolled: AbortController): void {
+function holdAt(
+  notebook: Notebook,
+  anchor: Cell,
+  top: number,
+  frames: number,
+  scrolled: AbortController
+): void {
   if (anchor.isDisposed || !anchor.isAttached || scrolled.signal.aborted) {
     return;
   }

@@ -13,11 +13,17 @@ export interface Row {
 
 /** Comparisons beyond which two texts count as altogether different. */
 const MAX_COMPARED = 1_000_000;
-/** Lines that share less than this of their letters are shown whole: pieces of them would only confuse. */
+/**
+ * Lines that share less than this of their letters are shown whole: pieces of them would only
+ * confuse.
+ */
 const ALIKE = 0.4;
 const WORDS = /[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu;
 
-/** The lines of both texts in the order in which one reads them: of each place first what went, then what came. */
+/**
+ * The lines of both texts in the order in which one reads them: of each place first what went, then
+ * what came.
+ */
 export function diffRows(before: string, after: string): Row[] {
   const rows: Row[] = [];
   let removed: string[] = [];
@@ -50,8 +56,14 @@ export function changedLines(rows: readonly Row[]): number {
 function placeRows(removed: readonly string[], added: readonly string[]): Row[] {
   const pairs = removed.map((line, at) => (at < added.length ? pieces(line, added[at]!) : null));
   return [
-    ...removed.map((line, at): Row => ({ kind: 'removed', pieces: pairs[at]?.[0] ?? [{ text: line, isNew: false }] })),
-    ...added.map((line, at): Row => ({ kind: 'added', pieces: pairs[at]?.[1] ?? [{ text: line, isNew: false }] }))
+    ...removed.map((line, at): Row => ({
+      kind: 'removed',
+      pieces: pairs[at]?.[0] ?? [{ text: line, isNew: false }]
+    })),
+    ...added.map((line, at): Row => ({
+      kind: 'added',
+      pieces: pairs[at]?.[1] ?? [{ text: line, isNew: false }]
+    }))
   ];
 }
 
@@ -86,32 +98,53 @@ function letters(line: string): number {
 }
 
 /** The longest common subsequence, with what only one side has in between. */
-function aligned(before: readonly string[], after: readonly string[]): [string | null, string | null][] {
+function aligned(
+  before: readonly string[],
+  after: readonly string[]
+): [string | null, string | null][] {
   let head = 0;
   while (head < before.length && head < after.length && before[head] === after[head]) {
     head++;
   }
   let tail = 0;
-  while (tail < Math.min(before.length, after.length) - head && before.at(-1 - tail) === after.at(-1 - tail)) {
+  while (
+    tail < Math.min(before.length, after.length) - head &&
+    before.at(-1 - tail) === after.at(-1 - tail)
+  ) {
     tail++;
   }
   const same = (text: string): [string, string] => [text, text];
   return [
     ...before.slice(0, head).map(same),
-    ...alignedMiddle(before.slice(head, before.length - tail), after.slice(head, after.length - tail)),
+    ...alignedMiddle(
+      before.slice(head, before.length - tail),
+      after.slice(head, after.length - tail)
+    ),
     ...before.slice(before.length - tail).map(same)
   ];
 }
 
-function alignedMiddle(before: readonly string[], after: readonly string[]): [string | null, string | null][] {
+function alignedMiddle(
+  before: readonly string[],
+  after: readonly string[]
+): [string | null, string | null][] {
   if (before.length * after.length > MAX_COMPARED) {
-    return [...before.map((text): [string, null] => [text, null]), ...after.map((text): [null, string] => [null, text])];
+    return [
+      ...before.map((text): [string, null] => [text, null]),
+      ...after.map((text): [null, string] => [null, text])
+    ];
   }
   // lengths[i][j]: of the longest common subsequence of what begins at i and at j.
-  const lengths = Array.from({ length: before.length + 1 }, () => new Uint32Array(after.length + 1));
+  const lengths = Array.from(
+    { length: before.length + 1 },
+    () => new Uint32Array(after.length + 1)
+  );
   for (let i = before.length - 1; i >= 0; i--) {
     for (let j = after.length - 1; j >= 0; j--) {
-      lengths[i]![j] = before[i] === after[j] ? lengths[i + 1]![j + 1]! + 1 : Math.max(lengths[i + 1]![j]!, lengths[i]![j + 1]!);
+      lengths[i]![j] =
+        before[i] === after[j]
+          ? lengths[i + 1]![j + 1]! + 1
+          : Math.max(lengths[i + 1]![j]!, lengths[i]![j + 1]!);
     }
   }
   const found: [string | null, string | null][] = [];
@@ -119,7 +152,10 @@ function alignedMiddle(before: readonly string[], after: readonly string[]): [st
   while (i < before.length || j < after.length) {
     if (i < before.length && j < after.length && before[i] === after[j]) {
       found.push([before[i++]!, after[j++]!]);
-    } else if (j >= after.length || (i < before.length && lengths[i + 1]![j]! >= lengths[i]![j + 1]!)) {
+    } else if (
+      j >= after.length ||
+      (i < before.length && lengths[i + 1]![j]! >= lengths[i]![j + 1]!)
+    ) {
       found.push([before[i++]!, null]);
     } else {
       found.push([null, after[j++]!]);

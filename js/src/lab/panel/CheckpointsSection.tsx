@@ -1,12 +1,12 @@
 import type { VNode } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 
 import { Button, Failure } from '../../shared/Button';
 import { moment, size } from '../../shared/figures';
 import { Changes, RollBack } from '../../shared/plan/RollBack';
 import type { Checkpoint, Checkpoints } from '../../shared/types';
 import { RunProvider } from '../../shared/run/context';
-import { t } from '../../shared/translate';
+import { counted, t } from '../../shared/translate';
 import { oneLine } from '../../shared/visible';
 import { useLoaded, useNews, usePanel } from './context';
 import { HandsOnOne } from './hands';
@@ -15,11 +15,22 @@ import { Section } from './Section';
 const MADE = ['checkpoint-created', 'job-completed'];
 
 /** The states one can go back to, as a time line, newest first. */
-export function CheckpointsSection({ context, open = true }: { context: string; open?: boolean }): VNode | null {
+export function CheckpointsSection({
+  context,
+  open = true
+}: {
+  context: string;
+  open?: boolean;
+}): VNode | null {
   const { channel } = usePanel();
   const made = useNews(MADE, context);
-  const { value, error } = useLoaded(() => channel.request<Checkpoints>('GET', `context/${context}/checkpoints`), [context, made]);
-  const newest = [...(value?.items ?? [])].sort((one, other) => other.created_at.localeCompare(one.created_at));
+  const { value, error } = useLoaded(
+    () => channel.request<Checkpoints>('GET', `context/${context}/checkpoints`),
+    [context, made]
+  );
+  const newest = [...(value?.items ?? [])].sort((one, other) =>
+    other.created_at.localeCompare(one.created_at)
+  );
   if (newest.length === 0) {
     return error === null ? null : <Failure error={error} />;
   }
@@ -41,7 +52,10 @@ export function CheckpointsSection({ context, open = true }: { context: string; 
 
 function Point({ checkpoint, context }: { checkpoint: Checkpoint; context: string }): VNode {
   const { channel } = usePanel();
-  const hands = useMemo(() => ({ actions: new HandsOnOne(channel, context, checkpoint), live: true }), [channel, context, checkpoint.id]);
+  const [hands] = useState(() => ({
+    actions: new HandsOnOne(channel, context, checkpoint),
+    live: true
+  }));
   const [open, setOpen] = useState(false);
   const [shown, setShown] = useState<'none' | 'changes' | 'rollback'>('none');
   const toggle = (what: 'changes' | 'rollback'): void => setShown(shown === what ? 'none' : what);
@@ -84,5 +98,9 @@ function Room({ bytes, limit, oldest }: NonNullable<Checkpoints['store']>): VNod
 /** One file by its name, several by their number. */
 function files({ files: touched }: Checkpoint): string {
   const names = touched.filter(one => typeof one === 'string');
-  return names.length === 1 ? (names[0] ?? '') : names.length > 1 ? t('%1 files', String(names.length)) : '';
+  return names.length === 1
+    ? (names[0] ?? '')
+    : names.length > 1
+      ? counted(names.length, '%1 file', '%1 files')
+      : '';
 }

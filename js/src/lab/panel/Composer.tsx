@@ -20,12 +20,22 @@ interface ComposerProps {
 }
 
 /** Where one writes to the agent. */
-export function Composer({ text, placeholder, summons, sending, onStop, onInput, onSend, children }: ComposerProps): VNode {
+export function Composer({
+  text,
+  placeholder,
+  summons,
+  sending,
+  onStop,
+  onInput,
+  onSend,
+  children
+}: ComposerProps): VNode {
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     if (summons > 0 && field.current) {
       field.current.focus();
-      field.current.setSelectionRange(text.length, text.length);
+      const { length } = field.current.value;
+      field.current.setSelectionRange(length, length);
     }
   }, [summons]);
   const canSend = text.trim() !== '';

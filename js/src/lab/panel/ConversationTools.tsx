@@ -5,7 +5,14 @@ import { useAction } from '../../shared/action';
 import { Button, Failure } from '../../shared/Button';
 import { t } from '../../shared/translate';
 import { usePanel } from './context';
-import { EXPORT_FORMATS, fileName, remove, rename, type Conversation, type ExportFormat } from './conversations';
+import {
+  EXPORT_FORMATS,
+  fileName,
+  remove,
+  rename,
+  type Conversation,
+  type ExportFormat
+} from './conversations';
 
 interface ConversationToolsProps {
   conversation: Conversation;
@@ -14,13 +21,22 @@ interface ConversationToolsProps {
 }
 
 /** What can be done with a whole conversation. Deleting asks once more: nothing brings it back. */
-export function ConversationTools({ conversation, onRenamed, onDeleted }: ConversationToolsProps): VNode {
+export function ConversationTools({
+  conversation,
+  onRenamed,
+  onDeleted
+}: ConversationToolsProps): VNode {
   const { channel, download } = usePanel();
   const working = useAction();
   const [open, setOpen] = useState<'none' | 'rename' | 'delete'>('none');
   const toggle = (what: 'rename' | 'delete'): void => setOpen(open === what ? 'none' : what);
   const exportAs = (format: ExportFormat): void => {
-    void working.run(() => download(`context/${conversation.id}/export?format=${format}`, fileName(conversation.title, format)));
+    void working.run(() =>
+      download(
+        `context/${conversation.id}/export?format=${format}`,
+        fileName(conversation.title, format)
+      )
+    );
   };
   return (
     <div class="cw-tools">
@@ -38,14 +54,22 @@ export function ConversationTools({ conversation, onRenamed, onDeleted }: Conver
           title={conversation.title}
           busy={working.busy}
           onSave={title =>
-            void working.run(async () => onRenamed(await rename(channel, conversation.id, title))).then(ok => ok && setOpen('none'))
+            void working
+              .run(async () => onRenamed(await rename(channel, conversation.id, title)))
+              .then(ok => ok && setOpen('none'))
           }
         />
       )}
       {open === 'delete' && (
         <div class="cw-bar" role="alertdialog" aria-label={t('Delete this conversation')}>
           <span>{t('Delete it with all its messages and checkpoints?')}</span>
-          <Button look="danger" busy={working.busy} onClick={() => void working.run(() => remove(channel, conversation.id)).then(ok => ok && onDeleted())}>
+          <Button
+            look="danger"
+            busy={working.busy}
+            onClick={() =>
+              void working.run(() => remove(channel, conversation.id)).then(ok => ok && onDeleted())
+            }
+          >
             {t('Delete')}
           </Button>
           <Button onClick={() => setOpen('none')}>{t('Keep')}</Button>
@@ -56,8 +80,18 @@ export function ConversationTools({ conversation, onRenamed, onDeleted }: Conver
   );
 }
 
-function ExportMenu({ busy, onChoose }: { busy: boolean; onChoose: (format: ExportFormat) => void }): VNode {
-  const words: Record<ExportFormat, string> = { md: t('Markdown'), ipynb: t('Notebook'), jsonl: t('JSON Lines') };
+function ExportMenu({
+  busy,
+  onChoose
+}: {
+  busy: boolean;
+  onChoose: (format: ExportFormat) => void;
+}): VNode {
+  const words: Record<ExportFormat, string> = {
+    md: t('Markdown'),
+    ipynb: t('Notebook'),
+    jsonl: t('JSON Lines')
+  };
   return (
     <select
       class="cw-button cw-select"
@@ -82,7 +116,15 @@ function ExportMenu({ busy, onChoose }: { busy: boolean; onChoose: (format: Expo
   );
 }
 
-function Rename({ title, busy, onSave }: { title: string; busy: boolean; onSave: (title: string) => void }): VNode {
+function Rename({
+  title,
+  busy,
+  onSave
+}: {
+  title: string;
+  busy: boolean;
+  onSave: (title: string) => void;
+}): VNode {
   const [text, setText] = useState(title);
   const field = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => field.current?.focus(), []);

@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
-import { useMemo, useReducer, useRef, useState } from 'preact/hooks';
+import { useReducer, useRef, useState } from 'preact/hooks';
 
 import { useAction } from '../../shared/action';
 import { Button, Failure } from '../../shared/Button';
 import { CoworkError, type Channel } from '../../shared/channel';
 import type { Job, Page } from '../../shared/types';
-import { RoleSwitcher } from '../../shared/RoleSwitcher';
+import { RoleSwitcher } from '../../shared/role/RoleSwitcher';
 import { RunCard } from '../../shared/run/RunCard';
 import type { RunStore } from '../../shared/run/store';
 import { t } from '../../shared/translate';
@@ -19,7 +19,10 @@ import { useFollowedEnd } from './followEnd';
 import { blankCard } from './hands';
 import { Queue } from './Queue';
 
-/** So many of its newest cards are shown at first, and so many more each time that the user wants earlier ones. */
+/**
+ * So many of its newest cards are shown at first, and so many more each time that the user wants
+ * earlier ones.
+ */
 const AT_ONCE = 20;
 
 /** Who gets the next message may be another one then. */
@@ -30,11 +33,15 @@ interface Opened {
   cards: readonly string[];
 }
 
-/** The jobs that have a card of their own; an execution stands on the card where its plan was made. */
+/**
+ * The jobs that have a card of their own; an execution stands on the card where its plan was made.
+ */
 function cardsOf(jobs: readonly Job[]): string[] {
   const roots = jobs.filter(({ id, card_id }) => id === card_id);
   const made = new Set(roots.filter(({ kind }) => kind !== 'plan').map(({ plan_id }) => plan_id));
-  return roots.filter(({ kind, plan_id }) => kind !== 'plan' || !made.has(plan_id)).map(({ id }) => id);
+  return roots
+    .filter(({ kind, plan_id }) => kind !== 'plan' || !made.has(plan_id))
+    .map(({ id }) => id);
 }
 
 interface ConversationViewProps {
@@ -45,7 +52,9 @@ interface ConversationViewProps {
   onBack: () => void;
 }
 
-/** One conversation: what was said and done, the plan, what waits, and where one goes on writing. */
+/**
+ * One conversation: what was said and done, the plan, what waits, and where one goes on writing.
+ */
 export function ConversationView({ id, model, picker, onBack }: ConversationViewProps): VNode {
   const { channel } = usePanel();
   const happened = useNews(ASKED_ANEW, id);
@@ -59,16 +68,31 @@ export function ConversationView({ id, model, picker, onBack }: ConversationView
   const { value, error } = opened;
   return (
     <>
-      <Top conversation={value?.conversation ?? null} picker={picker} onBack={onBack} onRenamed={opened.reload} />
+      <Top
+        conversation={value?.conversation ?? null}
+        picker={picker}
+        onBack={onBack}
+        onRenamed={opened.reload}
+      />
       {value === null ? (
         <div class="cw-panel-scroll">
           <div class="cw-section">
             {error === null && <p class="cw-dim">{t('Opening…')}</p>}
-            {error instanceof CoworkError && error.status === 404 ? <p class="cw-text">{t('This conversation was deleted.')}</p> : <Failure error={error} />}
+            {error instanceof CoworkError && error.status === 404 ? (
+              <p class="cw-text">{t('This conversation was deleted.')}</p>
+            ) : (
+              <Failure error={error} />
+            )}
           </div>
         </div>
       ) : (
-        <Talk key={id} conversation={value.conversation} cards={value.cards} model={model} onMore={opened.reload} />
+        <Talk
+          key={id}
+          conversation={value.conversation}
+          cards={value.cards}
+          model={model}
+          onMore={opened.reload}
+        />
       )}
     </>
   );
@@ -90,7 +114,13 @@ function Top({ conversation, picker, onBack, onRenamed }: TopProps): VNode {
           ‹ {t('All')}
         </Button>
         <h2 class="cw-name">{oneLine(conversation?.title || t('Untitled'), 120)}</h2>
-        <button type="button" class="cw-plain cw-more" aria-expanded={open} aria-label={t('More about this conversation')} onClick={() => setOpen(!open)}>
+        <button
+          type="button"
+          class="cw-plain cw-more"
+          aria-expanded={open}
+          aria-label={t('More about this conversation')}
+          onClick={() => setOpen(!open)}
+        >
           ⋯
         </button>
       </div>
@@ -176,7 +206,12 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
             </p>
           )}
           {cards.slice(earlier).map(root => (
-            <CardOf key={root} conversation={conversation} root={root} onChange={store => onChange(root, store)} />
+            <CardOf
+              key={root}
+              conversation={conversation}
+              root={root}
+              onChange={store => onChange(root, store)}
+            />
           ))}
           <CheckpointsSection context={id} open={false} />
         </div>
@@ -184,17 +219,29 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
       <Queue context={id} />
       <Composer
         text={text}
-        placeholder={running === null ? t('Go on: ask, or say what should be different') : t('Enter queues this for the next turn of the agent')}
+        placeholder={
+          running === null
+            ? t('Go on: ask, or say what should be different')
+            : t('Enter queues this for the next turn of the agent')
+        }
         summons={1}
         sending={sending}
-        onStop={running === null ? null : () => void sending.run(() => channel.request('POST', `jobs/${running}/cancel`))}
+        onStop={
+          running === null
+            ? null
+            : () => void sending.run(() => channel.request('POST', `jobs/${running}/cancel`))
+        }
         onInput={setText}
         onSend={send}
       >
         <RoleSwitcher
           role={role}
           onSwitch={async (chosen, confirm) => {
-            await channel.request('POST', `context/${id}/role`, confirm ? { role: chosen, confirm } : { role: chosen });
+            await channel.request(
+              'POST',
+              `context/${id}/role`,
+              confirm ? { role: chosen, confirm } : { role: chosen }
+            );
             last?.chooseRole(chosen);
           }}
         />
@@ -203,7 +250,10 @@ function Talk({ conversation, cards, model, onMore }: TalkProps): VNode {
   );
 }
 
-/** Keeps words for the agent's next turn; false if its job has ended meanwhile, so that they can be sent. */
+/**
+ * Keeps words for the agent's next turn; false if its job has ended meanwhile, so that they can be
+ * sent.
+ */
 async function isQueued(channel: Channel, context: string, content: string): Promise<boolean> {
   try {
     await channel.request('POST', `context/${context}/queue`, { content });
@@ -216,10 +266,18 @@ async function isQueued(channel: Channel, context: string, content: string): Pro
   }
 }
 
-function CardOf({ conversation, root, onChange }: { conversation: OpenConversation; root: string; onChange: (store: RunStore) => void }): VNode {
+function CardOf({
+  conversation,
+  root,
+  onChange
+}: {
+  conversation: OpenConversation;
+  root: string;
+  onChange: (store: RunStore) => void;
+}): VNode {
   const { channel } = usePanel();
   const { id, role, title } = conversation;
-  // The same card as long as it is about the same job: a new one would be taken for news.
-  const card = useMemo(() => blankCard(id, root, role, title), [id, root]);
+  // The same card as long as it is drawn, which is about one job: another would be taken for news.
+  const [card] = useState(() => blankCard(id, root, role, title));
   return <RunCard card={card} channel={channel} onChange={onChange} />;
 }

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { Button, Failure } from '../../shared/Button';
 import { moment } from '../../shared/figures';
 import { Icon } from '../../shared/icons';
-import { roleLook } from '../../shared/roles';
+import { roleLook } from '../../shared/role/roles';
 import { t } from '../../shared/translate';
 import { oneLine } from '../../shared/visible';
 import { usePanel, type Loaded } from './context';
@@ -22,13 +22,21 @@ interface ConversationsSectionProps {
 }
 
 /** This notebook's conversations first, then all others of the workspace. */
-export function ConversationsSection({ listed, waiting, search, onSearch, onNew }: ConversationsSectionProps): VNode {
+export function ConversationsSection({
+  listed,
+  waiting,
+  search,
+  onSearch,
+  onNew
+}: ConversationsSectionProps): VNode {
   const { notebook } = usePanel();
   const found = matching(listed.value ?? [], search);
   const here = found.filter(one => notebook !== null && one.notebook === notebook);
   const others = found.filter(one => !here.includes(one));
   const rows = (conversations: readonly Conversation[]): VNode[] =>
-    conversations.map(one => <Row key={one.id} conversation={one} waits={waiting.has(one.id)} onChanged={listed.reload} />);
+    conversations.map(one => (
+      <Row key={one.id} conversation={one} waits={waiting.has(one.id)} onChanged={listed.reload} />
+    ));
   return (
     <Section title={t('Conversations')}>
       {() => (
@@ -68,7 +76,15 @@ export function ConversationsSection({ listed, waiting, search, onSearch, onNew 
   );
 }
 
-function Row({ conversation, waits, onChanged }: { conversation: Conversation; waits: boolean; onChanged: () => void }): VNode {
+function Row({
+  conversation,
+  waits,
+  onChanged
+}: {
+  conversation: Conversation;
+  waits: boolean;
+  onChanged: () => void;
+}): VNode {
   const panel = usePanel();
   const [open, setOpen] = useState(false);
   const title = oneLine(conversation.title || t('Untitled'), 120);
@@ -82,17 +98,34 @@ function Row({ conversation, waits, onChanged }: { conversation: Conversation; w
           </span>
           <span class="cw-name">{title}</span>
           {waits && (
-            <span class="cw-badge" role="img" aria-label={t('waits for you')} title={t('waits for you')}>
+            <span
+              class="cw-badge"
+              role="img"
+              aria-label={t('waits for you')}
+              title={t('waits for you')}
+            >
               ?
             </span>
           )}
           <span class="cw-dim cw-when">{moment(conversation.updated_at)}</span>
         </button>
-        <button type="button" class="cw-plain cw-more" aria-expanded={open} aria-label={t('More about %1', title)} onClick={() => setOpen(!open)}>
+        <button
+          type="button"
+          class="cw-plain cw-more"
+          aria-expanded={open}
+          aria-label={t('More about %1', title)}
+          onClick={() => setOpen(!open)}
+        >
           ⋯
         </button>
       </div>
-      {open && <ConversationTools conversation={conversation} onRenamed={onChanged} onDeleted={onChanged} />}
+      {open && (
+        <ConversationTools
+          conversation={conversation}
+          onRenamed={onChanged}
+          onDeleted={onChanged}
+        />
+      )}
     </li>
   );
 }

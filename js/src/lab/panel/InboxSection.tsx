@@ -7,14 +7,17 @@ import { toolWords } from '../../shared/ask/words';
 import { Button } from '../../shared/Button';
 import { Fold } from '../../shared/Fold';
 import { RunProvider } from '../../shared/run/context';
-import { t } from '../../shared/translate';
+import { counted, t } from '../../shared/translate';
 import { oneLine } from '../../shared/visible';
 import type { InboxItem } from '../inbox';
 import { usePanel } from './context';
 import { handsIn } from './hands';
 import { Section } from './Section';
 
-/** Everything that waits for the user, each where it can be decided. It comes first: others wait for it. */
+/**
+ * Everything that waits for the user, each where it can be decided. It comes first: others wait for
+ * it.
+ */
 export function InboxSection({ items }: { items: readonly InboxItem[] }): VNode {
   const { channel } = usePanel();
   const hands = useMemo(() => ({ actions: handsIn(channel, ''), live: true }), [channel]);
@@ -54,7 +57,12 @@ export function sentence(items: readonly InboxItem[]): string {
   const [first] = items;
   return items.length === 1 && first
     ? t('Cowork waits for you in %1: %2', where(first), line(first))
-    : t('%1 things wait for you in %2', String(items.length), [...new Set(items.map(where))].join(', '));
+    : counted(
+        items.length,
+        '%1 thing waits for you in %2',
+        '%1 things wait for you in %2',
+        [...new Set(items.map(where))].join(', ')
+      );
 }
 
 /** The notebook that it is about, or the conversation's name where there is none. */
@@ -64,7 +72,9 @@ export function where({ notebook, title }: InboxItem): string {
 
 /** What is asked, in one line. */
 export function line(item: InboxItem): string {
-  return item.kind === 'question' ? oneLine(item.question.question, 160) : `${toolWords(item.request.tool)}: ${oneLine(item.request.resource, 120)}`;
+  return item.kind === 'question'
+    ? oneLine(item.question.question, 160)
+    : `${toolWords(item.request.tool)}: ${oneLine(item.request.resource, 120)}`;
 }
 
 function Item({ item, open }: { item: InboxItem; open: boolean }): VNode {
@@ -86,7 +96,11 @@ function Item({ item, open }: { item: InboxItem; open: boolean }): VNode {
                 {oneLine(item.title || t('Untitled'), 80)}
               </Button>
             </p>
-            {item.kind === 'question' ? <QuestionCard question={item.question} step={null} /> : <PermissionCard request={item.request} step={null} />}
+            {item.kind === 'question' ? (
+              <QuestionCard question={item.question} step={null} />
+            ) : (
+              <PermissionCard request={item.request} step={null} />
+            )}
           </>
         )}
       </Fold>

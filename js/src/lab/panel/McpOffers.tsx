@@ -35,8 +35,14 @@ const MAX_SHOWN = 50;
 /** Texts to read and prompts to send: for the user, who copies what they like. */
 export function McpOffers({ address }: { address: string }): VNode {
   const { channel } = usePanel();
-  const resources = useLoaded(() => channel.request<Page<Resource>>('GET', `${address}/resources`), [address]);
-  const prompts = useLoaded(() => channel.request<Page<Prompt>>('GET', `${address}/prompts`), [address]);
+  const resources = useLoaded(
+    () => channel.request<Page<Resource>>('GET', `${address}/resources`),
+    [address]
+  );
+  const prompts = useLoaded(
+    () => channel.request<Page<Prompt>>('GET', `${address}/prompts`),
+    [address]
+  );
   const [shown, setShown] = useState<Shown | null>(null);
   const asking = useAction();
   const show = (title: string, request: () => Promise<{ text: string }>): void => {
@@ -53,7 +59,11 @@ export function McpOffers({ address }: { address: string }): VNode {
             <Button
               look="link"
               busy={asking.busy}
-              onClick={() => show(one.name, () => channel.request('POST', `${address}/resources`, { uri: one.uri }))}
+              onClick={() =>
+                show(one.name, () =>
+                  channel.request('POST', `${address}/resources`, { uri: one.uri })
+                )
+              }
             >
               {oneLine(one.name, 120)}
             </Button>
@@ -64,7 +74,13 @@ export function McpOffers({ address }: { address: string }): VNode {
             key={one.name}
             prompt={one}
             asking={asking}
-            onWrite={values => show(one.name, () => channel.request('POST', `${address}/prompts/${encodeURIComponent(one.name)}`, { arguments: values }))}
+            onWrite={values =>
+              show(one.name, () =>
+                channel.request('POST', `${address}/prompts/${encodeURIComponent(one.name)}`, {
+                  arguments: values
+                })
+              )
+            }
           />
         ))}
       </ul>
@@ -81,7 +97,15 @@ export function McpOffers({ address }: { address: string }): VNode {
   );
 }
 
-function PromptRow({ prompt, asking, onWrite }: { prompt: Prompt; asking: Action; onWrite: (values: Record<string, string>) => void }): VNode {
+function PromptRow({
+  prompt,
+  asking,
+  onWrite
+}: {
+  prompt: Prompt;
+  asking: Action;
+  onWrite: (values: Record<string, string>) => void;
+}): VNode {
   const [values, setValues] = useState<Record<string, string>>({});
   const complete = prompt.arguments.every(one => !one.required || values[one.name]);
   return (

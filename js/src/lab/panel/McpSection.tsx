@@ -14,6 +14,8 @@ import { readServers, type McpServer, type McpTool } from './mcp';
 import { McpOffers } from './McpOffers';
 import { Section } from './Section';
 
+const USED = ['job-completed', 'tool-result'];
+
 const COLOURS = { ready: 'ok', failed: 'error', starting: 'ask', idle: 'grey', unused: 'grey' };
 const MAX_OUTPUT = 8000;
 
@@ -28,12 +30,19 @@ export function McpSection(): VNode {
 
 function Servers(): VNode {
   const { channel } = usePanel();
-  const happened = useNews(['job-completed', 'tool-result']);
-  const { value, error, reload } = useLoaded(() => channel.request<Page<McpServer>>('GET', 'mcp/servers'), [happened]);
+  const happened = useNews(USED);
+  const { value, error, reload } = useLoaded(
+    () => channel.request<Page<McpServer>>('GET', 'mcp/servers'),
+    [happened]
+  );
   return (
     <>
       <Failure error={error} />
-      {value?.items.length === 0 && <p class="cw-row cw-dim">{t('None yet. Their tools are offered to the agent, and ask before they run.')}</p>}
+      {value?.items.length === 0 && (
+        <p class="cw-row cw-dim">
+          {t('None yet. Their tools are offered to the agent, and ask before they run.')}
+        </p>
+      )}
       <ul class="cw-list">
         {value?.items.map(server => (
           <Row key={`${server.source} ${server.name}`} server={server} onChange={reload} />
@@ -54,20 +63,35 @@ function Row({ server, onChange }: { server: McpServer; onChange: () => void }):
   const act = (method: 'POST' | 'PUT' | 'DELETE', path: string, body?: object): void => {
     void acting.run(() => channel.request(method, path, body)).then(onChange);
   };
-  const used = server.state !== 'unused';
+  const { state } = server;
+  const used = state !== 'unused';
   return (
     <li class="cw-row cw-rule">
       <div>
-        <span class={`cw-pill cw-colour-${COLOURS[server.state]}`}>{stateWord(server.state)}</span> <span class="cw-chip">{name}</span>
+        <span class={`cw-pill cw-colour-${COLOURS[state]}`}>{stateWord(state)}</span>{' '}
+        <span class="cw-chip">{name}</span>
         <p class="cw-dim">{about(server)}</p>
         {server.why && <p class="cw-dim">{visible(bounded(server.why, 500))}</p>}
-        {server.tools.some(one => one.pinned === 'changed') && <Note>{t('What it says of its tools has changed. They ask again.')}</Note>}
-        {server.tools.length > 0 && <Fold summary={t('Tools: %1', String(server.tools.length))}>{() => <Tools tools={server.tools} />}</Fold>}
-        {used && <Fold summary={t('What it offers you')}>{() => <McpOffers address={address} />}</Fold>}
+        {server.tools.some(one => one.pinned === 'changed') && (
+          <Note>{t('What it says of its tools has changed. They ask again.')}</Note>
+        )}
+        {server.tools.length > 0 && (
+          <Fold summary={t('Tools: %1', String(server.tools.length))}>
+            {() => <Tools tools={server.tools} />}
+          </Fold>
+        )}
+        {used && (
+          <Fold summary={t('What it offers you')}>{() => <McpOffers address={address} />}</Fold>
+        )}
         {server.output && (
           <Fold summary={t('What it wrote')}>
             {() => (
-              <pre class="cw-code cw-output" tabIndex={0} role="group" aria-label={t('What %1 wrote', name)}>
+              <pre
+                class="cw-code cw-output"
+                tabIndex={0}
+                role="group"
+                aria-label={t('What %1 wrote', name)}
+              >
                 {visible(server.output.slice(-MAX_OUTPUT))}
               </pre>
             )}
@@ -76,7 +100,11 @@ function Row({ server, onChange }: { server: McpServer; onChange: () => void }):
       </div>
       <div class="cw-bar">
         {used && (
-          <Button busy={acting.busy} label={t('Restart %1', name)} onClick={() => act('POST', `${address}/restart`)}>
+          <Button
+            busy={acting.busy}
+            label={t('Restart %1', name)}
+            onClick={() => act('POST', `${address}/restart`)}
+          >
             {server.state === 'idle' ? t('Start') : t('Restart')}
           </Button>
         )}
@@ -88,7 +116,12 @@ function Row({ server, onChange }: { server: McpServer; onChange: () => void }):
           {server.enabled ? t('Disable') : t('Enable')}
         </Button>
         {server.source === 'user' && (
-          <Button look="danger" busy={acting.busy} label={t('Remove %1', name)} onClick={() => act('DELETE', address)}>
+          <Button
+            look="danger"
+            busy={acting.busy}
+            label={t('Remove %1', name)}
+            onClick={() => act('DELETE', address)}
+          >
             {t('Remove')}
           </Button>
         )}
@@ -110,7 +143,9 @@ function stateWord(state: McpServer['state']): string {
 
 function about({ source, kind }: McpServer): string {
   const whose = source === 'user' ? t('Yours') : t('Came with this workspace');
-  return kind === 'stdio' ? t('%1; a program on the server’s machine.', whose) : t('%1; over the network.', whose);
+  return kind === 'stdio'
+    ? t('%1; a program on the server’s machine.', whose)
+    : t('%1; over the network.', whose);
 }
 
 function Tools({ tools }: { tools: readonly McpTool[] }): VNode {
@@ -130,9 +165,13 @@ function Tools({ tools }: { tools: readonly McpTool[] }): VNode {
 
 /** What a role needs for it, and what the tool says of itself, which is only said. */
 function claims({ hints, permissions }: McpTool): string {
-  const said = Object.entries(hints).map(([hint, so]) => (so ? oneLine(hint, 40) : t('not %1', oneLine(hint, 40))));
+  const said = Object.entries(hints).map(([hint, so]) =>
+    so ? oneLine(hint, 40) : t('not %1', oneLine(hint, 40))
+  );
   const needs = t('Needs %1.', permissions.join(', '));
-  return said.length === 0 ? needs : `${needs} ${t('It claims to be %1; nobody has checked that.', said.join(', '))}`;
+  return said.length === 0
+    ? needs
+    : `${needs} ${t('It claims to be %1; nobody has checked that.', said.join(', '))}`;
 }
 
 function NewServerForm({ onAdded }: { onAdded: () => void }): VNode {
@@ -150,7 +189,10 @@ function NewServerForm({ onAdded }: { onAdded: () => void }): VNode {
       setText('');
     };
     const showFault = (error: unknown): never => {
-      const offset = error instanceof CoworkError && isRecord(error.details) ? error.details['offset'] : undefined;
+      const offset =
+        error instanceof CoworkError && isRecord(error.details)
+          ? error.details['offset']
+          : undefined;
       if (typeof offset === 'number') {
         field.current?.focus();
         field.current?.setSelectionRange(offset, offset + 1);
@@ -163,7 +205,12 @@ function NewServerForm({ onAdded }: { onAdded: () => void }): VNode {
     <div class="cw-form">
       <label class="cw-field">
         <span>{t('Name')}</span>
-        <input type="text" class="cw-input" value={name} onInput={event => setName(event.currentTarget.value)} />
+        <input
+          type="text"
+          class="cw-input"
+          value={name}
+          onInput={event => setName(event.currentTarget.value)}
+        />
       </label>
       <label class="cw-field">
         <span>{t('Settings')}</span>
@@ -177,7 +224,11 @@ function NewServerForm({ onAdded }: { onAdded: () => void }): VNode {
           onInput={event => setText(event.currentTarget.value)}
         />
         <span class="cw-dim">
-          {t('As in the settings of other programs. Write secrets as %1: they are taken from the environment of your Jupyter server.', '${NAME}')}
+          {t(
+            'As in the settings of other programs. Write secrets as %1: they are taken from ' +
+              'the environment of your Jupyter server.',
+            '${NAME}'
+          )}
         </span>
       </label>
       <Failure error={adding.error} />

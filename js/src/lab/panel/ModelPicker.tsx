@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 
-import type { Check } from '../../shared/connectionCheck';
+import type { Check } from '../../shared/model/connectionCheck';
 import type { Health, Page } from '../../shared/types';
 import { t } from '../../shared/translate';
 import { oneLine } from '../../shared/visible';
@@ -28,7 +28,9 @@ export function ModelPicker({ health, check, picked, onPick }: ModelPickerProps)
     [ready, health?.model.base_url]
   );
   const configured = health?.model.name ?? '';
-  const names = [...new Set([configured, ...(value ?? []).map(({ name }) => name), picked])].filter(Boolean);
+  const names = [...new Set([configured, ...(value ?? []).map(({ name }) => name), picked])].filter(
+    Boolean
+  );
   const where = health?.model.base_url;
   if (!ready || names.length < 2) {
     return (
@@ -43,7 +45,9 @@ export function ModelPicker({ health, check, picked, onPick }: ModelPickerProps)
       aria-label={t('Model')}
       {...(where ? { title: where } : {})}
       value={picked || configured}
-      onChange={event => onPick(event.currentTarget.value === configured ? '' : event.currentTarget.value)}
+      onChange={event =>
+        onPick(event.currentTarget.value === configured ? '' : event.currentTarget.value)
+      }
     >
       {names.map(name => (
         <option key={name} value={name}>

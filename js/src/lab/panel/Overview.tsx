@@ -2,14 +2,14 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
 import { useAction } from '../../shared/action';
-import { CheckButton } from '../../shared/CheckButton';
-import type { Check } from '../../shared/connectionCheck';
-import { HealthAnswer } from '../../shared/HealthAnswer';
-import { ModelHelp } from '../../shared/ModelHelp';
-import { answererOf } from '../../shared/ModelName';
+import { CheckButton } from '../../shared/model/CheckButton';
+import type { Check } from '../../shared/model/connectionCheck';
+import { HealthAnswer } from '../../shared/model/HealthAnswer';
+import { ModelHelp } from '../../shared/model/ModelHelp';
+import { answererOf } from '../../shared/model/ModelName';
 import type { Health } from '../../shared/types';
-import { RolePill } from '../../shared/RolePill';
-import type { RoleLook } from '../../shared/roles';
+import { RolePill } from '../../shared/role/RolePill';
+import type { RoleLook } from '../../shared/role/roles';
 import { t } from '../../shared/translate';
 import type { InboxItem } from '../inbox';
 import { CheckpointsSection } from './CheckpointsSection';
@@ -48,12 +48,18 @@ export interface OverviewProps {
   onCheck: () => void;
 }
 
-/** In the order of attention: what waits, how far things are, what can be taken back, and everything else. */
+/**
+ * In the order of attention: what waits, how far things are, what can be taken back, and everything
+ * else.
+ */
 export function Overview(props: OverviewProps): VNode {
   const { channel, notebook } = usePanel();
   const [search, setSearch] = useState('');
   const happened = useNews(LISTED_ANEW);
-  const listed = useLoaded(() => listConversations(channel, search !== ''), [happened, search !== '']);
+  const listed = useLoaded(
+    () => listConversations(channel, search !== ''),
+    [happened, search !== '']
+  );
   const present = presentOf(listed.value ?? [], notebook);
   return (
     <>
@@ -62,7 +68,11 @@ export function Overview(props: OverviewProps): VNode {
         {present && <PlanSection key={`plan ${present.id}`} context={present.id} />}
         {present && <CheckpointsSection key={`past ${present.id}`} context={present.id} />}
         {listed.value?.length === 0 || (listed.value === null && listed.error === null) ? (
-          <Welcome canInsert={props.canInsert} isKnown={listed.value !== null} onInsertPlan={props.onInsertPlan} />
+          <Welcome
+            canInsert={props.canInsert}
+            isKnown={listed.value !== null}
+            onInsertPlan={props.onInsertPlan}
+          />
         ) : (
           <ConversationsSection
             listed={listed}
@@ -83,12 +93,28 @@ export function Overview(props: OverviewProps): VNode {
   );
 }
 
-/** The conversation that the plan and the checkpoints are of: this notebook's newest, or the newest of all. */
-function presentOf(conversations: readonly Conversation[], notebook: string | null): Conversation | null {
-  return lastUsed(notebook === null ? conversations : conversations.filter(one => one.notebook === notebook));
+/**
+ * The conversation that the plan and the checkpoints are of: this notebook's newest, or the newest
+ * of all.
+ */
+function presentOf(
+  conversations: readonly Conversation[],
+  notebook: string | null
+): Conversation | null {
+  return lastUsed(
+    notebook === null ? conversations : conversations.filter(one => one.notebook === notebook)
+  );
 }
 
-function Welcome({ canInsert, isKnown, onInsertPlan }: { canInsert: boolean; isKnown: boolean; onInsertPlan: () => void }): VNode {
+function Welcome({
+  canInsert,
+  isKnown,
+  onInsertPlan
+}: {
+  canInsert: boolean;
+  isKnown: boolean;
+  onInsertPlan: () => void;
+}): VNode {
   return (
     <Section title={t('Conversations')}>
       {() => (
@@ -96,28 +122,53 @@ function Welcome({ canInsert, isKnown, onInsertPlan }: { canInsert: boolean; isK
           {isKnown && <div class="cw-title">{t('No conversations yet')}</div>}
           <p class="cw-text">
             {t(
-              'Write %1 in a cell, say what you want, and run it. You get a plan to review; nothing changes until you approve it. Or ask below.',
+              'Write %1 in a cell, say what you want, and run it. You get a plan to review; ' +
+                'nothing changes until you approve it. Or ask below.',
               '%%plan'
             )}
           </p>
-          <button type="button" class="cw-button cw-start" disabled={!canInsert} onClick={onInsertPlan}>
+          <button
+            type="button"
+            class="cw-button cw-start"
+            disabled={!canInsert}
+            onClick={onInsertPlan}
+          >
             {t('Insert a %1 cell', '%%plan')}
           </button>
-          {!canInsert && <p class="cw-dim">{t('Open a notebook first; the cell goes below its active cell.')}</p>}
+          {!canInsert && (
+            <p class="cw-dim">{t('Open a notebook first; the cell goes below its active cell.')}</p>
+          )}
         </div>
       )}
     </Section>
   );
 }
 
-function ModelSection({ health, check, onCheck }: { health: Health | null; check: Check; onCheck: () => void }): VNode {
+function ModelSection({
+  health,
+  check,
+  onCheck
+}: {
+  health: Health | null;
+  check: Check;
+  onCheck: () => void;
+}): VNode {
   const { channel } = usePanel();
   return (
     <Section title={t('Model')}>
       {() => (
         <div class="cw-section">
-          {health?.model.ready && <p class="cw-text">{t('%1 is ready.', answererOf(health.model))}</p>}
-          {health && <ModelHelp health={health} sayWhyNot={check.state !== 'answered'} channel={channel} onChange={onCheck} />}
+          {health?.model.ready && (
+            <p class="cw-text">{t('%1 is ready.', answererOf(health.model))}</p>
+          )}
+          {health && (
+            <ModelHelp
+              health={health}
+              sayWhyNot={check.state !== 'answered'}
+              channel={channel}
+              onChange={onCheck}
+            />
+          )}
           <CheckButton check={check} onCheck={onCheck} plain />
           <HealthAnswer check={check} />
         </div>
@@ -132,7 +183,11 @@ function NewConversation({ model, draft, role, summons, onDraft }: OverviewProps
   const sending = useAction();
   const send = (): void => {
     const begin = async (): Promise<void> => {
-      const about = { role: role.name, ...(notebook ? { notebook } : {}), ...(model ? { model } : {}) };
+      const about = {
+        role: role.name,
+        ...(notebook ? { notebook } : {}),
+        ...(model ? { model } : {})
+      };
       const { id } = await channel.request<Conversation>('POST', 'context', about);
       await channel.request('POST', `context/${id}/messages`, { content: draft.trim() });
       onDraft('');

@@ -2,7 +2,7 @@
 
 import type { VNode } from 'preact';
 
-import { RolePill } from '../../shared/RolePill';
+import { RolePill } from '../../shared/role/RolePill';
 import { PanelProvider, type PanelHands } from './context';
 import { ConversationView } from './ConversationView';
 import { ModelPicker } from './ModelPicker';
@@ -19,7 +19,9 @@ export interface PanelViewProps extends OverviewProps {
 
 export function PanelView(props: PanelViewProps): VNode {
   const { hands, context, role, health, check, model } = props;
-  const picker = <ModelPicker health={health} check={check} picked={model} onPick={props.onPickModel} />;
+  const picker = (
+    <ModelPicker health={health} check={check} picked={model} onPick={props.onPickModel} />
+  );
   return (
     <PanelProvider value={hands}>
       {/* A section, so that the headers in it are not taken for that of the page. */}
@@ -34,7 +36,13 @@ export function PanelView(props: PanelViewProps): VNode {
             <Overview {...props} />
           </>
         ) : (
-          <ConversationView key={context} id={context} model={model} picker={picker} onBack={props.onBack} />
+          <ConversationView
+            key={context}
+            id={context}
+            model={model}
+            picker={picker}
+            onBack={props.onBack}
+          />
         )}
       </section>
     </PanelProvider>

@@ -11,7 +11,14 @@ import { bounded, visible } from '../../shared/visible';
 import { useLoaded, useNews, usePanel } from './context';
 import { Section } from './Section';
 
-const CHANGED = ['plan-update', 'task-started', 'task-completed', 'job-completed', 'permission-request', 'question-asked'];
+const CHANGED = [
+  'plan-update',
+  'task-started',
+  'task-completed',
+  'job-completed',
+  'permission-request',
+  'question-asked'
+];
 /** Of a longer plan, the steps around where it stands. */
 const MAX_STEPS = 12;
 
@@ -19,7 +26,10 @@ const MAX_STEPS = 12;
 export function PlanSection({ context }: { context: string }): VNode | null {
   const { channel, open } = usePanel();
   const changed = useNews(CHANGED, context);
-  const { value } = useLoaded(() => channel.request<PlanAnswer>('GET', `context/${context}/plan`), [context, changed]);
+  const { value } = useLoaded(
+    () => channel.request<PlanAnswer>('GET', `context/${context}/plan`),
+    [context, changed]
+  );
   if (!value?.plan) {
     return null;
   }
@@ -34,13 +44,17 @@ export function PlanSection({ context }: { context: string }): VNode | null {
             {shown.map(step => (
               <li key={step.id} class="cw-row cw-plan-line">
                 <StepMark number={step.step_number} status={step.status} />
-                <span class={step.status === 'pending' ? 'cw-dim' : ''}>{inline(visible(bounded(step.action, 200)))}</span>
+                <span class={step.status === 'pending' ? 'cw-dim' : ''}>
+                  {inline(visible(bounded(step.action, 200)))}
+                </span>
               </li>
             ))}
           </ol>
           <p class="cw-row">
             <Button look="link" onClick={() => open(context)}>
-              {shown.length < steps.length ? t('Show all %1 steps', String(steps.length)) : t('Open the plan')}
+              {shown.length < steps.length
+                ? t('Show all %1 steps', String(steps.length))
+                : t('Open the plan')}
             </Button>
           </p>
         </>

@@ -7,6 +7,8 @@ import { t } from '../../shared/translate';
 import { oneLine } from '../../shared/visible';
 import { useLoaded, useNews, usePanel } from './context';
 
+const QUEUED = ['queue-changed'];
+
 interface QueuedMessage {
   id: string;
   content: string;
@@ -15,11 +17,16 @@ interface QueuedMessage {
 /** What the user has said while a job runs, until the agent reads it; it can be taken back. */
 export function Queue({ context }: { context: string }): VNode {
   const { channel } = usePanel();
-  const news = useNews(['queue-changed'], context);
-  const { value, reload } = useLoaded(() => channel.request<Page<QueuedMessage>>('GET', `context/${context}/queue`), [context, news]);
+  const news = useNews(QUEUED, context);
+  const { value, reload } = useLoaded(
+    () => channel.request<Page<QueuedMessage>>('GET', `context/${context}/queue`),
+    [context, news]
+  );
   const removing = useAction();
   const takeBack = (id: string): void =>
-    void removing.run(() => channel.request('DELETE', `context/${context}/queue/${id}`)).then(reload);
+    void removing
+      .run(() => channel.request('DELETE', `context/${context}/queue/${id}`))
+      .then(reload);
   return (
     <>
       <ul class="cw-queue" aria-live="polite">
@@ -28,7 +35,11 @@ export function Queue({ context }: { context: string }): VNode {
             <span class="cw-name" title={oneLine(content, 2000)}>
               {t('Queued: %1', oneLine(content, 200))}
             </span>
-            <Button look="link" label={t('Take back: %1', oneLine(content, 80))} onClick={() => takeBack(id)}>
+            <Button
+              look="link"
+              label={t('Take back: %1', oneLine(content, 80))}
+              onClick={() => takeBack(id)}
+            >
               ✕
             </Button>
           </li>

@@ -10,6 +10,8 @@ import { oneLine, visible } from '../../shared/visible';
 import { useLoaded, useNews, usePanel } from './context';
 import { Section } from './Section';
 
+const DECIDED = ['permission-resolved'];
+
 type Effect = 'allow' | 'ask' | 'deny';
 type RuleScope = 'session' | 'workspace' | 'global';
 
@@ -37,13 +39,21 @@ export function RulesSection(): VNode {
 
 function Rules(): VNode {
   const { channel } = usePanel();
-  const decided = useNews(['permission-resolved']);
-  const { value, error, reload } = useLoaded(() => channel.request<Page<Rule>>('GET', 'rules'), [decided]);
+  const decided = useNews(DECIDED);
+  const { value, error, reload } = useLoaded(
+    () => channel.request<Page<Rule>>('GET', 'rules'),
+    [decided]
+  );
   return (
     <>
       <Failure error={error} />
       {value?.items.length === 0 && (
-        <p class="cw-row cw-dim">{t('None yet. Answering a permission with “Always here” or “Everywhere” writes one; until then, what changes something asks.')}</p>
+        <p class="cw-row cw-dim">
+          {t(
+            'None yet. Answering a permission with “Always here” or “Everywhere” writes one; ' +
+              'until then, what changes something asks.'
+          )}
+        </p>
       )}
       <ul class="cw-list">
         {value?.items.map(rule => (
@@ -61,15 +71,24 @@ function Row({ rule, onGone }: { rule: Rule; onGone: () => void }): VNode {
   const { channel } = usePanel();
   const revoking = useAction();
   const revoke = (): void => {
-    void revoking.run(() => channel.request('DELETE', `rules/${encodeURIComponent(rule.id)}`)).then(ok => ok && onGone());
+    void revoking
+      .run(() => channel.request('DELETE', `rules/${encodeURIComponent(rule.id)}`))
+      .then(ok => ok && onGone());
   };
   return (
     <li class="cw-row cw-rule">
       <div>
-        <span class={`cw-pill cw-colour-${COLOURS[rule.effect] ?? 'grey'}`}>{effectWord(rule.effect)}</span> <span class="cw-chip">{oneLine(rule.rule, 300)}</span>
+        <span class={`cw-pill cw-colour-${COLOURS[rule.effect] ?? 'grey'}`}>
+          {effectWord(rule.effect)}
+        </span>{' '}
+        <span class="cw-chip">{oneLine(rule.rule, 300)}</span>
         <p class="cw-dim">{why(rule)}</p>
       </div>
-      <Button busy={revoking.busy} label={t('Revoke the rule %1', oneLine(rule.rule, 120))} onClick={revoke}>
+      <Button
+        busy={revoking.busy}
+        label={t('Revoke the rule %1', oneLine(rule.rule, 120))}
+        onClick={revoke}
+      >
         {t('Revoke')}
       </Button>
       <Failure error={revoking.error} />
@@ -96,7 +115,9 @@ function why({ scope, source, problem, active }: Rule): string {
     global: t('In every workspace.')
   }[scope];
   const off = active === false ? t('It does not count: this workspace is not trusted.') : '';
-  return [where, source && t('From %1.', oneLine(source, 120)), problem && visible(problem), off].filter(Boolean).join(' ');
+  return [where, source && t('From %1.', oneLine(source, 120)), problem && visible(problem), off]
+    .filter(Boolean)
+    .join(' ');
 }
 
 function NewRule({ onAdded }: { onAdded: () => void }): VNode {
@@ -126,14 +147,24 @@ function NewRule({ onAdded }: { onAdded: () => void }): VNode {
       }}
     >
       <div class="cw-bar">
-        <select class="cw-input" aria-label={t('What the rule says')} value={effect} onChange={event => setEffect(event.currentTarget.value as Effect)}>
+        <select
+          class="cw-input"
+          aria-label={t('What the rule says')}
+          value={effect}
+          onChange={event => setEffect(event.currentTarget.value as Effect)}
+        >
           {(['allow', 'ask', 'deny'] as const).map(one => (
             <option key={one} value={one}>
               {effectWord(one)}
             </option>
           ))}
         </select>
-        <select class="cw-input" aria-label={t('Where it counts')} value={scope} onChange={event => setScope(event.currentTarget.value as 'workspace' | 'global')}>
+        <select
+          class="cw-input"
+          aria-label={t('Where it counts')}
+          value={scope}
+          onChange={event => setScope(event.currentTarget.value as 'workspace' | 'global')}
+        >
           <option value="workspace">{t('in this workspace')}</option>
           <option value="global">{t('everywhere')}</option>
         </select>
@@ -147,7 +178,9 @@ function NewRule({ onAdded }: { onAdded: () => void }): VNode {
           placeholder="execute_command(git push)"
           onInput={event => setRule(event.currentTarget.value)}
         />
-        <span class="cw-dim">{t('A tool, or a tool with the files or the command it is about in brackets.')}</span>
+        <span class="cw-dim">
+          {t('A tool, or a tool with the files or the command it is about in brackets.')}
+        </span>
       </label>
       <Failure error={adding.error} />
       <div class="cw-bar">

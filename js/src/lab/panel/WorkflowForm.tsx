@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 
 import { useAction } from '../../shared/action';
 import { Button, Failure } from '../../shared/Button';
-import { t } from '../../shared/translate';
+import { said, t } from '../../shared/translate';
 import { oneLine, visible } from '../../shared/visible';
 import { usePanel } from './context';
 import { fieldsOf, initialValues, isComplete, parametersOf, type Field } from './schemaForm';
@@ -16,7 +16,10 @@ export interface Workflow {
   parameters: Record<string, unknown>;
 }
 
-/** A form made from the workflow's schema. Running it opens the conversation in which the agent works on it. */
+/**
+ * A form made from the workflow's schema. Running it opens the conversation in which the agent
+ * works on it.
+ */
 export function WorkflowForm({ workflow }: { workflow: Workflow }): VNode {
   const { channel, notebook, open } = usePanel();
   const fields = useMemo(() => fieldsOf(workflow.parameters, notebook), [workflow, notebook]);
@@ -27,9 +30,13 @@ export function WorkflowForm({ workflow }: { workflow: Workflow }): VNode {
   const run = (): void => {
     if (complete) {
       void running.run(async () => {
-        const started = await channel.request<{ context_id: string }>('POST', `workflows/${encodeURIComponent(workflow.name)}/run`, {
-          parameters: parametersOf(fields, values)
-        });
+        const started = await channel.request<{ context_id: string }>(
+          'POST',
+          `workflows/${encodeURIComponent(workflow.name)}/run`,
+          {
+            parameters: parametersOf(fields, values)
+          }
+        );
         open(started.context_id);
       });
     }
@@ -37,13 +44,13 @@ export function WorkflowForm({ workflow }: { workflow: Workflow }): VNode {
   return (
     <form
       class="cw-form"
-      aria-label={workflow.title}
+      aria-label={said(workflow.title)}
       onSubmit={event => {
         event.preventDefault();
         run();
       }}
     >
-      <p class="cw-dim">{visible(workflow.description)}</p>
+      <p class="cw-dim">{visible(said(workflow.description))}</p>
       {fields.map(field => (
         <FieldView
           key={field.name}
@@ -69,11 +76,15 @@ interface FieldViewProps {
 }
 
 function FieldView({ field, value, onChange }: FieldViewProps): VNode {
-  const title = oneLine(field.title, 80);
+  const title = oneLine(said(field.title), 80);
   if (field.kind === 'boolean') {
     return (
       <label class="cw-check">
-        <input type="checkbox" checked={value === true} onChange={event => onChange(event.currentTarget.checked)} />
+        <input
+          type="checkbox"
+          checked={value === true}
+          onChange={event => onChange(event.currentTarget.checked)}
+        />
         <span>{title}</span>
       </label>
     );
@@ -85,13 +96,22 @@ function FieldView({ field, value, onChange }: FieldViewProps): VNode {
         {field.isRequired && <span class="cw-dim"> {t('(required)')}</span>}
       </span>
       <FieldInput field={field} value={String(value)} onChange={onChange} />
-      {field.description && <span class="cw-dim">{visible(field.description)}</span>}
+      {field.description && <span class="cw-dim">{visible(said(field.description))}</span>}
     </label>
   );
 }
 
-function FieldInput({ field, value, onChange }: { field: Field; value: string; onChange: (value: string) => void }): VNode {
-  const onInput = (event: { currentTarget: { value: string } }): void => onChange(event.currentTarget.value);
+function FieldInput({
+  field,
+  value,
+  onChange
+}: {
+  field: Field;
+  value: string;
+  onChange: (value: string) => void;
+}): VNode {
+  const onInput = (event: { currentTarget: { value: string } }): void =>
+    onChange(event.currentTarget.value);
   const common = { class: 'cw-input', value, onInput, 'aria-required': field.isRequired };
   switch (field.kind) {
     case 'choice':
@@ -107,7 +127,13 @@ function FieldInput({ field, value, onChange }: { field: Field; value: string; o
       );
     case 'lines':
     case 'json':
-      return <textarea {...common} rows={2} placeholder={field.kind === 'lines' ? t('One on each line') : t('JSON')} />;
+      return (
+        <textarea
+          {...common}
+          rows={2}
+          placeholder={field.kind === 'lines' ? t('One on each line') : t('JSON')}
+        />
+      );
     case 'number':
       return <input type="number" step="any" {...common} />;
     default:

@@ -5,8 +5,8 @@ import { Failure } from '../../shared/Button';
 import { Icon } from '../../shared/icons';
 import { Note } from '../../shared/Note';
 import type { Page, Problem } from '../../shared/types';
-import { roleLook } from '../../shared/roles';
-import { t } from '../../shared/translate';
+import { roleLook } from '../../shared/role/roles';
+import { said, t } from '../../shared/translate';
 import { oneLine, visible } from '../../shared/visible';
 import { useLoaded, usePanel } from './context';
 import { Section } from './Section';
@@ -38,14 +38,18 @@ function Workflows(): VNode {
     []
   );
   if (value === null) {
-    return error === null ? <p class="cw-row cw-dim">{t('Looking…')}</p> : <Failure error={error} />;
+    return error === null ? (
+      <p class="cw-row cw-dim">{t('Looking…')}</p>
+    ) : (
+      <Failure error={error} />
+    );
   }
   const [{ items, problems = [] }, categories] = value;
   return (
     <>
       {categories.items.map(category => (
         <div key={category.name}>
-          <h3 class="cw-subheading">{oneLine(category.label, 80)}</h3>
+          <h3 class="cw-subheading">{oneLine(said(category.label), 80)}</h3>
           <ul class="cw-list">
             {category.workflows.map(({ name }) => {
               const workflow = items.find(one => one.name === name);
@@ -66,11 +70,17 @@ function Row({ workflow }: { workflow: Workflow }): VNode {
   const role = roleLook(workflow.role);
   return (
     <li class="cw-row">
-      <button type="button" class="cw-plain" aria-expanded={open} title={oneLine(workflow.description, 300)} onClick={() => setOpen(!open)}>
+      <button
+        type="button"
+        class="cw-plain"
+        aria-expanded={open}
+        title={oneLine(said(workflow.description), 300)}
+        onClick={() => setOpen(!open)}
+      >
         <span class={`cw-ink cw-colour-${role.colour}`} title={role.label}>
           <Icon name={role.icon} />
         </span>
-        <span class="cw-name">{oneLine(workflow.title, 120)}</span>
+        <span class="cw-name">{oneLine(said(workflow.title), 120)}</span>
       </button>
       {open && <WorkflowForm workflow={workflow} />}
     </li>

@@ -31,7 +31,10 @@ export function usePanel(): PanelHands {
 /** Many news in a row are looked at once. */
 const PAUSE_MS = 250;
 
-/** A number that grows when something of these kinds has happened: what depends on it is asked for again. */
+/**
+ * A number that grows when something of these kinds has happened: what depends on it is asked for
+ * again. `kinds` is a constant: another array would begin to listen anew.
+ */
 export function useNews(kinds: readonly string[], contextId?: string): number {
   const { news } = usePanel();
   const [count, grow] = useReducer((before: number) => before + 1, 0);
@@ -50,7 +53,7 @@ export function useNews(kinds: readonly string[], contextId?: string): number {
       clearTimeout(timer);
       news.happened.disconnect(hear);
     };
-  }, [news, contextId, kinds.join()]);
+  }, [news, contextId, kinds]);
   return count;
 }
 
@@ -61,8 +64,14 @@ export interface Loaded<Value> {
   reload(): void;
 }
 
-/** Asks when it is first drawn and whenever one of `when` has changed. A late answer to an old question is dropped. */
-export function useLoaded<Value>(load: () => Promise<Value>, when: readonly unknown[]): Loaded<Value> {
+/**
+ * Asks when it is first drawn and whenever one of `when` has changed. A late answer to an old
+ * question is dropped.
+ */
+export function useLoaded<Value>(
+  load: () => Promise<Value>,
+  when: readonly unknown[]
+): Loaded<Value> {
   const [value, setValue] = useState<Value | null>(null);
   const [error, setError] = useState<unknown>(null);
   const newest = useRef(0);
@@ -79,6 +88,7 @@ export function useLoaded<Value>(load: () => Promise<Value>, when: readonly unkn
       (reason: unknown) => isNewest() && setError(reason)
     );
   };
+  // eslint-disable-next-line react-hooks/exhaustive-deps -- `load` is new each time; `when` counts.
   useEffect(reload, when);
   useEffect(
     () => () => {

@@ -19,7 +19,10 @@ export interface OpenConversation extends Conversation {
 }
 
 export async function openConversation(channel: Channel, id: string): Promise<OpenConversation> {
-  const [conversation, addressee] = await Promise.all([channel.request<Conversation>('GET', `context/${id}`), addresseeOf(channel, id)]);
+  const [conversation, addressee] = await Promise.all([
+    channel.request<Conversation>('GET', `context/${id}`),
+    addresseeOf(channel, id)
+  ]);
   return { ...conversation, addressee };
 }
 
@@ -36,7 +39,10 @@ export async function listConversations(channel: Channel, all: boolean): Promise
   const found: Conversation[] = [];
   let after: string | number | null = 0;
   do {
-    const page: Page<Conversation> = await channel.request('GET', `context?after=${after}&limit=${all ? AT_ONCE : NEWEST}`);
+    const page: Page<Conversation> = await channel.request(
+      'GET',
+      `context?after=${after}&limit=${all ? AT_ONCE : NEWEST}`
+    );
     found.push(...page.items);
     after = page.next;
   } while (all && after !== null);
@@ -44,8 +50,13 @@ export async function listConversations(channel: Channel, all: boolean): Promise
 }
 
 /** The one in which something was said last. */
-export function lastUsed<C extends Pick<Conversation, 'updated_at'>>(conversations: readonly C[]): C | null {
-  return [...conversations].sort((one, other) => other.updated_at.localeCompare(one.updated_at))[0] ?? null;
+export function lastUsed<C extends Pick<Conversation, 'updated_at'>>(
+  conversations: readonly C[]
+): C | null {
+  return (
+    [...conversations].sort((one, other) => other.updated_at.localeCompare(one.updated_at))[0] ??
+    null
+  );
 }
 
 /** All words have to be in its name or its notebook's, in whatever order. */

@@ -11,9 +11,14 @@ export interface FollowedEnd {
   hold(): void;
 }
 
-/** Keeps the end in view while things are added, as long as the user has not scrolled away from it. */
+/**
+ * Keeps the end in view while things are added, as long as the user has not scrolled away from it.
+ */
 export function useFollowedEnd(scroll: RefObject<HTMLElement>): FollowedEnd {
-  /** How far the view is from the end, which it keeps; null while the user reads somewhere by themselves. */
+  /**
+   * How far the view is from the end, which it keeps; null while the user reads somewhere by
+   * themselves.
+   */
   const kept = useRef<number | null>(0);
   const place = useRef(() => undefined as void);
   useEffect(() => {
@@ -48,7 +53,7 @@ export function useFollowedEnd(scroll: RefObject<HTMLElement>): FollowedEnd {
       node.removeEventListener('scroll', look);
       follow.disconnect();
     };
-  }, []);
+  }, [scroll]);
   return {
     toEnd: () => {
       kept.current = 0;

@@ -1,4 +1,7 @@
-/** Where a text stops being JSON, and what should stand there. Browsers say it each in its own way, some not at all. */
+/**
+ * Where a text stops being JSON, and what should stand there. Browsers say it each in its own way,
+ * some not at all.
+ */
 
 import { t } from '../../shared/translate';
 
@@ -24,7 +27,12 @@ export function jsonFault(text: string): JsonFault | null {
         throw fault;
       }
       const before = text.slice(0, fault.offset).split('\n');
-      return { offset: fault.offset, line: before.length, column: before[before.length - 1]!.length + 1, expected: fault.expected };
+      return {
+        offset: fault.offset,
+        line: before.length,
+        column: before[before.length - 1]!.length + 1,
+        expected: fault.expected
+      };
     }
     return null;
   }
@@ -38,7 +46,7 @@ class Fault {
 }
 
 const SPACE = /[ \t\n\r]*/y;
-const STRING = /"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*/y;
+const STRING = /"(?:[ !#-[\]-\uffff]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*/y;
 const PLAIN = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 
 class Reader {

@@ -32,13 +32,25 @@ export interface NewServer {
   config: object;
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The servers in what was pasted: a whole `mcpServers`, servers by name, or one entry, which needs a name. Throws what is wrong with it. */
+/**
+ * The servers in what was pasted: a whole `mcpServers`, servers by name, or one entry, which needs
+ * a name. Throws what is wrong with it.
+ */
 export function readServers(text: string, name: string): NewServer[] {
   const fault = jsonFault(text);
   if (fault !== null) {
-    throw unreadable(t('This is not JSON: line %1, column %2 should be %3.', String(fault.line), String(fault.column), fault.expected), fault.offset);
+    throw unreadable(
+      t(
+        'This is not JSON: line %1, column %2 should be %3.',
+        String(fault.line),
+        String(fault.column),
+        fault.expected
+      ),
+      fault.offset
+    );
   }
   let pasted: unknown = JSON.parse(text);
   if (isObject(pasted) && isObject(pasted['mcpServers'])) {
@@ -53,7 +65,9 @@ export function readServers(text: string, name: string): NewServer[] {
     }
     return [{ name: name.trim(), config: pasted }];
   }
-  const found = Object.entries(pasted).flatMap(([key, config]) => (isObject(config) ? [{ name: key, config }] : []));
+  const found = Object.entries(pasted).flatMap(([key, config]) =>
+    isObject(config) ? [{ name: key, config }] : []
+  );
   if (found.length === 0) {
     throw noServer();
   }
@@ -61,7 +75,12 @@ export function readServers(text: string, name: string): NewServer[] {
 }
 
 function noServer(): CoworkError {
-  return unreadable(t('This is no server: it has neither a "command" nor a "url". Paste an entry as it stands in the settings of other programs.'));
+  return unreadable(
+    t(
+      'This is no server: it has neither a "command" nor a "url". Paste an entry as it stands ' +
+        'in the settings of other programs.'
+    )
+  );
 }
 
 /** `offset` is the place in the text that is wrong. */

@@ -1,4 +1,7 @@
-/** Where the user is in the side panel, and what is about to be said there. Commands change it from outside. */
+/**
+ * Where the user is in the side panel, and what is about to be said there. Commands change it from
+ * outside.
+ */
 
 import { Signal, type ISignal } from '@lumino/signaling';
 
@@ -7,7 +10,9 @@ export class PanelPlace {
   context: string | null = null;
   /** What stands in the field for a new conversation. */
   draft = '';
-  /** The role of the draft, where a command has given it one; else the role that the user prefers. */
+  /**
+   * The role of the draft, where a command has given it one; else the role that the user prefers.
+   */
   role: string | null = null;
   /** Grows whenever the field should get the keyboard. */
   summons = 0;

@@ -1,4 +1,7 @@
-/** JSON schemas of workflows, as far as a form can show them, and what users type, as the schema wants it. */
+/**
+ * JSON schemas of workflows, as far as a form can show them, and what users type, as the schema
+ * wants it.
+ */
 
 import { isRecord } from '../../shared/channel';
 
@@ -31,9 +34,16 @@ export function fieldsOf(schema: Record<string, unknown>, notebook: string | nul
     const own = plain(isRecord(given) ? given : {}, schema);
     const kind = kindOf(own);
     const format = text(own['format']);
-    const standard = format === 'notebook-path' && notebook !== null ? notebook : initialOf(kind, own['default']);
+    const standard =
+      format === 'notebook-path' && notebook !== null ? notebook : initialOf(kind, own['default']);
     return {
-      ...{ name, kind, format, title: text(own['title']) || name, description: text(own['description']) },
+      ...{
+        name,
+        kind,
+        format,
+        title: text(own['title']) || name,
+        description: text(own['description'])
+      },
       choices: choicesOf(own),
       isRequired: required.includes(name),
       initial: standard
@@ -42,13 +52,18 @@ export function fieldsOf(schema: Record<string, unknown>, notebook: string | nul
 }
 
 /** Follows a reference, and takes what is meant out of "this or nothing". */
-function plain(own: Record<string, unknown>, schema: Record<string, unknown>): Record<string, unknown> {
+function plain(
+  own: Record<string, unknown>,
+  schema: Record<string, unknown>
+): Record<string, unknown> {
   const reference = /^#\/\$defs\/(.+)$/.exec(text(own['$ref']))?.[1];
   const definitions = schema['$defs'];
   if (reference !== undefined && isRecord(definitions) && isRecord(definitions[reference])) {
     return { ...definitions[reference], ...own };
   }
-  const either = Array.isArray(own['anyOf']) ? own['anyOf'].filter(isRecord).filter(one => one['type'] !== 'null') : [];
+  const either = Array.isArray(own['anyOf'])
+    ? own['anyOf'].filter(isRecord).filter(one => one['type'] !== 'null')
+    : [];
   return either.length === 1 && either[0] ? { ...plain(either[0], schema), ...own } : own;
 }
 
@@ -138,5 +153,8 @@ function parsed(written: string): unknown {
 }
 
 export function isComplete(fields: readonly Field[], values: Values): boolean {
-  return fields.every(({ name, isRequired }) => !isRequired || values[name] === false || Boolean(String(values[name] ?? '').trim()));
+  return fields.every(
+    ({ name, isRequired }) =>
+      !isRequired || values[name] === false || Boolean(String(values[name] ?? '').trim())
+  );
 }

@@ -10,13 +10,19 @@ import { Note } from '../Note';
 import type { PermissionRequest, Scope } from '../types';
 import { useRun } from '../run/context';
 import { CallFacts } from '../run/ToolCall';
-import { t } from '../translate';
+import { counted, t } from '../translate';
 import { oneLine, visible } from '../visible';
 import { sendOnEnter } from './sendOnEnter';
 import { riskWord, scopeHelp, scopeWord, toolWords } from './words';
 
 /** One thing the agent may do only if the user says so: what, where, why it asks, and all of it. */
-export function PermissionCard({ request, step }: { request: PermissionRequest; step: string | null }): VNode {
+export function PermissionCard({
+  request,
+  step
+}: {
+  request: PermissionRequest;
+  step: string | null;
+}): VNode {
   const about = [step, riskWord(request.risk)].filter(Boolean).join(' · ');
   return (
     <Card
@@ -50,11 +56,13 @@ export function PermissionBatch({ requests }: { requests: readonly PermissionReq
   return (
     <Card
       edge="ask"
-      label={t('%1 permissions', String(requests.length))}
+      label={counted(requests.length, '%1 permission', '%1 permissions')}
       header={
         <>
           <span class="cw-pill cw-colour-ask">{t('Permissions')}</span>
-          <span class="cw-title">{t('%1 things wait for you', String(requests.length))}</span>
+          <span class="cw-title">
+            {counted(requests.length, '%1 thing waits for you', '%1 things wait for you')}
+          </span>
         </>
       }
       footer={<DecisionBar requests={chosen} />}
@@ -63,7 +71,11 @@ export function PermissionBatch({ requests }: { requests: readonly PermissionReq
         {requests.map(request => (
           <li key={request.id}>
             <label class="cw-check">
-              <input type="checkbox" checked={!left.has(request.id)} onChange={() => toggle(request.id)} />
+              <input
+                type="checkbox"
+                checked={!left.has(request.id)}
+                onChange={() => toggle(request.id)}
+              />
               <span class="cw-title">{toolWords(request.tool)}</span>
               <span class="cw-dim">{riskWord(request.risk)}</span>
             </label>
@@ -85,19 +97,29 @@ function What({ request }: { request: PermissionRequest }): VNode {
         </p>
       )}
       <Shown request={request} />
-      {shown && !shown.complete && <Note>{t('This is not all of it: the rest is too long to show.')}</Note>}
+      {shown && !shown.complete && (
+        <Note>{t('This is not all of it: the rest is too long to show.')}</Note>
+      )}
       <ul class="cw-dim cw-reasons">
         {why.map(one => (
           <li key={one}>{visible(one)}</li>
         ))}
       </ul>
-      {uncovered.length > 0 && <Note>{t('Rolling back cannot undo: %1', uncovered.map(visible).join('; '))}</Note>}
-      <Fold summary={<span class="cw-dim">{t('Details')}</span>}>{() => <CallFacts tool={tool} parameters={parameters} />}</Fold>
+      {uncovered.length > 0 && (
+        <Note>{t('Rolling back cannot undo: %1', uncovered.map(visible).join('; '))}</Note>
+      )}
+      <Fold summary={<span class="cw-dim">{t('Details')}</span>}>
+        {() => <CallFacts tool={tool} parameters={parameters} />}
+      </Fold>
     </>
   );
 }
 
-function Shown({ request: { shown, resource, tool, parameters } }: { request: PermissionRequest }): VNode {
+function Shown({
+  request: { shown, resource, tool, parameters }
+}: {
+  request: PermissionRequest;
+}): VNode {
   if (shown?.kind === 'diff') {
     return <Diff text={shown.text} label={t('The change')} />;
   }
@@ -127,21 +149,37 @@ function DecisionBar({ requests }: { requests: readonly PermissionRequest[] }): 
   const off = requests.length === 0;
   const decide = (decision: 'allow' | 'deny', scope: Scope, feedback?: string): void => {
     const ids = requests.map(({ id }) => id);
-    void deciding.run(() => actions.decide(ids, { decision, scope, ...(feedback ? { feedback } : {}) }));
+    void deciding.run(() =>
+      actions.decide(ids, { decision, scope, ...(feedback ? { feedback } : {}) })
+    );
   };
   return (
     <div class="cw-decide">
       <div class="cw-bar">
-        <Button look="primary" busy={deciding.busy} disabled={off} onClick={() => decide('allow', 'once')}>
+        <Button
+          look="primary"
+          busy={deciding.busy}
+          disabled={off}
+          onClick={() => decide('allow', 'once')}
+        >
           {requests.length > 1 ? t('Allow these once') : t('Allow once')}
         </Button>
         {lasting.map(scope => (
-          <Button key={scope} disabled={off || deciding.busy} onClick={() => decide('allow', scope)} title={scopeHelp(scope, rules)}>
+          <Button
+            key={scope}
+            disabled={off || deciding.busy}
+            onClick={() => decide('allow', scope)}
+            title={scopeHelp(scope, rules)}
+          >
             {scopeWord(scope)}
           </Button>
         ))}
         <span class="cw-refuse">
-          <Button look="danger" disabled={off || deciding.busy} onClick={() => decide('deny', 'once')}>
+          <Button
+            look="danger"
+            disabled={off || deciding.busy}
+            onClick={() => decide('deny', 'once')}
+          >
             {t('Deny')}
           </Button>
           <Button disabled={off} expanded={saying} onClick={() => setSaying(!saying)}>
@@ -169,7 +207,12 @@ function DecisionBar({ requests }: { requests: readonly PermissionRequest[] }): 
             onKeyDown={sendOnEnter}
             ref={field}
           />
-          <Button look="danger" busy={deciding.busy} disabled={!why.trim()} onClick={() => decide('deny', 'once', why.trim())}>
+          <Button
+            look="danger"
+            busy={deciding.busy}
+            disabled={!why.trim()}
+            onClick={() => decide('deny', 'once', why.trim())}
+          >
             {t('Deny')}
           </Button>
         </form>
@@ -196,5 +239,7 @@ function RuleNote({ rules }: { rules: readonly string[] }): VNode {
 /** What all of them offer. */
 function scopesOf(requests: readonly PermissionRequest[]): Scope[] {
   const order: Scope[] = ['once', 'session', 'workspace', 'global'];
-  return order.filter(scope => requests.length > 0 && requests.every(({ scopes }) => scopes.includes(scope)));
+  return order.filter(
+    scope => requests.length > 0 && requests.every(({ scopes }) => scopes.includes(scope))
+  );
 }

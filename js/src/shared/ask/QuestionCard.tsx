@@ -8,14 +8,20 @@ import { inline } from '../markdown';
 import type { Question } from '../types';
 import { RichText } from '../RichText';
 import { useRun } from '../run/context';
-import { t } from '../translate';
+import { said, t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';
 import { sendOnEnter } from './sendOnEnter';
 
 const MAX = 4000;
 
 /** A question only the user can answer. Options are buttons: one click and the agent goes on. */
-export function QuestionCard({ question, step }: { question: Question; step: string | null }): VNode {
+export function QuestionCard({
+  question,
+  step
+}: {
+  question: Question;
+  step: string | null;
+}): VNode {
   const { actions } = useRun();
   const sending = useAction();
   const [chosen, setChosen] = useState<string | null>(null);
@@ -26,12 +32,16 @@ export function QuestionCard({ question, step }: { question: Question; step: str
   return (
     <Card
       edge="ask"
-      label={t('Question: %1', oneLine(question.question))}
-      header={<span class="cw-pill cw-colour-ask">{t('Question · %1', severityWord(question.severity))}</span>}
+      label={t('Question: %1', oneLine(said(question.question)))}
+      header={
+        <span class="cw-pill cw-colour-ask">
+          {t('Question · %1', severityWord(question.severity))}
+        </span>
+      }
       aside={step && <span class="cw-dim">{step}</span>}
     >
-      <p class="cw-goal">{inline(visible(bounded(question.question, MAX)))}</p>
-      {question.context && <RichText text={question.context} />}
+      <p class="cw-goal">{inline(visible(bounded(said(question.question), MAX)))}</p>
+      {question.context && <RichText text={said(question.context)} />}
       <div class="cw-options" role="group" aria-label={t('Answers')}>
         {question.options.map(option => (
           <button
@@ -46,19 +56,35 @@ export function QuestionCard({ question, step }: { question: Question; step: str
               }
             }}
           >
-            <span class="cw-title">{oneLine(option.label, 300)}</span>
-            {option.value === question.default && <span class="cw-dim cw-suggested">{t('suggested')}</span>}
-            {option.description && <span class="cw-dim cw-option-more">{visible(bounded(option.description, 1000))}</span>}
+            <span class="cw-title">{oneLine(said(option.label), 300)}</span>
+            {option.value === question.default && (
+              <span class="cw-dim cw-suggested">{t('suggested')}</span>
+            )}
+            {option.description && (
+              <span class="cw-dim cw-option-more">
+                {visible(bounded(said(option.description), 1000))}
+              </span>
+            )}
           </button>
         ))}
       </div>
-      {question.allow_custom && <OwnAnswer busy={sending.busy} onSend={answer} hasOptions={question.options.length > 0} />}
+      {question.allow_custom && (
+        <OwnAnswer busy={sending.busy} onSend={answer} hasOptions={question.options.length > 0} />
+      )}
       <Failure error={sending.error} />
     </Card>
   );
 }
 
-function OwnAnswer({ busy, onSend, hasOptions }: { busy: boolean; onSend: (value: string) => void; hasOptions: boolean }): VNode {
+function OwnAnswer({
+  busy,
+  onSend,
+  hasOptions
+}: {
+  busy: boolean;
+  onSend: (value: string) => void;
+  hasOptions: boolean;
+}): VNode {
   const [text, setText] = useState('');
   return (
     <form
@@ -79,7 +105,12 @@ function OwnAnswer({ busy, onSend, hasOptions }: { busy: boolean; onSend: (value
         onInput={event => setText(event.currentTarget.value)}
         onKeyDown={sendOnEnter}
       />
-      <Button look="primary" busy={busy} disabled={!text.trim()} onClick={() => onSend(text.trim())}>
+      <Button
+        look="primary"
+        busy={busy}
+        disabled={!text.trim()}
+        onClick={() => onSend(text.trim())}
+      >
         {t('Answer')}
       </Button>
     </form>

@@ -1,7 +1,7 @@
 /** How tools, risks and scopes are called on the screen. */
 
 import type { Scope } from '../types';
-import { t } from '../translate';
+import { msg, said, t } from '../translate';
 import { oneLine } from '../visible';
 
 export function scopeWord(scope: Scope): string {
@@ -43,33 +43,36 @@ export function riskWord(risk: string): string {
 }
 
 const TOOLS: Record<string, string> = {
-  execute_command: 'Run a command',
-  run_cell: 'Run a cell',
-  run_code: 'Run code',
-  update_file: 'Change a file',
-  create_file: 'Create a file',
-  delete_file: 'Delete a file',
-  create_notebook: 'Create a notebook',
-  insert_cell: 'Insert a cell',
-  edit_cell: 'Change a cell',
-  move_cell: 'Move a cell',
-  delete_cell: 'Delete a cell',
-  read_file: 'Read a file',
-  read_notebook: 'Read a notebook',
-  list_directory: 'List a folder',
-  get_file_info: 'Look at a file',
-  grep: 'Search',
-  search_code: 'Search',
-  search_symbol: 'Search',
-  find_tools: 'Look for tools',
-  list_variables: 'List the variables',
-  inspect_variable: 'Look at a variable',
-  delegate: 'Hand over a task'
+  execute_command: msg('Run a command'),
+  run_cell: msg('Run a cell'),
+  run_code: msg('Run code'),
+  update_file: msg('Change a file'),
+  create_file: msg('Create a file'),
+  delete_file: msg('Delete a file'),
+  create_notebook: msg('Create a notebook'),
+  insert_cell: msg('Insert a cell'),
+  edit_cell: msg('Change a cell'),
+  move_cell: msg('Move a cell'),
+  delete_cell: msg('Delete a cell'),
+  read_file: msg('Read a file'),
+  read_notebook: msg('Read a notebook'),
+  list_directory: msg('List a folder'),
+  get_file_info: msg('Look at a file'),
+  grep: msg('Search'),
+  search_code: msg('Search'),
+  search_symbol: msg('Search'),
+  find_tools: msg('Look for tools'),
+  list_variables: msg('List the variables'),
+  inspect_variable: msg('Look at a variable'),
+  delegate: msg('Hand over a task')
 };
 
-/** What a tool does, as one would say it; one of an MCP server says whose it is, and one we do not know goes by its name. */
+/**
+ * What a tool does, as one would say it; one of an MCP server says whose it is, and one we do not
+ * know goes by its name.
+ */
 export function toolWords(tool: string): string {
   const words = Object.hasOwn(TOOLS, tool) ? TOOLS[tool] : undefined;
   const [, server, name] = /^mcp__(.+?)__(.+)$/.exec(tool) ?? [];
-  return words ? t(words) : oneLine(name ? `${name} (${server})` : tool, 80);
+  return words ? said(words) : oneLine(name ? `${name} (${server})` : tool, 80);
 }

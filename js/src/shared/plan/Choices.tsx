@@ -20,12 +20,17 @@ export function choicesIn({ skipped }: Rollback): Choice[] {
   return skipped
     .filter(one => one.can_overwrite)
     .flatMap(({ path, why, cells }): Choice[] =>
-      cells?.length ? cells.map(cell => ({ key: JSON.stringify([path, cell.cell_id]), path, why, cell })) : [{ key: path, path, why }]
+      cells?.length
+        ? cells.map(cell => ({ key: JSON.stringify([path, cell.cell_id]), path, why, cell }))
+        : [{ key: path, path, why }]
     );
 }
 
 /** What was chosen, as the server is told. */
-export function overwriting(choices: readonly Choice[], chosen: readonly string[]): Pick<RollbackRequest, 'overwrite' | 'overwrite_cells'> {
+export function overwriting(
+  choices: readonly Choice[],
+  chosen: readonly string[]
+): Pick<RollbackRequest, 'overwrite' | 'overwrite_cells'> {
   const picked = choices.filter(({ key }) => chosen.includes(key));
   const overwrite = picked.filter(({ cell }) => !cell).map(({ path }) => path);
   const overwrite_cells: Record<string, string[]> = {};
@@ -48,11 +53,14 @@ interface ChoicesProps {
 
 /** The user's own changes, and others': each stays unless it is ticked. */
 export function Choices({ choices, chosen, onChoose }: ChoicesProps): VNode {
-  const toggle = (key: string): void => onChoose(chosen.includes(key) ? chosen.filter(one => one !== key) : [...chosen, key]);
+  const toggle = (key: string): void =>
+    onChoose(chosen.includes(key) ? chosen.filter(one => one !== key) : [...chosen, key]);
   const isAll = chosen.length === choices.length;
   return (
     <fieldset class="cw-rollback-choices">
-      <legend class="cw-ink cw-title cw-colour-ask">{t('Would stay as it is, unless you choose otherwise')}</legend>
+      <legend class="cw-ink cw-title cw-colour-ask">
+        {t('Would stay as it is, unless you choose otherwise')}
+      </legend>
       {choices.length > 1 && (
         <Button look="link" onClick={() => onChoose(isAll ? [] : choices.map(({ key }) => key))}>
           {isAll ? t('Choose none') : t('Choose all %1', String(choices.length))}
@@ -61,7 +69,14 @@ export function Choices({ choices, chosen, onChoose }: ChoicesProps): VNode {
       <ul class="cw-paths">
         {choices.slice(0, MAX_CHOICES).map(one => (
           <li key={one.key}>
-            <span>{oneLine(one.cell ? t('%1: not only the agent changed it', nameOf(one)) : `${one.path}: ${one.why}`, 400)}</span>
+            <span>
+              {oneLine(
+                one.cell
+                  ? t('%1: not only the agent changed it', nameOf(one))
+                  : `${one.path}: ${one.why}`,
+                400
+              )}
+            </span>
             <label class="cw-check">
               <input
                 type="checkbox"
@@ -74,7 +89,9 @@ export function Choices({ choices, chosen, onChoose }: ChoicesProps): VNode {
             {one.cell && <CellTexts {...one.cell} />}
           </li>
         ))}
-        {choices.length > MAX_CHOICES && <li>{t('… and %1 more', String(choices.length - MAX_CHOICES))}</li>}
+        {choices.length > MAX_CHOICES && (
+          <li>{t('… and %1 more', String(choices.length - MAX_CHOICES))}</li>
+        )}
       </ul>
       <p class="cw-dim">{t('Undoing the rollback brings back what is there now.')}</p>
     </fieldset>
@@ -85,7 +102,9 @@ function nameOf({ path, cell }: Choice): string {
   if (!cell) {
     return path;
   }
-  return cell.number === null ? t('A deleted cell of %1', path) : t('Cell %1 of %2', String(cell.number), path);
+  return cell.number === null
+    ? t('A deleted cell of %1', path)
+    : t('Cell %1 of %2', String(cell.number), path);
 }
 
 /** Both texts, to decide between them. */
@@ -98,7 +117,15 @@ function CellTexts({ before, now }: SkippedCell): VNode {
   );
 }
 
-function CellText({ title, text, instead }: { title: string; text: string | null; instead: string }): VNode {
+function CellText({
+  title,
+  text,
+  instead
+}: {
+  title: string;
+  text: string | null;
+  instead: string;
+}): VNode {
   return (
     <div>
       <p class="cw-dim">{title}</p>

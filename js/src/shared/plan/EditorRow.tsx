@@ -45,7 +45,13 @@ export function EditorRow({ plan, at, onChange, onMove, onRemove }: EditorRowPro
         }
       }}
     >
-      <Handle number={number} id={step.id} at={at} count={plan.steps.length} onMove={to => onMove(at, to)} />
+      <Handle
+        number={number}
+        id={step.id}
+        at={at}
+        count={plan.steps.length}
+        onMove={to => onMove(at, to)}
+      />
       <div class="cw-edit-fields">
         <textarea
           class="cw-input"
@@ -63,15 +69,36 @@ export function EditorRow({ plan, at, onChange, onMove, onRemove }: EditorRowPro
           placeholder={t('Why')}
           onInput={event => change({ reason: event.currentTarget.value })}
         />
-        <Fold summary={<span class="cw-dim">{t('Tools, files, order')}</span>}>{() => <More plan={plan} at={at} onChange={onChange} />}</Fold>
+        <Fold summary={<span class="cw-dim">{t('Tools, files, order')}</span>}>
+          {() => <More plan={plan} at={at} onChange={onChange} />}
+        </Fold>
       </div>
-      <Button icon="cross" look="link" label={t('Remove step %1', number)} title={t('Remove')} disabled={plan.steps.length === 1} onClick={onRemove} />
+      <Button
+        icon="cross"
+        look="link"
+        label={t('Remove step %1', number)}
+        title={t('Remove')}
+        disabled={plan.steps.length === 1}
+        onClick={onRemove}
+      />
     </li>
   );
 }
 
 /** To grab with the mouse, or to focus and move with Alt and the arrow keys. */
-function Handle({ number, id, at, count, onMove }: { number: string; id: string; at: number; count: number; onMove: (to: number) => void }): VNode {
+function Handle({
+  number,
+  id,
+  at,
+  count,
+  onMove
+}: {
+  number: string;
+  id: string;
+  at: number;
+  count: number;
+  onMove: (to: number) => void;
+}): VNode {
   return (
     <button
       type="button"
@@ -98,13 +125,29 @@ function Handle({ number, id, at, count, onMove }: { number: string; id: string;
   );
 }
 
-function More({ plan, at, onChange }: { plan: Plan; at: number; onChange: (plan: Plan) => void }): VNode {
+function More({
+  plan,
+  at,
+  onChange
+}: {
+  plan: Plan;
+  at: number;
+  onChange: (plan: Plan) => void;
+}): VNode {
   const step = plan.steps[at]!;
   const others = plan.steps.filter(({ id }) => id !== step.id);
   return (
     <>
-      <ListField label={t('Tools')} items={step.tools_needed} onChange={tools_needed => onChange(changeStep(plan, at, { tools_needed }))} />
-      <ListField label={t('Files')} items={step.files} onChange={files => onChange(changeStep(plan, at, { files }))} />
+      <ListField
+        label={t('Tools')}
+        items={step.tools_needed}
+        onChange={tools_needed => onChange(changeStep(plan, at, { tools_needed }))}
+      />
+      <ListField
+        label={t('Files')}
+        items={step.files}
+        onChange={files => onChange(changeStep(plan, at, { files }))}
+      />
       {others.length > 0 && (
         <fieldset class="cw-after">
           <legend>{t('After')}</legend>
@@ -113,7 +156,9 @@ function More({ plan, at, onChange }: { plan: Plan; at: number; onChange: (plan:
               <input
                 type="checkbox"
                 checked={step.depends_on.includes(other.id)}
-                disabled={!step.depends_on.includes(other.id) && wouldCircle(plan, step.id, other.id)}
+                disabled={
+                  !step.depends_on.includes(other.id) && wouldCircle(plan, step.id, other.id)
+                }
                 onChange={() => onChange(toggleDependency(plan, at, other.id))}
               />
               <span>{other.step_number}</span>
@@ -125,8 +170,19 @@ function More({ plan, at, onChange }: { plan: Plan; at: number; onChange: (plan:
   );
 }
 
-/** Names with commas between them; the field keeps its own text, so that typing a comma does not fight back. */
-function ListField({ label, items, onChange }: { label: string; items: readonly string[]; onChange: (items: string[]) => void }): VNode {
+/**
+ * Names with commas between them; the field keeps its own text, so that typing a comma does not
+ * fight back.
+ */
+function ListField({
+  label,
+  items,
+  onChange
+}: {
+  label: string;
+  items: readonly string[];
+  onChange: (items: string[]) => void;
+}): VNode {
   const [text, setText] = useState(items.join(', '));
   return (
     <label class="cw-field">

@@ -12,24 +12,47 @@ function place({ column, row }: Node): { x: number; y: number } {
 }
 
 /** Which steps can run side by side, at a glance. The list says the same in words. */
-export function Graph({ steps, status }: { steps: readonly PlanStep[]; status: (step: PlanStep) => StepStatus }): VNode {
+export function Graph({
+  steps,
+  status
+}: {
+  steps: readonly PlanStep[];
+  status: (step: PlanStep) => StepStatus;
+}): VNode {
   const nodes = layout(steps);
   const byId = new Map(nodes.map(node => [node.step.id, node]));
   const width = Math.max(...nodes.map(node => place(node).x)) + RADIUS + 2;
   const height = Math.max(...nodes.map(node => place(node).y)) + RADIUS + 2;
   return (
     <div class="cw-graph" tabIndex={0} role="group" aria-label={t('Order of the steps')}>
-      <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={t('Which step waits for which; the list says the same in words.')}>
+      <svg
+        width={width}
+        height={height}
+        viewBox={`0 0 ${width} ${height}`}
+        role="img"
+        aria-label={t('Which step waits for which; the list says the same in words.')}
+      >
         {nodes.flatMap(node =>
           node.step.depends_on.map(id => {
             const before = byId.get(id);
-            return before && <path key={`${id}-${node.step.id}`} class="cw-graph-edge" d={curve(place(before), place(node))} />;
+            return (
+              before && (
+                <path
+                  key={`${id}-${node.step.id}`}
+                  class="cw-graph-edge"
+                  d={curve(place(before), place(node))}
+                />
+              )
+            );
           })
         )}
         {nodes.map(node => {
           const { x, y } = place(node);
           return (
-            <g key={node.step.id} class={`cw-graph-node cw-colour-${statusColour(status(node.step))}`}>
+            <g
+              key={node.step.id}
+              class={`cw-graph-node cw-colour-${statusColour(status(node.step))}`}
+            >
               <circle cx={x} cy={y} r={RADIUS} />
               <text x={x} y={y} dy="0.35em">
                 {node.step.step_number}

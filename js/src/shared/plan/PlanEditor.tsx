@@ -17,7 +17,10 @@ interface PlanEditorProps {
   onDone: () => void;
 }
 
-/** The plan as a form. Nothing is stored before Save, and then against the very revision one began with. */
+/**
+ * The plan as a form. Nothing is stored before Save, and then against the very revision one began
+ * with.
+ */
 export function PlanEditor({ plan, revision, onDone }: PlanEditorProps): VNode {
   const { actions } = useRun();
   const [draft, setDraft] = useState(plan);
@@ -66,9 +69,16 @@ export function PlanEditor({ plan, revision, onDone }: PlanEditorProps): VNode {
     <div class="cw-editor">
       <label class="cw-field">
         <span>{t('Goal')}</span>
-        <input class="cw-input" type="text" value={draft.goal} onInput={event => setDraft({ ...draft, goal: event.currentTarget.value })} />
+        <input
+          class="cw-input"
+          type="text"
+          value={draft.goal}
+          onInput={event => setDraft({ ...draft, goal: event.currentTarget.value })}
+        />
       </label>
-      <p class="cw-dim">{t('Drag a step by its handle, or focus the handle and press Alt with an arrow key.')}</p>
+      <p class="cw-dim">
+        {t('Drag a step by its handle, or focus the handle and press Alt with an arrow key.')}
+      </p>
       <ol class="cw-edit-steps" ref={rows}>
         {draft.steps.map((step, at) => (
           <EditorRow
@@ -101,7 +111,10 @@ export function PlanEditor({ plan, revision, onDone }: PlanEditorProps): VNode {
       </div>
       {overtaken !== null && (
         <Note>
-          {t('The plan has changed while you were editing it (it is at revision %1 now).', String(overtaken))}{' '}
+          {t(
+            'The plan has changed while you were editing it (it is at revision %1 now).',
+            String(overtaken)
+          )}{' '}
           <Button look="link" onClick={() => save(overtaken)}>
             {t('Save mine over it')}
           </Button>{' '}
@@ -112,7 +125,12 @@ export function PlanEditor({ plan, revision, onDone }: PlanEditorProps): VNode {
       )}
       <Failure error={saving.error} />
       <div class="cw-bar">
-        <Button look="primary" busy={saving.busy} disabled={unfinished || !draft.goal.trim()} onClick={() => save(revision)}>
+        <Button
+          look="primary"
+          busy={saving.busy}
+          disabled={unfinished || !draft.goal.trim()}
+          onClick={() => save(revision)}
+        >
           {t('Save')}
         </Button>
         <Button onClick={onDone}>{t('Cancel')}</Button>
@@ -121,4 +139,3 @@ export function PlanEditor({ plan, revision, onDone }: PlanEditorProps): VNode {
     </div>
   );
 }
-

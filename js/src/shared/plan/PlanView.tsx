@@ -6,13 +6,15 @@ import { Note } from '../Note';
 import type { Audit, Plan, PlanStep, StepStatus } from '../types';
 import { entriesOfTask, taskStart } from '../run/fold';
 import { executionOf, isFinal, isPlanReady, waitsIn, type RunState } from '../run/state';
-import { t } from '../translate';
+import { counted, t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';
 import { Graph } from './Graph';
 import { hasDependencies, isChain } from './layout';
 import { StepRow } from './StepRow';
 
-/** Beyond this a plan scrolls in its own place, so that the notebook around it can still be found. */
+/**
+ * Beyond this a plan scrolls in its own place, so that the notebook around it can still be found.
+ */
 const LONG_PLAN = 20;
 
 /** A task knows first; the plan itself is told a few times a second when it is long. */
@@ -23,7 +25,15 @@ export function stepStatus(state: RunState, step: PlanStep): StepStatus {
 }
 
 /** Goal, what to know before, the steps, how they hang together. */
-export function PlanView({ state, plan, audit }: { state: RunState; plan: Plan; audit: Audit | null }): VNode {
+export function PlanView({
+  state,
+  plan,
+  audit
+}: {
+  state: RunState;
+  plan: Plan;
+  audit: Audit | null;
+}): VNode {
   const { steps } = plan;
   const begun = !isPlanReady(state);
   const chain = isChain(steps);
@@ -56,8 +66,14 @@ export function PlanView({ state, plan, audit }: { state: RunState; plan: Plan; 
           );
         })}
       </ol>
-      {plan.steps_left_out !== undefined && <p class="cw-dim">{t('… and %1 more steps', String(plan.steps_left_out))}</p>}
-      {!chain && hasDependencies(steps) && <Graph steps={steps} status={step => stepStatus(state, step)} />}
+      {plan.steps_left_out !== undefined && (
+        <p class="cw-dim">
+          {counted(plan.steps_left_out, '… and %1 more step', '… and %1 more steps')}
+        </p>
+      )}
+      {!chain && hasDependencies(steps) && (
+        <Graph steps={steps} status={step => stepStatus(state, step)} />
+      )}
       <p class="cw-dim">{about(state, plan)}</p>
     </div>
   );
@@ -69,17 +85,23 @@ function Beforehand({ state, plan }: { state: RunState; plan: Plan }): VNode {
     <>
       {state.stale.length > 0 && (
         <Note>
-          <strong>{t('Out of date')}</strong> {t('Changed since the plan was made: %1', state.stale.map(path => oneLine(path, 120)).join(', '))}
+          <strong>{t('Out of date')}</strong>{' '}
+          {t(
+            'Changed since the plan was made: %1',
+            state.stale.map(path => oneLine(path, 120)).join(', ')
+          )}
         </Note>
       )}
       {plan.risks.length > 0 && (
         <Note>
-          <strong>{plan.risks.length === 1 ? t('Risk') : t('Risks')}</strong> {plan.risks.map(risk => visible(bounded(risk, 1000))).join(' · ')}
+          <strong>{counted(plan.risks.length, 'Risk', 'Risks')}</strong>{' '}
+          {plan.risks.map(risk => visible(bounded(risk, 1000))).join(' · ')}
         </Note>
       )}
       {plan.prerequisites.length > 0 && (
         <p class="cw-need">
-          <strong>{t('Needs')}</strong> {plan.prerequisites.map(need => visible(bounded(need, 1000))).join(' · ')}
+          <strong>{t('Needs')}</strong>{' '}
+          {plan.prerequisites.map(need => visible(bounded(need, 1000))).join(' · ')}
         </p>
       )}
     </>
@@ -87,13 +109,17 @@ function Beforehand({ state, plan }: { state: RunState; plan: Plan }): VNode {
 }
 
 function afterWords(plan: Plan, step: PlanStep): string {
-  const numbers = step.depends_on.map(id => plan.steps.find(one => one.id === id)?.step_number).filter(one => one !== undefined);
+  const numbers = step.depends_on
+    .map(id => plan.steps.find(one => one.id === id)?.step_number)
+    .filter(one => one !== undefined);
   return numbers.length > 0 ? t('after %1', numbers.join(', ')) : t('at once');
 }
 
 function about(state: RunState, plan: Plan): string {
   const made = state.madeAt ? t('Made %1', moment(state.madeAt)) : '';
   const edited = state.revision > 1 ? t('revision %1', String(state.revision)) : '';
-  const time = plan.estimated_total_time ? t('estimate: %1', oneLine(plan.estimated_total_time, 60)) : '';
+  const time = plan.estimated_total_time
+    ? t('estimate: %1', oneLine(plan.estimated_total_time, 60))
+    : '';
   return [made, edited, time].filter(Boolean).join(' · ');
 }

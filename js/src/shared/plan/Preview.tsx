@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
 import { useAction } from '../action';
 import { Button, Failure } from '../Button';
@@ -16,7 +16,10 @@ interface PreviewProps {
   onClose: () => void;
 }
 
-/** What rolling back to one checkpoint would do, with a choice about what would stay, and the button that does it. */
+/**
+ * What rolling back to one checkpoint would do, with a choice about what would stay, and the button
+ * that does it.
+ */
 export function Preview({ checkpoint, onDone, onClose }: PreviewProps): VNode {
   const { actions } = useRun();
   const working = useAction();
@@ -24,12 +27,18 @@ export function Preview({ checkpoint, onDone, onClose }: PreviewProps): VNode {
   const { result, choices, busy, error, adopt } = useDryRun(checkpoint, chosen);
   const rollBack = (): void => {
     void working.run(() =>
-      actions.rollback(checkpoint, { dry_run: false, ...overwriting(choices, chosen), preview: result?.preview }).then(onDone, (refusal: unknown) => {
-        if (refusal instanceof CoworkError && refusal.code === 'preview_changed') {
-          adopt((refusal.details as { preview: Rollback }).preview);
-        }
-        throw refusal;
-      })
+      actions
+        .rollback(checkpoint, {
+          dry_run: false,
+          ...overwriting(choices, chosen),
+          preview: result?.preview
+        })
+        .then(onDone, (refusal: unknown) => {
+          if (refusal instanceof CoworkError && refusal.code === 'preview_changed') {
+            adopt((refusal.details as { preview: Rollback }).preview);
+          }
+          throw refusal;
+        })
     );
   };
   const choose = (keys: readonly string[]): void => {
@@ -37,7 +46,8 @@ export function Preview({ checkpoint, onDone, onClose }: PreviewProps): VNode {
     setChosen(keys);
   };
   const rest = result && { ...result, skipped: result.skipped.filter(one => !one.can_overwrite) };
-  const isAllChoice = rest !== null && isNothing(rest) && rest.skipped.length === 0 && choices.length > 0;
+  const isAllChoice =
+    rest !== null && isNothing(rest) && rest.skipped.length === 0 && choices.length > 0;
   return (
     <>
       <div aria-live="polite">
@@ -48,7 +58,13 @@ export function Preview({ checkpoint, onDone, onClose }: PreviewProps): VNode {
       <Failure error={error ?? working.error} />
       <div class="cw-bar">
         {result && (
-          <Button look="danger" icon="undo" busy={busy || working.busy} disabled={isNothing(result)} onClick={rollBack}>
+          <Button
+            look="danger"
+            icon="undo"
+            busy={busy || working.busy}
+            disabled={isNothing(result)}
+            onClick={rollBack}
+          >
             {t('Roll back now')}
           </Button>
         )}
@@ -61,36 +77,62 @@ export function Preview({ checkpoint, onDone, onClose }: PreviewProps): VNode {
 interface DryRun {
   /** The newest there was. */
   result: Rollback | null;
-  /** All that would stay unless chosen; what was chosen stays in it, or it could not be taken back. */
+  /**
+   * All that would stay unless chosen; what was chosen stays in it, or it could not be taken back.
+   */
   choices: readonly Choice[];
   busy: boolean;
   error: unknown;
 }
 
 /** Asks again whenever the user chooses otherwise; a late answer to an old question is dropped. */
-function useDryRun(checkpoint: string, chosen: readonly string[]): DryRun & { adopt: (result: Rollback) => void } {
+function useDryRun(
+  checkpoint: string,
+  chosen: readonly string[]
+): DryRun & { adopt: (result: Rollback) => void } {
   const { actions } = useRun();
-  const [state, setState] = useState<DryRun>({ result: null, choices: [], busy: true, error: null });
-  const adopt = (result: Rollback): void =>
-    setState(({ choices }) => ({ result, choices: together(choices, choicesIn(result), chosen), busy: false, error: null }));
+  const [state, setState] = useState<DryRun>({
+    result: null,
+    choices: [],
+    busy: true,
+    error: null
+  });
+  const known = useRef(state.choices);
+  known.current = state.choices;
+  const adopt = useCallback(
+    (result: Rollback): void =>
+      setState(({ choices }) => ({
+        result,
+        choices: together(choices, choicesIn(result), chosen),
+        busy: false,
+        error: null
+      })),
+    [chosen]
+  );
   useEffect(() => {
     let isNewest = true;
     setState(before => ({ ...before, busy: true, error: null }));
-    actions.rollback(checkpoint, { dry_run: true, ...overwriting(state.choices, chosen) }).then(
+    actions.rollback(checkpoint, { dry_run: true, ...overwriting(known.current, chosen) }).then(
       result => isNewest && adopt(result),
       (error: unknown) => isNewest && setState(before => ({ ...before, busy: false, error }))
     );
     return () => {
       isNewest = false;
     };
-  }, [checkpoint, chosen]);
+  }, [actions, adopt, checkpoint, chosen]);
   return { ...state, adopt };
 }
 
 /** The newest choices, those that were there before in their places. */
-function together(before: readonly Choice[], now: readonly Choice[], chosen: readonly string[]): Choice[] {
+function together(
+  before: readonly Choice[],
+  now: readonly Choice[],
+  chosen: readonly string[]
+): Choice[] {
   const newest = new Map(now.map(one => [one.key, one]));
-  const staying = before.filter(({ key }) => newest.has(key) || chosen.includes(key)).map(one => newest.get(one.key) ?? one);
+  const staying = before
+    .filter(({ key }) => newest.has(key) || chosen.includes(key))
+    .map(one => newest.get(one.key) ?? one);
   const known = new Set(staying.map(({ key }) => key));
   return [...staying, ...now.filter(({ key }) => !known.has(key))];
 }

@@ -18,18 +18,19 @@ import { isNothing, WhatHappens } from './WhatHappens';
 export function RollBack({ onClose }: { onClose: () => void }): VNode {
   const { actions } = useRun();
   const loading = useAction();
+  const { run: load } = loading;
   const undoing = useAction();
   const [checkpoints, setCheckpoints] = useState<Checkpoint[] | null>(null);
   const [chosen, setChosen] = useState<string | null>(null);
   const [done, setDone] = useState<Rollback | null>(null);
   const [undone, setUndone] = useState(false);
   useEffect(() => {
-    void loading.run(async () => {
+    void load(async () => {
       const found = await actions.checkpoints();
       setCheckpoints(found);
       setChosen(found[0]?.id ?? null);
     });
-  }, []);
+  }, [actions, load]);
   const undo = (id: string): void => {
     void undoing.run(async () => {
       setDone(await actions.rollback(id, { dry_run: false }));
@@ -38,19 +39,40 @@ export function RollBack({ onClose }: { onClose: () => void }): VNode {
   };
 
   if (done) {
-    return <Done result={done} undone={undone} busy={undoing.busy} error={undoing.error} onUndo={undo} onClose={onClose} />;
+    return (
+      <Done
+        result={done}
+        undone={undone}
+        busy={undoing.busy}
+        error={undoing.error}
+        onUndo={undo}
+        onClose={onClose}
+      />
+    );
   }
   return (
     <section class="cw-sub" aria-label={t('Roll back')}>
-      {checkpoints === null && loading.busy && <p class="cw-dim">{t('Looking for checkpoints…')}</p>}
-      {checkpoints?.length === 0 && <p class="cw-dim">{t('There is no checkpoint: nothing was changed that could be taken back.')}</p>}
+      {checkpoints === null && loading.busy && (
+        <p class="cw-dim">{t('Looking for checkpoints…')}</p>
+      )}
+      {checkpoints?.length === 0 && (
+        <p class="cw-dim">
+          {t('There is no checkpoint: nothing was changed that could be taken back.')}
+        </p>
+      )}
       {checkpoints !== null && checkpoints.length > 0 && (
         <label class="cw-field">
           <span>{t('Back to')}</span>
-          <select class="cw-input" value={chosen ?? ''} onChange={event => setChosen(event.currentTarget.value)}>
+          <select
+            class="cw-input"
+            value={chosen ?? ''}
+            onChange={event => setChosen(event.currentTarget.value)}
+          >
             {checkpoints.map(checkpoint => (
               <option key={checkpoint.id} value={checkpoint.id}>
-                {[moment(checkpoint.created_at), oneLine(checkpoint.label, 120)].filter(Boolean).join(' · ')}
+                {[moment(checkpoint.created_at), oneLine(checkpoint.label, 120)]
+                  .filter(Boolean)
+                  .join(' · ')}
               </option>
             ))}
           </select>
@@ -111,13 +133,14 @@ function Done({ result, undone, busy, error, onUndo, onClose }: DoneProps): VNod
 export function Changes({ onClose }: { onClose: () => void }): VNode {
   const { actions } = useRun();
   const loading = useAction();
+  const { run: load } = loading;
   const [files, setFiles] = useState<FileDiff[] | null>(null);
   useEffect(() => {
-    void loading.run(async () => {
+    void load(async () => {
       const [first] = await actions.checkpoints();
       setFiles(first ? await actions.changes(first.id) : []);
     });
-  }, []);
+  }, [actions, load]);
   return (
     <section class="cw-sub" aria-label={t('Changes')} aria-busy={loading.busy}>
       {files === null && loading.busy && <p class="cw-dim">{t('Comparing…')}</p>}
@@ -130,4 +153,3 @@ export function Changes({ onClose }: { onClose: () => void }): VNode {
     </section>
   );
 }
-

@@ -40,7 +40,10 @@ export function statusWord(status: StepStatus): string {
   }
 }
 
-/** How a step stands: its number until it has begun, then a sign, with words for those who do not see it. */
+/**
+ * How a step stands: its number until it has begun, then a sign, with words for those who do not
+ * see it.
+ */
 export function StepMark({ number, status }: { number: number; status: StepStatus }): VNode {
   const look = LOOKS[status] ?? LOOKS.pending;
   return (

@@ -4,19 +4,19 @@ import { useMemo } from 'preact/hooks';
 import { useAction } from '../action';
 import { toolWords } from '../ask/words';
 import { Button, Failure } from '../Button';
-import { diffCounts } from '../Diff';
+import { countsSentence, diffCounts } from '../Diff';
 import { duration, secondsBetween } from '../figures';
 import { Fold } from '../Fold';
 import { blocks, inline } from '../markdown';
-import { RolePill } from '../RolePill';
-import { roleLook } from '../roles';
+import { RolePill } from '../role/RolePill';
+import { roleLook } from '../role/roles';
 import type { Audit, PlanStep, StepStatus } from '../types';
 import { Clock } from '../run/Clock';
 import { useRun } from '../run/context';
 import { Conversation, Drafts } from '../run/Conversation';
 import { Reason } from '../run/Reason';
 import type { Draft, Entry, TaskState } from '../run/state';
-import { t } from '../translate';
+import { counted, t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';
 import { StepMark, statusColour, statusWord } from './StepMark';
 
@@ -80,12 +80,18 @@ function StepWords({ step, role, task, status, audit, after }: StepProps): VNode
         {audit && <Verdict audit={audit} reasonIsShown={Boolean(task?.error)} />}
       </>
     ),
-    [step, role, status, result, audit, after, task?.error]
+    [step, role, small, result, audit, task?.error]
   );
 }
 
 /** Plan versus actual, in one line when all is well. */
-function Verdict({ audit, reasonIsShown }: { audit: Audit['steps'][number]; reasonIsShown: boolean }): VNode | null {
+function Verdict({
+  audit,
+  reasonIsShown
+}: {
+  audit: Audit['steps'][number];
+  reasonIsShown: boolean;
+}): VNode | null {
   const deviations = audit.deviations.filter(({ kind }) => !(kind === 'failed' && reasonIsShown));
   if (deviations.length === 0) {
     return audit.status === 'completed' ? <div class="cw-dim">{t('as planned')}</div> : null;
@@ -132,8 +138,15 @@ function StepProblem({ task, status, stoppedJob }: StepProps): VNode | null {
 function StepTools({ step, begun }: { step: PlanStep; begun: boolean }): VNode {
   return (
     <div class="cw-step-tools">
-      {!begun && step.tools_needed.map(tool => <span key={tool} class="cw-chip" title={oneLine(tool, 60)}>{toolWords(tool)}</span>)}
-      {!begun && step.files.length > 0 && <div class="cw-dim">{step.files.map(file => oneLine(file, 120)).join(', ')}</div>}
+      {!begun &&
+        step.tools_needed.map(tool => (
+          <span key={tool} class="cw-chip" title={oneLine(tool, 60)}>
+            {toolWords(tool)}
+          </span>
+        ))}
+      {!begun && step.files.length > 0 && (
+        <div class="cw-dim">{step.files.map(file => oneLine(file, 120)).join(', ')}</div>
+      )}
     </div>
   );
 }
@@ -148,14 +161,22 @@ function StepSide({ step, status, task, entries, audit }: StepProps): VNode {
   } else if (status !== 'pending') {
     words = <span class={`cw-ink cw-colour-${statusColour(status)}`}>{statusWord(status)}</span>;
   }
-  const changes = entries.flatMap(entry => (entry.kind === 'call' && entry.diff ? [diffCounts(entry.diff)] : []));
-  const sum = (key: 'added' | 'removed'): number => changes.reduce((total, one) => total + one[key], 0);
+  const changes = entries.flatMap(entry =>
+    entry.kind === 'call' && entry.diff ? [diffCounts(entry.diff)] : []
+  );
+  const sum = (key: 'added' | 'removed'): number =>
+    changes.reduce((total, one) => total + one[key], 0);
   return (
     <div class="cw-step-side">
       {words}
       {changes.length > 0 && (
-        <span class="cw-counts" role="img" aria-label={t('%1 lines added, %2 removed', String(sum('added')), String(sum('removed')))}>
-          <span class="cw-ink cw-colour-ok">+{sum('added')}</span> <span class="cw-ink cw-colour-error">−{sum('removed')}</span>
+        <span
+          class="cw-counts"
+          role="img"
+          aria-label={countsSentence(sum('added'), sum('removed'))}
+        >
+          <span class="cw-ink cw-colour-ok">+{sum('added')}</span>{' '}
+          <span class="cw-ink cw-colour-error">−{sum('removed')}</span>
         </span>
       )}
     </div>
@@ -170,5 +191,5 @@ function estimate(time: string): string {
 
 function logSentence(entries: readonly Entry[]): string {
   const calls = entries.filter(entry => entry.kind === 'call').length;
-  return calls === 0 ? t('Log') : calls === 1 ? t('Log, 1 tool call') : t('Log, %1 tool calls', String(calls));
+  return calls === 0 ? t('Log') : counted(calls, 'Log, %1 tool call', 'Log, %1 tool calls');
 }

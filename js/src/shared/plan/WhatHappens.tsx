@@ -1,8 +1,7 @@
 import type { VNode } from 'preact';
 
-import { counted } from '../figures';
 import type { Rollback } from '../types';
-import { t } from '../translate';
+import { counted, t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';
 
 const MAX_PATHS = 30;
@@ -12,14 +11,28 @@ export function isNothing({ restored, removed }: Rollback): boolean {
 }
 
 /** What a rollback did, or would do, file by file. */
-export function WhatHappens({ result, isPreview = false }: { result: Rollback; isPreview?: boolean }): VNode {
+export function WhatHappens({
+  result,
+  isPreview = false
+}: {
+  result: Rollback;
+  isPreview?: boolean;
+}): VNode {
   if (isNothing(result) && result.skipped.length === 0) {
     return <p class="cw-dim">{t('Nothing differs from that time.')}</p>;
   }
   return (
     <div class="cw-rollback">
-      <Paths title={isPreview ? t('Would be brought back') : t('Brought back')} colour="ok" paths={result.restored} />
-      <Paths title={isPreview ? t('Would be removed') : t('Removed')} colour="error" paths={result.removed} />
+      <Paths
+        title={isPreview ? t('Would be brought back') : t('Brought back')}
+        colour="ok"
+        paths={result.restored}
+      />
+      <Paths
+        title={isPreview ? t('Would be removed') : t('Removed')}
+        colour="error"
+        paths={result.removed}
+      />
       <Paths
         title={isPreview ? t('Would stay as it is') : t('Left as it is')}
         colour="ask"
@@ -34,18 +47,30 @@ export function WhatHappens({ result, isPreview = false }: { result: Rollback; i
   );
 }
 
-function Paths({ title, colour, paths }: { title: string; colour: string; paths: readonly string[] }): VNode | null {
+function Paths({
+  title,
+  colour,
+  paths
+}: {
+  title: string;
+  colour: string;
+  paths: readonly string[];
+}): VNode | null {
   if (paths.length === 0) {
     return null;
   }
   return (
     <div>
-      <p class={`cw-ink cw-title cw-colour-${colour}`}>{`${title} · ${counted(paths.length, '%1 file', '%1 files')}`}</p>
+      <p
+        class={`cw-ink cw-title cw-colour-${colour}`}
+      >{`${title} · ${counted(paths.length, '%1 file', '%1 files')}`}</p>
       <ul class="cw-paths">
         {paths.slice(0, MAX_PATHS).map(path => (
           <li key={path}>{oneLine(path, 300)}</li>
         ))}
-        {paths.length > MAX_PATHS && <li>{t('… and %1 more', String(paths.length - MAX_PATHS))}</li>}
+        {paths.length > MAX_PATHS && (
+          <li>{t('… and %1 more', String(paths.length - MAX_PATHS))}</li>
+        )}
       </ul>
     </div>
   );

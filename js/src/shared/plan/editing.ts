@@ -1,4 +1,6 @@
-/** Changes to a plan as pure functions, so that what the editor does can be tested without a screen. */
+/**
+ * Changes to a plan as pure functions, so that what the editor does can be tested without a screen.
+ */
 
 import type { Plan, PlanStep } from '../types';
 
@@ -25,7 +27,12 @@ export function removeStep(plan: Plan, at: number): Plan {
   }
   const steps = plan.steps
     .filter(step => step !== gone)
-    .map(step => ({ ...step, depends_on: [...new Set(step.depends_on.flatMap(id => (id === gone.id ? gone.depends_on : [id])))] }));
+    .map(step => ({
+      ...step,
+      depends_on: [
+        ...new Set(step.depends_on.flatMap(id => (id === gone.id ? gone.depends_on : [id])))
+      ]
+    }));
   return renumbered(plan, steps);
 }
 
@@ -56,12 +63,17 @@ function freshId(plan: Plan): string {
 }
 
 export function changeStep(plan: Plan, at: number, change: Partial<PlanStep>): Plan {
-  return { ...plan, steps: plan.steps.map((step, index) => (index === at ? { ...step, ...change } : step)) };
+  return {
+    ...plan,
+    steps: plan.steps.map((step, index) => (index === at ? { ...step, ...change } : step))
+  };
 }
 
 export function toggleDependency(plan: Plan, at: number, id: string): Plan {
   const needed = plan.steps[at]?.depends_on ?? [];
-  return changeStep(plan, at, { depends_on: needed.includes(id) ? needed.filter(one => one !== id) : [...needed, id] });
+  return changeStep(plan, at, {
+    depends_on: needed.includes(id) ? needed.filter(one => one !== id) : [...needed, id]
+  });
 }
 
 /** Whether making `step` wait for `other` would close a circle. */
@@ -83,5 +95,8 @@ export function wouldCircle(plan: Plan, step: string, other: string): boolean {
 }
 
 export function listOf(text: string): string[] {
-  return text.split(',').map(part => part.trim()).filter(Boolean);
+  return text
+    .split(',')
+    .map(part => part.trim())
+    .filter(Boolean);
 }

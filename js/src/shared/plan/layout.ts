@@ -8,7 +8,10 @@ export interface Node {
   row: number;
 }
 
-/** A column for each rank: the longest way to a step from the start. A circle, should one come, is drawn flat. */
+/**
+ * A column for each rank: the longest way to a step from the start. A circle, should one come, is
+ * drawn flat.
+ */
 export function layout(steps: readonly PlanStep[]): Node[] {
   const byId = new Map(steps.map(step => [step.id, step]));
   const ranks = new Map<string, number>();

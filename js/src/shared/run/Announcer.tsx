@@ -48,7 +48,9 @@ export function sentence(state: RunState): string {
   if (running && status === 'running') {
     return t('Step %1: %2', String(running.step_number), oneLine(running.action));
   }
-  const last = [...state.entries].reverse().find(entry => entry.kind === 'text' && entry.from === 'assistant' && entry.text);
+  const last = [...state.entries]
+    .reverse()
+    .find(entry => entry.kind === 'text' && entry.from === 'assistant' && entry.text);
   const words = last?.kind === 'text' ? oneLine(last.text, 300) : '';
   switch (status) {
     case 'completed':

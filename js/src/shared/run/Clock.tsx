@@ -3,7 +3,9 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { clock, duration, secondsBetween } from '../figures';
 
-/** Time since the start: it runs while there is no end. Screen readers are not told of every second. */
+/**
+ * Time since the start: it runs while there is no end. Screen readers are not told of every second.
+ */
 export function Clock({ start, end }: { start: string | null; end: string | null }): VNode | null {
   const [now, setNow] = useState(() => new Date().toISOString());
   useEffect(() => {

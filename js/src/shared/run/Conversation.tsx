@@ -2,15 +2,15 @@ import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 
 import { Button } from '../Button';
-import { counted, duration } from '../figures';
+import { duration } from '../figures';
 import { Fold } from '../Fold';
 import { Icon } from '../icons';
-import { ReviewFindings } from '../ReviewFindings';
+import { ReviewFindings } from './ReviewFindings';
 import { RichText } from '../RichText';
-import { RolePill } from '../RolePill';
-import { roleLook } from '../roles';
+import { RolePill } from '../role/RolePill';
+import { roleLook } from '../role/roles';
 import { StreamText } from '../StreamText';
-import { t } from '../translate';
+import { counted, t } from '../translate';
 import { visible } from '../visible';
 import { fold, type Block } from './fold';
 import { Reason } from './Reason';
@@ -40,7 +40,11 @@ export function Conversation({ entries }: { entries: readonly Entry[] }): VNode 
         </Button>
       )}
       {blocks.slice(hidden).map((block, at, all) => (
-        <BlockView key={block.id} block={block} speaker={isNewSpeaker(all.slice(0, at), block) ? block.role : null} />
+        <BlockView
+          key={block.id}
+          block={block}
+          speaker={isNewSpeaker(all.slice(0, at), block) ? block.role : null}
+        />
       ))}
     </div>
   );
@@ -79,13 +83,19 @@ function Said({ entry, speaker }: { entry: TextEntry; speaker: string | null }):
     if (entry.from === 'system') {
       return <p class="cw-dim">{visible(entry.text)}</p>;
     }
-    const thoughts = entry.reasoning && <Thoughts text={entry.reasoning} seconds={entry.thoughtFor} />;
+    const thoughts = entry.reasoning && (
+      <Thoughts text={entry.reasoning} seconds={entry.thoughtFor} />
+    );
     if (thoughts && !entry.text.trim()) {
       return thoughts;
     }
     return (
       <div class={entry.from === 'user' ? 'cw-said cw-said-user' : 'cw-said'}>
-        {entry.from === 'user' ? <span class="cw-you">{t('You')}</span> : speaker && <RolePill role={roleLook(speaker)} />}
+        {entry.from === 'user' ? (
+          <span class="cw-you">{t('You')}</span>
+        ) : (
+          speaker && <RolePill role={roleLook(speaker)} />
+        )}
         {thoughts}
         <RichText text={entry.text} most={entry.from === 'user' ? MAX_OF_THE_USERS : undefined} />
         {entry.cut && <p class="cw-dim">{t('Only the beginning was saved here.')}</p>}
@@ -101,8 +111,13 @@ function Said({ entry, speaker }: { entry: TextEntry; speaker: string | null }):
 }
 
 function Thoughts({ text, seconds }: { text: string; seconds: number | null }): VNode {
-  const summary = seconds === null || seconds < 1 ? t('Thoughts') : t('Thought for %1', duration(seconds));
-  return <Fold summary={<span class="cw-dim">{summary}</span>}>{() => <p class="cw-thoughts">{visible(text)}</p>}</Fold>;
+  const summary =
+    seconds === null || seconds < 1 ? t('Thoughts') : t('Thought for %1', duration(seconds));
+  return (
+    <Fold summary={<span class="cw-dim">{summary}</span>}>
+      {() => <p class="cw-thoughts">{visible(text)}</p>}
+    </Fold>
+  );
 }
 
 function Asked({ entry }: { entry: QuestionEntry }): VNode | null {
@@ -116,7 +131,8 @@ function Asked({ entry }: { entry: QuestionEntry }): VNode | null {
     <p class="cw-line">
       <Icon name="question" />
       <span>
-        {visible(entry.question.question)} <strong>{label === null ? t('(withdrawn)') : visible(label)}</strong>
+        {visible(entry.question.question)}{' '}
+        <strong>{label === null ? t('(withdrawn)') : visible(label)}</strong>
       </span>
     </p>
   );
@@ -152,7 +168,9 @@ export function Drafts({ drafts }: { drafts: readonly Draft[] }): VNode {
         <div key={draft.task ?? draft.job ?? ''} class="cw-said" aria-busy="true">
           {draft.role && <RolePill role={roleLook(draft.role)} />}
           {draft.reasoning && (
-            <Fold summary={<span class="cw-dim">{draft.text ? t('Thoughts') : t('Thinking…')}</span>}>
+            <Fold
+              summary={<span class="cw-dim">{draft.text ? t('Thoughts') : t('Thinking…')}</span>}
+            >
               {() => <StreamText text={draft.reasoning} />}
             </Fold>
           )}

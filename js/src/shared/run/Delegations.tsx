@@ -7,7 +7,13 @@ import { entriesOfTask, stretches, taskStart } from './fold';
 import { waitsIn, type Entry, type RunState, type TaskState } from './state';
 
 /** What an agent said, and in between, each in its row, the tasks that it handed to others. */
-export function Delegations({ state, entries }: { state: RunState; entries: readonly Entry[] }): VNode {
+export function Delegations({
+  state,
+  entries
+}: {
+  state: RunState;
+  entries: readonly Entry[];
+}): VNode {
   return (
     <>
       {stretches(state, entries).map(({ task, after }, at) => (
@@ -24,7 +30,15 @@ export function Delegations({ state, entries }: { state: RunState; entries: read
   );
 }
 
-function Delegation({ state, task, number }: { state: RunState; task: TaskState; number: number }): VNode {
+function Delegation({
+  state,
+  task,
+  number
+}: {
+  state: RunState;
+  task: TaskState;
+  number: number;
+}): VNode {
   const { id, role, description, status, result } = task;
   const none = { reason: '', tools_needed: [], files: [], depends_on: [], estimated_time: '' };
   const error = task.error ?? (status === 'failed' ? result : null);

@@ -3,11 +3,11 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { useAction } from '../action';
 import { Button, Failure } from '../Button';
-import { counted, duration } from '../figures';
+import { duration } from '../figures';
 import { Fold } from '../Fold';
 import { Icon } from '../icons';
 import type { Reproduction } from '../types';
-import { t } from '../translate';
+import { counted, t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';
 import { useRun } from './context';
 import { reproductionOf } from './reading';
@@ -21,14 +21,17 @@ export interface Check {
 
 const NONE: Check = { notebook: null, running: null };
 
-/** How the check of the notebook stands: asked of the server, again whenever there is news of it. */
+/**
+ * How the check of the notebook stands: asked of the server, again whenever there is news of it.
+ */
 export function useCheck(state: RunState): Check {
   const { actions } = useRun();
   const [check, setCheck] = useState(NONE);
   useEffect(() => {
     let wanted = true;
     actions.reproduction().then(
-      ({ notebook, reproduction }) => wanted && setCheck({ notebook, running: reproduction && reproductionOf(reproduction) }),
+      ({ notebook, reproduction }) =>
+        wanted && setCheck({ notebook, running: reproduction && reproductionOf(reproduction) }),
       () => wanted && setCheck(NONE)
     );
     return () => {
@@ -39,15 +42,29 @@ export function useCheck(state: RunState): Check {
 }
 
 /** It runs code, so it says what will happen, and only a second click does it. */
-export function OfferCheck({ notebook, onClose }: { notebook: string; onClose: () => void }): VNode {
+export function OfferCheck({
+  notebook,
+  onClose
+}: {
+  notebook: string;
+  onClose: () => void;
+}): VNode {
   const { actions } = useRun();
   const starting = useAction();
   const start = (): void => void starting.run(() => actions.runAnew()).then(ok => ok && onClose());
   return (
     <section class="cw-sub" aria-label={t('Check the notebook')}>
-      <p>{t('All code cells of %1 run from top to bottom in a second kernel.', oneLine(notebook, 200))}</p>
+      <p>
+        {t(
+          'All code cells of %1 run from top to bottom in a second kernel.',
+          oneLine(notebook, 200)
+        )}
+      </p>
       <p class="cw-dim">
-        {t('Your kernel and the notebook stay as they are. Files in the workspace that the cells change can be rolled back; what they do elsewhere cannot.')}
+        {t(
+          'Your kernel and the notebook stay as they are. Files in the workspace that the ' +
+            'cells change can be rolled back; what they do elsewhere cannot.'
+        )}
       </p>
       <div class="cw-bar">
         <Button look="primary" busy={starting.busy} onClick={start}>
@@ -69,9 +86,18 @@ export function CheckProgress({ check, jobId }: { check: Reproduction; jobId: st
     <div class="cw-bar" role="status">
       <span class="cw-working">
         <span class="cw-spinner" aria-hidden="true" />
-        {t('Runs cell %1 of %2 of %3 in a second kernel…', String(at), String(check.cells), oneLine(check.notebook, 100))}
+        {t(
+          'Runs cell %1 of %2 of %3 in a second kernel…',
+          String(at),
+          String(check.cells),
+          oneLine(check.notebook, 100)
+        )}
       </span>
-      <Button icon="stop" busy={stopping.busy} onClick={() => void stopping.run(() => actions.cancel(jobId))}>
+      <Button
+        icon="stop"
+        busy={stopping.busy}
+        onClick={() => void stopping.run(() => actions.cancel(jobId))}
+      >
         {t('Stop the check')}
       </Button>
       <Failure error={stopping.error} />
@@ -88,10 +114,23 @@ export function Checked({ check }: { check: Reproduction }): VNode {
         <span>{visible(bounded(verdict(check), 2000))}</span>
       </p>
       {check.left_out > 0 && (
-        <p class="cw-dim">{counted(check.left_out, '%1 cell that asks the agent was left out.', '%1 cells that ask the agent were left out.')}</p>
+        <p class="cw-dim">
+          {counted(
+            check.left_out,
+            '%1 cell that asks the agent was left out.',
+            '%1 cells that ask the agent were left out.'
+          )}
+        </p>
       )}
       {check.hidden.length > 0 && (
-        <Fold summary={counted(check.hidden.length, '%1 sign of hidden state', '%1 signs of hidden state')} open={!check.runs}>
+        <Fold
+          summary={counted(
+            check.hidden.length,
+            '%1 sign of hidden state',
+            '%1 signs of hidden state'
+          )}
+          open={!check.runs}
+        >
           {() => (
             <ul class="cw-hidden-state">
               {check.hidden.map(({ cell, message }, at) => (
@@ -110,6 +149,8 @@ function verdict({ runs, failed, notebook, cells, seconds }: Reproduction): stri
     const size = counted(cells, '%1 code cell', '%1 code cells');
     return t('%1 runs from top to bottom: %2 in %3.', notebook, size, duration(seconds));
   }
-  const where = failed?.line ? t('cell %1, line %2', String(failed.cell), String(failed.line)) : t('cell %1', String(failed?.cell ?? '?'));
+  const where = failed?.line
+    ? t('cell %1, line %2', String(failed.cell), String(failed.line))
+    : t('cell %1', String(failed?.cell ?? '?'));
   return t('%1 does not run from top to bottom: %2: %3', notebook, where, failed?.error ?? '');
 }

@@ -10,7 +10,7 @@ import { useHost } from '../host';
 import { PlanEditor } from '../plan/PlanEditor';
 import { PlanView } from '../plan/PlanView';
 import type { Audit, PlanStep, Question, RunCardData } from '../types';
-import { roleLook } from '../roles';
+import { roleLook } from '../role/roles';
 import { t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';
 import { RunActions } from './actions';
@@ -23,7 +23,15 @@ import { useKeptFocus } from './keptFocus';
 import { Missing, RecordNote, RunBefore, RunError } from './RunNotes';
 import { RunFooter } from './RunFooter';
 import { Progress, RunFigures, RunHeader } from './RunHeader';
-import { executionOf, isFinal, presentJob, roleOf, runningCheck, statusOf, type RunState } from './state';
+import {
+  executionOf,
+  isFinal,
+  presentJob,
+  roleOf,
+  runningCheck,
+  statusOf,
+  type RunState
+} from './state';
 import { RunStore } from './store';
 
 interface RunCardProps {
@@ -39,14 +47,45 @@ export function RunCard({ card, channel, onChange }: RunCardProps): VNode {
   const shown = moved?.from === card.job_id ? moved.card : card;
   const onAnew = (place: { context_id: string; job_id: string }): void =>
     setMoved({ from: card.job_id, card: { ...withoutPast(card), ...place } });
-  return <Run key={shown.job_id} card={shown} channel={channel} onAnew={onAnew} {...(onChange ? { onChange } : {})} />;
+  return (
+    <Run
+      key={shown.job_id}
+      card={shown}
+      channel={channel}
+      onAnew={onAnew}
+      {...(onChange ? { onChange } : {})}
+    />
+  );
 }
 
 /** What a new conversation begins with: the goal. */
 function withoutPast({ again: _again, ...card }: RunCardData): RunCardData {
-  const blank = { messages: [], jobs: [], plan: null, plan_id: null, revision: 0, made_at: null, stale: [], tasks: [], questions: [], permissions: [] };
+  const blank = {
+    messages: [],
+    jobs: [],
+    plan: null,
+    plan_id: null,
+    revision: 0,
+    made_at: null,
+    stale: [],
+    tasks: [],
+    questions: [],
+    permissions: []
+  };
   const { snapshot } = card;
-  return { ...card, snapshot: { ...snapshot, ...blank, status: 'running', error: null, usage: null, started_at: null, ended_at: null, left_out: 0 } };
+  return {
+    ...card,
+    snapshot: {
+      ...snapshot,
+      ...blank,
+      status: 'running',
+      error: null,
+      usage: null,
+      started_at: null,
+      ended_at: null,
+      left_out: 0
+    }
+  };
 }
 
 interface RunProps extends RunCardProps {
@@ -57,7 +96,10 @@ interface RunProps extends RunCardProps {
 function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
   const store = useStore(card, channel, onChange);
   const { state, link, trusted: live } = store;
-  const hands = useMemo(() => ({ actions: new RunActions(channel, store), live }), [channel, store, live]);
+  const hands = useMemo(
+    () => ({ actions: new RunActions(channel, store), live }),
+    [channel, store, live]
+  );
   const [editing, setEditing] = useState(false);
   const audit = useAudit(hands.actions, state, live);
   const root = useRef<HTMLDivElement>(null);
@@ -65,17 +107,35 @@ function Run({ card, channel, onChange, onAnew }: RunProps): VNode {
   const failed = statusOf(state) === 'failed';
   return (
     <RunProvider value={hands}>
-      <div class="cw-run" ref={root} data-context-id={card.context_id} data-job-id={card.job_id} data-host={card.host}>
+      <div
+        class="cw-run"
+        ref={root}
+        data-context-id={card.context_id}
+        data-job-id={card.job_id}
+        data-host={card.host}
+      >
         <Card
           edge={failed ? 'error' : roleLook(roleOf(state)).colour}
           label={t('%1: %2', roleLook(roleOf(state)).label, oneLine(state.goal || card.title))}
           header={<RunHeader state={state} />}
           aside={<RunFigures state={state} link={link} />}
           progress={<Progress state={state} />}
-          footer={live && !editing && (canGoOn(state) || runningCheck(state) !== null) && <RunFooter state={state} onEdit={() => setEditing(true)} />}
+          footer={
+            live &&
+            !editing &&
+            (canGoOn(state) || runningCheck(state) !== null) && (
+              <RunFooter state={state} onEdit={() => setEditing(true)} />
+            )
+          }
         >
           {link === 'record' && <RecordNote card={card} copiedFrom={store.copiedFrom} />}
-          <Body state={state} live={live} audit={audit} editing={editing} onEdited={() => setEditing(false)} />
+          <Body
+            state={state}
+            live={live}
+            audit={audit}
+            editing={editing}
+            onEdited={() => setEditing(false)}
+          />
           {live && card.again && canGoOn(state) && <RunBefore again={card.again} onAnew={onAnew} />}
         </Card>
         {live && <Asks state={state} />}
@@ -90,14 +150,20 @@ function canGoOn(state: RunState): boolean {
   return job !== null && isFinal(job.status) && state.busy === null;
 }
 
-function useStore(card: RunCardData, channel: Channel, onChange?: (store: RunStore) => void): RunStore {
+function useStore(
+  card: RunCardData,
+  channel: Channel,
+  onChange?: (store: RunStore) => void
+): RunStore {
   const [, draw] = useReducer((count: number) => count + 1, 0);
   const { notebook } = useHost();
-  const store = useMemo(() => new RunStore(channel, card, notebook), [channel, card.context_id, card.job_id]);
+  const [store] = useState(() => new RunStore(channel, card, notebook));
+  const tell = useRef(onChange);
+  tell.current = onChange;
   useEffect(() => {
     const stop = store.onChange(() => {
       draw(0);
-      onChange?.(store);
+      tell.current?.(store);
     });
     const look = (): void => {
       if (document.visibilityState === 'visible') {
@@ -112,7 +178,8 @@ function useStore(card: RunCardData, channel: Channel, onChange?: (store: RunSto
       store.close();
     };
   }, [store]);
-  // What the notebook holds may be newer than what was shown, as long as nobody else says how things stand.
+  // What the notebook holds may be newer than what was shown, as long as nobody else says how
+  // things stand.
   useEffect(() => store.takeSaved(card), [store, card]);
   return store;
 }
@@ -142,19 +209,32 @@ interface BodyProps {
 
 /** What led to the plan stands above it, what came of it below. */
 function Body({ state, live, audit, editing, onEdited }: BodyProps): VNode {
-  const entries = useMemo(() => mainEntries(state), [state.entries, state.plan, state.tasks, state.goal, state.jobs]);
+  const { plan, tasks, goal, jobs } = state;
+  const entries = useMemo(
+    () => mainEntries({ entries: state.entries, plan, tasks, goal, jobs }),
+    [state.entries, plan, tasks, goal, jobs]
+  );
   const made = entries.map(entry => entry.kind).lastIndexOf('plan') + 1;
   const steps = new Set(Object.values(state.tasks).map(task => task.id));
-  const drafts = Object.values(state.drafts).filter(draft => !(draft.task && steps.has(draft.task)));
-  const { plan } = state;
+  const drafts = Object.values(state.drafts).filter(
+    draft => !(draft.task && steps.has(draft.task))
+  );
   return (
     <>
       {plan === null && state.goal && <p class="cw-goal">{visible(bounded(state.goal, 2000))}</p>}
       <Missing count={state.leftOut} />
       {plan !== null && <Conversation entries={entries.slice(0, made)} />}
       {plan !== null &&
-        (editing ? <PlanEditor plan={plan} revision={state.revision} onDone={onEdited} /> : <PlanView state={state} plan={plan} audit={audit} />)}
-      {plan === null ? <Delegations state={state} entries={entries} /> : <Conversation entries={entries.slice(made)} />}
+        (editing ? (
+          <PlanEditor plan={plan} revision={state.revision} onDone={onEdited} />
+        ) : (
+          <PlanView state={state} plan={plan} audit={audit} />
+        ))}
+      {plan === null ? (
+        <Delegations state={state} entries={entries} />
+      ) : (
+        <Conversation entries={entries.slice(made)} />
+      )}
       <Drafts drafts={drafts} />
       <RunError state={state} />
       {!live && <Waited state={state} />}
@@ -180,10 +260,16 @@ function Asks({ state }: { state: RunState }): VNode {
       {state.permissions.length > 1 ? (
         <PermissionBatch requests={state.permissions} />
       ) : (
-        state.permissions.map(request => <PermissionCard key={request.id} request={request} step={stepOf(request.task_id)} />)
+        state.permissions.map(request => (
+          <PermissionCard key={request.id} request={request} step={stepOf(request.task_id)} />
+        ))
       )}
       {state.questions.map(question => (
-        <QuestionCard key={question.id} question={isSaid(question) ? { ...question, context: '' } : question} step={stepOf(question.task_id)} />
+        <QuestionCard
+          key={question.id}
+          question={isSaid(question) ? { ...question, context: '' } : question}
+          step={stepOf(question.task_id)}
+        />
       ))}
     </>
   );
@@ -192,7 +278,9 @@ function Asks({ state }: { state: RunState }): VNode {
 /** In a record nothing can be decided any more; it says what was open. */
 function Waited({ state }: { state: RunState }): VNode {
   const open = [
-    ...state.permissions.map(({ tool, resource }) => `${toolWords(tool)}: ${oneLine(resource, 300)}`),
+    ...state.permissions.map(
+      ({ tool, resource }) => `${toolWords(tool)}: ${oneLine(resource, 300)}`
+    ),
     ...state.questions.map(({ question }) => oneLine(question, 300))
   ];
   return (

@@ -8,12 +8,26 @@ import { stepStatus } from '../plan/PlanView';
 import { t } from '../translate';
 import { useRun } from './context';
 import { CheckProgress, OfferCheck, useCheck } from './Reproduce';
-import { executionOf, hasTouchedCells, isFinal, isPlanReady, presentJob, runningCheck, type RunState } from './state';
+import {
+  executionOf,
+  hasTouchedCells,
+  isFinal,
+  isPlanReady,
+  presentJob,
+  runningCheck,
+  type RunState
+} from './state';
 
 type Open = 'none' | 'discuss' | 'rollback' | 'changes' | 'check';
 
 /** What can be done next. While a job runs, that is stopping it, and the header has that. */
-export function RunFooter({ state, onEdit }: { state: RunState; onEdit: () => void }): VNode | null {
+export function RunFooter({
+  state,
+  onEdit
+}: {
+  state: RunState;
+  onEdit: () => void;
+}): VNode | null {
   const { actions } = useRun();
   const starting = useAction();
   const [open, setOpen] = useState<Open>('none');
@@ -28,7 +42,9 @@ export function RunFooter({ state, onEdit }: { state: RunState; onEdit: () => vo
   }
   const toggle = (what: Open): void => setOpen(open === what ? 'none' : what);
   const execution = executionOf(state);
-  const left = state.plan?.steps.some(step => !['completed', 'skipped'].includes(stepStatus(state, step))) ?? false;
+  const left =
+    state.plan?.steps.some(step => !['completed', 'skipped'].includes(stepStatus(state, step))) ??
+    false;
   const canExecute = isPlanReady(state);
   const isHalfDone = execution !== null && (execution.status !== 'completed' || left);
   // What was said about a plan that is done can fail, too.
@@ -37,12 +53,21 @@ export function RunFooter({ state, onEdit }: { state: RunState; onEdit: () => vo
     <div class="cw-decide">
       <div class="cw-bar">
         {canExecute && (
-          <Button look="go" icon="bolt" busy={starting.busy} onClick={() => void starting.run(() => actions.execute())}>
+          <Button
+            look="go"
+            icon="bolt"
+            busy={starting.busy}
+            onClick={() => void starting.run(() => actions.execute())}
+          >
             {t('Execute plan')}
           </Button>
         )}
         {!canExecute && stopped !== null && (
-          <Button look="primary" busy={starting.busy} onClick={() => void starting.run(() => actions.resume(stopped.id))}>
+          <Button
+            look="primary"
+            busy={starting.busy}
+            onClick={() => void starting.run(() => actions.resume(stopped.id))}
+          >
             {t('Go on')}
           </Button>
         )}
@@ -51,7 +76,10 @@ export function RunFooter({ state, onEdit }: { state: RunState; onEdit: () => vo
           {t('Discuss…')}
         </Button>
         {state.plan !== null && (
-          <Button disabled={starting.busy} onClick={() => void starting.run(() => actions.say(replanRequest(), 'planner', true))}>
+          <Button
+            disabled={starting.busy}
+            onClick={() => void starting.run(() => actions.say(replanRequest(), 'planner', true))}
+          >
             {t('Re-plan')}
           </Button>
         )}
@@ -76,9 +104,15 @@ export function RunFooter({ state, onEdit }: { state: RunState; onEdit: () => vo
           </>
         )}
       </div>
-      {canExecute && <p class="cw-dim">{t('Executing switches to Actor and allows just these tools on these files.')}</p>}
+      {canExecute && (
+        <p class="cw-dim">
+          {t('Executing switches to Actor and allows just these tools on these files.')}
+        </p>
+      )}
       <Failure error={starting.error} />
-      {open === 'check' && check.notebook !== null && <OfferCheck notebook={check.notebook} onClose={() => setOpen('none')} />}
+      {open === 'check' && check.notebook !== null && (
+        <OfferCheck notebook={check.notebook} onClose={() => setOpen('none')} />
+      )}
       {open === 'discuss' && <Discuss onSent={() => setOpen('none')} />}
       {open === 'rollback' && <RollBack onClose={() => setOpen('none')} />}
       {open === 'changes' && <Changes onClose={() => setOpen('none')} />}

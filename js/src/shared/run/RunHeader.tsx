@@ -4,10 +4,10 @@ import { useAction } from '../action';
 import { Button, Failure } from '../Button';
 import { clock, moment, money, secondsBetween, tokens } from '../figures';
 import { stepStatus } from '../plan/PlanView';
-import { RolePill } from '../RolePill';
-import { RoleSwitcher } from '../RoleSwitcher';
-import { roleLook } from '../roles';
-import { t } from '../translate';
+import { RolePill } from '../role/RolePill';
+import { RoleSwitcher } from '../role/RoleSwitcher';
+import { roleLook } from '../role/roles';
+import { said, t } from '../translate';
 import { oneLine } from '../visible';
 import { Clock } from './Clock';
 import { useRun } from './context';
@@ -21,7 +21,10 @@ export function RunHeader({ state }: { state: RunState }): VNode {
   return (
     <>
       {live ? (
-        <RoleSwitcher role={roleOf(state)} onSwitch={(role, confirm) => actions.switchRole(role, confirm)} />
+        <RoleSwitcher
+          role={roleOf(state)}
+          onSwitch={(role, confirm) => actions.switchRole(role, confirm)}
+        />
       ) : (
         <RolePill role={roleLook(roleOf(state))} />
       )}
@@ -81,9 +84,9 @@ export function RunFigures({ state, link }: { state: RunState; link: Link }): VN
   const { usage } = state;
   const isRunning = job !== null && !isFinal(job.status) && link !== 'record';
   const parts = [
-    state.model && oneLine(state.model, 40),
+    state.model && oneLine(said(state.model), 40),
     usage.total_tokens > 0 && tokens(usage.total_tokens),
-    usage.cost && money(usage.cost),
+    usage.cost && money(usage.cost, usage.currency || undefined),
     !isRunning && state.plan === null && job?.startedAt && moment(job.startedAt)
   ].filter(Boolean);
   return (
@@ -104,7 +107,11 @@ export function RunFigures({ state, link }: { state: RunState; link: Link }): VN
         {parts.join(' · ')}
       </span>
       {isRunning && live && (
-        <Button icon="stop" busy={stopping.busy} onClick={() => void stopping.run(() => actions.cancel(job.id))}>
+        <Button
+          icon="stop"
+          busy={stopping.busy}
+          onClick={() => void stopping.run(() => actions.cancel(job.id))}
+        >
           {t('Stop')}
         </Button>
       )}
@@ -136,7 +143,14 @@ export function Progress({ state }: { state: RunState }): VNode | null {
   }
   const done = steps.filter(step => stepStatus(state, step) === 'completed').length;
   return (
-    <div class="cw-progress" role="progressbar" aria-label={t('Steps')} aria-valuemin={0} aria-valuemax={steps.length} aria-valuenow={done}>
+    <div
+      class="cw-progress"
+      role="progressbar"
+      aria-label={t('Steps')}
+      aria-valuemin={0}
+      aria-valuemax={steps.length}
+      aria-valuenow={done}
+    >
       <span style={{ width: `${(100 * done) / steps.length}%` }} />
     </div>
   );

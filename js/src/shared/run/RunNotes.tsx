@@ -3,9 +3,9 @@ import { useState } from 'preact/hooks';
 
 import { useAction } from '../action';
 import { Button, Failure } from '../Button';
-import { counted, moment } from '../figures';
+import { moment } from '../figures';
 import type { Again, RunCardData } from '../types';
-import { t } from '../translate';
+import { counted, t } from '../translate';
 import { oneLine } from '../visible';
 import { useRun } from './context';
 import { Reason } from './Reason';
@@ -16,7 +16,9 @@ interface RecordNoteProps {
   copiedFrom: string | null;
 }
 
-/** Nobody here knows this run: what the notebook holds is all there is. Or it is another notebook's. */
+/**
+ * Nobody here knows this run: what the notebook holds is all there is. Or it is another notebook's.
+ */
 export function RecordNote({ card, copiedFrom }: RecordNoteProps): VNode {
   const { asked_by: by, jobs, revision } = card.snapshot;
   const when = card.saved_at ? moment(card.saved_at) : '';
@@ -28,7 +30,8 @@ export function RecordNote({ card, copiedFrom }: RecordNoteProps): VNode {
           ? t('A record from %1; not live here.', when)
           : t('A record; not live here.')}
       {by && ` ${t('Asked by %1.', oneLine(String(by), 80))}`}
-      {jobs?.some(({ kind, by = 'person' }) => kind === 'plan' && by === 'person') && ` ${t('Plan, revision %1: approved.', String(revision))}`}
+      {jobs?.some(({ kind, by = 'person' }) => kind === 'plan' && by === 'person') &&
+        ` ${t('Plan, revision %1: approved.', String(revision))}`}
     </p>
   );
 }
@@ -41,11 +44,23 @@ export function Missing({ count }: { count: number }): VNode | null {
     return null;
   }
   if (!live) {
-    return <p class="cw-dim">{counted(count, '%1 older message is not in this record.', '%1 older messages are not in this record.')}</p>;
+    return (
+      <p class="cw-dim">
+        {counted(
+          count,
+          '%1 older message is not in this record.',
+          '%1 older messages are not in this record.'
+        )}
+      </p>
+    );
   }
   return (
     <p>
-      <Button look="link" busy={loading.busy} onClick={() => void loading.run(() => actions.wholeRecord())}>
+      <Button
+        look="link"
+        busy={loading.busy}
+        onClick={() => void loading.run(() => actions.wholeRecord())}
+      >
         {counted(count, 'Show %1 older message', 'Show %1 older messages')}
       </Button>
       <Failure error={loading.error} />
@@ -69,11 +84,17 @@ export function RunBefore({ again, onAnew }: RunBeforeProps): VNode | null {
   return (
     <div class="cw-before">
       <span>{t('This cell has run before.')}</span>
-      <Button busy={starting.busy} onClick={() => void starting.run(() => actions.again(again)).then(setGone)}>
+      <Button
+        busy={starting.busy}
+        onClick={() => void starting.run(() => actions.again(again)).then(setGone)}
+      >
         {t('Run again')}
       </Button>
       {again.content !== undefined && (
-        <Button disabled={starting.busy} onClick={() => void starting.run(async () => onAnew(await actions.anew(again)))}>
+        <Button
+          disabled={starting.busy}
+          onClick={() => void starting.run(async () => onAnew(await actions.anew(again)))}
+        >
           {t('Start anew')}
         </Button>
       )}
@@ -90,10 +111,14 @@ export function RunError({ state }: { state: RunState }): VNode | null {
     return null;
   }
   const next = live ? nextSentence(state) : '';
-  const isSaid = Object.values(state.tasks).some(task => task.status === 'failed' && task.error && job.error?.includes(task.error));
+  const isSaid = Object.values(state.tasks).some(
+    task => task.status === 'failed' && task.error && job.error?.includes(task.error)
+  );
   return (
     <div class="cw-error">
-      {job.error && !isSaid && <Reason text={job.error} colour={job.status === 'failed' ? 'error' : 'ask'} />}
+      {job.error && !isSaid && (
+        <Reason text={job.error} colour={job.status === 'failed' ? 'error' : 'ask'} />
+      )}
       {next && <p class="cw-dim">{next}</p>}
     </div>
   );
@@ -108,6 +133,9 @@ function nextSentence(state: RunState): string {
     return t('“Execute plan” continues with the new plan; finished steps are not repeated.');
   }
   return isExecution
-    ? t('“Go on” continues where it stopped; finished steps are not repeated. Or edit the other steps, discuss it, or roll back.')
+    ? t(
+        '“Go on” continues where it stopped; finished steps are not repeated. Or edit the ' +
+          'other steps, discuss it, or roll back.'
+      )
     : t('“Go on” tries again from where it stopped. Or discuss it: say what to do differently.');
 }

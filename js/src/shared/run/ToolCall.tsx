@@ -14,7 +14,10 @@ import type { CallEntry } from './state';
 
 const MAX_SHOWN = 20_000;
 
-/** One tool call: a line that says what came of it, and inside the call itself, its output or its change. */
+/**
+ * One tool call: a line that says what came of it, and inside the call itself, its output or its
+ * change.
+ */
 export function ToolCall({ call }: { call: CallEntry }): VNode {
   return useMemo(
     () => (
@@ -33,7 +36,8 @@ function CallLine({ call }: { call: CallEntry }): VNode {
   return (
     <span class="cw-call-line">
       <CallMark ok={call.ok} /> <span class="cw-chip">{toolWords(call.tool)}</span>{' '}
-      <span>{oneLine(call.summary || target(call), 300)}</span> {call.diff && <DiffCounts text={call.diff} />}{' '}
+      <span>{oneLine(call.summary || target(call), 300)}</span>{' '}
+      {call.diff && <DiffCounts text={call.diff} />}{' '}
       {seconds !== null && seconds >= 1 && <span class="cw-dim">{duration(seconds)}</span>}
     </span>
   );
@@ -44,7 +48,11 @@ function CallMark({ ok }: { ok: boolean | null }): VNode {
     return <span class="cw-spinner cw-colour-blue cw-mark" role="img" aria-label={t('running')} />;
   }
   return (
-    <span class={`cw-mark cw-colour-${ok ? 'ok' : 'error'}`} role="img" aria-label={ok ? t('done') : t('failed')}>
+    <span
+      class={`cw-mark cw-colour-${ok ? 'ok' : 'error'}`}
+      role="img"
+      aria-label={ok ? t('done') : t('failed')}
+    >
       <Icon name={ok ? 'check' : 'cross'} />
     </span>
   );
@@ -52,7 +60,9 @@ function CallMark({ ok }: { ok: boolean | null }): VNode {
 
 /** What a call is about, before there is a result to tell. */
 function target({ parameters }: CallEntry): string {
-  const value = ['path', 'command', 'name', 'query', 'pattern', 'task'].map(key => parameters[key]).find(one => typeof one === 'string');
+  const value = ['path', 'command', 'name', 'query', 'pattern', 'task']
+    .map(key => parameters[key])
+    .find(one => typeof one === 'string');
   return typeof value === 'string' ? value : '';
 }
 
@@ -61,7 +71,11 @@ function CallInside({ call }: { call: CallEntry }): VNode {
   return (
     <>
       <CallFacts tool={call.tool} parameters={call.parameters} />
-      {call.diff ? <Diff text={call.diff} label={t('What it changed')} /> : text && <Output text={text} />}
+      {call.diff ? (
+        <Diff text={call.diff} label={t('What it changed')} />
+      ) : (
+        text && <Output text={text} />
+      )}
     </>
   );
 }
@@ -77,21 +91,33 @@ function ProposedCell({ call: { tool, parameters } }: { call: CallEntry }): VNod
       <Output text={source} />
       <p class="cw-dim">
         <CopyButton text={source} label={t('Copy the cell')} />{' '}
-        {tool === 'insert_cell' ? t('Copy it into the notebook, or run %cowork insert there.') : t('Copy it into the cell.')}
+        {tool === 'insert_cell'
+          ? t('Copy it into the notebook, or run %cowork insert there.')
+          : t('Copy it into the cell.')}
       </p>
     </div>
   );
 }
 
 /** The call as the model wrote it. */
-export function CallFacts({ tool, parameters }: { tool: string; parameters: Record<string, unknown> }): VNode {
+export function CallFacts({
+  tool,
+  parameters
+}: {
+  tool: string;
+  parameters: Record<string, unknown>;
+}): VNode {
   const facts = Object.entries({ [t('Tool')]: tool, ...parameters });
   return (
     <dl class="cw-facts">
       {facts.map(([name, value]) => (
         <div key={name}>
           <dt>{oneLine(name, 60)}</dt>
-          <dd>{visible(bounded(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), 4000))}</dd>
+          <dd>
+            {visible(
+              bounded(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), 4000)
+            )}
+          </dd>
         </div>
       ))}
     </dl>
@@ -114,7 +140,13 @@ export function Reads({ calls }: { calls: readonly CallEntry[] }): VNode {
       <Fold
         summary={
           <span class="cw-dim">
-            {isRunning && <span class="cw-spinner cw-colour-blue cw-mark" role="img" aria-label={t('running')} />}
+            {isRunning && (
+              <span
+                class="cw-spinner cw-colour-blue cw-mark"
+                role="img"
+                aria-label={t('running')}
+              />
+            )}
             {readsSentence(calls)}
           </span>
         }
@@ -122,6 +154,7 @@ export function Reads({ calls }: { calls: readonly CallEntry[] }): VNode {
         {() => calls.map(call => <ToolCall key={call.id} call={call} />)}
       </Fold>
     ),
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- a new array of the same
     calls as CallEntry[]
   );
 }

@@ -1,7 +1,19 @@
 /** What a user can do on a run card, each as one call of the API. */
 
 import type { Channel } from '../channel';
-import type { Again, Audit, Checkpoint, FileDiff, Page, Plan, PlanAnswer, ReproductionAnswer, Rollback, RollbackRequest, Scope } from '../types';
+import type {
+  Again,
+  Audit,
+  Checkpoint,
+  FileDiff,
+  Page,
+  Plan,
+  PlanAnswer,
+  ReproductionAnswer,
+  Rollback,
+  RollbackRequest,
+  Scope
+} from '../types';
 import { planAddress } from './load';
 import { roleOf } from './state';
 import type { RunStore } from './store';
@@ -26,7 +38,9 @@ export class RunActions {
   /** The user's approval of the plan as it is on the screen. */
   execute(revision = this.store.state.revision, plan_id = this.store.state.planId): Promise<void> {
     const body = { revision, plan_id, card_id: this.card_id };
-    return this.store.start(() => this.channel.request('POST', `${this.context}/plan/execute`, body));
+    return this.store.start(() =>
+      this.channel.request('POST', `${this.context}/plan/execute`, body)
+    );
   }
 
   /** To whom the card says it goes. `replan` asks the planner to make this very plan anew. */
@@ -59,25 +73,47 @@ export class RunActions {
 
   async savePlan(plan: Plan, revision: number): Promise<void> {
     const { planId: plan_id } = this.store.state;
-    this.store.takePlan(await this.channel.request<PlanAnswer>('PUT', `${this.context}/plan`, { plan, revision, plan_id }));
+    this.store.takePlan(
+      await this.channel.request<PlanAnswer>('PUT', `${this.context}/plan`, {
+        plan,
+        revision,
+        plan_id
+      })
+    );
   }
 
   newestPlan(): Promise<PlanAnswer> {
-    return this.channel.request<PlanAnswer>('GET', planAddress(this.store.card.context_id, this.store.state.planId));
+    return this.channel.request<PlanAnswer>(
+      'GET',
+      planAddress(this.store.card.context_id, this.store.state.planId)
+    );
   }
 
   async switchRole(role: string, confirm: boolean): Promise<void> {
-    await this.channel.request('POST', `${this.context}/role`, confirm ? { role, confirm } : { role });
+    await this.channel.request(
+      'POST',
+      `${this.context}/role`,
+      confirm ? { role, confirm } : { role }
+    );
     this.store.chooseRole(role);
   }
 
   async audit(): Promise<Audit> {
-    return this.store.answer?.state.audit ?? this.channel.request<Audit>('GET', `${this.context}/audit?job_id=${this.card_id}`);
+    return (
+      this.store.answer?.state.audit ??
+      this.channel.request<Audit>('GET', `${this.context}/audit?job_id=${this.card_id}`)
+    );
   }
 
-  /** Those of the card's own jobs, oldest first: the first one takes back everything the card has done. */
+  /**
+   * Those of the card's own jobs, oldest first: the first one takes back everything the card has
+   * done.
+   */
   async checkpoints(): Promise<Checkpoint[]> {
-    const { items } = await this.channel.request<Page<Checkpoint>>('GET', `${this.context}/checkpoints`);
+    const { items } = await this.channel.request<Page<Checkpoint>>(
+      'GET',
+      `${this.context}/checkpoints`
+    );
     const { follows } = this.store.state;
     const ours = items.filter(({ job_id }) => job_id && follows.includes(job_id));
     return ours.sort((one, other) => one.created_at.localeCompare(other.created_at));
@@ -85,22 +121,38 @@ export class RunActions {
 
   /** All that the checkpoint's job has changed. */
   async changes(checkpointId: string): Promise<FileDiff[]> {
-    return (await this.channel.request<Page<FileDiff>>('GET', `checkpoints/${checkpointId}/diff?scope=card`)).items;
+    return (
+      await this.channel.request<Page<FileDiff>>(
+        'GET',
+        `checkpoints/${checkpointId}/diff?scope=card`
+      )
+    ).items;
   }
 
   /** What other cards have done since stays. */
   rollback(checkpointId: string, body: RollbackRequest): Promise<Rollback> {
-    return this.channel.request<Rollback>('POST', `checkpoints/${checkpointId}/rollback`, { scope: 'card', ...body });
+    return this.channel.request<Rollback>('POST', `checkpoints/${checkpointId}/rollback`, {
+      scope: 'card',
+      ...body
+    });
   }
 
   /** How far the notebook is that is being run anew, and which one can be. */
   async reproduction(): Promise<ReproductionAnswer> {
-    return this.store.answer?.state.reproduction ?? this.channel.request<ReproductionAnswer>('GET', `${this.context}/reproduce`);
+    return (
+      this.store.answer?.state.reproduction ??
+      this.channel.request<ReproductionAnswer>('GET', `${this.context}/reproduce`)
+    );
   }
 
-  /** All cells from top to bottom, in a second kernel. What they change belongs to this card, and can be taken back with it. */
+  /**
+   * All cells from top to bottom, in a second kernel. What they change belongs to this card, and
+   * can be taken back with it.
+   */
   async runAnew(): Promise<void> {
-    await this.channel.request('POST', `${this.context}/reproduce`, { job_id: this.store.state.root });
+    await this.channel.request('POST', `${this.context}/reproduce`, {
+      job_id: this.store.state.root
+    });
   }
 
   wholeRecord(): Promise<void> {
@@ -119,7 +171,11 @@ export class RunActions {
       ...(role ? { role } : {})
     });
     const body = { content, ...(role ? { role } : {}) };
-    const { job_id } = await this.channel.request<{ job_id: string }>('POST', `context/${context.id}/messages`, body);
+    const { job_id } = await this.channel.request<{ job_id: string }>(
+      'POST',
+      `context/${context.id}/messages`,
+      body
+    );
     return { context_id: context.id, job_id };
   }
 }

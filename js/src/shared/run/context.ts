@@ -5,7 +5,10 @@ import type { RunActions } from './actions';
 
 interface RunHands {
   actions: RunActions;
-  /** False for a record, and until the server has said how the run stands: then there is nothing to click. */
+  /**
+   * False for a record, and until the server has said how the run stands: then there is nothing to
+   * click.
+   */
   live: boolean;
 }
 

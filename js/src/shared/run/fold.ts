@@ -1,14 +1,15 @@
 /** Puts entries together as people want to read them: what was only looked at becomes one line. */
 
-import { counted } from '../figures';
-import { t } from '../translate';
+import { counted, t } from '../translate';
 import { delegationsOf, type CallEntry, type Entry, type RunState, type TaskState } from './state';
 
 const FILES = new Set(['read_file', 'get_file_info', 'read_notebook', 'list_directory']);
 const VARIABLES = new Set(['list_variables', 'inspect_variable']);
 const SEARCHES = new Set(['grep', 'search_code', 'search_symbol', 'find_tools']);
 
-export type Block = Entry | { kind: 'reads'; id: string; task: string | null; role: string | null; calls: CallEntry[] };
+export type Block =
+  | Entry
+  | { kind: 'reads'; id: string; task: string | null; role: string | null; calls: CallEntry[] };
 
 function onlyLooks({ tool, ok }: CallEntry): boolean {
   return ok !== false && (FILES.has(tool) || VARIABLES.has(tool) || SEARCHES.has(tool));
@@ -22,7 +23,13 @@ export function fold(entries: readonly Entry[]): Block[] {
       if (last?.kind === 'reads' && last.task === entry.task) {
         found[found.length - 1] = { ...last, calls: [...last.calls, entry] };
       } else {
-        found.push({ kind: 'reads', id: `reads-${entry.id}`, task: entry.task, role: entry.role, calls: [entry] });
+        found.push({
+          kind: 'reads',
+          id: `reads-${entry.id}`,
+          task: entry.task,
+          role: entry.role,
+          calls: [entry]
+        });
       }
     } else {
       found.push(entry);
@@ -34,12 +41,17 @@ export function fold(entries: readonly Entry[]): Block[] {
 /** "Looked at 4 files and 2 variables". */
 export function readsSentence(calls: readonly CallEntry[]): string {
   const targets = (tools: Set<string>, ...keys: string[]): number =>
-    new Set(calls.filter(({ tool }) => tools.has(tool)).map(call => keys.map(key => call.parameters[key]).find(Boolean) ?? call.id)).size;
-  const parts = [
-    [targets(FILES, 'path'), '%1 file', '%1 files'],
-    [targets(VARIABLES, 'name'), '%1 variable', '%1 variables']
-  ] as const;
-  const looked = parts.filter(([count]) => count > 0).map(([count, one, many]) => counted(count, one, many));
+    new Set(
+      calls
+        .filter(({ tool }) => tools.has(tool))
+        .map(call => keys.map(key => call.parameters[key]).find(Boolean) ?? call.id)
+    ).size;
+  const files = targets(FILES, 'path');
+  const variables = targets(VARIABLES, 'name');
+  const looked = [
+    files && counted(files, '%1 file', '%1 files'),
+    variables && counted(variables, '%1 variable', '%1 variables')
+  ].filter(part => part !== 0);
   const searches = calls.filter(({ tool }) => SEARCHES.has(tool)).length;
   const searched = searches > 0 ? counted(searches, '%1 search', '%1 searches') : '';
   if (looked.length === 0) {
@@ -49,11 +61,20 @@ export function readsSentence(calls: readonly CallEntry[]): string {
   return searched ? t('Looked at %1, %2', things, searched) : t('Looked at %1', things);
 }
 
-/** What stands in the card's main column: what belongs to a plan step or to a delegated task stands with that. */
-export function mainEntries(state: RunState): Entry[] {
-  const tasks = state.plan?.steps.map(step => state.tasks[step.id]?.id) ?? delegationsOf(state).map(({ id }) => id);
+type MainState = Pick<RunState, 'entries' | 'plan' | 'tasks' | 'goal' | 'jobs'>;
+
+/**
+ * What stands in the card's main column: what belongs to a plan step or to a delegated task stands
+ * with that.
+ */
+export function mainEntries(state: MainState): Entry[] {
+  const tasks =
+    state.plan?.steps.map(step => state.tasks[step.id]?.id) ??
+    delegationsOf(state).map(({ id }) => id);
   const own = new Set(tasks.filter(Boolean));
-  return state.entries.filter(entry => !(entry.task && own.has(entry.task)) && !isRepetition(state, entry));
+  return state.entries.filter(
+    entry => !(entry.task && own.has(entry.task)) && !isRepetition(state, entry)
+  );
 }
 
 /** A delegated task, or the beginning, and the agent's own words from there to the next one. */
@@ -63,14 +84,27 @@ interface Stretch {
   after: Entry[];
 }
 
-/** Cuts the main column where tasks were delegated. What was delegated before the oldest entry comes first. */
+/**
+ * Cuts the main column where tasks were delegated. What was delegated before the oldest entry comes
+ * first.
+ */
 export function stretches(state: RunState, entries: readonly Entry[]): Stretch[] {
-  const placeOf = (task: TaskState): number => state.entries.findIndex(({ kind, task: id }) => kind === 'assignment' && id === task.id);
-  const delegated = delegationsOf(state).map((task): Stretch => ({ task, at: placeOf(task), after: [] }));
-  const found = [{ task: null, at: -2, after: [] }, ...delegated].sort((one, other) => one.at - other.at);
+  const placeOf = (task: TaskState): number =>
+    state.entries.findIndex(({ kind, task: id }) => kind === 'assignment' && id === task.id);
+  const delegated = delegationsOf(state).map((task): Stretch => ({
+    task,
+    at: placeOf(task),
+    after: []
+  }));
+  const found = [{ task: null, at: -2, after: [] }, ...delegated].sort(
+    (one, other) => one.at - other.at
+  );
   for (const entry of entries.filter(one => !isHandOver(state, one))) {
     const at = state.entries.indexOf(entry);
-    found.filter(one => one.at < at).pop()?.after.push(entry);
+    found
+      .filter(one => one.at < at)
+      .pop()
+      ?.after.push(entry);
   }
   return found;
 }
@@ -80,33 +114,48 @@ function isHandOver(state: RunState, entry: Entry): boolean {
   if (entry.kind !== 'call' || entry.tool !== 'delegate') {
     return false;
   }
-  const isRunning = entry.ok === null && delegationsOf(state).some(({ status }) => status === 'running');
+  const isRunning =
+    entry.ok === null && delegationsOf(state).some(({ status }) => status === 'running');
   return entry.ok === true || entry.refused === 'delegate_failed' || isRunning;
 }
 
 /** What the card says elsewhere: its goal in its title, an error at its end. */
-function isRepetition(state: RunState, entry: Entry): boolean {
+function isRepetition(state: MainState, entry: Entry): boolean {
   if (entry.kind === 'error') {
-    return Object.values(state.jobs).some(({ kind, error }) => kind !== 'check' && error === entry.text);
+    return Object.values(state.jobs).some(
+      ({ kind, error }) => kind !== 'check' && error === entry.text
+    );
   }
   if (entry.kind === 'check') {
-    return state.entries.some(one => one.kind === 'check' && one.at > entry.at); // how it was, before it was tried again
+    // How it was, before it was tried again.
+    return state.entries.some(one => one.kind === 'check' && one.at > entry.at);
   }
   if (entry.kind === 'text' && entry.from === 'user') {
     return entry.text.trim() === state.goal.trim();
   }
   // Approving a plan is what makes the role actor.
-  const isConsequence = entry.kind === 'role' && entry.role === 'actor' && state.entries.some(one => one.kind === 'decision' && one.approval);
-  // What a step's agent is told is not for the user, also when a newer revision no longer has the step. What is delegated is.
-  return isConsequence || (entry.kind === 'assignment' && (!entry.task || state.jobs[entry.job ?? '']?.kind === 'plan'));
+  const isConsequence =
+    entry.kind === 'role' &&
+    entry.role === 'actor' &&
+    state.entries.some(one => one.kind === 'decision' && one.approval);
+  // What a step's agent is told is not for the user, also when a newer revision no longer has the
+  // step. What is delegated is.
+  return (
+    isConsequence ||
+    (entry.kind === 'assignment' && (!entry.task || state.jobs[entry.job ?? '']?.kind === 'plan'))
+  );
 }
 
 /** When a step was begun last: the event said it, or else the message that assigned it. */
 export function taskStart(state: RunState, task: TaskState): string | null {
-  const assigned = state.entries.filter(entry => entry.kind === 'assignment' && entry.task === task.id).pop();
+  const assigned = state.entries
+    .filter(entry => entry.kind === 'assignment' && entry.task === task.id)
+    .pop();
   return task.startedAt ?? assigned?.at ?? null;
 }
 
 export function entriesOfTask(state: RunState, taskId: string): Entry[] {
-  return state.entries.filter(entry => entry.task === taskId && entry.kind !== 'assignment' && entry.kind !== 'outcome');
+  return state.entries.filter(
+    entry => entry.task === taskId && entry.kind !== 'assignment' && entry.kind !== 'outcome'
+  );
 }

@@ -2,8 +2,8 @@ import type { RefObject } from 'preact';
 import { useEffect } from 'preact/hooks';
 
 /**
- * A button that is clicked away takes the focus with it, and the keyboard would be back at the top of the page.
- * Then the card itself gets the focus; nothing else ever does.
+ * A button that is clicked away takes the focus with it, and the keyboard would be back at the top
+ * of the page. Then the card itself gets the focus; nothing else ever does.
  */
 export function useKeptFocus(root: RefObject<HTMLElement>): void {
   useEffect(() => {
@@ -38,5 +38,5 @@ export function useKeptFocus(root: RefObject<HTMLElement>): void {
       node.removeEventListener('focusout', lose);
       drawn.disconnect();
     };
-  }, []);
+  }, [root]);
 }

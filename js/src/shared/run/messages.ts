@@ -14,8 +14,14 @@ export function messageText(message: Message): string {
   return message.content.map(part => (part.type === 'text' ? part.text : '')).join('');
 }
 
-/** `thoughtFor` is known only to who looked on: the stored message does not say how long it took. */
-export function withMessage(state: RunState, message: Message, thoughtFor: number | null = null): RunState {
+/**
+ * `thoughtFor` is known only to who looked on: the stored message does not say how long it took.
+ */
+export function withMessage(
+  state: RunState,
+  message: Message,
+  thoughtFor: number | null = null
+): RunState {
   switch (message.message_type) {
     case 'tool_call':
       return withCall(state, message.data, placed(message));
@@ -39,7 +45,12 @@ function entryOf(message: Message, thoughtFor: number | null): Entry | null {
     case 'plan':
       return line(message, 'plan', t('Made a plan.'));
     case 'question':
-      return { ...placed(message), kind: 'question', question: questionOf(message.data), answer: undefined };
+      return {
+        ...placed(message),
+        kind: 'question',
+        question: questionOf(message.data),
+        answer: undefined
+      };
     case 'review':
       return { ...placed(message), kind: 'review', review: message.data };
     case 'task_result':
@@ -62,7 +73,11 @@ function ofTheUser(message: MessageOf<'text'>): Entry | null {
     return { ...placed(message), kind: 'check', check: reproduction };
   }
   return typeof approved_revision === 'number'
-    ? { ...line(message, 'decision', by === 'person' ? t('You approved the plan.') : undefined), allowed: true, approval: true }
+    ? {
+        ...line(message, 'decision', by === 'person' ? t('You approved the plan.') : undefined),
+        allowed: true,
+        approval: true
+      }
     : null;
 }
 
@@ -74,7 +89,13 @@ interface Place {
 }
 
 function placed(message: Message): Place & { id: string } {
-  return { id: message.id, job: message.job_id, task: message.task_id, role: message.agent_role, at: message.created_at };
+  return {
+    id: message.id,
+    job: message.job_id,
+    task: message.task_id,
+    role: message.agent_role,
+    at: message.created_at
+  };
 }
 
 function line(message: Message, kind: LineEntry['kind'], words = messageText(message)): LineEntry {
@@ -88,19 +109,45 @@ function textEntry(message: MessageOf<'text'>, thoughtFor: number | null): TextE
     return null;
   }
   const from = message.role === 'user' || message.role === 'assistant' ? message.role : 'system';
-  return { ...placed(message), kind: 'text', from, text: said, reasoning, thoughtFor, problem: problem || null, cut: message.cut === true };
+  return {
+    ...placed(message),
+    kind: 'text',
+    from,
+    text: said,
+    reasoning,
+    thoughtFor,
+    problem: problem || null,
+    cut: message.cut === true
+  };
 }
 
 /** What the user has allowed or denied. */
-export function withDecision(state: RunState, { id, job_id, task_id, what, allowed, feedback, at }: UserDecision): RunState {
+export function withDecision(
+  state: RunState,
+  { id, job_id, task_id, what, allowed, feedback, at }: UserDecision
+): RunState {
   const words = allowed ? t('You allowed: %1', what) : t('You did not allow: %1', what);
   const text = feedback ? `${words} — ${feedback}` : words;
-  return withEntry(state, { id: `decision-${id}`, kind: 'decision', job: job_id, task: task_id, role: null, at, allowed, text });
+  return withEntry(state, {
+    id: `decision-${id}`,
+    kind: 'decision',
+    job: job_id,
+    task: task_id,
+    role: null,
+    at,
+    allowed,
+    text
+  });
 }
 
 /** As it happened: decisions are no messages, and are added after these. */
 export function inOrder(state: RunState): RunState {
-  return { ...state, entries: [...state.entries].sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0)) };
+  return {
+    ...state,
+    entries: [...state.entries].sort((one, other) =>
+      one.at < other.at ? -1 : one.at > other.at ? 1 : 0
+    )
+  };
 }
 
 /** Adds an entry, or leaves the list alone when it is there already. */
@@ -116,22 +163,42 @@ export function withEntry(state: RunState, entry: Entry): RunState {
 }
 
 function withTaskRole(state: RunState, { task_id, agent_role }: Message): RunState {
-  return task_id && agent_role ? { ...state, taskRoles: { ...state.taskRoles, [task_id]: agent_role } } : state;
+  return task_id && agent_role
+    ? { ...state, taskRoles: { ...state.taskRoles, [task_id]: agent_role } }
+    : state;
 }
 
 /** An answer stands beside its question; `null` is for a question that was withdrawn. */
 export function withAnswer(state: RunState, questionId: string, answer: string | null): RunState {
-  const entries = state.entries.map(entry => (entry.kind === 'question' && entry.question.id === questionId ? { ...entry, answer } : entry));
+  const entries = state.entries.map(entry =>
+    entry.kind === 'question' && entry.question.id === questionId ? { ...entry, answer } : entry
+  );
   return { ...state, entries };
 }
 
-export function withCall(state: RunState, { call_id, tool, parameters = {} }: EventOf<'tool-call'>['data'], place: Place): RunState {
-  const blank = { ok: null, summary: '', refused: '', output: '', result: '', diff: '', endedAt: null };
+export function withCall(
+  state: RunState,
+  { call_id, tool, parameters = {} }: EventOf<'tool-call'>['data'],
+  place: Place
+): RunState {
+  const blank = {
+    ok: null,
+    summary: '',
+    refused: '',
+    output: '',
+    result: '',
+    diff: '',
+    endedAt: null
+  };
   return withEntry(state, { ...place, id: call_id, kind: 'call', tool, parameters, ...blank });
 }
 
 /** Changes one call; a result whose call was left out of the saved card is left out as well. */
-export function changeCall(state: RunState, callId: string, change: (call: CallEntry) => Partial<CallEntry>): RunState {
+export function changeCall(
+  state: RunState,
+  callId: string,
+  change: (call: CallEntry) => Partial<CallEntry>
+): RunState {
   const place = state.entries.findIndex(entry => entry.kind === 'call' && entry.id === callId);
   if (place < 0) {
     return state;
@@ -142,7 +209,11 @@ export function changeCall(state: RunState, callId: string, change: (call: CallE
   return { ...state, entries };
 }
 
-export function outcome({ ok, summary, error }: EventOf<'tool-result'>['data']): Pick<CallEntry, 'ok' | 'summary' | 'refused'> {
+export function outcome({
+  ok,
+  summary,
+  error
+}: EventOf<'tool-result'>['data']): Pick<CallEntry, 'ok' | 'summary' | 'refused'> {
   return { ok, summary: summary || error?.message || '', refused: error?.code ?? '' };
 }
 
@@ -155,4 +226,3 @@ function withResult(state: RunState, message: MessageOf<'tool_result'>): RunStat
     endedAt: created_at
   }));
 }
-

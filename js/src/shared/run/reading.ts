@@ -1,7 +1,19 @@
-/** Reading what came over the wire: whatever is missing or of the wrong type becomes something harmless. */
+/**
+ * Reading what came over the wire: whatever is missing or of the wrong type becomes something
+ * harmless.
+ */
 
 import { isRecord } from '../channel';
-import type { PermissionRequest, Plan, Question, Reproduction, Review, Scope, StepStatus, Usage } from '../types';
+import type {
+  PermissionRequest,
+  Plan,
+  Question,
+  Reproduction,
+  Review,
+  Scope,
+  StepStatus,
+  Usage
+} from '../types';
 
 export function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
@@ -20,7 +32,11 @@ export function questionOf(data: Record<string, unknown>): Question {
     question: text(data['question']),
     context: text(data['context']),
     severity: text(data['severity']) || 'major',
-    options: options.map(one => ({ label: text(one['label']), value: text(one['value']), description: text(one['description']) })),
+    options: options.map(one => ({
+      label: text(one['label']),
+      value: text(one['value']),
+      description: text(one['description'])
+    })),
     default: text(data['default']) || null,
     // With no options at all, any text is an answer.
     allow_custom: data['allow_custom'] === true || options.length === 0
@@ -63,7 +79,9 @@ export function planOf(data: Record<string, unknown>): Plan {
     estimated_total_time: text(data['estimated_total_time']),
     risks: texts(data['risks']),
     prerequisites: texts(data['prerequisites']),
-    ...(typeof data['steps_left_out'] === 'number' ? { steps_left_out: data['steps_left_out'] } : {})
+    ...(typeof data['steps_left_out'] === 'number'
+      ? { steps_left_out: data['steps_left_out'] }
+      : {})
   };
 }
 
@@ -82,7 +100,15 @@ export function permissionOf(data: Record<string, unknown>): PermissionRequest {
     scopes: texts(data['scopes']) as Scope[],
     rules: texts(data['rules']),
     uncovered: texts(data['uncovered']),
-    ...(isRecord(shown) ? { shown: { kind: text(shown['kind']), text: text(shown['text']), complete: shown['complete'] !== false } } : {})
+    ...(isRecord(shown)
+      ? {
+          shown: {
+            kind: text(shown['kind']),
+            text: text(shown['text']),
+            complete: shown['complete'] !== false
+          }
+        }
+      : {})
   };
 }
 
@@ -92,11 +118,18 @@ export function reproductionOf(data: Record<string, unknown>): Reproduction {
   return {
     runs: typeof runs === 'boolean' ? runs : null,
     failed: isRecord(failed)
-      ? { cell: number(failed['cell']), line: number(failed['line']) || null, error: text(failed['error']) }
+      ? {
+          cell: number(failed['cell']),
+          line: number(failed['line']) || null,
+          error: text(failed['error'])
+        }
       : null,
     cells: number(data['cells']),
     ran: number(data['ran']),
-    hidden: (Array.isArray(hidden) ? hidden.filter(isRecord) : []).map(one => ({ cell: number(one['cell']), message: text(one['message']) })),
+    hidden: (Array.isArray(hidden) ? hidden.filter(isRecord) : []).map(one => ({
+      cell: number(one['cell']),
+      message: text(one['message'])
+    })),
     left_out: number(data['left_out']),
     seconds: number(data['seconds']),
     notebook: text(data['notebook']),
@@ -112,7 +145,7 @@ export function usageOf(data: unknown): Usage {
     prompt_tokens: number('prompt_tokens'),
     completion_tokens: number('completion_tokens'),
     total_tokens: number('total_tokens'),
-    ...(number('cost') > 0 ? { cost: number('cost') } : {})
+    ...(number('cost') > 0 ? { cost: number('cost'), currency: text(fields['currency']) } : {})
   };
 }
 
@@ -122,6 +155,6 @@ export function addedUsage(one: Usage, other: Usage): Usage {
     prompt_tokens: one.prompt_tokens + other.prompt_tokens,
     completion_tokens: one.completion_tokens + other.completion_tokens,
     total_tokens: one.total_tokens + other.total_tokens,
-    ...(cost > 0 ? { cost } : {})
+    ...(cost > 0 ? { cost, currency: other.currency || one.currency || '' } : {})
   };
 }

@@ -2,11 +2,22 @@
 
 import type { Event, EventOf, Message, Plan } from '../types';
 import { t } from '../translate';
-import { changeCall, MAX_OUTPUT, outcome, withAnswer, withCall, withDecision, withEntry, withMessage } from './messages';
+import {
+  changeCall,
+  MAX_OUTPUT,
+  outcome,
+  withAnswer,
+  withCall,
+  withDecision,
+  withEntry,
+  withMessage
+} from './messages';
 import { addedUsage, permissionOf, planOf, questionOf, usageOf } from './reading';
 import { isFinal, roleOf, taskKey, type Draft, type JobState, type RunState } from './state';
 
-/** Events that were seen are ignored, so they may come twice. Whether one is missing, `hasGap` says. */
+/**
+ * Events that were seen are ignored, so they may come twice. Whether one is missing, `hasGap` says.
+ */
 export function reduce(state: RunState, event: Event): RunState {
   if (event.seq <= state.seq) {
     return state;
@@ -33,7 +44,9 @@ function ofTheContext(state: RunState, event: Event): RunState | null {
     case 'message': {
       const message = event.data;
       const isFollowed = !message.job_id || state.follows.includes(message.job_id);
-      return isFollowed ? withMessage(settleDraft(state, message), message, thoughtFor(state, message)) : state;
+      return isFollowed
+        ? withMessage(settleDraft(state, message), message, thoughtFor(state, message))
+        : state;
     }
     default:
       return null;
@@ -49,30 +62,49 @@ function ofAJob(state: RunState, event: Event): RunState {
     case 'tool-call':
       return withCall(state, event.data, placeOf(state, event));
     case 'tool-result':
-      return changeCall(state, event.data.call_id, () => ({ ...outcome(event.data), endedAt: event.created_at }));
+      return changeCall(state, event.data.call_id, () => ({
+        ...outcome(event.data),
+        endedAt: event.created_at
+      }));
     case 'permission-request': {
       const { job_id, task_id, data } = event;
       const request = permissionOf({ job_id, task_id, ...data });
-      return { ...state, permissions: [...state.permissions.filter(({ id }) => id !== request.id), request] };
+      return {
+        ...state,
+        permissions: [...state.permissions.filter(({ id }) => id !== request.id), request]
+      };
     }
     case 'permission-resolved':
       return resolvePermission(state, event);
     case 'question-asked': {
       const question = { ...questionOf(event.data), job_id: event.job_id, task_id: event.task_id };
-      return { ...state, questions: [...state.questions.filter(({ id }) => id !== question.id), question] };
+      return {
+        ...state,
+        questions: [...state.questions.filter(({ id }) => id !== question.id), question]
+      };
     }
     case 'question-answered': {
       const { id, value } = event.data;
-      return withAnswer({ ...state, questions: state.questions.filter(question => question.id !== id) }, id, value ?? null);
+      return withAnswer(
+        { ...state, questions: state.questions.filter(question => question.id !== id) },
+        id,
+        value ?? null
+      );
     }
     case 'task-started':
     case 'task-completed':
       return withTask(state, event);
     case 'checkpoint-created':
       // A rollback makes one too, which belongs to no job: this card has changed nothing by it.
-      return event.job_id !== null && (event.data.files ?? []).length > 0 ? { ...state, checkpoints: state.checkpoints + 1 } : state;
+      return event.job_id !== null && (event.data.files ?? []).length > 0
+        ? { ...state, checkpoints: state.checkpoints + 1 }
+        : state;
     case 'usage':
-      return { ...state, usage: addedUsage(state.usage, usageOf(event.data)), model: event.data.model || state.model };
+      return {
+        ...state,
+        usage: addedUsage(state.usage, usageOf(event.data)),
+        model: event.data.model || state.model
+      };
     case 'notice':
       return withNotice(state, event);
     default:
@@ -87,7 +119,12 @@ function withPlan(state: RunState, { data, created_at, job_id }: EventOf<'plan-u
     return state;
   }
   const plan = planOf(data);
-  const fresh = { planId: plan.id, madeAt: created_at, stale: [], tasks: finishedOf(plan, state.tasks) };
+  const fresh = {
+    planId: plan.id,
+    madeAt: created_at,
+    stale: [],
+    tasks: finishedOf(plan, state.tasks)
+  };
   return { ...state, plan, revision, ...(isNew ? fresh : {}) };
 }
 
@@ -114,8 +151,12 @@ function withNewsOfCheck(state: RunState, { kind }: JobState): RunState {
   return kind === 'check' ? { ...state, checks: state.checks + 1 } : state;
 }
 
-function placeOf(state: RunState, { job_id, task_id, created_at }: Event): { job: string | null; task: string | null; role: string; at: string } {
-  const role = (task_id && state.taskRoles[task_id]) || (job_id && state.jobs[job_id]?.role) || roleOf(state);
+function placeOf(
+  state: RunState,
+  { job_id, task_id, created_at }: Event
+): { job: string | null; task: string | null; role: string; at: string } {
+  const role =
+    (task_id && state.taskRoles[task_id]) || (job_id && state.jobs[job_id]?.role) || roleOf(state);
   return { job: job_id, task: task_id, role, at: created_at };
 }
 
@@ -128,10 +169,17 @@ function isOurPlan(state: RunState, planId: string, jobId: string | null, isNew:
   return planId === state.planId && (ofOurJob || !isNew || state.jobs[state.root]?.kind !== 'plan');
 }
 
-/** Whether this card shows a job: one started on it, or, where its plan was made, one that executes that plan. */
+/**
+ * Whether this card shows a job: one started on it, or, where its plan was made, one that executes
+ * that plan.
+ */
 function showsJob(state: RunState, id: string, data: EventOf<'job-started'>['data']): boolean {
   const root = state.jobs[state.root];
-  const executesOurs = data.kind === 'plan' && root?.kind !== 'plan' && state.planId !== null && data.plan_id === state.planId;
+  const executesOurs =
+    data.kind === 'plan' &&
+    root?.kind !== 'plan' &&
+    state.planId !== null &&
+    data.plan_id === state.planId;
   return id === state.root || data.card_id === state.root || executesOurs;
 }
 
@@ -141,9 +189,14 @@ function followJob(state: RunState, job: JobState): RunState {
   return { ...state, follows: order, chosenRole: null };
 }
 
-/** Of an earlier execution only what it has finished still stands; step ids come again in a new revision. */
+/**
+ * Of an earlier execution only what it has finished still stands; step ids come again in a new
+ * revision.
+ */
 function finishedOf(plan: Plan, tasks: RunState['tasks']): RunState['tasks'] {
-  const done = plan.steps.filter(({ status }) => status === 'completed' || status === 'skipped').map(({ id }) => id);
+  const done = plan.steps
+    .filter(({ status }) => status === 'completed' || status === 'skipped')
+    .map(({ id }) => id);
   return Object.fromEntries(Object.entries(tasks).filter(([id]) => done.includes(id)));
 }
 
@@ -155,7 +208,11 @@ function draftKey(job: string | null, task: string | null): string {
   return task ?? job ?? '';
 }
 
-function grow(state: RunState, event: EventOf<'text-delta' | 'reasoning-delta'>, field: 'text' | 'reasoning'): RunState {
+function grow(
+  state: RunState,
+  event: EventOf<'text-delta' | 'reasoning-delta'>,
+  field: 'text' | 'reasoning'
+): RunState {
   const key = draftKey(event.job_id, event.task_id);
   const blank = { text: '', reasoning: '', thinkingSince: null, thoughtUntil: null };
   const draft: Draft = state.drafts[key] ?? { ...placeOf(state, event), ...blank };
@@ -163,7 +220,13 @@ function grow(state: RunState, event: EventOf<'text-delta' | 'reasoning-delta'>,
     field === 'reasoning'
       ? { thinkingSince: draft.thinkingSince ?? event.created_at }
       : { thoughtUntil: draft.thoughtUntil ?? event.created_at };
-  return { ...state, drafts: { ...state.drafts, [key]: { ...draft, ...marks, [field]: draft[field] + event.data.text } } };
+  return {
+    ...state,
+    drafts: {
+      ...state.drafts,
+      [key]: { ...draft, ...marks, [field]: draft[field] + event.data.text }
+    }
+  };
 }
 
 /** The stored message takes the place of what streamed. */
@@ -180,24 +243,50 @@ function dropDraft(state: RunState, key: string): RunState {
 /** Only who looked on knows how long it thought; the stored message does not say. */
 function thoughtFor(state: RunState, message: Message): number | null {
   const draft = state.drafts[draftKey(message.job_id, message.task_id)];
-  return draft?.thinkingSince ? (Date.parse(draft.thoughtUntil ?? message.created_at) - Date.parse(draft.thinkingSince)) / 1000 : null;
+  return draft?.thinkingSince
+    ? (Date.parse(draft.thoughtUntil ?? message.created_at) - Date.parse(draft.thinkingSince)) /
+        1000
+    : null;
 }
 
 function endJob(state: RunState, { data, job_id, created_at }: EventOf<'job-completed'>): RunState {
   const id = job_id ?? data.job_id;
-  const before = state.jobs[id] ?? { id, kind: 'message', role: 'actor', planId: null, planRevision: null, startedAt: null };
-  const job: JobState = { ...before, status: data.status, error: data.error ?? null, endedAt: created_at };
-  const ended = withNewsOfCheck({ ...state, busy: state.busy === id ? null : state.busy, jobs: { ...state.jobs, [id]: job } }, job);
+  const before = state.jobs[id] ?? {
+    id,
+    kind: 'message',
+    role: 'actor',
+    planId: null,
+    planRevision: null,
+    startedAt: null
+  };
+  const job: JobState = {
+    ...before,
+    status: data.status,
+    error: data.error ?? null,
+    endedAt: created_at
+  };
+  const ended = withNewsOfCheck(
+    { ...state, busy: state.busy === id ? null : state.busy, jobs: { ...state.jobs, [id]: job } },
+    job
+  );
   return state.follows.includes(id) ? keepDrafts(withoutPending(ended, id), id) : ended;
 }
 
-/** What a job that was interrupted asked waits on: once it is resumed it takes up what was answered meanwhile. */
+/**
+ * What a job that was interrupted asked waits on: once it is resumed it takes up what was answered
+ * meanwhile.
+ */
 function withoutPending(state: RunState, jobId: string): RunState {
   if (state.jobs[jobId]?.status === 'interrupted') {
     return state;
   }
-  const others = (one: { job_id?: string | null }): boolean => one.job_id !== jobId && Boolean(one.job_id);
-  return { ...state, questions: state.questions.filter(others), permissions: state.permissions.filter(others) };
+  const others = (one: { job_id?: string | null }): boolean =>
+    one.job_id !== jobId && Boolean(one.job_id);
+  return {
+    ...state,
+    questions: state.questions.filter(others),
+    permissions: state.permissions.filter(others)
+  };
 }
 
 /** What had streamed when a job was stopped is nowhere else: it stays, marked as cut off. */
@@ -210,13 +299,22 @@ function keepDrafts(state: RunState, jobId: string): RunState {
       return draft.text.trim()
         ? withEntry(left, {
             ...{ kind: 'text', from: 'assistant', id: `draft-${key}-${at}`, job, task, role, at },
-            ...{ text: draft.text, reasoning: draft.reasoning, thoughtFor: null, problem: t('The reply was cut off here.'), cut: false }
+            ...{
+              text: draft.text,
+              reasoning: draft.reasoning,
+              thoughtFor: null,
+              problem: t('The reply was cut off here.'),
+              cut: false
+            }
           })
         : left;
     }, state);
 }
 
-function withTask(state: RunState, { data, job_id, task_id, created_at }: EventOf<'task-started' | 'task-completed'>): RunState {
+function withTask(
+  state: RunState,
+  { data, job_id, task_id, created_at }: EventOf<'task-started' | 'task-completed'>
+): RunState {
   const job = job_id === null ? undefined : state.jobs[job_id];
   if (job?.kind === 'plan' && job.planRevision !== state.revision) {
     return state;
@@ -251,26 +349,51 @@ function resolvePermission(state: RunState, event: EventOf<'permission-resolved'
     return rest;
   }
   const { job_id, task_id, created_at: at } = event;
-  return withDecision(rest, { id, job_id, task_id, what: request.resource || request.tool, allowed: decision === 'allow', feedback: feedback ?? '', at });
+  return withDecision(rest, {
+    id,
+    job_id,
+    task_id,
+    what: request.resource || request.tool,
+    allowed: decision === 'allow',
+    feedback: feedback ?? '',
+    at
+  });
 }
 
 function withNotice(state: RunState, event: EventOf<'notice'>): RunState {
   const { data } = event;
   switch (data.code) {
     case 'tool-output':
-      return changeCall(state, data.call_id, call => ({ output: (call.output + data.text).slice(-MAX_OUTPUT) }));
+      return changeCall(state, data.call_id, call => ({
+        output: (call.output + data.text).slice(-MAX_OUTPUT)
+      }));
     case 'notebook_seen':
       return state;
     case 'reproduction':
       return { ...state, checks: state.checks + 1 };
     case 'restarted':
       // What had streamed of the reply is void when the model's server starts over.
-      return withNoticeLine(dropDraft(state, draftKey(event.job_id, event.task_id)), event, data.message);
+      return withNoticeLine(
+        dropDraft(state, draftKey(event.job_id, event.task_id)),
+        event,
+        data.message
+      );
     default:
       return withNoticeLine(state, event, data.message);
   }
 }
 
-function withNoticeLine(state: RunState, event: Event, message: string | null | undefined): RunState {
-  return message ? withEntry(state, { ...placeOf(state, event), id: `notice-${event.seq}`, kind: 'notice', text: message }) : state;
+function withNoticeLine(
+  state: RunState,
+  event: Event,
+  message: string | null | undefined
+): RunState {
+  return message
+    ? withEntry(state, {
+        ...placeOf(state, event),
+        id: `notice-${event.seq}`,
+        kind: 'notice',
+        text: message
+      })
+    : state;
 }

@@ -1,9 +1,19 @@
-/** A saved card becomes a state again, so that a record and a live run are drawn by the same code. */
+/**
+ * A saved card becomes a state again, so that a record and a live run are drawn by the same code.
+ */
 
 import { isRecord } from '../channel';
 import type { JobFacts, Message, RunCardData, RunSnapshot, Task, UserDecision } from '../types';
 import { inOrder, withDecision, withMessage } from './messages';
-import { permissionOf, planOf, questionOf, reproductionOf, reviewOf, text, usageOf } from './reading';
+import {
+  permissionOf,
+  planOf,
+  questionOf,
+  reproductionOf,
+  reviewOf,
+  text,
+  usageOf
+} from './reading';
 import { emptyRun, isFinal, taskKey, type JobState, type RunState, type TaskState } from './state';
 
 export function fromCard(card: RunCardData): RunState {
@@ -29,19 +39,54 @@ export function fromCard(card: RunCardData): RunState {
     permissions: (snapshot.permissions ?? []).map(one => permissionOf({ ...one })),
     usage: usageOf(snapshot.usage)
   };
-  const said = (snapshot.messages ?? []).reduce((state: RunState, one) => withMessage(state, messageOf(one)), empty);
+  const said = (snapshot.messages ?? []).reduce(
+    (state: RunState, one) => withMessage(state, messageOf(one)),
+    empty
+  );
   return inOrder((snapshot.decisions ?? []).map(decisionOf).reduce(withDecision, said));
 }
 
-/** A message of a saved card as the server would send it: a notebook is anybody's, so what it holds is checked here, once. */
+/**
+ * A message of a saved card as the server would send it: a notebook is anybody's, so what it holds
+ * is checked here, once.
+ */
 export function messageOf({ text: said, data, ...one }: RunSnapshot['messages'][number]): Message {
-  const { id = `${one.message_type}-${one.created_at}-${text(said).slice(0, 40)}`, job_id = null, task_id = null, created_at = '' } = one;
+  const {
+    id = `${one.message_type}-${one.created_at}-${text(said).slice(0, 40)}`,
+    job_id = null,
+    task_id = null,
+    created_at = ''
+  } = one;
   const content = [{ type: 'text', text: text(said) }];
-  return { ...one, id, job_id, task_id, created_at, content, data: dataOf(one.message_type, isRecord(data) ? data : {}) } as Message;
+  return {
+    ...one,
+    id,
+    job_id,
+    task_id,
+    created_at,
+    content,
+    data: dataOf(one.message_type, isRecord(data) ? data : {})
+  } as Message;
 }
 
-function decisionOf({ id, what, feedback, at, allowed, job_id, task_id }: UserDecision): UserDecision {
-  return { id, job_id, task_id, at: text(at), what: text(what), feedback: text(feedback), allowed: allowed === true };
+function decisionOf({
+  id,
+  what,
+  feedback,
+  at,
+  allowed,
+  job_id,
+  task_id
+}: UserDecision): UserDecision {
+  return {
+    id,
+    job_id,
+    task_id,
+    at: text(at),
+    what: text(what),
+    feedback: text(feedback),
+    allowed: allowed === true
+  };
 }
 
 function dataOf(type: Message['message_type'], data: Record<string, unknown>): object {
@@ -49,13 +94,17 @@ function dataOf(type: Message['message_type'], data: Record<string, unknown>): o
     return type === 'question' ? questionOf(data) : reviewOf(data);
   }
   const { parameters, error, answer, reproduction } = data;
-  const said = Object.fromEntries(['call_id', 'tool', 'summary', 'reasoning', 'problem'].map(name => [name, text(data[name])]));
+  const said = Object.fromEntries(
+    ['call_id', 'tool', 'summary', 'reasoning', 'problem'].map(name => [name, text(data[name])])
+  );
   return {
     ...said,
     ok: data['ok'] === true,
     parameters: isRecord(parameters) ? parameters : {},
     error: isRecord(error) ? { code: text(error['code']), message: text(error['message']) } : null,
-    answer: isRecord(answer) ? { question_id: text(answer['question_id']), value: text(answer['value']) } : null,
+    answer: isRecord(answer)
+      ? { question_id: text(answer['question_id']), value: text(answer['value']) }
+      : null,
     reproduction: isRecord(reproduction) ? reproductionOf(reproduction) : null
   };
 }
@@ -77,12 +126,33 @@ export function onlyJob({ job_id, role, snapshot }: RunCardData): JobFacts {
   };
 }
 
-export function jobState({ id, kind, role, plan_id, plan_revision, status, error, created_at, completed_at }: JobFacts): JobState {
-  return { id, kind, role, planId: plan_id, planRevision: plan_revision, status, error, startedAt: created_at || null, endedAt: completed_at };
+export function jobState({
+  id,
+  kind,
+  role,
+  plan_id,
+  plan_revision,
+  status,
+  error,
+  created_at,
+  completed_at
+}: JobFacts): JobState {
+  return {
+    id,
+    kind,
+    role,
+    planId: plan_id,
+    planRevision: plan_revision,
+    status,
+    error,
+    startedAt: created_at || null,
+    endedAt: completed_at
+  };
 }
 
 function tasksOf(tasks: readonly Task[], jobs: readonly JobFacts[]): Record<string, TaskState> {
-  const kindOf = (task: Task): JobFacts['kind'] | undefined => jobs.find(({ id }) => id === task.job_id)?.kind;
+  const kindOf = (task: Task): JobFacts['kind'] | undefined =>
+    jobs.find(({ id }) => id === task.job_id)?.kind;
   return Object.fromEntries(
     tasks.map(task => [
       taskKey(kindOf(task), task.id, task.step_id),

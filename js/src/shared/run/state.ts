@@ -1,6 +1,16 @@
 /** What a run card knows: a value that the reducer makes anew with each event. */
 
-import type { JobKind, JobStatus, PermissionRequest, Plan, Question, Reproduction, Review, StepStatus, Usage } from '../types';
+import type {
+  JobKind,
+  JobStatus,
+  PermissionRequest,
+  Plan,
+  Question,
+  Reproduction,
+  Review,
+  StepStatus,
+  Usage
+} from '../types';
 
 interface Placed {
   id: string;
@@ -134,7 +144,10 @@ export interface RunState {
   revision: number;
   madeAt: string | null;
   stale: readonly string[];
-  /** By step id: of the newest execution of this revision of the plan. What an agent delegated is here by its own id. */
+  /**
+   * By step id: of the newest execution of this revision of the plan. What an agent delegated is
+   * here by its own id.
+   */
   tasks: Readonly<Record<string, TaskState>>;
   /** The role that works on a task. */
   taskRoles: Readonly<Record<string, string>>;
@@ -180,7 +193,9 @@ export function emptyRun(contextId: string, jobId: string): RunState {
 
 /** The job that the card shows as its own now; a check of the notebook stands beside it. */
 export function presentJob(state: RunState): JobState | null {
-  const known = state.follows.flatMap(id => state.jobs[id] ?? []).filter(({ id, kind }) => kind !== 'check' || id === state.root);
+  const known = state.follows
+    .flatMap(id => state.jobs[id] ?? [])
+    .filter(({ id, kind }) => kind !== 'check' || id === state.root);
   return known.find(job => job.id === state.busy) ?? known[known.length - 1] ?? null;
 }
 
@@ -193,23 +208,30 @@ export function roleOf(state: RunState): string {
 export function executionOf(state: RunState): JobState | null {
   const executions = state.follows
     .map(id => state.jobs[id])
-    .filter(job => job?.kind === 'plan' && job.planId === state.planId && job.planRevision === state.revision);
+    .filter(
+      job =>
+        job?.kind === 'plan' && job.planId === state.planId && job.planRevision === state.revision
+    );
   return executions[executions.length - 1] ?? null;
 }
 
-/** Steps are found by their plan's names for them; two jobs on one card may both have delegated a first task. */
+/**
+ * Steps are found by their plan's names for them; two jobs on one card may both have delegated a
+ * first task.
+ */
 export function taskKey(kind: JobKind | undefined, taskId: string, stepId: string): string {
   return kind === undefined || kind === 'plan' ? stepId : taskId;
 }
 
 /** What was handed to other agents, where there is no plan to execute. */
-export function delegationsOf(state: RunState): TaskState[] {
+export function delegationsOf(state: Pick<RunState, 'plan' | 'tasks'>): TaskState[] {
   return state.plan === null ? Object.values(state.tasks) : [];
 }
 
 /** The check of the notebook that runs on this card. */
 export function runningCheck(state: RunState): JobState | null {
-  const job = state.busy !== null && state.follows.includes(state.busy) ? state.jobs[state.busy] : undefined;
+  const job =
+    state.busy !== null && state.follows.includes(state.busy) ? state.jobs[state.busy] : undefined;
   return job?.kind === 'check' ? job : null;
 }
 
@@ -223,11 +245,24 @@ export function isPlanReady(state: RunState): boolean {
   return state.plan !== null && executionOf(state) === null;
 }
 
-const CELL_TOOLS = ['run_cell', 'insert_cell', 'edit_cell', 'move_cell', 'delete_cell', 'run_code', 'create_notebook'];
+const CELL_TOOLS = [
+  'run_cell',
+  'insert_cell',
+  'edit_cell',
+  'move_cell',
+  'delete_cell',
+  'run_code',
+  'create_notebook'
+];
 
-/** Whether the work on this card has run or changed cells, so that the notebook may not run any more. */
+/**
+ * Whether the work on this card has run or changed cells, so that the notebook may not run any
+ * more.
+ */
 export function hasTouchedCells(state: RunState): boolean {
-  return state.entries.some(entry => entry.kind === 'call' && entry.ok === true && CELL_TOOLS.includes(entry.tool));
+  return state.entries.some(
+    entry => entry.kind === 'call' && entry.ok === true && CELL_TOOLS.includes(entry.tool)
+  );
 }
 
 export function isFinal(status: string): boolean {

@@ -1,16 +1,28 @@
-/** Keeps one run card up to date: asks how the run stands, then listens, and draws at most once a frame. */
+/**
+ * Keeps one run card up to date: asks how the run stands, then listens, and draws at most once a
+ * frame.
+ */
 
-import { CoworkError, pauseBefore, type Channel } from '../channel';
+import { CoworkError, type Channel } from '../channel';
+import { Retry } from '../retry';
 import type { Event, PlanAnswer, RunCardData, WholeCardAnswer } from '../types';
-import { fromWhole, isPlanOf, loadMessages, loadRun, planAddress, withPlan, withWholeRecord } from './load';
+import {
+  fromWhole,
+  isPlanOf,
+  loadMessages,
+  loadRun,
+  planAddress,
+  withPlan,
+  withWholeRecord
+} from './load';
 import { hasGap, reduce } from './reduce';
 import { fromCard } from './snapshot';
 import type { RunState } from './state';
 
 /**
- * `opening`: shows what was saved, and asks how it stands. `live`: shows what is. `reconnecting`: shows what was, and
- * tries again. `record`: nobody here knows the run, what was saved is all there is; or it is another notebook's, of which
- * this one is a copy.
+ * `opening`: shows what was saved, and asks how it stands. `live`: shows what is. `reconnecting`:
+ * shows what was, and tries again. `record`: nobody here knows the run, what was saved is all there
+ * is; or it is another notebook's, of which this one is a copy.
  */
 export type Link = 'opening' | 'live' | 'reconnecting' | 'record';
 
@@ -20,20 +32,24 @@ const MAX_FRAME_MS = 250;
 export class RunStore {
   state: RunState;
   link: Link = 'opening';
-  /** Buttons act on what the server said, never on what a notebook says: a notebook can be forged. */
+  /**
+   * Buttons act on what the server said, never on what a notebook says: a notebook can be forged.
+   */
   trusted = false;
   /** Whether the user has started something from this card. */
   hasGoneOn = false;
   /** The notebook that the run belongs to, where this one is a copy of that. */
   copiedFrom: string | null = null;
-  /** What came with the first answer; null once something has happened since, as it may be otherwise now. */
+  /**
+   * What came with the first answer; null once something has happened since, as it may be otherwise
+   * now.
+   */
   answer: WholeCardAnswer | null = null;
   private readonly listeners = new Set<() => void>();
   private queue: Event[] = [];
   private frame: { cancel(): void } | null = null;
   private unsubscribe: (() => void) | null = null;
-  private timer: ReturnType<typeof setTimeout> | undefined;
-  private attempts = 0;
+  private readonly retry = new Retry();
   private closed = false;
   private saved: RunCardData;
 
@@ -56,14 +72,15 @@ export class RunStore {
       const answer = await loadRun(this.channel, this.card.job_id, this.notebook?.());
       if (!this.closed && answer.state.copied_from) {
         this.copiedFrom = answer.state.copied_from;
-        // As the run stands, and not as it stood when the notebook was copied, perhaps in the midst of it.
+        // As the run stands, and not as it stood when the notebook was copied, perhaps in the midst
+        // of it.
         this.state = fromWhole(answer);
         this.setLink('record');
       } else if (!this.closed) {
         this.answer = answer;
         this.state = fromWhole(answer);
         this.trusted = true;
-        this.attempts = 0;
+        this.retry.succeeded();
         this.listen();
       }
     } catch (error) {
@@ -75,7 +92,7 @@ export class RunStore {
 
   close(): void {
     this.closed = true;
-    clearTimeout(this.timer);
+    this.retry.cancel();
     this.frame?.cancel();
     this.unsubscribe?.();
     this.unsubscribe = null;
@@ -100,7 +117,10 @@ export class RunStore {
     if (!this.trusted || this.state.plan === null || this.state.busy !== null) {
       return;
     }
-    const answer = await this.channel.request<PlanAnswer>('GET', planAddress(this.card.context_id, this.state.planId));
+    const answer = await this.channel.request<PlanAnswer>(
+      'GET',
+      planAddress(this.card.context_id, this.state.planId)
+    );
     if (isPlanOf(this.state, answer)) {
       this.takePlan(answer);
     }
@@ -136,7 +156,7 @@ export class RunStore {
       return;
     }
     this.setLink('reconnecting');
-    this.timer = setTimeout(() => void this.open(), pauseBefore(this.attempts++));
+    this.retry.later(() => void this.open());
   }
 
   private listen(): void {
@@ -180,7 +200,8 @@ export class RunStore {
     let state = this.state;
     for (const event of events) {
       if (hasGap(state, event)) {
-        // Channels promise that nothing is missing. Should one break that, ask again from the last good place.
+        // Channels promise that nothing is missing. Should one break that, ask again from the last
+        // good place.
         this.change(state);
         this.listen();
         return;

@@ -8,9 +8,23 @@ function notebook(cells: Record<string, string>): SharedNotebook {
   return { cells: found } as unknown as SharedNotebook;
 }
 
-function change(cell_id: string, before: string | null, after: string | null, more: Partial<CellChange> = {}): CellChange {
-  const text = (source: string | null): CellChange['before'] => (source === null ? null : { cell_type: 'code', source });
-  return { id: `cc_${cell_id}`, cell_id, before: text(before), after: text(after), moved: false, above: null, ...more };
+function change(
+  cell_id: string,
+  before: string | null,
+  after: string | null,
+  more: Partial<CellChange> = {}
+): CellChange {
+  const text = (source: string | null): CellChange['before'] =>
+    source === null ? null : { cell_type: 'code', source };
+  return {
+    id: `cc_${cell_id}`,
+    cell_id,
+    before: text(before),
+    after: text(after),
+    moved: false,
+    above: null,
+    ...more
+  };
 }
 
 const kinds = (changes: CellChange[], cells: Record<string, string>): unknown[] =>

@@ -2,7 +2,15 @@ import { YNotebook } from '@jupyter/ydoc';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { CellChange } from '../../../src/lab/notebook/cellChanges';
-import { applyEdit, asCode, Refusal, spliceSource, takeBack, type Edit, type SharedNotebook } from '../../../src/lab/notebook/edits';
+import {
+  applyEdit,
+  asCode,
+  Refusal,
+  spliceSource,
+  takeBack,
+  type Edit,
+  type SharedNotebook
+} from '../../../src/lab/notebook/edits';
 
 /** The document that Lab itself has, set up as Lab does it. */
 let notebook: SharedNotebook;
@@ -14,7 +22,13 @@ beforeEach(() => {
 });
 
 function open(...sources: string[]): SharedNotebook {
-  const cells = sources.map((source, number) => ({ cell_type: 'code', id: `c${number}`, source, metadata: {}, outputs: [] }));
+  const cells = sources.map((source, number) => ({
+    cell_type: 'code',
+    id: `c${number}`,
+    source,
+    metadata: {},
+    outputs: []
+  }));
   return YNotebook.create({
     disableDocumentWideUndoRedo: true,
     data: { nbformat: 4, nbformat_minor: 5, metadata: {}, cells } as never
@@ -26,9 +40,23 @@ function edit(kind: Edit['kind'], cell_id: string, more: Partial<Edit> = {}): Ed
 }
 
 /** The change that an edit makes, as the server keeps it. */
-function change(cell_id: string, before: string | null, after: string | null, more: Partial<CellChange> = {}): CellChange {
-  const text = (source: string | null): CellChange['before'] => (source === null ? null : { cell_type: 'code', source });
-  return { id: `cc_${cell_id}`, cell_id, before: text(before), after: text(after), moved: false, above: null, ...more };
+function change(
+  cell_id: string,
+  before: string | null,
+  after: string | null,
+  more: Partial<CellChange> = {}
+): CellChange {
+  const text = (source: string | null): CellChange['before'] =>
+    source === null ? null : { cell_type: 'code', source };
+  return {
+    id: `cc_${cell_id}`,
+    cell_id,
+    before: text(before),
+    after: text(after),
+    moved: false,
+    above: null,
+    ...more
+  };
 }
 
 const sources = (): string[] => notebook.cells.map(cell => cell.source);
@@ -70,9 +98,15 @@ describe('one change of one cell', () => {
   });
 
   it('changes source and type, and goes back', () => {
-    applyEdit(notebook, edit('edit', 'c1', { expected: 'two', source: '# 2', cell_type: 'markdown' }));
+    applyEdit(
+      notebook,
+      edit('edit', 'c1', { expected: 'two', source: '# 2', cell_type: 'markdown' })
+    );
     expect(notebook.cells[1]).toMatchObject({ id: 'c1', cell_type: 'markdown', source: '# 2' });
-    takeBack(notebook, change('c1', 'two', '# 2', { after: { cell_type: 'markdown', source: '# 2' } }));
+    takeBack(
+      notebook,
+      change('c1', 'two', '# 2', { after: { cell_type: 'markdown', source: '# 2' } })
+    );
     expect(notebook.cells[1]).toMatchObject({ id: 'c1', cell_type: 'code', source: 'two' });
   });
 
@@ -80,7 +114,10 @@ describe('one change of one cell', () => {
     spliceSource(notebook.cells[1]!, 'two typed');
     for (const kind of ['edit', 'delete'] as const) {
       expect(() => applyEdit(notebook, edit(kind, 'c1', { expected: 'two' }))).toThrow(
-        expect.objectContaining({ code: 'stale_cell', facts: { cell: { id: 'c1', cell_type: 'code', source: 'two typed' } } }) as Refusal
+        expect.objectContaining({
+          code: 'stale_cell',
+          facts: { cell: { id: 'c1', cell_type: 'code', source: 'two typed' } }
+        }) as Refusal
       );
     }
     expect(sources()).toEqual(['one', 'two typed', 'three']);
@@ -88,7 +125,9 @@ describe('one change of one cell', () => {
 
   it('refuses cells that are not there, as target or as neighbour', () => {
     expect(() => applyEdit(notebook, edit('edit', 'zz'))).toThrow('no_such_cell');
-    expect(() => applyEdit(notebook, edit('insert', 'new', { after: 'zz' }))).toThrow('no_such_cell');
+    expect(() => applyEdit(notebook, edit('insert', 'new', { after: 'zz' }))).toThrow(
+      'no_such_cell'
+    );
     expect(() => applyEdit(notebook, edit('move', 'c0', { after: 'zz' }))).toThrow('no_such_cell');
     expect(ids()).toEqual(['c0', 'c1', 'c2']);
   });
@@ -101,7 +140,9 @@ describe('one change of one cell', () => {
     applyEdit(notebook, edit('outputs', 'c1', { expected: 'two', outputs: outputs! }));
     expect(JSON.stringify(code.getOutputs())).not.toContain('key');
     expect(sources()).toEqual(['one', 'two', 'three']);
-    expect(() => applyEdit(notebook, edit('outputs', 'c1', { expected: 'typed' }))).toThrow('stale_cell');
+    expect(() => applyEdit(notebook, edit('outputs', 'c1', { expected: 'typed' }))).toThrow(
+      'stale_cell'
+    );
   });
 
   it('is one step to undo, not joined with what was typed a moment before', () => {
@@ -120,7 +161,9 @@ describe('one change of one cell', () => {
   it('replaces no more than what differs', () => {
     const cell = notebook.cells[0]!;
     const deltas: unknown[] = [];
-    cell.changed.connect((_, change) => deltas.push((change as { sourceChange?: unknown }).sourceChange));
+    cell.changed.connect((_, change) =>
+      deltas.push((change as { sourceChange?: unknown }).sourceChange)
+    );
     spliceSource(cell, 'ore');
     expect(deltas).toEqual([[{ retain: 1 }, { insert: 'r' }, { delete: 1 }]]);
     spliceSource(cell, 'ore');

@@ -6,18 +6,31 @@ const huge = 'x'.repeat(5_000_000);
 
 describe('outputs on their way to the server', () => {
   it('keeps beginning and end of long texts, and says how much is missing', () => {
-    const { text } = shortened({ output_type: 'stream', name: 'stdout', text: ['first\n', huge, '\nlast'] }) as { text: string };
+    const { text } = shortened({
+      output_type: 'stream',
+      name: 'stdout',
+      text: ['first\n', huge, '\nlast']
+    }) as { text: string };
     expect(text.length).toBeLessThan(21_000);
     expect(text).toMatch(/^first\n[^]*characters left out[^]*\nlast$/);
   });
 
   it('keeps of pictures their head and their length', () => {
-    const output = shortened({ output_type: 'display_data', data: { 'image/png': huge, 'text/plain': '<Figure>' } });
-    expect(output['data']).toEqual({ 'image/png': { length: huge.length, head: 'x'.repeat(4096) }, 'text/plain': '<Figure>' });
+    const output = shortened({
+      output_type: 'display_data',
+      data: { 'image/png': huge, 'text/plain': '<Figure>' }
+    });
+    expect(output['data']).toEqual({
+      'image/png': { length: huge.length, head: 'x'.repeat(4096) },
+      'text/plain': '<Figure>'
+    });
   });
 
   it('keeps pictures whole where they are wanted, unless they are too large', () => {
-    const output = { output_type: 'display_data', data: { 'image/png': ['AA', 'AA'], 'image/gif': huge, 'audio/wav': 'AAAA' } };
+    const output = {
+      output_type: 'display_data',
+      data: { 'image/png': ['AA', 'AA'], 'image/gif': huge, 'audio/wav': 'AAAA' }
+    };
     expect(shortened(output, true)['data']).toEqual({
       'image/png': 'AAAA',
       'image/gif': { length: huge.length, head: 'x'.repeat(4096) },
@@ -26,7 +39,9 @@ describe('outputs on their way to the server', () => {
   });
 
   it('keeps JSON as text, and tracebacks in one piece', () => {
-    expect(shortened({ output_type: 'display_data', data: { 'application/json': { a: [1] } } })['data']).toEqual({
+    expect(
+      shortened({ output_type: 'display_data', data: { 'application/json': { a: [1] } } })['data']
+    ).toEqual({
       'application/json': '{"a":[1]}'
     });
     const error = { output_type: 'error', ename: 'E', evalue: 'v', traceback: ['a', 'b'] };

@@ -2,9 +2,15 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 type Listener = (sender: unknown, args: unknown) => void;
-const signals = vi.hoisted(() => ({ scheduled: vi.fn<(listener: Listener) => void>(), executed: vi.fn<(listener: Listener) => void>() }));
+const signals = vi.hoisted(() => ({
+  scheduled: vi.fn<(listener: Listener) => void>(),
+  executed: vi.fn<(listener: Listener) => void>()
+}));
 vi.mock('@jupyterlab/notebook', () => ({
-  NotebookActions: { executionScheduled: { connect: signals.scheduled }, executed: { connect: signals.executed } }
+  NotebookActions: {
+    executionScheduled: { connect: signals.scheduled },
+    executed: { connect: signals.executed }
+  }
 }));
 
 import { PersonRuns } from '../../../src/lab/notebook/personRuns';
@@ -34,15 +40,23 @@ beforeEach(() => {
 });
 
 describe('a cell that a person runs', () => {
-  it.each(['%%act', '\n%%plan\nClean', '%%ask\nWhy?', 'x = 1\n%cowork execute', 'cw.execute()'])('is told to the server: %j', source => {
-    run(source);
-    expect(send.mock.calls).toEqual([[{ type: 'cell-started', path: 'a.ipynb', cell_id: 'c1', source }]]);
-  });
+  it.each(['%%act', '\n%%plan\nClean', '%%ask\nWhy?', 'x = 1\n%cowork execute', 'cw.execute()'])(
+    'is told to the server: %j',
+    source => {
+      run(source);
+      expect(send.mock.calls).toEqual([
+        [{ type: 'cell-started', path: 'a.ipynb', cell_id: 'c1', source }]
+      ]);
+    }
+  );
 
-  it.each(['x = 1', '%%actor', 'cursor.execute("select 1")'])('is nobody’s business if it asks us nothing: %j', source => {
-    signals.executed.mock.lastCall?.[0]({}, { notebook, cell: run(source) });
-    expect(send).not.toHaveBeenCalled();
-  });
+  it.each(['x = 1', '%%actor', 'cursor.execute("select 1")'])(
+    'is nobody’s business if it asks us nothing: %j',
+    source => {
+      signals.executed.mock.lastCall?.[0]({}, { notebook, cell: run(source) });
+      expect(send).not.toHaveBeenCalled();
+    }
+  );
 
   it('is not told of a notebook that is not on the server, or is too long to be sent', () => {
     run('%%act', {});

@@ -5,7 +5,10 @@ import { Refusal, type CodeCell, type SharedNotebook } from '../../../src/lab/no
 import { replaceContent, type Replacement } from '../../../src/lab/notebook/replace';
 
 const code = (id: string, source: string, more: object = {}): never =>
-  ({ ...{ cell_type: 'code', id, source, metadata: {}, outputs: [], execution_count: null }, ...more }) as never;
+  ({
+    ...{ cell_type: 'code', id, source, metadata: {}, outputs: [], execution_count: null },
+    ...more
+  }) as never;
 const OUTPUT = { output_type: 'stream', name: 'stdout', text: '1\n' };
 
 /** The document that Lab itself has, set up as Lab does it. */
@@ -24,7 +27,8 @@ beforeEach(() => {
 const texts = (): { id: string; cell_type: string; source: string }[] =>
   notebook.cells.map(({ id, cell_type, source }) => ({ id, cell_type, source }));
 const sources = (): string[] => notebook.cells.map(({ source }) => source);
-const replace = (more: Partial<Replacement>): void => replaceContent(notebook, { expected: texts(), ...more });
+const replace = (more: Partial<Replacement>): void =>
+  replaceContent(notebook, { expected: texts(), ...more });
 
 describe('another content for an open document', () => {
   it('keeps the cells that stay, and can be undone in one step', () => {
@@ -56,7 +60,11 @@ describe('another content for an open document', () => {
     cell.execution_count = 2;
     replace({ cells: [{ id: 'c1', metadata: { tags: ['t'] } }] });
     expect(sources()).toEqual(['two']);
-    expect(cell.toJSON()).toMatchObject({ outputs: [OUTPUT], execution_count: 2, metadata: { tags: ['t'] } });
+    expect(cell.toJSON()).toMatchObject({
+      outputs: [OUTPUT],
+      execution_count: 2,
+      metadata: { tags: ['t'] }
+    });
   });
 
   it('gives a cell what it showed, or nothing to show', () => {
@@ -77,7 +85,8 @@ describe('another content for an open document', () => {
     const expected = texts();
     work();
     const now = texts();
-    const attempt = (): void => replaceContent(notebook, { expected, cells: [{ id: 'c0', source: '1' }] });
+    const attempt = (): void =>
+      replaceContent(notebook, { expected, cells: [{ id: 'c0', source: '1' }] });
     expect(attempt).toThrow(Refusal);
     try {
       attempt();
@@ -88,12 +97,22 @@ describe('another content for an open document', () => {
   });
 
   it('takes documents without ids as a whole, if their texts are as expected', () => {
-    const content = { nbformat: 4, nbformat_minor: 4, metadata: {}, cells: [code('x', 'only', { id: undefined })] } as never;
+    const content = {
+      nbformat: 4,
+      nbformat_minor: 4,
+      metadata: {},
+      cells: [code('x', 'only', { id: undefined })]
+    } as never;
     const expected = texts().map(({ cell_type, source }) => ({ cell_type, source }));
-    expect(() => replaceContent(notebook, { expected: expected.slice(1), content })).toThrow(Refusal);
+    expect(() => replaceContent(notebook, { expected: expected.slice(1), content })).toThrow(
+      Refusal
+    );
     replaceContent(notebook, { expected, content });
     expect(sources()).toEqual(['only']);
-    replaceContent(notebook, { expected: null, content: { ...(content as object), cells: [] } as never });
+    replaceContent(notebook, {
+      expected: null,
+      content: { ...(content as object), cells: [] } as never
+    });
     expect(sources()).toEqual([]);
   });
 });

@@ -23,7 +23,10 @@ function fakePanel({ type = 'code', hasKernel = true } = {}) {
   };
   const cell = { model, outputArea: { future: null }, outputHidden: true, setPrompt: vi.fn() };
   const startsWith = vi.fn(async () => false);
-  const sessionContext = { session: hasKernel ? { kernel: { requestExecute } } : null, startKernel: startsWith };
+  const sessionContext = {
+    session: hasKernel ? { kernel: { requestExecute } } : null,
+    startKernel: startsWith
+  };
   const panel = { content: { widgets: [cell] }, sessionContext } as unknown as NotebookPanel;
   return { panel, cell, model, future, requestExecute, startsWith, end, fail };
 }
@@ -85,8 +88,12 @@ describe('a cell that the agent runs', () => {
 
   it('is refused if it is gone, or is no code, or there is no kernel', () => {
     expect(refusal(() => runCell(fakePanel().panel, 'c2', 'x = 1')).code).toBe('no_such_cell');
-    expect(refusal(() => runCell(fakePanel({ type: 'markdown' }).panel, 'c1', 'x = 1')).code).toBe('stale_cell');
-    expect(refusal(() => runCell(fakePanel({ hasKernel: false }).panel, 'c1', 'x = 1')).code).toBe('no_kernel');
+    expect(refusal(() => runCell(fakePanel({ type: 'markdown' }).panel, 'c1', 'x = 1')).code).toBe(
+      'stale_cell'
+    );
+    expect(refusal(() => runCell(fakePanel({ hasKernel: false }).panel, 'c1', 'x = 1')).code).toBe(
+      'no_kernel'
+    );
   });
 });
 

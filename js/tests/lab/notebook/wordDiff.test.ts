@@ -5,7 +5,10 @@ import { changedLines, diffRows, type Row } from '../../../src/lab/notebook/word
 /** One line for each row, with what is new in brackets. */
 function shown(rows: readonly Row[]): string[] {
   const signs = { same: ' ', removed: '-', added: '+' };
-  return rows.map(({ kind, pieces }) => signs[kind] + pieces.map(({ text, isNew }) => (isNew ? `[${text}]` : text)).join(''));
+  return rows.map(
+    ({ kind, pieces }) =>
+      signs[kind] + pieces.map(({ text, isNew }) => (isNew ? `[${text}]` : text)).join('')
+  );
 }
 
 describe('what changed between two texts', () => {

@@ -1,22 +1,46 @@
 import { describe, expect, it, vi } from 'vitest';
 
-import { fileName, listConversations, matching, type Conversation } from '../../../src/lab/panel/conversations';
+import {
+  fileName,
+  listConversations,
+  matching,
+  type Conversation
+} from '../../../src/lab/panel/conversations';
 import { ConversationsSection } from '../../../src/lab/panel/ConversationsSection';
 import { FakeServer } from '../../runs';
 import { button, one } from '../../screen';
 import { drawIn, list, press, write, type Drawn } from './drawing';
 
 function conversation(id: string, title: string, notebook: string | null = null): Conversation {
-  return { id, title, notebook, role: 'planner', model: null, created_at: '2026-11-14T14:02:00Z', updated_at: '2026-11-14T14:02:00Z' };
+  return {
+    id,
+    title,
+    notebook,
+    role: 'planner',
+    model: null,
+    created_at: '2026-11-14T14:02:00Z',
+    updated_at: '2026-11-14T14:02:00Z'
+  };
 }
 
 const SALES = conversation('c1', 'Clean sales.csv', 'a.ipynb');
 const MARCH = conversation('c2', 'Why is March low?', 'b.ipynb');
 
-async function show(conversations: Conversation[], search = ''): Promise<Drawn & { reload: () => void; onSearch: () => void; onNew: () => void }> {
+async function show(
+  conversations: Conversation[],
+  search = ''
+): Promise<Drawn & { reload: () => void; onSearch: () => void; onNew: () => void }> {
   const [reload, onSearch, onNew] = [vi.fn(), vi.fn(), vi.fn()];
   const listed = { value: conversations, error: null, reload };
-  const view = <ConversationsSection listed={listed} waiting={new Set(['c2'])} search={search} onSearch={onSearch} onNew={onNew} />;
+  const view = (
+    <ConversationsSection
+      listed={listed}
+      waiting={new Set(['c2'])}
+      search={search}
+      onSearch={onSearch}
+      onNew={onNew}
+    />
+  );
   const answers = { 'PUT context/c1': SALES, 'DELETE context/c1': {} };
   return { ...(await drawIn(view, answers)), reload, onSearch, onNew };
 }
@@ -27,7 +51,11 @@ describe('the list of conversations', () => {
     const text = screen.textContent ?? '';
     expect(text.indexOf('This notebook')).toBeLessThan(text.indexOf('Clean sales.csv'));
     expect(text.indexOf('Clean sales.csv')).toBeLessThan(text.indexOf('Workspace'));
-    expect([...screen.querySelectorAll('li')].map(row => row.querySelector('[aria-label="waits for you"]') !== null)).toEqual([false, true]);
+    expect(
+      [...screen.querySelectorAll('li')].map(
+        row => row.querySelector('[aria-label="waits for you"]') !== null
+      )
+    ).toEqual([false, true]);
   });
 
   it('opens one, begins a new one, and is searched', async () => {
@@ -49,9 +77,14 @@ describe('the list of conversations', () => {
     const { screen, server, reload } = await show([SALES]);
     await press(one(screen, '.cw-more'));
     await press(button(screen, 'Rename'));
-    await write(one<HTMLInputElement>(screen, '[aria-label="Name of the conversation"]'), ' Sales ');
+    await write(
+      one<HTMLInputElement>(screen, '[aria-label="Name of the conversation"]'),
+      ' Sales '
+    );
     await press(button(screen, 'Save'));
-    expect(server.changes).toEqual([{ method: 'PUT', path: 'context/c1', body: { title: 'Sales' } }]);
+    expect(server.changes).toEqual([
+      { method: 'PUT', path: 'context/c1', body: { title: 'Sales' } }
+    ]);
     expect(reload).toHaveBeenCalledOnce();
   });
 
@@ -69,7 +102,10 @@ describe('the list of conversations', () => {
     const { screen, hands } = await show([SALES]);
     await press(one(screen, '.cw-more'));
     await write(one<HTMLSelectElement>(screen, '[aria-label="Export"]'), 'md');
-    expect(hands.download).toHaveBeenCalledWith('context/c1/export?format=md', 'Clean-sales-csv.md');
+    expect(hands.download).toHaveBeenCalledWith(
+      'context/c1/export?format=md',
+      'Clean-sales-csv.md'
+    );
     expect(fileName('///', 'ipynb')).toBe('cowork.ipynb');
   });
 

@@ -5,13 +5,39 @@ import { McpSection } from '../../../src/lab/panel/McpSection';
 import { button, one } from '../../screen';
 import { drawIn, list, press, unfold, write, type Drawn } from './drawing';
 
-const TOOL = { name: 'read', tool: 'mcp__files__read', description: '[the server files says: “Reads.”]', permissions: ['execute_commands'], problem: '' };
-const LYING = { ...TOOL, hints: { 'read-only': true, destructive: false }, pinned: 'same' as const };
+const TOOL = {
+  name: 'read',
+  tool: 'mcp__files__read',
+  description: '[the server files says: “Reads.”]',
+  permissions: ['execute_commands'],
+  problem: ''
+};
+const LYING = {
+  ...TOOL,
+  hints: { 'read-only': true, destructive: false },
+  pinned: 'same' as const
+};
 const FILES: McpServer = {
-  ...{ name: 'files', source: 'user', kind: 'stdio', enabled: true, state: 'ready', why: '', config: {} },
+  ...{
+    name: 'files',
+    source: 'user',
+    kind: 'stdio',
+    enabled: true,
+    state: 'ready',
+    why: '',
+    config: {}
+  },
   ...{ tools: [LYING], output: 'Listening\u202e on stdio' }
 };
-const THEIRS: McpServer = { ...FILES, name: 'their server', source: 'workspace', state: 'unused', why: 'it is not trusted', tools: [], output: '' };
+const THEIRS: McpServer = {
+  ...FILES,
+  name: 'their server',
+  source: 'workspace',
+  state: 'unused',
+  why: 'it is not trusted',
+  tools: [],
+  output: ''
+};
 
 async function opened(answers: Record<string, unknown>): Promise<Drawn> {
   const drawn = await drawIn(<McpSection />, answers);
@@ -32,15 +58,22 @@ describe('MCP servers', () => {
   });
 
   it('show how they are doing, and what they claim as a claim', async () => {
-    const offers = { 'GET mcp/servers/files/resources': list(), 'GET mcp/servers/files/prompts': list() };
+    const offers = {
+      'GET mcp/servers/files/resources': list(),
+      'GET mcp/servers/files/prompts': list()
+    };
     const drawn = await opened({ 'GET mcp/servers': list(FILES, THEIRS), ...offers });
     await unfoldAll(drawn);
     const text = drawn.screen.textContent;
     expect(text).toContain('Runs files');
-    expect(text).toContain('Needs execute_commands. It claims to be read-only, not destructive; nobody has checked that.');
+    expect(text).toContain(
+      'Needs execute_commands. It claims to be read-only, not destructive; nobody has checked that.'
+    );
     expect(text).toContain('Listening⟨U+202E⟩ on stdio');
     expect(text).toContain('Not used their server');
-    expect(text).toContain('Came with this workspace; a program on the server’s machine.it is not trusted');
+    expect(text).toContain(
+      'Came with this workspace; a program on the server’s machine.it is not trusted'
+    );
   });
 
   it('tell when their tools have changed', async () => {
@@ -50,7 +83,11 @@ describe('MCP servers', () => {
   });
 
   it('are restarted, disabled and removed; one of the workspace is not removed', async () => {
-    const there = { 'POST mcp/servers/files/restart': FILES, 'PUT mcp/servers/their%20server': THEIRS, 'DELETE mcp/servers/files': {} };
+    const there = {
+      'POST mcp/servers/files/restart': FILES,
+      'PUT mcp/servers/their%20server': THEIRS,
+      'DELETE mcp/servers/files': {}
+    };
     const { screen, server } = await opened({ 'GET mcp/servers': list(FILES, THEIRS), ...there });
     await press(button(screen, 'Restart'));
     await press(one(screen, '[aria-label="Disable their server"]'));
@@ -66,7 +103,10 @@ describe('MCP servers', () => {
   it('are added as they stand in other programs', async () => {
     const drawn = await opened({ 'GET mcp/servers': list(), 'POST mcp/servers': FILES });
     await unfoldAll(drawn);
-    await write(one<HTMLTextAreaElement>(drawn.screen, 'textarea'), '{"mcpServers": {"a": {"command": "x"}, "b": {"url": "http://y"}}}');
+    await write(
+      one<HTMLTextAreaElement>(drawn.screen, 'textarea'),
+      '{"mcpServers": {"a": {"command": "x"}, "b": {"url": "http://y"}}}'
+    );
     await press(button(drawn.screen, 'Add'));
     expect(drawn.server.changes.map(({ body }) => body)).toEqual([
       { name: 'a', config: { command: 'x' } },
@@ -81,7 +121,9 @@ describe('MCP servers', () => {
     const text = '{\n  "command": "npx"\n  "args": []\n}';
     await write(area, text);
     await press(button(drawn.screen, 'Add'));
-    expect(one(drawn.screen, '.cw-form [role=alert]').textContent).toBe('This is not JSON: line 3, column 3 should be , or }.');
+    expect(one(drawn.screen, '.cw-form [role=alert]').textContent).toBe(
+      'This is not JSON: line 3, column 3 should be , or }.'
+    );
     expect(area.value).toBe(text);
     expect(area.selectionStart).toBe(text.indexOf('"args"'));
     expect(drawn.server.changes).toEqual([]);
@@ -91,7 +133,11 @@ describe('MCP servers', () => {
     const drawn = await opened({
       'GET mcp/servers': list({ ...FILES, tools: [], output: '' }),
       'GET mcp/servers/files/resources': list({ uri: 'a://b?c', name: 'Notes' }),
-      'GET mcp/servers/files/prompts': list({ name: 'report', description: '', arguments: [{ name: 'city', required: true }] }),
+      'GET mcp/servers/files/prompts': list({
+        name: 'report',
+        description: '',
+        arguments: [{ name: 'city', required: true }]
+      }),
       'POST mcp/servers/files/resources': { text: 'Some notes' },
       'POST mcp/servers/files/prompts/report': { text: 'Write about Bonn' }
     });
@@ -103,7 +149,14 @@ describe('MCP servers', () => {
     expect(drawn.server.changes).toEqual([read]);
     await write(one<HTMLInputElement>(drawn.screen, '.cw-trust input'), 'Bonn');
     await press(button(drawn.screen, 'Prompt: report'));
-    expect(drawn.server.changes).toEqual([read, { method: 'POST', path: 'mcp/servers/files/prompts/report', body: { arguments: { city: 'Bonn' } } }]);
+    expect(drawn.server.changes).toEqual([
+      read,
+      {
+        method: 'POST',
+        path: 'mcp/servers/files/prompts/report',
+        body: { arguments: { city: 'Bonn' } }
+      }
+    ]);
     expect(one(drawn.screen, 'pre').textContent).toBe('Write about Bonn');
   });
 });

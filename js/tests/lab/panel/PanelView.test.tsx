@@ -3,15 +3,26 @@ import { describe, expect, it, vi } from 'vitest';
 
 import { PanelView, type PanelViewProps } from '../../../src/lab/panel/PanelView';
 import { CoworkError } from '../../../src/shared/channel';
-import { roleLook } from '../../../src/shared/roles';
+import { roleLook } from '../../../src/shared/role/roles';
 import { event, FakeServer, job, planned, runCard, settled } from '../../runs';
 import { GUIDE, NOT_READY, READY } from '../../samples';
 import { button, draw, one, PATIENCE } from '../../screen';
 import { calm, handsOn, list, press, write } from './drawing';
 
-const SALES = { id: 'c1', title: 'Clean sales.csv', notebook: 'a.ipynb', role: 'planner', model: null, created_at: '', updated_at: '' };
+const SALES = {
+  id: 'c1',
+  title: 'Clean sales.csv',
+  notebook: 'a.ipynb',
+  role: 'planner',
+  model: null,
+  created_at: '',
+  updated_at: ''
+};
 
-async function show(changes: Partial<PanelViewProps> = {}, server = emptyServer()): Promise<{ screen: HTMLElement; props: PanelViewProps; server: FakeServer }> {
+async function show(
+  changes: Partial<PanelViewProps> = {},
+  server = emptyServer()
+): Promise<{ screen: HTMLElement; props: PanelViewProps; server: FakeServer }> {
   const props: PanelViewProps = {
     hands: handsOn(server),
     context: null,
@@ -93,7 +104,10 @@ describe('the empty side panel', () => {
   });
 
   it('shows a failure where the user can try again', async () => {
-    const error = new CoworkError({ code: 'unreachable', message: 'The Jupyter server does not answer.' });
+    const error = new CoworkError({
+      code: 'unreachable',
+      message: 'The Jupyter server does not answer.'
+    });
     const { screen, props } = await show({ check: { state: 'failed', error } });
     expect(one(screen, '.cw-answer').textContent).toContain('The Jupyter server does not answer.');
     await press(button(screen, 'Check connection'));
@@ -132,7 +146,9 @@ describe('a new conversation', () => {
     const field = one<HTMLTextAreaElement>(screen, 'textarea');
     const enter = (shiftKey: boolean): Promise<void> =>
       act(async () => {
-        field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', shiftKey, bubbles: true }));
+        field.dispatchEvent(
+          new KeyboardEvent('keydown', { key: 'Enter', shiftKey, bubbles: true })
+        );
         await settled();
       });
     await enter(true);
@@ -152,7 +168,15 @@ describe('an open conversation', () => {
     const server = new FakeServer(card);
     server.answers.set('GET context/c1', SALES);
     server.answers.set('GET context/c1/role', { role: 'planner' });
-    server.answers.set('GET context/c1/jobs', list({ ...job('j1', { status: card.snapshot.status }), context_id: 'c1', usage: {}, tasks: [] }));
+    server.answers.set(
+      'GET context/c1/jobs',
+      list({
+        ...job('j1', { status: card.snapshot.status }),
+        context_id: 'c1',
+        usage: {},
+        tasks: []
+      })
+    );
     server.answers.set('GET context/c1/checkpoints', list());
     return server;
   }
@@ -165,9 +189,22 @@ describe('an open conversation', () => {
     expect(screen.textContent).toContain('Execute plan');
     await write(one<HTMLTextAreaElement>(screen, '.cw-composer textarea'), 'Only March');
     await press(button(one(screen, '.cw-composer'), 'Send'));
-    expect(server.changes).toEqual([{ method: 'POST', path: 'context/c1/messages', body: { content: 'Only March', role: 'planner', card_id: 'j1' } }]);
+    expect(server.changes).toEqual([
+      {
+        method: 'POST',
+        path: 'context/c1/messages',
+        body: { content: 'Only March', role: 'planner', card_id: 'j1' }
+      }
+    ]);
     expect(one<HTMLTextAreaElement>(screen, '.cw-composer textarea').value).toBe('');
-    await server.send(event(11, 'job-started', { job_id: 'j2', kind: 'message', role: 'planner', card_id: 'j1' }, { job_id: 'j2' }));
+    await server.send(
+      event(
+        11,
+        'job-started',
+        { job_id: 'j2', kind: 'message', role: 'planner', card_id: 'j1' },
+        { job_id: 'j2' }
+      )
+    );
     expect(button(one(screen, '.cw-composer'), 'Stop')).toBeTruthy();
     await server.send(event(12, 'text-delta', { text: 'March it is' }, { job_id: 'j2' }));
     expect(screen.textContent).toContain('March it is');
@@ -182,26 +219,43 @@ describe('an open conversation', () => {
     const field = one<HTMLTextAreaElement>(screen, '.cw-composer textarea');
     await write(field, 'Only March');
     server.answers.set('GET context/c1/queue', list({ id: 'q1', content: 'Only March' }));
-    field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }));
+    field.dispatchEvent(
+      new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true })
+    );
     await calm();
-    expect(server.changes).toEqual([{ method: 'POST', path: 'context/c1/queue', body: { content: 'Only March' } }]);
+    expect(server.changes).toEqual([
+      { method: 'POST', path: 'context/c1/queue', body: { content: 'Only March' } }
+    ]);
     expect(field.value).toBe('');
     hands.news.tell({ c1: ['queue-changed'] });
-    await vi.waitFor(() => expect(one(screen, '.cw-queue').textContent).toContain('Queued: Only March'), PATIENCE);
+    await vi.waitFor(
+      () => expect(one(screen, '.cw-queue').textContent).toContain('Queued: Only March'),
+      PATIENCE
+    );
     server.answers.set('GET context/c1/queue', list());
     await press(one(screen, '[aria-label="Take back: Only March"]'));
-    expect(server.changes[1]).toEqual({ method: 'DELETE', path: 'context/c1/queue/q1', body: null });
+    expect(server.changes[1]).toEqual({
+      method: 'DELETE',
+      path: 'context/c1/queue/q1',
+      body: null
+    });
     await vi.waitFor(() => expect(one(screen, '.cw-queue').textContent).toBe(''), PATIENCE);
   });
 
   it('sends what could not be queued because the job has just ended', async () => {
     const server = serverWith(runCard({ status: 'running', ended_at: null }));
-    server.answers.set('POST context/c1/queue', new CoworkError({ code: 'not_running', message: 'Nothing runs.', status: 409 }));
+    server.answers.set(
+      'POST context/c1/queue',
+      new CoworkError({ code: 'not_running', message: 'Nothing runs.', status: 409 })
+    );
     server.answers.set('POST context/c1/messages', { message_id: 'm', job_id: 'j2' });
     const { screen } = await show({ context: 'c1' }, server);
     await write(one<HTMLTextAreaElement>(screen, '.cw-composer textarea'), 'Only March');
     await press(button(one(screen, '.cw-composer'), 'Queue'));
-    expect(server.changes.map(({ path }) => path)).toEqual(['context/c1/queue', 'context/c1/messages']);
+    expect(server.changes.map(({ path }) => path)).toEqual([
+      'context/c1/queue',
+      'context/c1/messages'
+    ]);
   });
 
   it('writes to whom the conversation goes on with, also when that was switched elsewhere', async () => {
@@ -210,7 +264,10 @@ describe('an open conversation', () => {
     const { screen } = await show({ context: 'c1', hands }, server);
     server.answers.set('GET context/c1/role', { role: 'reviewer' });
     hands.news.tell({ c1: ['role-changed'] });
-    await vi.waitFor(() => expect(one(screen, '.cw-composer .cw-switcher').textContent).toContain('Reviewer'), PATIENCE);
+    await vi.waitFor(
+      () => expect(one(screen, '.cw-composer .cw-switcher').textContent).toContain('Reviewer'),
+      PATIENCE
+    );
   });
 
   it('leaves older cards out until they are wanted', async () => {
@@ -218,7 +275,8 @@ describe('an open conversation', () => {
     const ids = Array.from({ length: 23 }, (_, at) => `j${at + 1}`);
     server.answers.set('GET context/c1/jobs', list(...ids.map(id => job(id, { card_id: id }))));
     const { screen } = await show({ context: 'c1' }, server);
-    const shown = (): (string | undefined)[] => [...screen.querySelectorAll<HTMLElement>('.cw-run')].map(run => run.dataset['jobId']);
+    const shown = (): (string | undefined)[] =>
+      [...screen.querySelectorAll<HTMLElement>('.cw-run')].map(run => run.dataset['jobId']);
     expect(shown()).toEqual(ids.slice(3));
     await press(button(screen, 'Show earlier (3 more)'));
     expect(shown()).toEqual(ids);
@@ -236,10 +294,23 @@ describe('an open conversation', () => {
   it('asks for a job that somebody began elsewhere', async () => {
     const server = serverWith();
     const { screen } = await show({ context: 'c1' }, server);
-    const other = runCard({ goal: 'From the notebook', status: 'running', ended_at: null, seq: 11 }, { job_id: 'j2' });
+    const other = runCard(
+      { goal: 'From the notebook', status: 'running', ended_at: null, seq: 11 },
+      { job_id: 'j2' }
+    );
     server.answers.set('GET jobs/j2/card', { card: other, markdown: '' });
-    server.answers.set('GET context/c1/jobs', list(job('j1'), job('j2', { card_id: 'j2', status: 'running' })));
-    await server.send(event(11, 'job-started', { job_id: 'j2', kind: 'message', role: 'actor', card_id: 'j2' }, { job_id: 'j2' }));
+    server.answers.set(
+      'GET context/c1/jobs',
+      list(job('j1'), job('j2', { card_id: 'j2', status: 'running' }))
+    );
+    await server.send(
+      event(
+        11,
+        'job-started',
+        { job_id: 'j2', kind: 'message', role: 'actor', card_id: 'j2' },
+        { job_id: 'j2' }
+      )
+    );
     await calm();
     expect(server.asked.some(({ path }) => path === 'jobs/j2/card?whole=true')).toBe(true);
     expect(button(one(screen, '.cw-composer'), 'Stop')).toBeTruthy();

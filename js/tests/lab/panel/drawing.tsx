@@ -16,12 +16,26 @@ export interface Drawn {
   hands: PanelHands;
 }
 
-export function handsOn(server: FakeServer, changes: Partial<PanelHands> = {}): PanelHands & { news: FakeNews } {
+export function handsOn(
+  server: FakeServer,
+  changes: Partial<PanelHands> = {}
+): PanelHands & { news: FakeNews } {
   const news = new FakeNews();
-  return { channel: server, notebook: 'a.ipynb', open: vi.fn(), download: vi.fn(async () => undefined), ...changes, news };
+  return {
+    channel: server,
+    notebook: 'a.ipynb',
+    open: vi.fn(),
+    download: vi.fn(async () => undefined),
+    ...changes,
+    news
+  };
 }
 
-export async function drawIn(view: VNode, answers: Record<string, unknown>, changes: Partial<PanelHands> = {}): Promise<Drawn> {
+export async function drawIn(
+  view: VNode,
+  answers: Record<string, unknown>,
+  changes: Partial<PanelHands> = {}
+): Promise<Drawn> {
   const server = new FakeServer();
   for (const [request, answer] of Object.entries(answers)) {
     server.answers.set(request, answer);
@@ -52,7 +66,10 @@ export async function unfold(details: HTMLDetailsElement): Promise<void> {
   await calm();
 }
 
-export async function write(field: HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement, text: string): Promise<void> {
+export async function write(
+  field: HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement,
+  text: string
+): Promise<void> {
   await act(async () => {
     field.value = text;
     field.dispatchEvent(new Event('input', { bubbles: true }));

@@ -27,11 +27,16 @@ function Talk(): VNode {
   );
 }
 
-async function talking(): Promise<{ node: HTMLElement; grow: (height: number) => void; scroll: (top: number) => void }> {
+async function talking(): Promise<{
+  node: HTMLElement;
+  grow: (height: number) => void;
+  scroll: (top: number) => void;
+}> {
   vi.stubGlobal('ResizeObserver', Observer);
   const node = one(draw(<Talk />), '#talk');
   await calm();
-  const size = (name: string, value: number): unknown => Object.defineProperty(node, name, { value, configurable: true });
+  const size = (name: string, value: number): unknown =>
+    Object.defineProperty(node, name, { value, configurable: true });
   size('clientHeight', 100);
   return {
     node,

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 
 import { jsonFault } from '../../../src/lab/panel/jsonFault';
 
-const GOOD = '{\n  "a": [1, -2.5e3, true, null],\n  "b": {"c": "d\\n\\u00e9", "e": {}, "f": []}\n}\n';
+const GOOD =
+  '{\n  "a": [1, -2.5e3, true, null],\n  "b": {"c": "d\\n\\u00e9", "e": {}, "f": []}\n}\n';
 
 describe('where a text stops being JSON', () => {
   it.each([
@@ -26,7 +27,10 @@ describe('where a text stops being JSON', () => {
   it('is nowhere in JSON, and somewhere in all else', () => {
     expect(jsonFault(GOOD)).toBeNull();
     for (let cut = 0; cut < GOOD.length; cut += 1) {
-      for (const text of [GOOD.slice(0, cut) + GOOD.slice(cut + 1), `${GOOD.slice(0, cut)}"${GOOD.slice(cut)}`]) {
+      for (const text of [
+        GOOD.slice(0, cut) + GOOD.slice(cut + 1),
+        `${GOOD.slice(0, cut)}"${GOOD.slice(cut)}`
+      ]) {
         let isJson = true;
         try {
           JSON.parse(text);

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 
-import { fieldsOf, initialValues, isComplete, parametersOf } from '../../../src/lab/panel/schemaForm';
+import {
+  fieldsOf,
+  initialValues,
+  isComplete,
+  parametersOf
+} from '../../../src/lab/panel/schemaForm';
 
 const SCHEMA = {
   type: 'object',
@@ -20,7 +25,9 @@ const SCHEMA = {
 describe('forms from schemas', () => {
   it('have a field of the right kind for each property', () => {
     const fields = fieldsOf(SCHEMA, 'sales.ipynb');
-    expect(fields.map(({ name, kind, isRequired, initial }) => [name, kind, isRequired, initial])).toEqual([
+    expect(
+      fields.map(({ name, kind, isRequired, initial }) => [name, kind, isRequired, initial])
+    ).toEqual([
       ['notebook', 'text', true, 'sales.ipynb'],
       ['count', 'number', true, ''],
       ['fast', 'boolean', false, true],
@@ -35,19 +42,36 @@ describe('forms from schemas', () => {
 
   it('send what was typed as the schema wants it, and leave out what is empty', () => {
     const fields = fieldsOf(SCHEMA, null);
-    const values = { ...initialValues(fields), notebook: ' a.ipynb ', count: '3', paths: 'z.py\n\n', more: '{"deep": [1]}' };
-    expect(parametersOf(fields, values)).toEqual({ notebook: 'a.ipynb', count: 3, fast: true, kind: 'b', paths: ['z.py'], more: { deep: [1] } });
+    const values = {
+      ...initialValues(fields),
+      notebook: ' a.ipynb ',
+      count: '3',
+      paths: 'z.py\n\n',
+      more: '{"deep": [1]}'
+    };
+    expect(parametersOf(fields, values)).toEqual({
+      notebook: 'a.ipynb',
+      count: 3,
+      fast: true,
+      kind: 'b',
+      paths: ['z.py'],
+      more: { deep: [1] }
+    });
   });
 
   it('send what cannot be right as it is: the server says what is wrong with it', () => {
     const fields = fieldsOf(SCHEMA, null);
-    expect(parametersOf(fields, { ...initialValues(fields), count: 'three', more: '{' })).toMatchObject({ count: 'three', more: '{' });
+    expect(
+      parametersOf(fields, { ...initialValues(fields), count: 'three', more: '{' })
+    ).toMatchObject({ count: 'three', more: '{' });
   });
 
   it('are complete when everything required is there', () => {
     const fields = fieldsOf(SCHEMA, null);
     expect(isComplete(fields, initialValues(fields))).toBe(false);
-    expect(isComplete(fields, { ...initialValues(fields), notebook: 'a.ipynb', count: '1' })).toBe(true);
+    expect(isComplete(fields, { ...initialValues(fields), notebook: 'a.ipynb', count: '1' })).toBe(
+      true
+    );
   });
 
   it('survive schemas that say nothing', () => {

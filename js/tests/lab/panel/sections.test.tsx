@@ -17,10 +17,17 @@ import { calm, drawIn, list, press, unfold, write, type Drawn } from './drawing'
 
 const PLACE = { context: 'c1', title: 'Sales', notebook: 'a.ipynb' };
 const ASKED: InboxItem = { ...PLACE, id: 'q1', kind: 'question', question: QUESTION };
-const wanted = (id: string): InboxItem => ({ ...PLACE, id, kind: 'permission', request: { ...PERMISSION, id } });
+const wanted = (id: string): InboxItem => ({
+  ...PLACE,
+  id,
+  kind: 'permission',
+  request: { ...PERMISSION, id }
+});
 
 async function opened(drawn: Drawn, title: string): Promise<Drawn> {
-  const found = [...drawn.screen.querySelectorAll('details')].find(one => one.textContent?.includes(title));
+  const found = [...drawn.screen.querySelectorAll('details')].find(one =>
+    one.textContent?.includes(title)
+  );
   await unfold(found!);
   return drawn;
 }
@@ -33,33 +40,57 @@ describe('the inbox', () => {
   });
 
   it('lets a question be answered in place, and leads to where it was asked', async () => {
-    const { screen, server, hands } = await drawIn(<InboxSection items={[ASKED]} />, { 'POST questions/q1/answer': {} });
+    const { screen, server, hands } = await drawIn(<InboxSection items={[ASKED]} />, {
+      'POST questions/q1/answer': {}
+    });
     expect(one(screen, '.cw-badge').textContent).toBe('1');
     await press(button(screen, 'Leave out'));
-    expect(server.changes).toEqual([{ method: 'POST', path: 'questions/q1/answer', body: { value: 'out' } }]);
+    expect(server.changes).toEqual([
+      { method: 'POST', path: 'questions/q1/answer', body: { value: 'out' } }
+    ]);
     await press(button(screen, 'Sales'));
     expect(hands.open).toHaveBeenCalledWith('c1');
   });
 
   it('shows several as lines that open, and decides permissions together', async () => {
-    const { screen, server } = await drawIn(<InboxSection items={[ASKED, wanted('p1'), wanted('p2')]} />, { 'POST permissions': list() });
+    const { screen, server } = await drawIn(
+      <InboxSection items={[ASKED, wanted('p1'), wanted('p2')]} />,
+      { 'POST permissions': list() }
+    );
     expect(screen.querySelectorAll('.cw-card')).toHaveLength(0);
     expect(screen.textContent).toContain('Run a command: pip install pyarrow');
     await press(button(screen, 'Decide 2 together'));
     await press(button(screen, 'Deny'));
-    expect(server.changes).toEqual([{ method: 'POST', path: 'permissions', body: { ids: ['p1', 'p2'], decision: 'deny', scope: 'once' } }]);
+    expect(server.changes).toEqual([
+      {
+        method: 'POST',
+        path: 'permissions',
+        body: { ids: ['p1', 'p2'], decision: 'deny', scope: 'once' }
+      }
+    ]);
   });
 });
 
 describe('the plan', () => {
-  const answer = (steps: ReturnType<typeof step>[]): unknown => ({ plan: plan(1, { steps }), revision: 1, made_at: AT, stale: [] });
+  const answer = (steps: ReturnType<typeof step>[]): unknown => ({
+    plan: plan(1, { steps }),
+    revision: 1,
+    made_at: AT,
+    stale: []
+  });
 
   it('says how far it is, and hears when a step has ended', async () => {
     const { screen, server, news, hands } = await drawIn(<PlanSection context="c1" />, {
-      'GET context/c1/plan': answer([step(1, { status: 'completed' }), step(2, { status: 'running' })])
+      'GET context/c1/plan': answer([
+        step(1, { status: 'completed' }),
+        step(2, { status: 'running' })
+      ])
     });
     expect(one(screen, '.cw-heading-count').textContent).toBe('1 / 2');
-    server.answers.set('GET context/c1/plan', answer([step(1, { status: 'completed' }), step(2, { status: 'completed' })]));
+    server.answers.set(
+      'GET context/c1/plan',
+      answer([step(1, { status: 'completed' }), step(2, { status: 'completed' })])
+    );
     news.tell({ c2: ['task-completed'] });
     news.tell({ c1: ['task-completed'] });
     await vi.waitFor(async () => {
@@ -73,38 +104,66 @@ describe('the plan', () => {
 
   it('does not count a step that was stopped as done', async () => {
     const { screen } = await drawIn(<PlanSection context="c1" />, {
-      'GET context/c1/plan': answer([step(1, { status: 'completed' }), step(2, { status: 'cancelled' })])
+      'GET context/c1/plan': answer([
+        step(1, { status: 'completed' }),
+        step(2, { status: 'cancelled' })
+      ])
     });
     expect(one(screen, '.cw-heading-count').textContent).toBe('1 / 2');
   });
 
   it('shows of a long plan where it stands', async () => {
-    const steps = Array.from({ length: 60 }, (_, at) => step(at + 1, { status: at < 30 ? 'completed' : 'pending' }));
-    const { screen } = await drawIn(<PlanSection context="c1" />, { 'GET context/c1/plan': answer(steps) });
+    const steps = Array.from({ length: 60 }, (_, at) =>
+      step(at + 1, { status: at < 30 ? 'completed' : 'pending' })
+    );
+    const { screen } = await drawIn(<PlanSection context="c1" />, {
+      'GET context/c1/plan': answer(steps)
+    });
     expect(screen.querySelectorAll('li')).toHaveLength(12);
     expect(one(screen, 'li').textContent).toContain('Do thing 29');
     expect(screen.textContent).toContain('Show all 60 steps');
   });
 
   it('is not there when there is none', async () => {
-    const { screen } = await drawIn(<PlanSection context="c1" />, { 'GET context/c1/plan': { plan: null, revision: 0, made_at: null, stale: [] } });
+    const { screen } = await drawIn(<PlanSection context="c1" />, {
+      'GET context/c1/plan': { plan: null, revision: 0, made_at: null, stale: [] }
+    });
     expect(screen.textContent).toBe('');
   });
 });
 
 describe('the time line', () => {
   const point = (id: string, seconds: number): unknown => ({
-    ...{ id, created_at: later(seconds), label: `before ${id}`, tool: null, step_id: null, files: ['a.py'], uncovered: [] }
+    ...{
+      id,
+      created_at: later(seconds),
+      label: `before ${id}`,
+      tool: null,
+      step_id: null,
+      files: ['a.py'],
+      uncovered: []
+    }
   });
   const answers = {
     'GET context/c1/checkpoints': list(point('k1', 1), point('k2', 2)),
-    'GET checkpoints/k1/diff?scope=since': list({ path: 'a.py', status: 'changed', diff: '+more\n' }),
-    'POST checkpoints/k1/rollback': { restored: ['a.py'], removed: [], skipped: [], checkpoint_id: 'k3' }
+    'GET checkpoints/k1/diff?scope=since': list({
+      path: 'a.py',
+      status: 'changed',
+      diff: '+more\n'
+    }),
+    'POST checkpoints/k1/rollback': {
+      restored: ['a.py'],
+      removed: [],
+      skipped: [],
+      checkpoint_id: 'k3'
+    }
   };
 
   it('has the newest first, and shows what changed since', async () => {
     const { screen } = await drawIn(<CheckpointsSection context="c1" />, answers);
-    expect([...screen.querySelectorAll('li .cw-name')].map(row => row.textContent?.split(' before ')[1])).toEqual(['k2', 'k1']);
+    expect(
+      [...screen.querySelectorAll('li .cw-name')].map(row => row.textContent?.split(' before ')[1])
+    ).toEqual(['k2', 'k1']);
     await press(button(screen, 'before k1'));
     await press(button(screen, 'What changed since'));
     expect(one(screen, '.cw-diff-add').textContent).toContain('+more');
@@ -112,7 +171,10 @@ describe('the time line', () => {
 
   it('says how much all of them take', async () => {
     const store = { bytes: 1_234_567, limit: 20 * 1024 ** 3, oldest: later(0) };
-    const { screen } = await drawIn(<CheckpointsSection context="c1" />, { ...answers, 'GET context/c1/checkpoints': { ...list(point('k1', 1)), store } });
+    const { screen } = await drawIn(<CheckpointsSection context="c1" />, {
+      ...answers,
+      'GET context/c1/checkpoints': { ...list(point('k1', 1)), store }
+    });
     expect(screen.textContent).toMatch(/All conversations together: 1\.2 MB of 21 GB, back to .*:/);
   });
 
@@ -120,21 +182,42 @@ describe('the time line', () => {
     const { screen, server } = await drawIn(<CheckpointsSection context="c1" />, answers);
     await press(button(screen, 'before k1'));
     await press(button(screen, 'Roll back…'));
-    expect(server.changes.map(({ path, body }) => [path, body])).toEqual([['checkpoints/k1/rollback', { scope: 'since', dry_run: true }]]);
+    expect(server.changes.map(({ path, body }) => [path, body])).toEqual([
+      ['checkpoints/k1/rollback', { scope: 'since', dry_run: true }]
+    ]);
     await press(button(screen, 'Roll back now'));
-    expect(server.changes[1]).toMatchObject({ path: 'checkpoints/k1/rollback', body: { dry_run: false } });
+    expect(server.changes[1]).toMatchObject({
+      path: 'checkpoints/k1/rollback',
+      body: { dry_run: false }
+    });
     expect(screen.textContent).toContain('Rolled back.');
   });
 });
 
 describe('workflows', () => {
   const EXPLAIN = {
-    ...{ name: 'explain_notebook', title: 'Explain this notebook', description: 'Says what it does.', category: 'notebooks', role: 'planner' },
-    parameters: { required: ['notebook'], properties: { notebook: { type: 'string', format: 'notebook-path', title: 'Notebook' } } }
+    ...{
+      name: 'explain_notebook',
+      title: 'Explain this notebook',
+      description: 'Says what it does.',
+      category: 'notebooks',
+      role: 'planner'
+    },
+    parameters: {
+      required: ['notebook'],
+      properties: { notebook: { type: 'string', format: 'notebook-path', title: 'Notebook' } }
+    }
   };
   const answers = {
-    'GET workflows': { ...list(EXPLAIN), problems: [{ code: 'x', message: 'The plug-in y does not load.' }] },
-    'GET workflows/categories': list({ name: 'notebooks', label: 'Notebooks', workflows: [{ name: 'explain_notebook', title: '' }] }),
+    'GET workflows': {
+      ...list(EXPLAIN),
+      problems: [{ code: 'x', message: 'The plug-in y does not load.' }]
+    },
+    'GET workflows/categories': list({
+      name: 'notebooks',
+      label: 'Notebooks',
+      workflows: [{ name: 'explain_notebook', title: '' }]
+    }),
     'POST workflows/explain_notebook/run': { context_id: 'c9', job_id: 'j9', message_id: 'm9' }
   };
 
@@ -147,48 +230,94 @@ describe('workflows', () => {
   });
 
   it('run with what the form says, and lead to the conversation', async () => {
-    const { screen, server, hands } = await opened(await drawIn(<WorkflowsSection />, answers), 'Workflows');
+    const { screen, server, hands } = await opened(
+      await drawIn(<WorkflowsSection />, answers),
+      'Workflows'
+    );
     await press(button(screen, 'Explain this notebook'));
     expect(one<HTMLInputElement>(screen, 'input').value).toBe('a.ipynb');
     await press(button(screen, 'Run'));
-    expect(server.changes).toEqual([{ method: 'POST', path: 'workflows/explain_notebook/run', body: { parameters: { notebook: 'a.ipynb' } } }]);
+    expect(server.changes).toEqual([
+      {
+        method: 'POST',
+        path: 'workflows/explain_notebook/run',
+        body: { parameters: { notebook: 'a.ipynb' } }
+      }
+    ]);
     expect(hands.open).toHaveBeenCalledWith('c9');
   });
 
   it('say what the server found wrong', async () => {
-    const refused = new CoworkError({ code: 'invalid', message: 'notebook: there is no such file.', status: 422 });
-    const drawn = await opened(await drawIn(<WorkflowsSection />, { ...answers, 'POST workflows/explain_notebook/run': refused }), 'Workflows');
+    const refused = new CoworkError({
+      code: 'invalid',
+      message: 'notebook: there is no such file.',
+      status: 422
+    });
+    const drawn = await opened(
+      await drawIn(<WorkflowsSection />, {
+        ...answers,
+        'POST workflows/explain_notebook/run': refused
+      }),
+      'Workflows'
+    );
     await press(button(drawn.screen, 'Explain this notebook'));
     await press(button(drawn.screen, 'Run'));
-    expect(one(drawn.screen, '[role=alert] .cw-result').textContent).toBe('notebook: there is no such file.');
+    expect(one(drawn.screen, '[role=alert] .cw-result').textContent).toBe(
+      'notebook: there is no such file.'
+    );
   });
 });
 
 describe('rules', () => {
-  const RULE = { id: 'r1', effect: 'allow', rule: 'execute_command(git push)', scope: 'workspace', source: '.cowork/settings.json', active: false };
+  const RULE = {
+    id: 'r1',
+    effect: 'allow',
+    rule: 'execute_command(git push)',
+    scope: 'workspace',
+    source: '.cowork/settings.json',
+    active: false
+  };
   const answers = { 'GET rules': list(RULE), 'DELETE rules/r1': {}, 'POST rules': RULE };
 
   it('say why they count or not, and can be revoked', async () => {
     const { screen, server } = await opened(await drawIn(<RulesSection />, answers), 'Rules');
-    expect(screen.textContent).toContain('In this workspace. From .cowork/settings.json. It does not count: this workspace is not trusted.');
+    expect(screen.textContent).toContain(
+      'In this workspace. From .cowork/settings.json. It does not count: this workspace is ' +
+        'not trusted.'
+    );
     await press(button(screen, 'Revoke'));
     expect(server.changes).toEqual([{ method: 'DELETE', path: 'rules/r1', body: null }]);
     expect(server.asked.filter(({ method }) => method === 'GET')).toHaveLength(2);
   });
 
   it('can be added', async () => {
-    const drawn = await opened(await opened(await drawIn(<RulesSection />, answers), 'Rules'), 'Add a rule');
+    const drawn = await opened(
+      await opened(await drawIn(<RulesSection />, answers), 'Rules'),
+      'Add a rule'
+    );
     await unfold([...drawn.screen.querySelectorAll('details')].pop()!);
     await write(one<HTMLInputElement>(drawn.screen, 'input'), 'delete_file');
     await write(one<HTMLSelectElement>(drawn.screen, 'select'), 'deny');
     await press(button(drawn.screen, 'Add'));
-    expect(drawn.server.changes).toEqual([{ method: 'POST', path: 'rules', body: { effect: 'deny', rule: 'delete_file', scope: 'workspace' } }]);
+    expect(drawn.server.changes).toEqual([
+      {
+        method: 'POST',
+        path: 'rules',
+        body: { effect: 'deny', rule: 'delete_file', scope: 'workspace' }
+      }
+    ]);
   });
 
   it('are kept in the field with the name that was meant, when there is no such tool', async () => {
     const message = "There is no tool 'delet_file'. Did you mean 'delete_file'?";
-    const refusing = { ...answers, 'POST rules': new CoworkError({ code: 'unknown_tool', message, status: 422 }) };
-    const drawn = await opened(await opened(await drawIn(<RulesSection />, refusing), 'Rules'), 'Add a rule');
+    const refusing = {
+      ...answers,
+      'POST rules': new CoworkError({ code: 'unknown_tool', message, status: 422 })
+    };
+    const drawn = await opened(
+      await opened(await drawIn(<RulesSection />, refusing), 'Rules'),
+      'Add a rule'
+    );
     await unfold([...drawn.screen.querySelectorAll('details')].pop()!);
     await write(one<HTMLInputElement>(drawn.screen, 'input'), 'delet_file');
     await press(button(drawn.screen, 'Add'));
@@ -198,34 +327,60 @@ describe('rules', () => {
 });
 
 describe('trust', () => {
-  const brings = (trusted: boolean): unknown => ({ trusted, fingerprint: 'f1', items: [{ kind: 'rule', name: 'allow update_file', detail: 'In .cowork/settings.json' }] });
+  const brings = (trusted: boolean): unknown => ({
+    trusted,
+    fingerprint: 'f1',
+    items: [{ kind: 'rule', name: 'allow update_file', detail: 'In .cowork/settings.json' }]
+  });
 
   it('shows what came with the folder and takes exactly that', async () => {
-    const { screen, server } = await drawIn(<TrustSection />, { 'GET trust': brings(false), 'POST trust': brings(true) });
+    const { screen, server } = await drawIn(<TrustSection />, {
+      'GET trust': brings(false),
+      'POST trust': brings(true)
+    });
     expect(screen.textContent).toContain('They do nothing until you trust them');
     expect(screen.textContent).toContain('allow update_file');
     await press(button(screen, 'Trust what is shown here'));
-    expect(server.changes).toEqual([{ method: 'POST', path: 'trust', body: { fingerprint: 'f1', trusted: true } }]);
+    expect(server.changes).toEqual([
+      { method: 'POST', path: 'trust', body: { fingerprint: 'f1', trusted: true } }
+    ]);
   });
 
   it('can be taken back', async () => {
-    const drawn = await opened(await drawIn(<TrustSection />, { 'GET trust': brings(true), 'POST trust': brings(false) }), 'This workspace');
+    const drawn = await opened(
+      await drawIn(<TrustSection />, { 'GET trust': brings(true), 'POST trust': brings(false) }),
+      'This workspace'
+    );
     await press(button(drawn.screen, 'Stop trusting it'));
     expect(drawn.server.changes[0]?.body).toEqual({ fingerprint: 'f1', trusted: false });
   });
 
   it('is not mentioned in a folder that brings nothing', async () => {
-    const { screen } = await drawIn(<TrustSection />, { 'GET trust': { trusted: true, fingerprint: 'f', items: [] } });
+    const { screen } = await drawIn(<TrustSection />, {
+      'GET trust': { trusted: true, fingerprint: 'f', items: [] }
+    });
     expect(screen.textContent).toBe('');
   });
 });
 
 describe('the model picker', () => {
-  const served = { 'GET models': list({ name: 'gpt-5-mini', configured: true }, { name: 'qwen3', configured: false }) };
+  const served = {
+    'GET models': list(
+      { name: 'gpt-5-mini', configured: true },
+      { name: 'qwen3', configured: false }
+    )
+  };
 
   it('offers what the server has, and knows its own', async () => {
     const picked: string[] = [];
-    const view = <ModelPicker health={READY} check={{ state: 'idle' }} picked="" onPick={model => picked.push(model)} />;
+    const view = (
+      <ModelPicker
+        health={READY}
+        check={{ state: 'idle' }}
+        picked=""
+        onPick={model => picked.push(model)}
+      />
+    );
     const { screen } = await drawIn(view, served);
     const select = one<HTMLSelectElement>(screen, 'select');
     expect([...select.options].map(({ value }) => value)).toEqual(['gpt-5-mini', 'qwen3']);
@@ -235,14 +390,26 @@ describe('the model picker', () => {
   });
 
   it('asks nothing while there is no model', async () => {
-    const { screen, server } = await drawIn(<ModelPicker health={NOT_READY} check={{ state: 'idle' }} picked="" onPick={() => undefined} />, served);
+    const { screen, server } = await drawIn(
+      <ModelPicker
+        health={NOT_READY}
+        check={{ state: 'idle' }}
+        picked=""
+        onPick={() => undefined}
+      />,
+      served
+    );
     expect(screen.textContent).toBe('no model');
     expect(server.asked).toEqual([]);
   });
 
   it('says in a word how it stands', () => {
     const idle = { state: 'idle' } as const;
-    const notReady = (problem: ModelHealth['problem']): string => stateWord({ ...READY, model: { ...READY.model, ready: false, problem: problem ?? null } }, idle);
+    const notReady = (problem: ModelHealth['problem']): string =>
+      stateWord(
+        { ...READY, model: { ...READY.model, ready: false, problem: problem ?? null } },
+        idle
+      );
     expect(stateWord(null, { state: 'busy' })).toBe('loading…');
     expect(stateWord(null, { state: 'failed', error: null })).toBe('no answer');
     expect(notReady('key')).toBe('gpt-5-mini: no key');

@@ -10,9 +10,22 @@ import { RunStore } from '../../../src/shared/run/store';
 import { AT, FakeServer, planned, settled } from '../../runs';
 import { button, click, draw, one } from '../../screen';
 
-const CHECKPOINTS = ['k1', 'k2'].map(id => ({ id, created_at: AT, label: `before ${id}`, tool: null, step_id: null, files: [], uncovered: [], job_id: 'j1' }));
+const CHECKPOINTS = ['k1', 'k2'].map(id => ({
+  id,
+  created_at: AT,
+  label: `before ${id}`,
+  tool: null,
+  step_id: null,
+  files: [],
+  uncovered: [],
+  job_id: 'j1'
+}));
 const MINE = { path: 'mine.md', why: 'you changed it after that', can_overwrite: true };
-const THEIRS = { path: 'theirs.md', why: 'another conversation changed it after that', can_overwrite: true };
+const THEIRS = {
+  path: 'theirs.md',
+  why: 'another conversation changed it after that',
+  can_overwrite: true
+};
 const LOST = { path: 'huge.bin', why: 'its content was not kept: too large', can_overwrite: false };
 
 /** Answers as the server does: what is to be overwritten is not skipped. */
@@ -32,7 +45,9 @@ async function calm(): Promise<void> {
   await act(settled);
 }
 
-async function open(respond: (body: RollbackRequest) => Rollback = answer): Promise<{ screen: HTMLElement; server: FakeServer }> {
+async function open(
+  respond: (body: RollbackRequest) => Rollback = answer
+): Promise<{ screen: HTMLElement; server: FakeServer }> {
   const card = planned();
   const server = new FakeServer(card);
   server.answers.set('GET context/c1/checkpoints', { items: CHECKPOINTS, next: null });
@@ -53,7 +68,9 @@ async function open(respond: (body: RollbackRequest) => Rollback = answer): Prom
   return { screen, server };
 }
 
-const boxes = (screen: HTMLElement): HTMLInputElement[] => [...screen.querySelectorAll<HTMLInputElement>('input[type=checkbox]')];
+const boxes = (screen: HTMLElement): HTMLInputElement[] => [
+  ...screen.querySelectorAll<HTMLInputElement>('input[type=checkbox]')
+];
 
 async function tick(box: HTMLInputElement | undefined): Promise<void> {
   await act(async () => box?.click());
@@ -64,31 +81,52 @@ describe('what a rollback would leave', () => {
   it('is listed with the reason, and with a choice only where there is one', async () => {
     const { screen } = await open();
     expect(screen.textContent).toContain('mine.md: you changed it after that');
-    expect(boxes(screen).map(box => box.getAttribute('aria-label'))).toEqual(['Roll back anyway: mine.md', 'Roll back anyway: theirs.md']);
+    expect(boxes(screen).map(box => box.getAttribute('aria-label'))).toEqual([
+      'Roll back anyway: mine.md',
+      'Roll back anyway: theirs.md'
+    ]);
     expect(boxes(screen).some(({ checked }) => checked)).toBe(false);
-    expect(screen.textContent).toContain('Would stay as it is · 1 filehuge.bin: its content was not kept');
+    expect(screen.textContent).toContain(
+      'Would stay as it is · 1 filehuge.bin: its content was not kept'
+    );
     expect(one(screen, 'fieldset > legend').textContent).toContain('unless you choose otherwise');
   });
 
   it('goes back if the user says so, after a look at what would happen then', async () => {
     const { screen, server } = await open();
     await tick(boxes(screen)[0]);
-    expect(server.changes.at(-1)?.body).toEqual({ scope: 'card', dry_run: true, overwrite: ['mine.md'] });
+    expect(server.changes.at(-1)?.body).toEqual({
+      scope: 'card',
+      dry_run: true,
+      overwrite: ['mine.md']
+    });
     expect(screen.textContent).toContain('Would be brought back · 2 filesa.pymine.md');
     expect(boxes(screen).map(({ checked }) => checked)).toEqual([true, false]);
     await click(button(screen, 'Roll back now'));
     await calm();
-    expect(server.changes.at(-1)).toEqual({ method: 'POST', path: 'checkpoints/k1/rollback', body: { scope: 'card', dry_run: false, overwrite: ['mine.md'] } });
+    expect(server.changes.at(-1)).toEqual({
+      method: 'POST',
+      path: 'checkpoints/k1/rollback',
+      body: { scope: 'card', dry_run: false, overwrite: ['mine.md'] }
+    });
     expect(screen.textContent).toContain('Brought back · 2 filesa.pymine.md');
     await click(button(screen, 'Undo the rollback'));
-    expect(server.changes.at(-1)).toEqual({ method: 'POST', path: 'checkpoints/k9/rollback', body: { scope: 'card', dry_run: false } });
+    expect(server.changes.at(-1)).toEqual({
+      method: 'POST',
+      path: 'checkpoints/k9/rollback',
+      body: { scope: 'card', dry_run: false }
+    });
   });
 
   it('can be chosen all at once, and not at all again', async () => {
     const { screen, server } = await open();
     await click(button(screen, 'Choose all 2'));
     await calm();
-    expect(server.changes.at(-1)?.body).toEqual({ scope: 'card', dry_run: true, overwrite: ['mine.md', 'theirs.md'] });
+    expect(server.changes.at(-1)?.body).toEqual({
+      scope: 'card',
+      dry_run: true,
+      overwrite: ['mine.md', 'theirs.md']
+    });
     await click(button(screen, 'Choose none'));
     await calm();
     expect(server.changes.at(-1)?.body).toEqual({ scope: 'card', dry_run: true });
@@ -104,7 +142,11 @@ describe('what a rollback would leave', () => {
       select.dispatchEvent(new Event('change', { bubbles: true }));
     });
     await calm();
-    expect(server.changes.at(-1)).toEqual({ method: 'POST', path: 'checkpoints/k2/rollback', body: { scope: 'card', dry_run: true } });
+    expect(server.changes.at(-1)).toEqual({
+      method: 'POST',
+      path: 'checkpoints/k2/rollback',
+      body: { scope: 'card', dry_run: true }
+    });
     expect(boxes(screen).some(({ checked }) => checked)).toBe(false);
   });
 });
@@ -117,8 +159,16 @@ describe('cells that not only the agent changed', () => {
 
   function byCell({ overwrite_cells = {}, dry_run }: RollbackRequest): Rollback {
     const cells = CELLS.filter(({ cell_id }) => !overwrite_cells['n.ipynb']?.includes(cell_id));
-    const skipped = [{ path: 'n.ipynb', why: 'you also changed cell 4', can_overwrite: true, cells }];
-    return { restored: ['n.ipynb'], removed: [], skipped: cells.length > 0 ? skipped : [], checkpoint_id: dry_run ? null : 'k9', preview: `p${cells.length}` };
+    const skipped = [
+      { path: 'n.ipynb', why: 'you also changed cell 4', can_overwrite: true, cells }
+    ];
+    return {
+      restored: ['n.ipynb'],
+      removed: [],
+      skipped: cells.length > 0 ? skipped : [],
+      checkpoint_id: dry_run ? null : 'k9',
+      preview: `p${cells.length}`
+    };
   }
 
   it('are shown one by one, as they were and as they are', async () => {
@@ -128,37 +178,73 @@ describe('cells that not only the agent changed', () => {
       'Roll back anyway: Cell 4 of n.ipynb',
       'Roll back anyway: A deleted cell of n.ipynb'
     ]);
-    const texts = [...screen.querySelectorAll('.cw-cell-texts > div')].map(({ textContent }) => textContent);
-    expect(texts).toEqual(['Before the agentx = 1', 'Nowx = 2\ny = 3', 'Before the agentgone = 1', 'NowIt is deleted.']);
+    const texts = [...screen.querySelectorAll('.cw-cell-texts > div')].map(
+      ({ textContent }) => textContent
+    );
+    expect(texts).toEqual([
+      'Before the agentx = 1',
+      'Nowx = 2\ny = 3',
+      'Before the agentgone = 1',
+      'NowIt is deleted.'
+    ]);
   });
 
   it('go back one by one', async () => {
     const { screen, server } = await open(byCell);
     await tick(boxes(screen)[0]);
-    expect(server.changes.at(-1)?.body).toEqual({ scope: 'card', dry_run: true, overwrite_cells: { 'n.ipynb': ['c4'] } });
+    expect(server.changes.at(-1)?.body).toEqual({
+      scope: 'card',
+      dry_run: true,
+      overwrite_cells: { 'n.ipynb': ['c4'] }
+    });
     expect(boxes(screen).map(({ checked }) => checked)).toEqual([true, false]);
     await click(button(screen, 'Roll back now'));
     await calm();
-    expect(server.changes.at(-1)?.body).toEqual({ scope: 'card', dry_run: false, overwrite_cells: { 'n.ipynb': ['c4'] }, preview: 'p1' });
+    expect(server.changes.at(-1)?.body).toEqual({
+      scope: 'card',
+      dry_run: false,
+      overwrite_cells: { 'n.ipynb': ['c4'] },
+      preview: 'p1'
+    });
     expect(screen.textContent).toContain('Left as it is · 1 filen.ipynb: you also changed cell 4');
   });
 });
 
 describe('a preview that is not true any more', () => {
   it('is shown anew instead of being carried out', async () => {
-    const first: Rollback = { restored: ['a.py', 'b.py'], removed: [], skipped: [], checkpoint_id: null, preview: 'p1' };
-    const second: Rollback = { ...first, restored: ['a.py'], skipped: [{ ...MINE, path: 'b.py' }], preview: 'p2' };
+    const first: Rollback = {
+      restored: ['a.py', 'b.py'],
+      removed: [],
+      skipped: [],
+      checkpoint_id: null,
+      preview: 'p1'
+    };
+    const second: Rollback = {
+      ...first,
+      restored: ['a.py'],
+      skipped: [{ ...MINE, path: 'b.py' }],
+      preview: 'p2'
+    };
     const { screen, server } = await open(({ dry_run, preview }) => {
       if (!dry_run && preview === 'p1') {
-        throw new CoworkError({ code: 'preview_changed', message: 'Something has changed.', details: { preview: second }, status: 409 });
+        throw new CoworkError({
+          code: 'preview_changed',
+          message: 'Something has changed.',
+          details: { preview: second },
+          status: 409
+        });
       }
       return dry_run ? first : { ...second, checkpoint_id: 'k9' };
     });
     await click(button(screen, 'Roll back now'));
     await calm();
-    expect([...screen.querySelectorAll('[role=alert]')].map(({ textContent }) => textContent)).toContain('Something has changed.');
+    expect(
+      [...screen.querySelectorAll('[role=alert]')].map(({ textContent }) => textContent)
+    ).toContain('Something has changed.');
     expect(screen.textContent).toContain('Would be brought back · 1 filea.py');
-    expect(boxes(screen).map(box => box.getAttribute('aria-label'))).toEqual(['Roll back anyway: b.py']);
+    expect(boxes(screen).map(box => box.getAttribute('aria-label'))).toEqual([
+      'Roll back anyway: b.py'
+    ]);
     await click(button(screen, 'Roll back now'));
     await calm();
     expect(server.changes.at(-1)?.body).toEqual({ scope: 'card', dry_run: false, preview: 'p2' });

@@ -9,8 +9,21 @@ import { button, click, draw, one } from '../../screen';
 
 const PATH = 'context/c1/reproduce';
 const IDLE = { reproduction: null, notebook: 'sales.ipynb' };
-const AT_WORK = { notebook: 'sales.ipynb', reproduction: { ran: 2, cells: 12, notebook: 'sales.ipynb', job_id: 'k1' } };
-const FOUND = { runs: true, failed: null, cells: 12, ran: 12, hidden: [], seconds: 3.4, notebook: 'sales.ipynb', left_out: 0, job_id: 'j1' };
+const AT_WORK = {
+  notebook: 'sales.ipynb',
+  reproduction: { ran: 2, cells: 12, notebook: 'sales.ipynb', job_id: 'k1' }
+};
+const FOUND = {
+  runs: true,
+  failed: null,
+  cells: 12,
+  ran: 12,
+  hidden: [],
+  seconds: 3.4,
+  notebook: 'sales.ipynb',
+  left_out: 0,
+  job_id: 'j1'
+};
 
 function server(card: RunCardData, answer: unknown): FakeServer {
   const made = new FakeServer(card);
@@ -28,7 +41,10 @@ function ran(ok = true): RunCardData {
   return runCard({ messages });
 }
 
-async function show(answer: unknown, card = ran()): Promise<{ screen: HTMLElement; server: FakeServer }> {
+async function show(
+  answer: unknown,
+  card = ran()
+): Promise<{ screen: HTMLElement; server: FakeServer }> {
   const made = server(card, answer);
   const screen = draw(<RunCard card={card} channel={made} />);
   await act(settled); // the run
@@ -38,17 +54,32 @@ async function show(answer: unknown, card = ran()): Promise<{ screen: HTMLElemen
 
 function found(changes: Record<string, unknown>, at = later(20)): ReturnType<typeof message> {
   const words = 'Tried in a new kernel.';
-  return message('text', words, { role: 'system', agent_role: null, created_at: at, data: { reproduction: { ...FOUND, ...changes } } });
+  return message('text', words, {
+    role: 'system',
+    agent_role: null,
+    created_at: at,
+    data: { reproduction: { ...FOUND, ...changes } }
+  });
 }
 
 /** That there is news of the check, and the answer to the question that follows from it. */
-async function news(server: FakeServer, seq: number, type: 'job-started' | 'notice' | 'job-completed', data: object): Promise<void> {
+async function news(
+  server: FakeServer,
+  seq: number,
+  type: 'job-started' | 'notice' | 'job-completed',
+  data: object
+): Promise<void> {
   await server.send({ ...event(seq, type, { job_id: 'k1', ...data }), job_id: 'k1' });
   await act(settled);
 }
 
 function begins(server: FakeServer, seq: number, card = 'j1'): Promise<void> {
-  return news(server, seq, 'job-started', { status: 'running', kind: 'check', role: 'actor', card_id: card });
+  return news(server, seq, 'job-started', {
+    status: 'running',
+    kind: 'check',
+    role: 'actor',
+    card_id: card
+  });
 }
 
 function goesOn(server: FakeServer, seq: number): Promise<void> {
@@ -61,7 +92,8 @@ function ends(server: FakeServer, seq: number, status: string): Promise<void> {
 
 describe('checking that the notebook still runs', () => {
   it('is offered only where cells were run or changed', async () => {
-    const offers = async (card: RunCardData): Promise<boolean> => (await show(IDLE, card)).screen.textContent?.includes('Check that it runs…') ?? false;
+    const offers = async (card: RunCardData): Promise<boolean> =>
+      (await show(IDLE, card)).screen.textContent?.includes('Check that it runs…') ?? false;
     expect(await offers(ran())).toBe(true);
     expect(await offers(ran(false))).toBe(false);
     expect(await offers(runCard())).toBe(false);
@@ -70,20 +102,28 @@ describe('checking that the notebook still runs', () => {
   it('says what will happen, and begins only on the second click', async () => {
     const { screen, server } = await show(IDLE);
     await click(button(screen, 'Check that it runs…'));
-    expect(screen.textContent).toContain('All code cells of sales.ipynb run from top to bottom in a second kernel.');
+    expect(screen.textContent).toContain(
+      'All code cells of sales.ipynb run from top to bottom in a second kernel.'
+    );
     expect(server.changes).toEqual([]);
     server.answers.set(`GET ${PATH}`, AT_WORK);
     await click(button(screen, 'Run all cells'));
     expect(server.changes).toEqual([{ method: 'POST', path: PATH, body: { job_id: 'j1' } }]);
     await begins(server, 11);
-    expect(one(screen, '[role=status].cw-bar').textContent).toContain('Runs cell 3 of 12 of sales.ipynb in a second kernel…');
-    expect(one(screen, '.cw-run').textContent).toContain('Completed'); // the card is about the run, not its check
+    expect(one(screen, '[role=status].cw-bar').textContent).toContain(
+      'Runs cell 3 of 12 of sales.ipynb in a second kernel…'
+    );
+    // The card is about the run, not its check.
+    expect(one(screen, '.cw-run').textContent).toContain('Completed');
     expect(screen.textContent).not.toContain('Discuss…');
   });
 
   it('goes on counting, and can be stopped', async () => {
     const { screen, server } = await show(IDLE);
-    server.answers.set(`GET ${PATH}`, { ...AT_WORK, reproduction: { ...AT_WORK.reproduction, ran: 5 } });
+    server.answers.set(`GET ${PATH}`, {
+      ...AT_WORK,
+      reproduction: { ...AT_WORK.reproduction, ran: 5 }
+    });
     await begins(server, 11);
     await goesOn(server, 12);
     expect(screen.textContent).toContain('Runs cell 6 of 12');
@@ -98,13 +138,20 @@ describe('checking that the notebook still runs', () => {
   it('shows what was found: that it runs, or where it does not, and what the kernel hides', async () => {
     const { screen, server } = await show(IDLE);
     await server.send(event(11, 'message', { ...found({}) }));
-    expect(one(screen, '.cw-checked').textContent).toBe('sales.ipynb runs from top to bottom: 12 code cells in 3.4 s.');
+    expect(one(screen, '.cw-checked').textContent).toBe(
+      'sales.ipynb runs from top to bottom: 12 code cells in 3.4 s.'
+    );
     const failed = { cell: 3, line: 2, error: "NameError: name 'x' is not defined" };
     const hidden = [{ cell: 3, message: "It uses 'x', which no cell defines." }];
-    await server.send(event(12, 'message', { ...found({ runs: false, failed, hidden, left_out: 1 }, later(30)) }));
+    await server.send(
+      event(12, 'message', { ...found({ runs: false, failed, hidden, left_out: 1 }, later(30)) })
+    );
     const checks = [...screen.querySelectorAll('.cw-checked')];
     expect(checks).toHaveLength(1);
-    expect(checks[0]?.textContent).toContain("sales.ipynb does not run from top to bottom: cell 3, line 2: NameError: name 'x' is not defined");
+    expect(checks[0]?.textContent).toContain(
+      "sales.ipynb does not run from top to bottom: cell 3, line 2: NameError: name 'x' is " +
+        'not defined'
+    );
     expect(checks[0]?.textContent).toContain('1 cell that asks the agent was left out.');
     expect(checks[0]?.textContent).toContain("Cell 3: It uses 'x', which no cell defines.");
   });
@@ -113,14 +160,29 @@ describe('checking that the notebook still runs', () => {
     const { screen, server } = await show(IDLE);
     await begins(server, 11);
     const why = 'There is no kernel to run it.';
-    await server.send({ ...event(12, 'message', { ...message('error', why, { role: 'system', agent_role: null, job_id: 'k1', created_at: later(20) }) }), job_id: 'k1' });
+    await server.send({
+      ...event(12, 'message', {
+        ...message('error', why, {
+          role: 'system',
+          agent_role: null,
+          job_id: 'k1',
+          created_at: later(20)
+        })
+      }),
+      job_id: 'k1'
+    });
     await news(server, 13, 'job-completed', { status: 'failed', error: why });
     expect(screen.textContent?.split(why)).toHaveLength(2);
     expect(one(screen, '.cw-run').textContent).toContain('Completed');
   });
 
   it('is drawn from a saved card as well, whatever there was room for', async () => {
-    const { screen } = await show(IDLE, runCard({ messages: [found({ hidden: null, failed: { cell: 2 }, runs: false, cells: undefined })] }));
+    const { screen } = await show(
+      IDLE,
+      runCard({
+        messages: [found({ hidden: null, failed: { cell: 2 }, runs: false, cells: undefined })]
+      })
+    );
     expect(one(screen, '.cw-checked').textContent).toContain('cell 2');
   });
 
@@ -138,7 +200,10 @@ describe('checking that the notebook still runs', () => {
     expect(other.screen.textContent).not.toContain('Runs cell');
     expect(other.screen.textContent).not.toContain('Discuss…');
     const { screen, server } = await show(IDLE);
-    server.answers.set(`POST ${PATH}`, new CoworkError({ code: 'job_running', message: 'A job is running.', status: 409 }));
+    server.answers.set(
+      `POST ${PATH}`,
+      new CoworkError({ code: 'job_running', message: 'A job is running.', status: 409 })
+    );
     await click(button(screen, 'Check that it runs…'));
     await click(button(screen, 'Run all cells'));
     expect(screen.textContent).toContain('A job is running.');

@@ -4,10 +4,27 @@ import { describe, expect, it, vi } from 'vitest';
 import { CoworkError } from '../../../src/shared/channel';
 import type { RunCardData } from '../../../src/shared/types';
 import { RunCard } from '../../../src/shared/run/RunCard';
-import { event, executed, FakeServer, job, later, message, PERMISSION, plan, planned, QUESTION, runCard, settled, step } from '../../runs';
+import {
+  event,
+  executed,
+  FakeServer,
+  job,
+  later,
+  message,
+  PERMISSION,
+  plan,
+  planned,
+  QUESTION,
+  runCard,
+  settled,
+  step
+} from '../../runs';
 import { button, click, draw, one, PATIENCE } from '../../screen';
 
-async function show(card: RunCardData, server = new FakeServer(card)): Promise<{ screen: HTMLElement; server: FakeServer }> {
+async function show(
+  card: RunCardData,
+  server = new FakeServer(card)
+): Promise<{ screen: HTMLElement; server: FakeServer }> {
   const screen = draw(<RunCard card={card} channel={server} />);
   await act(settled);
   return { screen, server };
@@ -20,16 +37,23 @@ async function write(field: HTMLInputElement | HTMLTextAreaElement, text: string
   });
 }
 
-const buttons = (screen: HTMLElement): (string | undefined)[] => [...screen.querySelectorAll('button')].map(({ textContent }) => textContent ?? '');
+const buttons = (screen: HTMLElement): (string | undefined)[] =>
+  [...screen.querySelectorAll('button')].map(({ textContent }) => textContent ?? '');
 
 const RUNNING = { status: 'running', ended_at: null, role: 'actor' } as const;
 
 describe('a run card', () => {
   it('says who acts, how it stands, and what it has cost', async () => {
-    const { screen } = await show(runCard({ usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 5800, cost: 0.0123 } }));
+    const { screen } = await show(
+      runCard({
+        usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 5800, cost: 0.0123 }
+      })
+    );
     expect(one(screen, '.cw-pill').textContent).toBe('Planner');
     expect(one(screen, '.cw-head').textContent).toContain('Completed');
-    expect(one(screen, '.cw-figures').textContent).toContain('9 s · gpt-5-mini · 5.8k tokens · $0.012');
+    expect(one(screen, '.cw-figures').textContent).toContain(
+      '9 s · gpt-5-mini · 5.8k tokens · $0.012'
+    );
   });
 
   it('shows a reply while it streams, then as it was stored', async () => {
@@ -45,40 +69,101 @@ describe('a run card', () => {
 
   it("shows what a commander delegated, each in its row, between the commander's own words", async () => {
     const role = 'commander';
-    const said = (text: string): ReturnType<typeof message> => message('text', text, { agent_role: role });
-    const assigned = (task_id: string, agent_role: 'planner' | 'tester' | 'reviewer' | 'actor', text: string): ReturnType<typeof message> =>
+    const said = (text: string): ReturnType<typeof message> =>
+      message('text', text, { agent_role: role });
+    const assigned = (
+      task_id: string,
+      agent_role: 'planner' | 'tester' | 'reviewer' | 'actor',
+      text: string
+    ): ReturnType<typeof message> =>
       message('task_assignment', text, { role: 'user', task_id, agent_role });
     const call = (call_id: string): ReturnType<typeof message> =>
-      message('tool_call', '', { agent_role: role, data: { call_id, tool: 'delegate', parameters: {} } });
+      message('tool_call', '', {
+        agent_role: role,
+        data: { call_id, tool: 'delegate', parameters: {} }
+      });
     const answered = (call_id: string, ok: boolean, code = ''): ReturnType<typeof message> =>
-      message('tool_result', '', { role: 'tool', data: { call_id, ok, summary: 'The call', ...(ok ? {} : { error: { code, message: 'No' } }) } });
+      message('tool_result', '', {
+        role: 'tool',
+        data: {
+          call_id,
+          ok,
+          summary: 'The call',
+          ...(ok ? {} : { error: { code, message: 'No' } })
+        }
+      });
     const messages = [
       said('First a plan.'),
-      ...[call('1'), assigned('t1', 'planner', 'Plan the nests'), message('text', 'I think of nests', { task_id: 't1' }), answered('1', true)],
+      ...[
+        call('1'),
+        assigned('t1', 'planner', 'Plan the nests'),
+        message('text', 'I think of nests', { task_id: 't1' }),
+        answered('1', true)
+      ],
       said('Now the work.'),
-      ...[call('2'), assigned('t2', 'actor', 'Write the nests'), answered('2', false, 'delegate_failed')],
+      ...[
+        call('2'),
+        assigned('t2', 'actor', 'Write the nests'),
+        answered('2', false, 'delegate_failed')
+      ],
       ...[call('3'), answered('3', false, 'delegation_denied')],
       said('That is all.')
     ];
-    const task = (id: string, at: number, changes: object): object => ({ id, job_id: 'j1', step_id: `delegation-${at}`, ...changes });
+    const task = (id: string, at: number, changes: object): object => ({
+      id,
+      job_id: 'j1',
+      step_id: `delegation-${at}`,
+      ...changes
+    });
     const tasks = [
-      task('t1', 1, { role: 'planner', description: 'Plan the nests', status: 'completed', result: 'Three **nests**' }),
-      task('t2', 2, { role: 'actor', description: 'Write the nests', status: 'failed', result: 'The disk is full' })
+      task('t1', 1, {
+        role: 'planner',
+        description: 'Plan the nests',
+        status: 'completed',
+        result: 'Three **nests**'
+      }),
+      task('t2', 2, {
+        role: 'actor',
+        description: 'Write the nests',
+        status: 'failed',
+        result: 'The disk is full'
+      })
     ] as RunCardData['snapshot']['tasks'];
-    const { screen, server } = await show(runCard({ role, messages, tasks, jobs: [job('j1', { role })] }, { role }));
+    const { screen, server } = await show(
+      runCard({ role, messages, tasks, jobs: [job('j1', { role })] }, { role })
+    );
     expect(one(screen, '.cw-head .cw-pill').textContent).toBe('Commander');
-    const rows = (): (string | null)[] => [...screen.querySelectorAll('.cw-step')].map(({ textContent }) => textContent);
+    const rows = (): (string | null)[] =>
+      [...screen.querySelectorAll('.cw-step')].map(({ textContent }) => textContent);
     expect(rows()[0]).toContain('PlannerPlan the nestsThree nests');
     expect(rows()[1]).toContain('ActorWrite the nests');
     expect(rows()[1]).toContain('The disk is full');
     const words = screen.textContent ?? '';
-    const order = ['First a plan.', 'Plan the nests', 'Now the work.', 'Write the nests', 'That is all.'].map(text => words.indexOf(text));
+    const order = [
+      'First a plan.',
+      'Plan the nests',
+      'Now the work.',
+      'Write the nests',
+      'That is all.'
+    ].map(text => words.indexOf(text));
     expect(order).toEqual([...order].sort((a, b) => a - b));
-    expect(screen.querySelectorAll('.cw-call')).toHaveLength(1); // the one that was refused has no row
+    // The one that was refused has no row.
+    expect(screen.querySelectorAll('.cw-call')).toHaveLength(1);
     expect(words).not.toContain('I think of nests');
-    const second = { task_id: 't3', step_id: 'delegation-1', role: 'tester', description: 'Count the nests', status: 'running' };
+    const second = {
+      task_id: 't3',
+      step_id: 'delegation-1',
+      role: 'tester',
+      description: 'Count the nests',
+      status: 'running'
+    };
     await server.send(
-      event(11, 'job-started', { job_id: 'j2', kind: 'message', role, card_id: 'j1' }, { job_id: 'j2' }),
+      event(
+        11,
+        'job-started',
+        { job_id: 'j2', kind: 'message', role, card_id: 'j1' },
+        { job_id: 'j2' }
+      ),
       event(12, 'task-started', second, { job_id: 'j2', task_id: 't3' })
     );
     expect(rows()).toHaveLength(3); // another job's first delegation takes nobody's place
@@ -87,23 +172,45 @@ describe('a run card', () => {
 
   it('offers a cell to copy that it could not put into a notebook which another program has open', async () => {
     const parameters = { path: 'n.ipynb', source: 'x = 1', cell_type: 'code' };
-    const error = { code: 'open_elsewhere', message: "'n.ipynb' is open in another program.", details: { notebook: 'n.ipynb' } };
+    const error = {
+      code: 'open_elsewhere',
+      message: "'n.ipynb' is open in another program.",
+      details: { notebook: 'n.ipynb' }
+    };
     const messages = [
       message('tool_call', '', { data: { call_id: 'c', tool: 'insert_cell', parameters } }),
-      message('tool_result', '', { role: 'tool', data: { call_id: 'c', ok: false, summary: error.message, error } })
+      message('tool_result', '', {
+        role: 'tool',
+        data: { call_id: 'c', ok: false, summary: error.message, error }
+      })
     ];
     const { screen } = await show(runCard({ messages, role: 'actor' }));
     expect(one(screen, '.cw-proposed pre').textContent).toBe('x = 1');
-    expect(one(screen, '.cw-proposed').textContent).toContain('Copy it into the notebook, or run %cowork insert there.');
+    expect(one(screen, '.cw-proposed').textContent).toContain(
+      'Copy it into the notebook, or run %cowork insert there.'
+    );
     expect(one(screen, '.cw-proposed button').getAttribute('aria-label')).toBe('Copy the cell');
   });
 
   it('keeps thoughts and what was read folded up until somebody looks', async () => {
     const read = (path: string): ReturnType<typeof message>[] => [
-      message('tool_call', '', { data: { call_id: path, tool: 'read_file', parameters: { path } } }),
-      message('tool_result', 'text of it', { role: 'tool', data: { call_id: path, ok: true, summary: `read ${path}` } })
+      message('tool_call', '', {
+        data: { call_id: path, tool: 'read_file', parameters: { path } }
+      }),
+      message('tool_result', 'text of it', {
+        role: 'tool',
+        data: { call_id: path, ok: true, summary: `read ${path}` }
+      })
     ];
-    const { screen } = await show(runCard({ messages: [message('text', '', { data: { reasoning: 'Secret doubts' } }), ...read('a.py'), ...read('b.py')] }));
+    const { screen } = await show(
+      runCard({
+        messages: [
+          message('text', '', { data: { reasoning: 'Secret doubts' } }),
+          ...read('a.py'),
+          ...read('b.py')
+        ]
+      })
+    );
     expect(screen.textContent).toContain('Looked at 2 files');
     expect(screen.textContent).not.toContain('Secret doubts');
     const folds = [...screen.querySelectorAll('details')];
@@ -120,7 +227,14 @@ describe('a run card', () => {
 
   it('shows the output of a tool as it comes', async () => {
     const { screen, server } = await show(runCard(RUNNING));
-    await server.send(event(11, 'tool-call', { call_id: 'x', tool: 'execute_command', parameters: { command: 'make' } }), event(12, 'notice', { code: 'tool-output', call_id: 'x', text: '1 of 3' }));
+    await server.send(
+      event(11, 'tool-call', {
+        call_id: 'x',
+        tool: 'execute_command',
+        parameters: { command: 'make' }
+      }),
+      event(12, 'notice', { code: 'tool-output', call_id: 'x', text: '1 of 3' })
+    );
     expect(one(screen, '.cw-output').textContent).toBe('1 of 3');
     expect(one(screen, '.cw-call-line').textContent).toContain('Run a command make');
     await act(async () => {
@@ -142,7 +256,13 @@ describe('a run card', () => {
   });
 
   it('says why it failed and what to do next', async () => {
-    const { screen, server } = await show(runCard({ status: 'failed', error: 'The model does not answer.', messages: [message('error', 'The model does not answer.', { role: 'system' })] }));
+    const { screen, server } = await show(
+      runCard({
+        status: 'failed',
+        error: 'The model does not answer.',
+        messages: [message('error', 'The model does not answer.', { role: 'system' })]
+      })
+    );
     expect(screen.textContent?.split('The model does not answer.')).toHaveLength(2);
     expect(one(screen, '.cw-error').textContent).toContain('“Go on” tries again');
     server.answers.set('POST jobs/j1/resume', {});
@@ -153,7 +273,10 @@ describe('a run card', () => {
   it('goes on with what was said last, when the plan is done and only that has failed', async () => {
     const done = executed({ plan: plan(1, { steps: [step(1, { status: 'completed' })] }) });
     const said = job('j3', { role: 'actor', status: 'failed', error: 'no' });
-    const { screen, server } = await show({ ...done, snapshot: { ...done.snapshot, jobs: [...(done.snapshot.jobs ?? []), said] } });
+    const { screen, server } = await show({
+      ...done,
+      snapshot: { ...done.snapshot, jobs: [...(done.snapshot.jobs ?? []), said] }
+    });
     expect(one(screen, '.cw-error').textContent).toContain('“Go on” tries again');
     server.answers.set('POST jobs/j3/resume', {});
     await click(button(screen, 'Go on'));
@@ -164,7 +287,9 @@ describe('a run card', () => {
     const error = 'Step 2 failed: the file is locked';
     const { screen } = await show(executed({ status: 'failed', error, revision: 2 }));
     expect(one(screen, '.cw-head').textContent).toContain('Plan ready');
-    expect(one(screen, '.cw-error').textContent).toBe(`${error}“Execute plan” continues with the new plan; finished steps are not repeated.`);
+    expect(one(screen, '.cw-error').textContent).toBe(
+      `${error}“Execute plan” continues with the new plan; finished steps are not repeated.`
+    );
     expect(buttons(screen)).toContain('Execute plan');
     expect(buttons(screen)).not.toContain('Go on');
   });
@@ -173,10 +298,56 @@ describe('a run card', () => {
     const bad = '<img src=x onerror="alert(1)"><script>alert(1)</script>\u202Eevil';
     const { screen } = await show(
       runCard({
-        ...RUNNING, goal: bad, model: bad, plan: plan(1, { goal: bad, risks: [bad], prerequisites: [bad], estimated_total_time: bad, steps: [step(1, { action: bad, reason: bad, tools_needed: [bad], files: [bad], estimated_time: bad })] }),
-        messages: [message('text', bad), message('review', '', { data: { summary: bad, verdict: bad, findings: [{ file: bad, severity: bad, comment: bad, suggestion: bad }] } }), message('tool_call', '', { data: { call_id: 'x', tool: bad, parameters: { [bad]: bad } } })],
-        questions: [{ ...QUESTION, question: bad, context: bad, options: [{ label: bad, value: bad, description: bad }] }],
-        permissions: [{ ...PERMISSION, tool: bad, resource: bad, why: [bad], rules: [bad], shown: { kind: 'command', text: bad, complete: false }, uncovered: [bad] }]
+        ...RUNNING,
+        goal: bad,
+        model: bad,
+        plan: plan(1, {
+          goal: bad,
+          risks: [bad],
+          prerequisites: [bad],
+          estimated_total_time: bad,
+          steps: [
+            step(1, {
+              action: bad,
+              reason: bad,
+              tools_needed: [bad],
+              files: [bad],
+              estimated_time: bad
+            })
+          ]
+        }),
+        messages: [
+          message('text', bad),
+          message('review', '', {
+            data: {
+              summary: bad,
+              verdict: bad,
+              findings: [{ file: bad, severity: bad, comment: bad, suggestion: bad }]
+            }
+          }),
+          message('tool_call', '', {
+            data: { call_id: 'x', tool: bad, parameters: { [bad]: bad } }
+          })
+        ],
+        questions: [
+          {
+            ...QUESTION,
+            question: bad,
+            context: bad,
+            options: [{ label: bad, value: bad, description: bad }]
+          }
+        ],
+        permissions: [
+          {
+            ...PERMISSION,
+            tool: bad,
+            resource: bad,
+            why: [bad],
+            rules: [bad],
+            shown: { kind: 'command', text: bad, complete: false },
+            uncovered: [bad]
+          }
+        ]
       })
     );
     expect(screen.querySelector('img, script')).toBeNull();
@@ -187,17 +358,33 @@ describe('a run card', () => {
 
 describe('a record', () => {
   it('says what it is, from when, and has nothing to click', async () => {
-    const { screen } = await show(planned({ left_out: 4, permissions: [PERMISSION], questions: [QUESTION] }), new FakeServer(null));
+    const { screen } = await show(
+      planned({ left_out: 4, permissions: [PERMISSION], questions: [QUESTION] }),
+      new FakeServer(null)
+    );
     expect(screen.textContent).toMatch(/A record from .*; not live here\./);
     expect(screen.textContent).toContain('4 older messages are not in this record.');
-    expect(screen.textContent).toContain('Was waiting for an answer: Run a command: pip install pyarrow');
+    expect(screen.textContent).toContain(
+      'Was waiting for an answer: Run a command: pip install pyarrow'
+    );
     expect(screen.textContent).toContain('Do thing 3');
     expect(buttons(screen)).toEqual([]);
   });
 
   it('tells who asked and what they decided, as text', async () => {
-    const decision = { id: 'p1', job_id: 'j1', task_id: null, what: '<b>rm</b>', allowed: false, feedback: 'no', at: later(1) };
-    const { screen } = await show(planned({ asked_by: 'ada', decisions: [decision] }), new FakeServer(null));
+    const decision = {
+      id: 'p1',
+      job_id: 'j1',
+      task_id: null,
+      what: '<b>rm</b>',
+      allowed: false,
+      feedback: 'no',
+      at: later(1)
+    };
+    const { screen } = await show(
+      planned({ asked_by: 'ada', decisions: [decision] }),
+      new FakeServer(null)
+    );
     expect(screen.textContent).toContain('Asked by ada.');
     expect(screen.textContent).toContain('You did not allow: <b>rm</b> — no');
     expect(buttons(screen)).toEqual([]);
@@ -208,14 +395,22 @@ describe('a record', () => {
     ['person' as const, true],
     ['kernel' as const, false]
   ])('says that a plan was approved if a person did: %s', async (by, isSaid) => {
-    const execution = job('j1', { kind: 'plan', plan_id: 'p1', plan_revision: 1, ...(by && { by }) });
+    const execution = job('j1', {
+      kind: 'plan',
+      plan_id: 'p1',
+      plan_revision: 1,
+      ...(by && { by })
+    });
     const { screen } = await show(planned({ jobs: [execution] }), new FakeServer(null));
     expect(screen.textContent.includes('Plan, revision 1: approved.')).toBe(isSaid);
   });
 
   it('is what every card is until the server has answered', async () => {
     const server = new FakeServer(planned());
-    server.answers.set('GET jobs/j1/card', new CoworkError({ code: 'unreachable', message: 'Away.' }));
+    server.answers.set(
+      'GET jobs/j1/card',
+      new CoworkError({ code: 'unreachable', message: 'Away.' })
+    );
     const { screen } = await show(planned({ permissions: [PERMISSION] }), server);
     expect(buttons(screen)).toEqual([]);
     expect(screen.textContent).toContain('Reconnecting…');
@@ -229,7 +424,13 @@ describe('what waits for the user', () => {
     stop.focus();
     await server.send(event(11, 'question-asked', { ...QUESTION }));
     expect(document.activeElement).toBe(stop);
-    await vi.waitFor(() => expect(one(screen, '[aria-live="polite"].cw-sr').textContent).toBe('Waits for you: What about rows without region?'), PATIENCE);
+    await vi.waitFor(
+      () =>
+        expect(one(screen, '[aria-live="polite"].cw-sr').textContent).toBe(
+          'Waits for you: What about rows without region?'
+        ),
+      PATIENCE
+    );
   });
 
   it('leaves the focus in the card when it is decided', async () => {
@@ -245,12 +446,18 @@ describe('what waits for the user', () => {
 
   it('a question: options as buttons, the suggested one marked, own words where allowed', async () => {
     const { screen, server } = await show(runCard({ ...RUNNING, questions: [QUESTION] }));
-    expect([...screen.querySelectorAll('.cw-option')].map(({ textContent }) => textContent)).toEqual(['Show as unknownsuggestedTotals stay right', 'Leave out']);
+    expect(
+      [...screen.querySelectorAll('.cw-option')].map(({ textContent }) => textContent)
+    ).toEqual(['Show as unknownsuggestedTotals stay right', 'Leave out']);
     expect(screen.textContent).toContain('Question · minor');
     server.answers.set('POST questions/q1/answer', {});
     await write(one<HTMLInputElement>(screen, '.cw-write input'), ' as NA ');
     await click(button(screen, 'Answer'));
-    expect(server.changes.at(-1)).toEqual({ method: 'POST', path: 'questions/q1/answer', body: { value: 'as NA' } });
+    expect(server.changes.at(-1)).toEqual({
+      method: 'POST',
+      path: 'questions/q1/answer',
+      body: { value: 'as NA' }
+    });
   });
 
   it('own words are sent by Enter too', async () => {
@@ -258,35 +465,61 @@ describe('what waits for the user', () => {
     server.answers.set('POST questions/q1/answer', {});
     const field = one<HTMLInputElement>(screen, '.cw-write input');
     await write(field, 'as NA');
-    await act(async () => void field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true })));
-    expect(server.changes.at(-1)).toEqual({ method: 'POST', path: 'questions/q1/answer', body: { value: 'as NA' } });
+    await act(
+      async () =>
+        void field.dispatchEvent(
+          new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true })
+        )
+    );
+    expect(server.changes.at(-1)).toEqual({
+      method: 'POST',
+      path: 'questions/q1/answer',
+      body: { value: 'as NA' }
+    });
   });
 
   it('a question without own words has no place for them', async () => {
-    const { screen } = await show(runCard({ ...RUNNING, questions: [{ ...QUESTION, allow_custom: false }] }));
+    const { screen } = await show(
+      runCard({ ...RUNNING, questions: [{ ...QUESTION, allow_custom: false }] })
+    );
     expect(screen.querySelector('.cw-write')).toBeNull();
   });
 
   it('shows a refusal of the server where the user clicked', async () => {
     const { screen, server } = await show(runCard({ ...RUNNING, questions: [QUESTION] }));
-    server.answers.set('POST questions/q1/answer', new CoworkError({ code: 'not_waiting', message: 'This question is not open any more.', status: 409 }));
+    server.answers.set(
+      'POST questions/q1/answer',
+      new CoworkError({
+        code: 'not_waiting',
+        message: 'This question is not open any more.',
+        status: 409
+      })
+    );
     await click(button(screen, 'Leave out'));
-    expect(one(screen, '[role=alert] .cw-result').textContent).toBe('This question is not open any more.');
+    expect(one(screen, '[role=alert] .cw-result').textContent).toBe(
+      'This question is not open any more.'
+    );
   });
 
   it('a permission: what, why, the whole of it, and only the scopes on offer with the rule they write', async () => {
-    const { screen, server } = await show(runCard({ ...RUNNING, permissions: [{ ...PERMISSION, uncovered: ['big.bin'] }] }));
+    const { screen, server } = await show(
+      runCard({ ...RUNNING, permissions: [{ ...PERMISSION, uncovered: ['big.bin'] }] })
+    );
     expect(one(screen, 'pre').textContent).toBe('pip install pyarrow');
     expect(screen.textContent).toContain('Run a command');
     expect(screen.textContent).toContain('medium risk');
     expect(screen.textContent).toContain('It is not in the plan.');
     expect(screen.textContent).toContain('Rolling back cannot undo: big.bin');
     expect(screen.textContent).toContain('writes the rule execute_command(pip install)');
-    expect(buttons(screen)).toEqual(expect.arrayContaining(['Allow once', 'This session', 'Deny', 'Deny, and say why…']));
+    expect(buttons(screen)).toEqual(
+      expect.arrayContaining(['Allow once', 'This session', 'Deny', 'Deny, and say why…'])
+    );
     expect(buttons(screen)).not.toContain('Everywhere');
     server.answers.set('POST permissions/p1', {});
     await click(button(screen, 'This session'));
-    expect(server.changes).toEqual([{ method: 'POST', path: 'permissions/p1', body: { decision: 'allow', scope: 'session' } }]);
+    expect(server.changes).toEqual([
+      { method: 'POST', path: 'permissions/p1', body: { decision: 'allow', scope: 'session' } }
+    ]);
   });
 
   it('a refusal can carry a reason', async () => {
@@ -296,36 +529,68 @@ describe('what waits for the user', () => {
     expect(document.activeElement, 'one can write at once').toBe(one(screen, '.cw-write input'));
     const field = one<HTMLInputElement>(screen, '.cw-write input');
     await write(field, 'use conda');
-    await act(async () => void field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true })));
-    expect(server.changes).toEqual([{ method: 'POST', path: 'permissions/p1', body: { decision: 'deny', scope: 'once', feedback: 'use conda' } }]);
+    await act(
+      async () =>
+        void field.dispatchEvent(
+          new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true })
+        )
+    );
+    expect(server.changes).toEqual([
+      {
+        method: 'POST',
+        path: 'permissions/p1',
+        body: { decision: 'deny', scope: 'once', feedback: 'use conda' }
+      }
+    ]);
   });
 
   it('several permissions are decided together, those that are ticked', async () => {
     const requests = ['p1', 'p2', 'p3'].map(id => ({ ...PERMISSION, id }));
-    const { screen, server } = await show(runCard({ ...RUNNING, permissions: [...requests.slice(0, 2), { ...requests[2]!, scopes: ['once' as const] }] }));
+    const { screen, server } = await show(
+      runCard({
+        ...RUNNING,
+        permissions: [...requests.slice(0, 2), { ...requests[2]!, scopes: ['once' as const] }]
+      })
+    );
     expect(buttons(screen)).not.toContain('This session');
     server.answers.set('POST permissions', {});
-    await act(async () => screen.querySelectorAll<HTMLInputElement>('input[type=checkbox]')[1]?.click());
+    await act(async () =>
+      screen.querySelectorAll<HTMLInputElement>('input[type=checkbox]')[1]?.click()
+    );
     await click(button(screen, 'Allow these once'));
-    expect(server.changes).toEqual([{ method: 'POST', path: 'permissions', body: { ids: ['p1', 'p3'], decision: 'allow', scope: 'once' } }]);
+    expect(server.changes).toEqual([
+      {
+        method: 'POST',
+        path: 'permissions',
+        body: { ids: ['p1', 'p3'], decision: 'allow', scope: 'once' }
+      }
+    ]);
   });
 });
 
 describe('the role', () => {
   it('can be changed from the keyboard, and a running job is not stopped without asking', async () => {
     const { screen, server } = await show(runCard(RUNNING));
-    server.answers.set('POST context/c1/role', new CoworkError({ code: 'confirmation_required', message: 'A job runs.', status: 409 }));
+    server.answers.set(
+      'POST context/c1/role',
+      new CoworkError({ code: 'confirmation_required', message: 'A job runs.', status: 409 })
+    );
     await click(one(screen, '.cw-pill-button'));
     expect(document.activeElement?.getAttribute('aria-checked')).toBe('true');
     await act(async () => {
-      document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowUp', bubbles: true }));
+      document.activeElement?.dispatchEvent(
+        new KeyboardEvent('keydown', { key: 'ArrowUp', bubbles: true })
+      );
     });
     expect(document.activeElement?.textContent).toContain('Planner');
     await click(document.activeElement as HTMLElement);
     expect(screen.textContent).toContain('switching to Planner stops it');
     server.answers.set('POST context/c1/role', {});
     await click(button(screen, 'Switch and stop'));
-    expect(server.changes.map(({ body }) => body)).toEqual([{ role: 'planner' }, { role: 'planner', confirm: true }]);
+    expect(server.changes.map(({ body }) => body)).toEqual([
+      { role: 'planner' },
+      { role: 'planner', confirm: true }
+    ]);
     expect(screen.textContent).not.toContain('stops it');
   });
 
@@ -334,7 +599,9 @@ describe('the role', () => {
     const pill = one(screen, '.cw-pill-button');
     await click(pill);
     await act(async () => {
-      document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
+      document.activeElement?.dispatchEvent(
+        new KeyboardEvent('keydown', { key: 'Escape', bubbles: true })
+      );
     });
     expect(screen.querySelector('[role=menu]')).toBeNull();
     expect(document.activeElement).toBe(pill);
@@ -350,7 +617,13 @@ describe('a cell that has run before', () => {
     expect(server.changes).toEqual([]);
     server.answers.set('POST context/c1/messages', { message_id: 'm', job_id: 'j2' });
     await click(button(screen, 'Run again'));
-    expect(server.changes).toEqual([{ method: 'POST', path: 'context/c1/messages', body: { content: 'Show revenue', role: 'planner', card_id: 'j1' } }]);
+    expect(server.changes).toEqual([
+      {
+        method: 'POST',
+        path: 'context/c1/messages',
+        body: { content: 'Show revenue', role: 'planner', card_id: 'j1' }
+      }
+    ]);
     expect(screen.textContent).not.toContain('This cell has run before.');
   });
 
@@ -359,11 +632,22 @@ describe('a cell that has run before', () => {
     const { screen, server } = await show(card);
     server.answers.set('POST context', { id: 'c2' });
     server.answers.set('POST context/c2/messages', { message_id: 'm', job_id: 'j2' });
-    server.answers.set('GET jobs/j2/card', { card: runCard({ status: 'running', ended_at: null, started_at: later(1) }, { context_id: 'c2', job_id: 'j2' }), markdown: '' });
+    server.answers.set('GET jobs/j2/card', {
+      card: runCard(
+        { status: 'running', ended_at: null, started_at: later(1) },
+        { context_id: 'c2', job_id: 'j2' }
+      ),
+      markdown: ''
+    });
     for (const what of ['jobs', 'permissions', 'questions', 'messages?after=0&limit=1000']) {
       server.answers.set(`GET context/c2/${what}`, { items: [], next: null });
     }
-    server.answers.set('GET context/c2/plan', { plan: null, revision: 0, made_at: null, stale: [] });
+    server.answers.set('GET context/c2/plan', {
+      plan: null,
+      revision: 0,
+      made_at: null,
+      stale: []
+    });
     await click(button(screen, 'Start anew'));
     await act(settled);
     expect(server.changes.map(({ path, body }) => [path, body])).toEqual([

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 
-import { entriesOfTask, fold, mainEntries, readsSentence, taskStart } from '../../../src/shared/run/fold';
+import {
+  entriesOfTask,
+  fold,
+  mainEntries,
+  readsSentence,
+  taskStart
+} from '../../../src/shared/run/fold';
 import { withMessage } from '../../../src/shared/run/messages';
 import { fromCard, messageOf } from '../../../src/shared/run/snapshot';
 import type { CallEntry, RunState } from '../../../src/shared/run/state';
@@ -13,10 +19,21 @@ function saved(...facts: Parameters<typeof message>): Message {
   return messageOf(message(...facts));
 }
 
-function call(state: RunState, tool: string, parameters: Record<string, string>, task_id: string | null = null): RunState {
+function call(
+  state: RunState,
+  tool: string,
+  parameters: Record<string, string>,
+  task_id: string | null = null
+): RunState {
   const call_id = `call${++count}`;
-  const asked = withMessage(state, saved('tool_call', '', { task_id, data: { call_id, tool, parameters } }));
-  return withMessage(asked, saved('tool_result', '', { task_id, role: 'tool', data: { call_id, ok: true, summary: tool } }));
+  const asked = withMessage(
+    state,
+    saved('tool_call', '', { task_id, data: { call_id, tool, parameters } })
+  );
+  return withMessage(
+    asked,
+    saved('tool_result', '', { task_id, role: 'tool', data: { call_id, ok: true, summary: tool } })
+  );
 }
 
 describe('what was only looked at', () => {
@@ -30,39 +47,74 @@ describe('what was only looked at', () => {
     state = call(state, 'grep', { pattern: 'x' });
     const blocks = fold(state.entries);
     expect(blocks.map(({ kind }) => kind)).toEqual(['reads', 'call', 'reads']);
-    expect(readsSentence((blocks[0] as { calls: CallEntry[] }).calls)).toBe('Looked at 2 files and 1 variable');
+    expect(readsSentence((blocks[0] as { calls: CallEntry[] }).calls)).toBe(
+      'Looked at 2 files and 1 variable'
+    );
     expect(readsSentence((blocks[2] as { calls: CallEntry[] }).calls)).toBe('Searched: 1 search');
   });
 
   it('is not folded away when it failed', () => {
-    const asked = withMessage(fromCard(runCard()), saved('tool_call', '', { data: { call_id: 'f', tool: 'read_file', parameters: {} } }));
-    const failed = withMessage(asked, saved('tool_result', '', { data: { call_id: 'f', ok: false, error: { message: 'no' } } }));
+    const asked = withMessage(
+      fromCard(runCard()),
+      saved('tool_call', '', { data: { call_id: 'f', tool: 'read_file', parameters: {} } })
+    );
+    const failed = withMessage(
+      asked,
+      saved('tool_result', '', { data: { call_id: 'f', ok: false, error: { message: 'no' } } })
+    );
     expect(fold(failed.entries)).toMatchObject([{ kind: 'call', ok: false }]);
   });
 });
 
 describe('where things stand', () => {
   it('what belongs to a step stands with the step', () => {
-    const state = call(call(fromCard(planned({ tasks: [{ id: 't1', step_id: '1', status: 'running' }] })), 'run_cell', {}, 't1'), 'run_cell', {});
+    const state = call(
+      call(
+        fromCard(planned({ tasks: [{ id: 't1', step_id: '1', status: 'running' }] })),
+        'run_cell',
+        {},
+        't1'
+      ),
+      'run_cell',
+      {}
+    );
     expect(mainEntries(state).filter(({ kind }) => kind === 'call')).toHaveLength(1);
     expect(entriesOfTask(state, 't1')).toHaveLength(1);
   });
 
   it('a step has begun when it was assigned, not when its job began', () => {
-    const state = withMessage(fromCard(planned({ tasks: [{ id: 't1', step_id: '1', status: 'running', created_at: AT }] })), saved('task_assignment', 'Do it', { task_id: 't1', created_at: later(30) }));
+    const state = withMessage(
+      fromCard(planned({ tasks: [{ id: 't1', step_id: '1', status: 'running', created_at: AT }] })),
+      saved('task_assignment', 'Do it', { task_id: 't1', created_at: later(30) })
+    );
     expect(taskStart(state, state.tasks['1']!)).toBe(later(30));
     expect(taskStart(fromCard(planned()), { ...state.tasks['1']!, id: 't9' })).toBeNull();
   });
 
   it('what the agent of a step was told is never shown, also when the plan no longer has that step', () => {
-    const told = saved('task_assignment', 'Your task is step 1', { job_id: 'j2', task_id: 'gone', role: 'user' });
-    expect(mainEntries(withMessage(fromCard(executed()), told)).filter(({ kind }) => kind === 'assignment')).toEqual([]);
+    const told = saved('task_assignment', 'Your task is step 1', {
+      job_id: 'j2',
+      task_id: 'gone',
+      role: 'user'
+    });
+    expect(
+      mainEntries(withMessage(fromCard(executed()), told)).filter(
+        ({ kind }) => kind === 'assignment'
+      )
+    ).toEqual([]);
     const delegated = { ...told, id: 'other', job_id: 'j1' };
-    expect(mainEntries(withMessage(fromCard(executed()), delegated)).filter(({ kind }) => kind === 'assignment')).toHaveLength(1);
+    expect(
+      mainEntries(withMessage(fromCard(executed()), delegated)).filter(
+        ({ kind }) => kind === 'assignment'
+      )
+    ).toHaveLength(1);
   });
 
   it('the goal is not said twice', () => {
-    const state = withMessage(fromCard(runCard()), saved('text', 'Show revenue ', { role: 'user' }));
+    const state = withMessage(
+      fromCard(runCard()),
+      saved('text', 'Show revenue ', { role: 'user' })
+    );
     expect(mainEntries(state)).toEqual([]);
   });
 });

@@ -5,7 +5,19 @@ import type { RunCardData } from '../../../src/shared/types';
 import { RunActions } from '../../../src/shared/run/actions';
 import { RunStore } from '../../../src/shared/run/store';
 import { roleOf, type TextEntry } from '../../../src/shared/run/state';
-import { event, executed, FakeServer, job, message, PERMISSION, plan, planned, runCard, settled, step } from '../../runs';
+import {
+  event,
+  executed,
+  FakeServer,
+  job,
+  message,
+  PERMISSION,
+  plan,
+  planned,
+  runCard,
+  settled,
+  step
+} from '../../runs';
 import { PATIENCE } from '../../screen';
 
 async function opened(server: FakeServer, card: RunCardData = server.card!): Promise<RunStore> {
@@ -25,7 +37,10 @@ describe('opening a run', () => {
 
   it('shows what the server says, not what the notebook says', async () => {
     const server = new FakeServer(planned());
-    const forged = planned({ plan: plan(1, { goal: 'Something harmless' }), permissions: [PERMISSION] });
+    const forged = planned({
+      plan: plan(1, { goal: 'Something harmless' }),
+      permissions: [PERMISSION]
+    });
     const store = new RunStore(server, forged);
     expect(store.trusted).toBe(false);
     await store.open();
@@ -36,7 +51,12 @@ describe('opening a run', () => {
 
   it('takes the whole plan, where the card had room for a part of it only', async () => {
     const server = new FakeServer(planned({ plan: plan(2) }));
-    server.answers.set('GET context/c1/plan?plan_id=p1', { plan: plan(60), revision: 1, made_at: null, stale: ['a'] });
+    server.answers.set('GET context/c1/plan?plan_id=p1', {
+      plan: plan(60),
+      revision: 1,
+      made_at: null,
+      stale: ['a']
+    });
     const store = await opened(server);
     expect(store.state.plan?.steps).toHaveLength(60);
     expect(store.state.stale).toEqual(['a']);
@@ -45,9 +65,18 @@ describe('opening a run', () => {
   it('takes whole messages in place of shortened ones, and keeps what came meanwhile', async () => {
     const cut = message('text', 'Begin…', { cut: true });
     const server = new FakeServer(runCard({ messages: [cut], left_out: 3 }));
-    server.answers.set('GET context/c1/messages?after=0&limit=1000', { items: [message('text', 'First'), { ...cut, ...message('text', 'Beginning and end'), id: cut.id }], next: null });
+    server.answers.set('GET context/c1/messages?after=0&limit=1000', {
+      items: [
+        message('text', 'First'),
+        { ...cut, ...message('text', 'Beginning and end'), id: cut.id }
+      ],
+      next: null
+    });
     const store = await opened(server);
-    expect(store.state.entries.map(entry => (entry as TextEntry).text)).toEqual(['First', 'Beginning and end']);
+    expect(store.state.entries.map(entry => (entry as TextEntry).text)).toEqual([
+      'First',
+      'Beginning and end'
+    ]);
     expect(store.state.leftOut).toBe(0);
   });
 
@@ -67,7 +96,9 @@ describe('opening a run', () => {
     server.copiedFrom = 'sales.ipynb';
     const store = new RunStore(server, running(), () => 'a copy.ipynb');
     await store.open();
-    expect(server.asked.map(({ path }) => path)).toEqual(['jobs/j1/card?whole=true&notebook=a%20copy.ipynb']);
+    expect(server.asked.map(({ path }) => path)).toEqual([
+      'jobs/j1/card?whole=true&notebook=a%20copy.ipynb'
+    ]);
     expect([store.link, store.trusted, store.copiedFrom]).toEqual(['record', false, 'sales.ipynb']);
     expect([store.state.plan?.goal, server.subscriptions]).toEqual(['Chart revenue', 0]);
   });
@@ -81,13 +112,25 @@ describe('opening a run', () => {
 
   it('does without requests that it may not see, as in a kernel', async () => {
     const server = new FakeServer(runCard({ status: 'running', permissions: [PERMISSION] }));
-    server.answers.set('GET context/c1/permissions', new CoworkError({ code: 'forbidden', message: 'No.', status: 403 }));
+    server.answers.set(
+      'GET context/c1/permissions',
+      new CoworkError({ code: 'forbidden', message: 'No.', status: 403 })
+    );
     expect((await opened(server)).state.permissions).toMatchObject([{ id: 'p1' }]);
   });
 
   it('shows all jobs of its card as the server knows them', async () => {
-    const server = new FakeServer(executed({ status: 'running', ended_at: null, tasks: [{ id: 't1', step_id: '1', status: 'running' }] }));
-    server.answers.set('GET context/c1/jobs', { items: [job('j1'), job('j2', { status: 'running' })], next: null });
+    const server = new FakeServer(
+      executed({
+        status: 'running',
+        ended_at: null,
+        tasks: [{ id: 't1', step_id: '1', status: 'running' }]
+      })
+    );
+    server.answers.set('GET context/c1/jobs', {
+      items: [job('j1'), job('j2', { status: 'running' })],
+      next: null
+    });
     const store = await opened(server, planned());
     expect(store.state.follows).toEqual(['j1', 'j2']);
     expect(store.state).toMatchObject({ busy: 'j2', tasks: { '1': { status: 'running' } } });
@@ -109,7 +152,10 @@ describe('opening a run', () => {
     const server = new FakeServer(planned());
     server.answers.set('GET jobs/j1/card?whole=true', {
       ...{ card: planned(), markdown: '' },
-      state: { ...{ seq: 12, busy: null, messages: null, plan: null, checkpoints: 0, decisions: [] }, ...{ questions: [], permissions: [], reproduction: null, audit: { steps: [] } } }
+      state: {
+        ...{ seq: 12, busy: null, messages: null, plan: null, checkpoints: 0, decisions: [] },
+        ...{ questions: [], permissions: [], reproduction: null, audit: { steps: [] } }
+      }
     });
     server.answers.set('GET context/c1/audit?job_id=j1', { steps: ['newer'] });
     const store = await opened(server);
@@ -138,7 +184,10 @@ describe('a server that is away', () => {
 
   it('is left alone once the card is gone', async () => {
     const server = new FakeServer(planned());
-    server.answers.set('GET jobs/j1/card', new CoworkError({ code: 'unreachable', message: 'Away.' }));
+    server.answers.set(
+      'GET jobs/j1/card',
+      new CoworkError({ code: 'unreachable', message: 'Away.' })
+    );
     const store = await opened(server);
     store.close();
     const asked = server.asked.length;
@@ -187,7 +236,14 @@ describe('events', () => {
     const store = await opened(server);
     server.answers.set('POST x', { job_id: 'j2' });
     await store.start(() => server.request('POST', 'x'));
-    server.listener?.event(event(11, 'job-started', { job_id: 'j2', kind: 'message', role: 'planner', card_id: 'j1' }, { job_id: 'j2' }));
+    server.listener?.event(
+      event(
+        11,
+        'job-started',
+        { job_id: 'j2', kind: 'message', role: 'planner', card_id: 'j1' },
+        { job_id: 'j2' }
+      )
+    );
     server.listener?.event(event(12, 'text-delta', { text: 'a' }, { job_id: 'j2' }));
     await settled();
     expect(store.state.follows).toEqual(['j1', 'j2']);

@@ -1,0 +1,2 @@
+// What JSX becomes in the bundle of the card.
+export { Fragment, h } from 'preact';

@@ -1,0 +1,122 @@
+/**
+ * A run that lives in a kernel: its widget draws it while that kernel has it, the saved record when
+ * not.
+ */
+
+import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import type { IRenderMime } from '@jupyterlab/rendermime';
+import type { Message } from '@lumino/messaging';
+import { PanelLayout, Widget } from '@lumino/widgets';
+
+import { isRecord } from '../../shared/channel';
+
+export const WIDGET_MIME = 'application/vnd.jupyter.widget-view+json';
+
+/** After these the kernel knows none of its widgets any more. */
+const FORGETFUL = ['restarting', 'autorestarting', 'terminating', 'dead'];
+
+/**
+ * Lab by itself would always take the widget, and show an error where it is gone: in every notebook
+ * that was run by another program, and after each restart.
+ */
+export class RecordRenderer extends Widget implements IRenderMime.IRenderer {
+  private model: IRenderMime.IMimeModel | null = null;
+  private panel: NotebookPanel | null = null;
+  private inner: { widgetId: string | null; renderer: IRenderMime.IRenderer } | null = null;
+
+  constructor(
+    private readonly notebooks: INotebookTracker | null,
+    private readonly makeRecord: () => IRenderMime.IRenderer
+  ) {
+    super();
+    this.layout = new PanelLayout();
+  }
+
+  async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
+    this.model = model;
+    if (this.isAttached) {
+      await this.draw();
+    }
+  }
+
+  override dispose(): void {
+    this.leavePanel();
+    super.dispose();
+  }
+
+  /** Only then can one see which notebook, and so which kernel, it is part of. */
+  protected override onAfterAttach(message: Message): void {
+    super.onAfterAttach(message);
+    this.panel = this.notebooks?.find(panel => panel.node.contains(this.node)) ?? null;
+    this.panel?.sessionContext.statusChanged.connect(this.onStatus, this);
+    void this.draw();
+  }
+
+  protected override onBeforeDetach(message: Message): void {
+    this.leavePanel();
+    super.onBeforeDetach(message);
+  }
+
+  private leavePanel(): void {
+    this.panel?.sessionContext.statusChanged.disconnect(this.onStatus, this);
+    this.panel = null;
+  }
+
+  private onStatus(_sender: unknown, status: string): void {
+    if (FORGETFUL.includes(status)) {
+      void this.drawAs(null);
+    }
+  }
+
+  private async draw(): Promise<void> {
+    const widgetId = this.model?.trusted ? widgetIn(this.model) : null;
+    const lives =
+      widgetId !== null && this.panel !== null && (await hasWidget(this.panel, widgetId));
+    await this.drawAs(lives ? widgetId : null);
+  }
+
+  private async drawAs(widgetId: string | null): Promise<void> {
+    if (this.isDisposed || this.model === null) {
+      return;
+    }
+    if (this.inner?.widgetId === widgetId) {
+      // A widget hears of news by itself, and would lose what is being typed if it were drawn
+      // again.
+      return widgetId === null ? this.inner.renderer.renderModel(this.model) : undefined;
+    }
+    this.inner?.renderer.dispose();
+    const ofWidgets = this.panel?.content.rendermime;
+    const renderer =
+      widgetId !== null && ofWidgets ? ofWidgets.createRenderer(WIDGET_MIME) : this.makeRecord();
+    this.inner = { widgetId, renderer };
+    (this.layout as PanelLayout).addWidget(renderer);
+    await renderer.renderModel(this.model);
+  }
+}
+
+function widgetIn(model: IRenderMime.IMimeModel): string | null {
+  const view: unknown = model.data[WIDGET_MIME];
+  return isRecord(view) && typeof view['model_id'] === 'string' && view['model_id'] !== ''
+    ? view['model_id']
+    : null;
+}
+
+/**
+ * Whether the notebook's kernel knows the widget. A busy one cannot say; then it is most likely at
+ * this very cell.
+ */
+async function hasWidget(panel: NotebookPanel, id: string): Promise<boolean> {
+  if (panel.content.rendermime.getFactory(WIDGET_MIME) === undefined) {
+    return false;
+  }
+  await panel.sessionContext.ready;
+  const kernel = panel.sessionContext.session?.kernel;
+  if (!kernel || FORGETFUL.includes(kernel.status)) {
+    return false;
+  }
+  if (kernel.status === 'busy') {
+    return true;
+  }
+  const { content } = await kernel.requestCommInfo({ target_name: 'jupyter.widget' });
+  return content.status === 'ok' && id in content.comms;
+}

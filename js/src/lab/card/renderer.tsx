@@ -1,0 +1,166 @@
+/**
+ * Draws inline cards in Lab and Notebook 7, with Lab's own Markdown; they outlive the kernel that
+ * made them.
+ */
+
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { ISessionContextDialogs } from '@jupyterlab/apputils';
+import { INotebookTracker } from '@jupyterlab/notebook';
+import { IRenderMimeRegistry, type IRenderMime } from '@jupyterlab/rendermime';
+import type { Contents } from '@jupyterlab/services';
+import type { Message } from '@lumino/messaging';
+import { Widget } from '@lumino/widgets';
+import { render } from 'preact';
+
+import { CardView } from '../../shared/CardView';
+import { CoworkError, isRecord, type Channel } from '../../shared/channel';
+import { HostProvider, type CardHost } from '../../shared/host';
+import type { CardData } from '../../shared/types';
+import { t } from '../../shared/translate';
+import { labMarkdown } from './markdown';
+import { RecordRenderer } from './record';
+import { restartAt } from './restart';
+import { SavedCard } from './saving';
+import { ICoworkModel } from '../coworkModel';
+import { passOnGlobalKeys } from '../globalKeys';
+import { drawnBy } from './HostText';
+import { insertBelow } from '../insertCell';
+import { keepKeys } from '../keptKeys';
+import { isOnServer } from '../notebook/drives';
+
+/** A run that the server hosts: any page can ask about it. */
+export const CARD_MIME = 'application/vnd.cowork.card+json';
+/** A run that lives in a kernel: its widget shows it while it lives, and this when it does not. */
+export const RECORD_MIME = 'application/vnd.cowork.record+json';
+
+/** Widgets have −10, and lower goes first. */
+const BEFORE_WIDGETS = -20;
+
+export class CardRenderer extends Widget implements IRenderMime.IRenderer {
+  private model: IRenderMime.IMimeModel | null = null;
+  private readonly saving: SavedCard;
+
+  constructor(
+    private readonly mimeType: string,
+    private readonly channel: Channel,
+    private readonly host: CardHost,
+    /** What the notebook around the card can do for it. Missing where there are no notebooks. */
+    private readonly around?: (node: HTMLElement) => CardHost
+  ) {
+    super();
+    this.addClass('cowork-root');
+    passOnGlobalKeys(this.node);
+    keepKeys(this.node);
+    this.saving = new SavedCard(channel, mimeType, () => this.model);
+  }
+
+  /**
+   * Called again whenever the output changes; what is on the screen then goes on from where it was.
+   */
+  async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
+    this.model = model;
+    if (this.around === undefined || this.isAttached) {
+      this.draw(model);
+    }
+  }
+
+  /** Only now can one see in which notebook it stands, and so whether it is of a copy. */
+  protected override onAfterAttach(message: Message): void {
+    super.onAfterAttach(message);
+    if (this.model !== null) {
+      this.draw(this.model);
+    }
+  }
+
+  override dispose(): void {
+    if (!this.isDisposed) {
+      this.model = null;
+      this.saving.dispose();
+      render(null, this.node);
+    }
+    super.dispose();
+  }
+
+  private draw(model: IRenderMime.IMimeModel): void {
+    const card: unknown = model.data[this.mimeType];
+    const view = isCard(card) ? (
+      <HostProvider value={{ ...this.host, ...this.around?.(this.node) }}>
+        <CardView
+          card={card}
+          channel={this.channel}
+          onChange={store => this.saving.changed(store)}
+        />
+      </HostProvider>
+    ) : (
+      <p class="cw-text">{t('This card cannot be read.')}</p>
+    );
+    render(view, this.node);
+  }
+}
+
+function isCard(card: unknown): card is CardData {
+  if (!isRecord(card) || typeof card['kind'] !== 'string') {
+    return false;
+  }
+  return (
+    card['kind'] !== 'run' ||
+    (typeof card['job_id'] === 'string' &&
+      typeof card['context_id'] === 'string' &&
+      isRecord(card['snapshot']))
+  );
+}
+
+function aroundCard(
+  notebooks: INotebookTracker,
+  contents: Contents.IManager,
+  dialogs: ISessionContextDialogs | null
+): (node: HTMLElement) => CardHost {
+  const restart = dialogs === null ? () => undefined : restartAt(notebooks, dialogs);
+  return node => {
+    const panel = notebooks.find(one => one.node.contains(node));
+    const isOfServer = panel !== undefined && isOnServer(contents, panel);
+    const [restartAndRunToHere, insertCell] = [restart(node), insertBelow(notebooks, node)];
+    return {
+      ...(restartAndRunToHere ? { restartAndRunToHere } : {}),
+      ...(insertCell ? { insertCell } : {}),
+      ...(isOfServer ? { notebook: () => panel.context.localPath } : {})
+    };
+  };
+}
+
+/** Knows nothing of any run, so that all are drawn as what they are here: records. */
+export const NOBODY: Channel = {
+  request: () =>
+    Promise.reject(
+      new CoworkError({ code: 'not_found', message: t('This run is not known here.'), status: 404 })
+    ),
+  subscribe: () => () => undefined
+};
+
+export const cards: JupyterFrontEndPlugin<void> = {
+  id: 'cowork-jupyter:cards',
+  description: 'Draws the inline cards of Cowork in notebooks.',
+  autoStart: true,
+  requires: [ICoworkModel, IRenderMimeRegistry],
+  optional: [INotebookTracker, ISessionContextDialogs],
+  activate: (
+    app: JupyterFrontEnd,
+    cowork: ICoworkModel,
+    rendermime: IRenderMimeRegistry,
+    notebooks: INotebookTracker | null,
+    dialogs: ISessionContextDialogs | null
+  ) => {
+    const host: CardHost = { Markdown: drawnBy(labMarkdown(rendermime)) };
+    const around =
+      notebooks === null ? undefined : aroundCard(notebooks, app.serviceManager.contents, dialogs);
+    // Safe: text stays text, and what is clicked goes by what the server says, not by what the
+    // notebook holds.
+    const add = (mimeType: string, createRenderer: () => IRenderMime.IRenderer): void =>
+      rendermime.addFactory({ safe: true, mimeTypes: [mimeType], createRenderer }, BEFORE_WIDGETS);
+    add(CARD_MIME, () => new CardRenderer(CARD_MIME, cowork.channel, host, around));
+    add(
+      RECORD_MIME,
+      () => new RecordRenderer(notebooks, () => new CardRenderer(RECORD_MIME, NOBODY, host, around))
+    );
+  }
+};

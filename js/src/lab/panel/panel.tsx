@@ -1,0 +1,173 @@
+import type { Message } from '@lumino/messaging';
+import type { VNode } from 'preact';
+
+import type { Check } from '../../shared/model/connectionCheck';
+import { HostProvider, type CardHost } from '../../shared/host';
+import { roleLook } from '../../shared/role/roles';
+import { counted, t } from '../../shared/translate';
+import type { ICoworkModel } from '../coworkModel';
+import { coworkIcon } from '../icon';
+import type { PanelHands } from './context';
+import { PanelView } from './PanelView';
+import type { PanelPlace } from './place';
+import { PreactWidget } from '../preactWidget';
+
+export const PANEL_ID = 'cowork-panel';
+/** The style sheet shows what this attribute of the panel's tab holds. */
+const BADGE = 'cowork-waiting';
+
+/** What the panel asks of the application around it. */
+export interface PanelActions {
+  canInsert(): boolean;
+  insertPlan(): void;
+  /** Puts code into the notebook that is looked at; undefined where none is. */
+  insertCell(): CardHost['insertCell'];
+  chooseRole(pill: HTMLElement): void;
+  /** The path of the notebook that is looked at. */
+  notebook(): string | null;
+  download: PanelHands['download'];
+}
+
+/**
+ * The side panel. It asks the server when it is shown and when there are news; before it was ever
+ * shown, never.
+ */
+export class CoworkPanel extends PreactWidget {
+  /** Refreshing on its own is no news; an answer is shown to those who asked for it. */
+  private asked = false;
+  private seen = false;
+  private hands: PanelHands | null = null;
+
+  constructor(
+    private readonly model: ICoworkModel,
+    private readonly place: PanelPlace,
+    private readonly actions: PanelActions,
+    private host: CardHost
+  ) {
+    super();
+    this.id = PANEL_ID;
+    this.addClass('cw-panel-widget');
+    this.title.icon = coworkIcon;
+    this.node.setAttribute('role', 'region');
+    this.node.setAttribute('aria-label', t('Cowork'));
+    model.changed.connect(this.update, this);
+    model.inbox.changed.connect(this.count, this);
+    place.changed.connect(this.update, this);
+    this.count();
+  }
+
+  override dispose(): void {
+    this.model.changed.disconnect(this.update, this);
+    this.model.inbox.changed.disconnect(this.count, this);
+    this.place.changed.disconnect(this.update, this);
+    super.dispose();
+  }
+
+  protected override onAfterShow(message: Message): void {
+    super.onAfterShow(message);
+    this.asked = false;
+    this.look();
+  }
+
+  protected override onAfterAttach(message: Message): void {
+    super.onAfterAttach(message);
+    if (this.isVisible) {
+      this.look();
+    }
+  }
+
+  /** So that opening the panel from the keyboard puts the keyboard there. */
+  protected override onActivateRequest(message: Message): void {
+    super.onActivateRequest(message);
+    this.node.querySelector<HTMLElement>('button:not(:disabled)')?.focus();
+  }
+
+  protected view(): VNode {
+    if (!this.seen) {
+      return <div class="cw-panel" />;
+    }
+    const { model, place, actions } = this;
+    const { preferences } = model;
+    return (
+      <HostProvider value={this.hostNow()}>
+        <PanelView
+          hands={this.handsNow()}
+          context={place.context}
+          inbox={model.inbox.items}
+          role={roleLook(place.role ?? preferences.role, model.roles)}
+          health={model.health}
+          check={this.checkToShow()}
+          model={preferences.model}
+          canInsert={actions.canInsert()}
+          draft={place.draft}
+          summons={place.summons}
+          onDraft={text => place.write(text)}
+          onNew={() => place.begin()}
+          onBack={() => place.goBack()}
+          onInsertPlan={() => actions.insertPlan()}
+          onChooseRole={pill => actions.chooseRole(pill)}
+          onPickModel={picked => void model.prefer({ model: picked })}
+          onCheck={() => {
+            this.asked = true;
+            void model.refresh();
+          }}
+        />
+      </HostProvider>
+    );
+  }
+
+  private look(): void {
+    this.seen = true;
+    this.update();
+    void this.model.refresh();
+    void this.model.inbox.refresh();
+  }
+
+  /** The same object while nothing in it has changed, so that what depends on it stays. */
+  private handsNow(): PanelHands {
+    const notebook = this.actions.notebook();
+    if (this.hands === null || this.hands.notebook !== notebook) {
+      const { channel, news } = this.model;
+      this.hands = {
+        channel,
+        news,
+        notebook,
+        open: id => this.place.open(id),
+        download: this.actions.download
+      };
+    }
+    return this.hands;
+  }
+
+  /** The same object while nothing in it has changed. */
+  private hostNow(): CardHost {
+    const insertCell = this.actions.insertCell();
+    if ((insertCell === undefined) !== (this.host.insertCell === undefined)) {
+      const { insertCell: _before, ...others } = this.host;
+      this.host = insertCell
+        ? {
+            ...others,
+            insertCell: source => this.actions.insertCell()?.(source) ?? Promise.resolve()
+          }
+        : others;
+    }
+    return this.host;
+  }
+
+  /** How much waits, on the panel's tab: there it is seen while the panel is closed. */
+  private count(): void {
+    const { length } = this.model.inbox.items;
+    this.title.caption =
+      length === 0
+        ? t('Cowork')
+        : counted(length, 'Cowork: %1 waiting for you', 'Cowork: %1 waiting for you');
+    const { [BADGE]: _old, ...others } = this.title.dataset;
+    this.title.dataset = length === 0 ? others : { ...others, [BADGE]: String(length) };
+    this.update();
+  }
+
+  private checkToShow(): Check {
+    const { check, health } = this.model;
+    return this.asked || check.state === 'failed' || health === null ? check : { state: 'idle' };
+  }
+}

@@ -1,0 +1,89 @@
+/** The side panel in Lab: what it learns of the page around it. */
+
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { PageConfig } from '@jupyterlab/coreutils';
+import { INotebookTracker } from '@jupyterlab/notebook';
+import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
+import { Token } from '@lumino/coreutils';
+
+import { labMarkdown } from '../card/markdown';
+import { CommandIDs } from '../commandIds';
+import { ICoworkModel } from '../coworkModel';
+import { download } from '../download';
+import { drawnBy } from '../card/HostText';
+import { notifyOfInbox } from '../inboxNotification';
+import { insertBelowActive } from '../insertCell';
+import { notebookForCell } from '../magicCell';
+import { CoworkPanel } from './panel';
+import { PanelPlace } from './place';
+import { openRoleMenu } from '../roleMenu';
+
+export type IPanelPlace = PanelPlace;
+export const IPanelPlace = new Token<IPanelPlace>(
+  'cowork-jupyter:IPanelPlace',
+  'Where the user is in the side panel of Cowork.'
+);
+
+export const place: JupyterFrontEndPlugin<IPanelPlace> = {
+  id: 'cowork-jupyter:place',
+  description: 'Where the user is in the side panel, for commands that lead there.',
+  autoStart: true,
+  provides: IPanelPlace,
+  activate: () => new PanelPlace()
+};
+
+export const panel: JupyterFrontEndPlugin<void> = {
+  id: 'cowork-jupyter:panel',
+  description: 'The side panel of Cowork.',
+  autoStart: true,
+  requires: [ICoworkModel, IPanelPlace],
+  optional: [INotebookTracker, IRenderMimeRegistry],
+  activate: (
+    app: JupyterFrontEnd,
+    cowork: ICoworkModel,
+    where: IPanelPlace,
+    notebooks: INotebookTracker | null,
+    rendermime: IRenderMimeRegistry | null
+  ) => {
+    const notebook = (): string | null => notebooks?.currentWidget?.context.path ?? null;
+    const actions = {
+      canInsert: () => notebookForCell(notebooks) !== null,
+      insertCell: () => insertBelowActive(notebooks),
+      insertPlan: () => void app.commands.execute(CommandIDs.insertPlan),
+      chooseRole: (pill: HTMLElement) => openRoleMenu(app.commands, pill),
+      notebook,
+      download: (path: string, fileName: string) =>
+        download(app.serviceManager.serverSettings, path, fileName)
+    };
+    const view = new CoworkPanel(
+      cowork,
+      where,
+      actions,
+      rendermime === null ? {} : { Markdown: drawnBy(labMarkdown(rendermime)) }
+    );
+    notebooks?.currentChanged.connect(() => {
+      view.update();
+      // A notebook that has just been opened gets its model a little later.
+      void notebooks.currentWidget?.context.ready.then(() => view.update());
+    });
+    notebooks?.widgetAdded.connect(
+      (_, panel) => void panel.context.pathChanged.connect(() => view.update())
+    );
+    app.shell.add(view, 'right', { rank: 1000, type: 'Cowork' });
+    if (PageConfig.getOption('coworkRecord') === 'true') {
+      cowork.news.listen(); // with which the inbox is asked once
+    }
+    notifyOfInbox(cowork, {
+      isSeen: item =>
+        document.visibilityState === 'visible' &&
+        (view.isVisible || isInFront(notebooks, item.notebook)),
+      showPanel: () => void app.commands.execute(CommandIDs.showInbox)
+    });
+  }
+};
+
+/** Its card stands in the notebook that is looked at. */
+function isInFront(notebooks: INotebookTracker | null, path: string | null): boolean {
+  const current = notebooks?.currentWidget;
+  return path !== null && current?.isVisible === true && current.context.path === path;
+}

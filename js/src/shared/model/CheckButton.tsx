@@ -1,0 +1,35 @@
+import type { VNode } from 'preact';
+
+import type { Check } from './connectionCheck';
+import { t } from '../translate';
+
+interface CheckButtonProps {
+  check: Check;
+  onCheck: () => void;
+  /** Where another button is the main one. */
+  plain?: boolean;
+}
+
+/**
+ * Stays focusable while busy: a disabled button would throw keyboard users back to the top of the
+ * page.
+ */
+export function CheckButton({ check, onCheck, plain = false }: CheckButtonProps): VNode {
+  const busy = check.state === 'busy';
+  return (
+    <button
+      type="button"
+      class={plain ? 'cw-button' : 'cw-button cw-primary'}
+      aria-busy={busy}
+      aria-disabled={busy}
+      onClick={() => {
+        if (!busy) {
+          onCheck();
+        }
+      }}
+    >
+      {busy && <span class="cw-spinner" aria-hidden="true" />}
+      {busy ? t('Checking…') : t('Check connection')}
+    </button>
+  );
+}

@@ -1,0 +1,79 @@
+import type { VNode } from 'preact';
+
+import type { Channel } from '../channel';
+import { ModelForm } from './ModelForm';
+import { LetGo, ModelOffers } from './ModelOffers';
+import { Note } from '../Note';
+import type { Health, ModelHealth } from '../types';
+import { t } from '../translate';
+
+interface ModelHelpProps {
+  health: Health;
+  /** False when an answer beside the button says it already: once is enough. */
+  sayWhyNot: boolean;
+  channel: Channel;
+  /** Another model answers now. */
+  onChange: () => void;
+}
+
+/** What is wrong and how to put it right, and how to get a model where none answers. */
+export function ModelHelp({ health, sayWhyNot, channel, onChange }: ModelHelpProps): VNode {
+  const { ready, provider, why_not: whyNot, source } = health.model;
+  const isGuide = provider === 'built-in';
+  return (
+    <>
+      {!ready && sayWhyNot && whyNot && <Note>{whyNot}</Note>}
+      {health.problems.map(problem => (
+        <Note key={problem.code}>{problem.message}</Note>
+      ))}
+      {isGuide && (
+        <p class="cw-dim">
+          {t(
+            'No language model is connected. The built-in guide works by rules: it profiles, ' +
+              'cleans, plots, joins and models tables, and explains and sorts notebooks.'
+          )}
+        </p>
+      )}
+      {isGuide && (
+        <>
+          <ModelOffers channel={channel} onChange={onChange} />
+          <details class="cw-setup">
+            <summary>{t('Connect a model server')}</summary>
+            <ModelForm channel={channel} onChange={onChange} />
+          </details>
+        </>
+      )}
+      {source === 'chosen' && (
+        <AnotherModel model={health.model} channel={channel} onChange={onChange} />
+      )}
+    </>
+  );
+}
+
+/**
+ * What was chosen here can be corrected or replaced here; until something else answers, it stays.
+ */
+function AnotherModel({
+  model,
+  channel,
+  onChange
+}: {
+  model: ModelHealth;
+  channel: Channel;
+  onChange: () => void;
+}): VNode {
+  return (
+    <details class="cw-setup" open={!model.ready}>
+      <summary>{t('Use another model')}</summary>
+      <ModelOffers channel={channel} onChange={onChange} />
+      <ModelForm
+        key={`${model.base_url} ${model.name}`}
+        channel={channel}
+        onChange={onChange}
+        start={{ base_url: model.base_url ?? '', model: model.base_url ? (model.name ?? '') : '' }}
+        models={model.models ?? []}
+      />
+      <LetGo channel={channel} onChange={onChange} />
+    </details>
+  );
+}

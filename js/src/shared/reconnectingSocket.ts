@@ -1,0 +1,70 @@
+/** The one class that holds a WebSocket: it comes back by itself, as long as the page is open. */
+
+import { Retry } from './retry';
+
+export interface SocketListener<Frame> {
+  /** An answer goes to where the frame came from: after a reconnect nobody waits for it. */
+  receive(frame: Frame, answer: (frame: object) => void): void;
+  lost(): void;
+}
+
+export class ReconnectingSocket<Frame extends { type: string }> {
+  private socket: WebSocket | null = null;
+  private readonly retry = new Retry();
+  private isOpen = false;
+  private isGreeted = false;
+
+  constructor(
+    private readonly url: string,
+    private readonly listener: SocketListener<Frame>
+  ) {}
+
+  /** Whether our server has said hello: something on the way may take every connection. */
+  get isConnected(): boolean {
+    return this.isGreeted;
+  }
+
+  /** Once open it stays so: it is one for each page, and costs nothing while nothing happens. */
+  open(): void {
+    if (!this.isOpen) {
+      this.isOpen = true;
+      // A laptop that wakes up should not have to wait out a long pause.
+      window.addEventListener('online', () => this.connect());
+      this.connect();
+    }
+  }
+
+  /** Says something if somebody is there to hear it. */
+  send(frame: object): void {
+    if (this.isGreeted) {
+      this.socket?.send(JSON.stringify(frame));
+    }
+  }
+
+  private connect(): void {
+    if (this.socket !== null) {
+      return;
+    }
+    this.retry.cancel();
+    const socket = new WebSocket(this.url);
+    this.socket = socket;
+    socket.onmessage = ({ data }: MessageEvent<string>) => {
+      if (socket === this.socket) {
+        const frame = JSON.parse(data) as Frame;
+        if (frame.type === 'hello') {
+          this.isGreeted = true;
+          this.retry.succeeded();
+        }
+        this.listener.receive(frame, answer => socket === this.socket && this.send(answer));
+      }
+    };
+    socket.onclose = () => {
+      if (socket === this.socket) {
+        this.socket = null;
+        this.isGreeted = false;
+        this.retry.later(() => this.connect());
+        this.listener.lost();
+      }
+    };
+  }
+}

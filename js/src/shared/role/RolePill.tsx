@@ -1,0 +1,41 @@
+import type { VNode } from 'preact';
+
+import { Icon } from '../icons';
+import type { RoleLook } from './roles';
+import { t } from '../translate';
+
+interface RolePillProps {
+  role: RoleLook;
+  /** With it the pill is a button that offers other roles. */
+  onChoose?: (pill: HTMLElement) => void;
+  /** Whether the menu it offers is open, where the pill's own card draws that menu. */
+  expanded?: boolean;
+}
+
+/** Who acts, in that role's colour; hovering tells what the role may do. */
+export function RolePill({ role, onChoose, expanded }: RolePillProps): VNode {
+  const classes = `cw-pill cw-colour-${role.colour}`;
+  if (!onChoose) {
+    return (
+      <span class={classes} title={role.description}>
+        <Icon name={role.icon} />
+        {role.label}
+      </span>
+    );
+  }
+  return (
+    <button
+      type="button"
+      class={`${classes} cw-pill-button`}
+      title={`${role.description} ${t('Click to choose another role.')}`.trim()}
+      aria-haspopup="menu"
+      {...(expanded === undefined ? {} : { 'aria-expanded': expanded })}
+      aria-label={t('Role: %1. Choose another role', role.label)}
+      onClick={event => onChoose(event.currentTarget)}
+    >
+      <Icon name={role.icon} />
+      {role.label}
+      <Icon name="caret" />
+    </button>
+  );
+}

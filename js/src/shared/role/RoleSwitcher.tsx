@@ -1,0 +1,132 @@
+import type { VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+import { useAction } from '../action';
+import { Button, Failure } from '../Button';
+import { CoworkError } from '../channel';
+import { Icon } from '../icons';
+import { RolePill } from './RolePill';
+import { ROLE_NAMES, roleLook } from './roles';
+import { t } from '../translate';
+
+interface RoleSwitcherProps {
+  role: string;
+  /** `confirm` says that a running job may be stopped for it. */
+  onSwitch: (role: string, confirm: boolean) => Promise<void>;
+}
+
+/** The pill with its menu. Where a job runs, switching stops it, and that is asked first. */
+export function RoleSwitcher({ role, onSwitch }: RoleSwitcherProps): VNode {
+  const [open, setOpen] = useState(false);
+  const [toConfirm, setToConfirm] = useState<string | null>(null);
+  const switching = useAction();
+  const root = useRef<HTMLSpanElement>(null);
+
+  const close = (): void => {
+    setOpen(false);
+    root.current?.querySelector('button')?.focus();
+  };
+  const choose = (name: string, confirm = false): void => {
+    close();
+    void switching.run(async () => {
+      try {
+        await onSwitch(name, confirm);
+        setToConfirm(null);
+      } catch (error) {
+        if (!(error instanceof CoworkError) || error.code !== 'confirmation_required') {
+          throw error;
+        }
+        setToConfirm(name);
+      }
+    });
+  };
+  return (
+    <span class="cw-switcher" ref={root}>
+      <RolePill role={roleLook(role)} onChoose={() => setOpen(!open)} expanded={open} />
+      {open && <Menu role={role} onChoose={choose} onClose={close} />}
+      {toConfirm !== null && (
+        <span class="cw-confirm" role="alertdialog" aria-label={t('Switch role')}>
+          <span>{t('A job is running; switching to %1 stops it.', roleLook(toConfirm).label)}</span>
+          <Button look="danger" busy={switching.busy} onClick={() => choose(toConfirm, true)}>
+            {t('Switch and stop')}
+          </Button>
+          <Button onClick={() => setToConfirm(null)}>{t('Keep running')}</Button>
+        </span>
+      )}
+      <Failure error={switching.error} />
+    </span>
+  );
+}
+
+function Menu({
+  role,
+  onChoose,
+  onClose
+}: {
+  role: string;
+  onChoose: (name: string) => void;
+  onClose: () => void;
+}): VNode {
+  const menu = useRef<HTMLDivElement>(null);
+  const items = (): HTMLElement[] => [
+    ...(menu.current?.querySelectorAll<HTMLElement>('[role=menuitemradio]') ?? [])
+  ];
+  useEffect(() => {
+    items()
+      .find(item => item.getAttribute('aria-checked') === 'true')
+      ?.focus();
+  }, []);
+  useEffect(() => {
+    const away = (event: globalThis.Event): void => {
+      if (!menu.current?.parentElement?.contains(event.target as HTMLElement)) {
+        onClose();
+      }
+    };
+    document.addEventListener('pointerdown', away);
+    return () => document.removeEventListener('pointerdown', away);
+  }, [onClose]);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const all = items();
+    const at = all.indexOf(document.activeElement as HTMLElement);
+    const places: Record<string, number> = {
+      ArrowDown: at + 1,
+      ArrowUp: at - 1,
+      Home: 0,
+      End: all.length - 1
+    };
+    const to = places[event.key];
+    if (to !== undefined) {
+      event.preventDefault();
+      all[(to + all.length) % all.length]?.focus();
+    } else if (event.key === 'Escape' || event.key === 'Tab') {
+      event.stopPropagation();
+      onClose();
+    }
+  };
+  return (
+    <div class="cw-menu" role="menu" aria-label={t('Roles')} ref={menu} onKeyDown={onKeyDown}>
+      {ROLE_NAMES.map(name => {
+        const look = roleLook(name);
+        return (
+          <button
+            key={name}
+            type="button"
+            role="menuitemradio"
+            aria-checked={name === role}
+            tabIndex={-1}
+            class="cw-menu-item"
+            onClick={() => onChoose(name)}
+          >
+            <span class={`cw-ink cw-colour-${look.colour}`}>
+              <Icon name={look.icon} />
+            </span>
+            <span>
+              {look.label}
+              <span class="cw-dim">{look.description}</span>
+            </span>
+          </button>
+        );
+      })}
+    </div>
+  );
+}

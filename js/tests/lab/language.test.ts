@@ -1,0 +1,29 @@
+import type { ITranslator } from '@jupyterlab/translation';
+import { afterEach, describe, expect, it } from 'vitest';
+
+import { translationOf } from '../../src/lab/language';
+import { counted, said, setTranslation, t } from '../../src/shared/translate';
+
+function lab(languageCode: string): ITranslator {
+  const load = (): object => ({ __: (text: string) => `${languageCode} ${text}` });
+  return { languageCode, load } as unknown as ITranslator;
+}
+
+describe('the language', () => {
+  afterEach(() => setTranslation(null));
+
+  it.each(['de-DE', 'de', 'de-AT'])('is German where Lab is (%s), in all its forms', async code => {
+    setTranslation(await translationOf(lab(code)));
+    expect(t('Execute plan')).toBe('Plan ausführen');
+    expect(t('Step %1 of %2', '1', '3')).toBe('Schritt 1 von 3');
+    expect(counted(1, '%1 file', '%1 files')).toBe('1 Datei');
+    expect(counted(2, '%1 file', '%1 files')).toBe('2 Dateien');
+    expect(said('Skip this step')).toBe('Diesen Schritt überspringen');
+    expect(said('What the agent made up')).toBe('What the agent made up');
+  });
+
+  it.each(['en', 'fr-FR', 'constructor'])('is otherwise left to Lab (%s)', async code => {
+    setTranslation(await translationOf(lab(code)));
+    expect(t('Save')).toBe(`${code} Save`);
+  });
+});
