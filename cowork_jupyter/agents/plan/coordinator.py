@@ -42,7 +42,6 @@ from .choices import (
     about_half_done,
 )
 from .locks import FileLocks
-from .schedule import Schedule
 from .step_check import StepCheck, StepEnd, half_done_tool
 
 LARGE_PLAN = 50
@@ -114,14 +113,13 @@ class Execution:
         return Outcome()
 
     async def _run_steps(self) -> None:
-        schedule = Schedule(self.plan)
+        schedule = self.plan.schedule()
         places = asyncio.Semaphore(self.max_parallel)
         running: dict[asyncio.Task[None], str] = {}
         ended: asyncio.Queue[asyncio.Task[None]] = asyncio.Queue()
         try:
             while True:
-                for step_id in schedule.get_ready_tasks():
-                    schedule.start(step_id)
+                for step_id in schedule.get_ready():
                     work = self._see_through(self._steps[step_id], places)
                     task = asyncio.create_task(work)
                     task.add_done_callback(ended.put_nowait)
@@ -131,7 +129,7 @@ class Execution:
                 task = await ended.get()
                 step_id = running.pop(task)
                 task.result()
-                schedule.finish(step_id)
+                schedule.done(step_id)
         finally:
             for task in running:
                 task.cancel()
