@@ -77,11 +77,6 @@ def depth(change: Change) -> tuple[int, str]:
     return change.path.count("/"), change.path
 
 
-def printable(path: str) -> str:
-    """A path without the halves of characters that stand for bytes which are no UTF-8."""
-    return path.encode("utf-8", "replace").decode()
-
-
 def changes_to_bytes(changes: Iterable[Change]) -> bytes:
     """For the database. JSON escapes what is no UTF-8 in names, so they come back the same."""
     rows = [[one.path, _to_list(one.before), _to_list(one.after)] for one in changes]

@@ -22,9 +22,10 @@ from ..domain.errors import CoworkError, Unavailable
 from ..domain.identity import new_id
 from ..domain.notices import Notice
 from ..domain.roles import Permission
+from ..domain.surrogates import without_surrogates
 from ..workspace import Workspace
 from .documents import OpenDocuments, captured
-from .entries import Change, FileEntry, Uncovered, printable, same
+from .entries import Change, FileEntry, Uncovered, same
 from .exclude import inside_git
 from .marks import JobMarks
 from .recovery import Recovery
@@ -155,7 +156,7 @@ class Recorder:
         except (OSError, sqlite3.Error) as error:
             return [f"everything (no checkpoint can be taken: {error})"]
         missed = [one for one in found if PurePosixPath(one.path).name not in CACHES]
-        shown = [f"{printable(one.path)} ({one.why})" for one in missed[:MAX_AT_RISK]]
+        shown = [f"{without_surrogates(one.path)} ({one.why})" for one in missed[:MAX_AT_RISK]]
         more = len(missed) - len(shown)
         return [*shown, f"and {more:,} more"] if more else shown
 

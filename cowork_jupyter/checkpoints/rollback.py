@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from .entries import Change, FileEntry, Uncovered, depth, printable, same
+from ..domain.surrogates import without_surrogates
+from .entries import Change, FileEntry, Uncovered, depth, same
 from .merge import CellConflict, Merge
 from .notebooks import is_notebook, kept, merged
 from .store import Stored, WorkspaceState
@@ -128,7 +129,7 @@ def planned(
             if not merge.is_change:
                 continue
             target, plan.merges[path] = kept(state, merge.document, present), merge
-        elif never or (unless_chosen and printable(path) not in wanted.overwrite):
+        elif never or (unless_chosen and without_surrogates(path) not in wanted.overwrite):
             plan.skip(path, never or unless_chosen, can_overwrite=not never)
             continue
         if later and not merge:
@@ -137,7 +138,7 @@ def planned(
         if _has_other_names(state, plan.changes[-1]):
             plan.parted.append(path)
     _leave_full_folders(state, plan)
-    shown = {printable(path) for path in stories}
+    shown = {without_surrogates(path) for path in stories}
     named = {*(wanted.paths or ()), *wanted.overwrite, *wanted.overwrite_cells}
     for path in sorted(named - shown):
         if not any(one.startswith(f"{path}/") for one in shown):
@@ -160,7 +161,7 @@ def _stories(
 
 def _wanted(path: str, paths: Collection[str] | None) -> bool:
     """Whether a path, or a folder that it is in, was asked for, as it was shown to the user."""
-    path = printable(path)
+    path = without_surrogates(path)
     return paths is None or any(path == one or path.startswith(f"{one}/") for one in paths)
 
 
@@ -185,7 +186,7 @@ def _by_cell(
     state: WorkspaceState, steps: list[Change], present: FileEntry | None, wanted: RollbackChoice
 ) -> Merge | None:
     """A notebook without these changes; None if that cannot be told by cell."""
-    path = printable(steps[0].path)
+    path = without_surrogates(steps[0].path)
     merge = merged(state, steps, present, wanted.overwrite_cells.get(path, ()))
     if merge and path in wanted.overwrite:
         merge = merged(state, steps, present, {one.cell_id for one in merge.conflicts})

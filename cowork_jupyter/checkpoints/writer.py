@@ -11,8 +11,9 @@ from typing import Protocol
 from ..domain.errors import NotFound
 from ..domain.events import CheckpointCreated
 from ..domain.identity import new_id, now
+from ..domain.surrogates import without_surrogates
 from ..store import CheckpointRecord, Store, Transaction
-from .entries import Change, FileEntry, Uncovered, printable
+from .entries import Change, FileEntry, Uncovered
 from .lazy_store import LazyCheckpointStore
 from .store import WorkspaceState
 from .unfinished import OpenCheckpoint
@@ -158,7 +159,7 @@ class CheckpointWriter:
     ) -> None:
         """Announce a stored checkpoint; one whose conversation is gone by now goes too."""
         files = await self.lazy_store.ask(lambda _: self._listed(changes))
-        missing = [{"path": printable(one.path), "why": one.why} for one in uncovered]
+        missing = [{"path": without_surrogates(one.path), "why": one.why} for one in uncovered]
         try:
             self._announce(checkpoint_id, origin, files, missing)
         except NotFound:
@@ -207,7 +208,7 @@ class CheckpointWriter:
             diff = self.compare(change, self._read) if number < MAX_COUNTED else None
             files.append(
                 {
-                    "path": printable(change.path),
+                    "path": without_surrogates(change.path),
                     "change": change.kind,
                     "added": diff.added if diff else None,
                     "removed": diff.removed if diff else None,

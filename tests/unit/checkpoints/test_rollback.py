@@ -421,5 +421,5 @@ def test_names_that_are_not_utf8_are_restored(site: Site) -> None:
     site.record("cp", before)
     site.reopen()
     assert isinstance(site.store.checkpoint("cp").changes[0], Change)
-    site.roll_back("cp", paths=["??.csv"])
+    site.roll_back("cp", paths=["��.csv"])
     assert (site.root / name).read_text() == "before"
