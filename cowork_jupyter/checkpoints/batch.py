@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-from .database import Database
+from ..store.connection import Database
 
 PACK = 1024 * 1024
 GATHERED = 16 * PACK

@@ -14,6 +14,7 @@ import fcntl
 import hashlib
 import os
 import secrets
+import sqlite3
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -21,8 +22,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..domain.errors import CoworkError
+from ..store.connection import Database
 from .batch import FRESH, Batch
-from .database import Database
 
 LARGE = 512 * 1024
 """Contents from this size on are files of their own."""
@@ -156,19 +157,18 @@ class Objects:
         found = os.statvfs(self._folder)
         return found.f_bavail * found.f_frsize
 
-    def sweep_files(self) -> None:
-        """Remove files that no row speaks of; to be called with the write lock held."""
-        with self._database.transaction() as connection:
-            sql = "SELECT digest FROM objects WHERE pack IS NULL"
-            known = {self.place(row[0]) for row in connection.execute(sql)}
-            for folder in self._folder.iterdir():
-                for path in folder.iterdir():
-                    if path not in known:
-                        path.unlink(missing_ok=True)
-            for path in self._incoming.iterdir():
-                with contextlib.suppress(FileNotFoundError):
-                    if time.time() - path.stat().st_mtime > 24 * 3600:
-                        path.unlink()
+    def sweep_files(self, connection: sqlite3.Connection) -> None:
+        """Remove files that no row speaks of, while the write lock is held."""
+        sql = "SELECT digest FROM objects WHERE pack IS NULL"
+        known = {self.place(row[0]) for row in connection.execute(sql)}
+        for folder in self._folder.iterdir():
+            for path in folder.iterdir():
+                if path not in known:
+                    path.unlink(missing_ok=True)
+        for path in self._incoming.iterdir():
+            with contextlib.suppress(FileNotFoundError):
+                if time.time() - path.stat().st_mtime > 24 * 3600:
+                    path.unlink()
 
 
 def _cloned(source: int, target: int) -> tuple[bytes, int] | None:

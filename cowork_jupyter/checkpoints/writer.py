@@ -16,7 +16,7 @@ from ..store import CheckpointRecord, Store, Transaction
 from .entries import Change, FileEntry, Uncovered
 from .lazy_store import LazyCheckpointStore
 from .store import WorkspaceState
-from .unfinished import OpenCheckpoint
+from .unfinished import OpenCheckpoint, Phase, UnfinishedNote
 from .views import Compare, Facts
 
 MAX_LABEL_LENGTH = 100
@@ -93,12 +93,9 @@ class CheckpointWriter:
         def write(state: WorkspaceState) -> None:
             store = state.store
             place = (origin.context_id, state.root, changes, origin.job_id, origin.task_id)
-            with store.database.transaction():
-                store.record(checkpoint_id, *place)
-                if states is None:
-                    store.unfinished.note(checkpoint_id, "scan", origin.facts(), state.number)
-                else:
-                    store.unfinished.note(checkpoint_id, "paths", origin.facts())
+            phase: Phase = "scan" if states is None else "paths"
+            number = state.number if states is None else None
+            store.record(checkpoint_id, *place, note=UnfinishedNote(phase, origin.facts(), number))
 
         await self.lazy_store.ask(write)
 
@@ -124,10 +121,8 @@ class CheckpointWriter:
         def write(state: WorkspaceState) -> None:
             store = state.store
             place = (origin.context_id, state.root, changes, origin.job_id, origin.task_id)
-            with store.database.transaction():
-                store.drop(made)
-                store.record(made, *place, doubted=doubted)
-                store.unfinished.note(made, "untold", origin.facts(uncovered))
+            note = UnfinishedNote("untold", origin.facts(uncovered))
+            store.record(made, *place, doubted=doubted, note=note)
 
         await self.lazy_store.ask(write)
         return made
