@@ -23,6 +23,7 @@ from pathlib import Path
 
 from ..domain.errors import CoworkError
 from ..store.connection import Database
+from ..workspace.no_follow import write_all
 from .batch import FRESH, Batch
 
 LARGE = 512 * 1024
@@ -198,10 +199,3 @@ def _copied(source: int, target: int) -> tuple[bytes, int]:
             size += len(chunk)
             write_all(target, chunk)
     return hasher.digest(), size
-
-
-def write_all(target: int, data: bytes) -> None:
-    """Write to the end; a disk that takes only a part is asked again, and says why."""
-    view = memoryview(data)
-    while view:
-        view = view[os.write(target, view) :]

@@ -13,13 +13,14 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from ..workspace.no_follow import OPEN_FILE, open_below
 from .attributes import Attributes, attributes_of
 from .batch import Batch
 from .exclude import Exclusions
 from .large import CheckpointLimits, LargeFile, LargeFiles
-from .look import OPEN_FOLDER, doubted, own_numbers_of, row_of, unchanged
+from .look import doubted, own_numbers_of, row_of, unchanged
 from .looker import ITS_SHARE, WORTHWHILE, Looker
-from .no_follow_fs import OPEN_FILE, NoFollowFs
+from .no_follow_fs import NoFollowFs
 from .objects import LARGE, Objects
 from .snapshot import NOTHING, WHOLE, Folder, Snapshot, joined
 
@@ -97,7 +98,7 @@ class Scan:
             self.folders[path] = _closed("nested too deeply")
             return None
         try:
-            return os.open(name, OPEN_FOLDER, dir_fd=parent)
+            return open_below(parent, name)
         except PermissionError:
             self.folders[path] = _closed("cannot be read")
         except OSError:  # gone, or something else by now; the next scan will see
