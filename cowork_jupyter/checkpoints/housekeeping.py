@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from .batch import FRESH
-from .objects import Damaged
+from .objects import FRESH, Damaged
 from .snapshot import Folder
 from .store import CheckpointStore
 from .views import CheckpointUse

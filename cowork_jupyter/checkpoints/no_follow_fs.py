@@ -25,7 +25,7 @@ from ..workspace.no_follow import (
     temporary_name,
     write_all,
 )
-from .attributes import Attributes, give_back
+from .entries import Attributes, give_back
 
 
 class NoFollowFs:

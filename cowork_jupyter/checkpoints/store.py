@@ -21,11 +21,10 @@ from .capture import Capture
 from .database import CheckpointDatabase
 from .entries import Change, FileEntry, changes_from_bytes, changes_to_bytes
 from .exclude import Exclusions
-from .large import CheckpointLimits
 from .looker import Looker
 from .no_follow_fs import NoFollowFs
 from .objects import Damaged, Objects
-from .scan import Scan
+from .scan import CheckpointLimits, Scan
 from .snapshot import Folder, Snapshot
 from .unfinished import Unfinished, UnfinishedNote, merged
 
