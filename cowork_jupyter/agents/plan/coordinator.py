@@ -236,10 +236,11 @@ class Execution:
         except Interrupted:
             raise
         except CoworkError as error:
-            return _failed(error.message)
+            return StepResult(status="failed", summary=error.message)
         if outcome.status is not JobStatus.COMPLETED:
-            return _failed(outcome.error or "It did not say why.")
-        return outcome.result or _done(outcome.text.strip() or "Done.")
+            return StepResult(status="failed", summary=outcome.error or "It did not say why.")
+        summary = outcome.text.strip() or "Done."
+        return outcome.result or StepResult(status="done", summary=summary)
 
     async def _ask_what_now(self, step: PlanStep, question: Question) -> tuple[str, str]:
         """What the user wants done, and their hint if they gave one."""
@@ -387,11 +388,3 @@ class Execution:
     def _log(self, task: Task | None = None) -> RunLog:
         task_id = task.id if task else None
         return RunLog(self.journal, self.context.id, self.job.id, AgentRole.ACTOR, task_id)
-
-
-def _done(summary: str) -> StepResult:
-    return StepResult(status="done", summary=summary)
-
-
-def _failed(why: str) -> StepResult:
-    return StepResult(status="failed", summary=why)
