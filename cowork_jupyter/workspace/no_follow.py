@@ -10,17 +10,18 @@ import contextlib
 import os
 import re
 import secrets
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-
-from .own_writes import remember
 
 OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 OPEN_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 LEFTOVER = re.compile(r"\.cowork-[0-9a-f]{16}\.tmp")
 """How files are called before they get their name."""
+_MAX_REMEMBERED = 1000
+_written: deque[tuple[int, int, int]] = deque(maxlen=_MAX_REMEMBERED)
 
 
 def open_below(held: int, name: str, *, make: bool = False) -> int:
@@ -94,3 +95,20 @@ def keep_owner(descriptor: int, before: os.stat_result) -> None:
     if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
         with contextlib.suppress(OSError):  # only root may, and not everywhere
             os.fchown(descriptor, before.st_uid, before.st_gid)
+
+
+def remember(facts: os.stat_result) -> None:
+    """Note that a file is ours as it is now: what is cleaned up after a command leaves it alone.
+
+    Its change time is set by the kernel alone, so no command can forge it.
+    """
+    _written.append(_mark(facts))
+
+
+def is_own(facts: os.stat_result) -> bool:
+    """Whether the file is as we wrote it."""
+    return _mark(facts) in _written
+
+
+def _mark(facts: os.stat_result) -> tuple[int, int, int]:
+    return facts.st_dev, facts.st_ino, facts.st_ctime_ns

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -10,10 +11,65 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO, Literal, Self
 
-from ..domain.errors import Conflict, Forbidden, InvalidInput, NotFound
-from .no_follow import CREATE, OPEN_FILE, OPEN_FOLDER, keep_owner, open_below, replacing, write_all
-from .os_errors import explained
-from .own_writes import remember
+from ..domain.errors import (
+    Conflict,
+    CoworkError,
+    Forbidden,
+    InvalidInput,
+    NotFound,
+    Unavailable,
+)
+from .no_follow import (
+    CREATE,
+    OPEN_FILE,
+    OPEN_FOLDER,
+    keep_owner,
+    open_below,
+    remember,
+    replacing,
+    write_all,
+)
+
+
+@contextmanager
+def explained(path: str) -> Iterator[None]:
+    """Turn an `OSError` about this path into an error that a person or model understands."""
+    try:
+        yield
+    except OSError as error:
+        raise explain(error, path) from error
+
+
+def explain(error: OSError, path: str) -> CoworkError:
+    """The error of ours that says what this one means."""
+    match error.errno:
+        case errno.ENOENT:
+            return NotFound(f"There is no '{path}' in the workspace.")
+        case errno.EACCES | errno.EPERM:
+            return Forbidden(
+                f"The operating system does not let us touch '{path}'.", code="permission_denied"
+            )
+        case errno.EEXIST:
+            return Conflict(f"'{path}' exists already.", code="exists")
+        case errno.ENOTEMPTY:
+            return Conflict(f"The folder '{path}' is not empty.", code="not_empty")
+        case errno.ENOTDIR:
+            return InvalidInput(f"A part of '{path}' is not a folder.", code="not_a_folder")
+        case errno.EISDIR:
+            return InvalidInput(f"'{path}' is a folder, not a file.", code="is_folder")
+        case errno.ENAMETOOLONG:
+            return InvalidInput("The path, or a name in it, is too long.", code="bad_path")
+        case errno.ELOOP:
+            return Conflict(f"'{path}' became a symlink just now; try again.", retryable=True)
+        case errno.ENOSPC | errno.EDQUOT | errno.EROFS:
+            return Unavailable(
+                f"The disk does not take '{path}': {error.strerror}.",
+                code="disk_refuses",
+                retryable=False,
+            )
+        case _:
+            return CoworkError(f"'{path}': {error.strerror or error}.", code="os_error")
+
 
 Kind = Literal["file", "folder", "link", "special"]
 

@@ -14,8 +14,7 @@ from pathlib import Path
 
 from ..domain.errors import Forbidden, InvalidInput, NotFound
 from .no_follow import OPEN_FOLDER, open_below
-from .os_errors import explain, explained
-from .place import Place
+from .place import Place, explain, explained
 
 _MAX_HOPS = 40
 _MAX_NAME_LENGTH = 255

@@ -17,8 +17,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..no_follow import CREATE, parent_of
-from ..own_writes import is_own, remember
+from ..no_follow import CREATE, is_own, parent_of, remember
 from .autorun import Autorun, Finder, Kind, Opened, open_up
 from .places import is_inside
 from .snapshot import Kept, Mark, contents_of, marks_of
