@@ -8,191 +8,69 @@ asks it for `settings()` and hands those plain values to the service.
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import Field, fields, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
 
 from jupyter_core.paths import jupyter_config_dir, jupyter_data_dir
-from traitlets import Dict, Enum, Float, Integer, List, TraitError, Unicode, default, validate
+from traitlets import (
+    Dict,
+    Enum,
+    Float,
+    Integer,
+    List,
+    TraitError,
+    TraitType,
+    Unicode,
+    default,
+    validate,
+)
 from traitlets.config import Config, Configurable
 
 from .domain.connection import CONFIGURATION, ENVIRONMENT, KEY_VARIABLES, FieldNames
-from .domain.settings import (
-    CHECKPOINT_EXCLUDE,
-    NetworkChoice,
-    PictureChoice,
-    Price,
-    SandboxChoice,
-    Settings,
-    ToolProtocol,
-    WorkerChoice,
-)
+from .domain.settings import Price, Settings
 from .jupyter_secrets import private_paths
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_DEFAULT_MODEL = "gpt-5-mini"
 
 
+def _traits() -> Iterator[tuple[str, TraitType[Any, Any]]]:
+    """A trait for each setting that is declared with a help text."""
+    kinds = get_type_hints(Settings)
+    for declared in fields(Settings):
+        if "help" in declared.metadata:
+            trait = _trait(kinds[declared.name], declared)
+            yield declared.name, trait.tag(config=True)
+
+
+def _trait(kind: Any, declared: Field[Any]) -> TraitType[Any, Any]:
+    text, value = declared.metadata["help"], cast("Any", declared.default)
+    if get_origin(kind) is Literal:
+        return Enum(list(get_args(kind)), default_value=value, help=text)
+    if kind is int:
+        return Integer(value, min=declared.metadata["min"], help=text)
+    if kind is float:
+        return Float(value, min=declared.metadata["min"], help=text)
+    if get_origin(kind) is tuple:
+        return List(Unicode(), default_value=list(value), help=text)
+    if get_origin(kind) is Mapping:
+        return Dict(help=text)
+    return Unicode(value if isinstance(value, str) else "", help=text)
+
+
 class Cowork(Configurable):
     """Settings of the Cowork agent."""
 
-    model = Unicode(
-        help="Name of the language model, as its server knows it. Environment: COWORK_MODEL."
-    ).tag(config=True)
+    model: str
+    base_url: str
+    api_key: str
+    workspace: str
+    db_path: str
+    prices: dict[str, dict[str, float]]
 
-    base_url = Unicode(
-        help="Address of any OpenAI-compatible server, usually ending in /v1. "
-        "Environment: COWORK_BASE_URL, else OPENAI_BASE_URL."
-    ).tag(config=True)
-
-    api_key = Unicode(
-        help="Key for that server, if it wants one. Better kept in the environment: "
-        "COWORK_API_KEY, else OPENAI_API_KEY."
-    ).tag(config=True)
-
-    tool_protocol = Enum(
-        ["json", "json_schema", "native"],
-        default_value="json",
-        help="How the model asks for tools: JSON in its text, JSON under a schema that "
-        "the server enforces, or the API's own tool calls.",
-    ).tag(config=True)
-
-    images = Enum(
-        ["auto", "yes", "no"],
-        default_value="auto",
-        help="Whether the model is shown pictures, such as figures that cells have drawn. 'auto' "
-        "goes by the model's name; a server that refuses them gets none any more.",
-    ).tag(config=True)
-
-    notebook_tokens = Integer(
-        1_500,
-        min=0,
-        help="Tokens that may be spent on telling the model where you are in your notebook: your "
-        "cell, those around it, what has changed, the variables that they name; 0: none.",
-    ).tag(config=True)
-
-    notebook_seconds = Float(
-        0.2,
-        min=0.0,
-        help="Seconds that a message may wait for the notebook and its kernel to say so.",
-    ).tag(config=True)
-
-    workspace = Unicode(
-        help="Folder the agent works in. Default: the Jupyter server's root folder; "
-        "in a kernel without a server, the current folder."
-    ).tag(config=True)
-
-    db_path = Unicode(
-        help="File that keeps the conversations. Default: one in Jupyter's data directory."
-    ).tag(config=True)
-
-    max_iterations = Integer(30, min=1, help="Model turns for each message or task.").tag(
-        config=True
-    )
-
-    max_seconds = Float(
-        300.0,
-        min=1.0,
-        help="Seconds for each message or task, not counting waits for you or running cells.",
-    ).tag(config=True)
-
-    stall_seconds = Float(
-        120.0,
-        min=0.0,
-        help="Seconds after which you are asked about code that neither puts anything out nor "
-        "uses the processor; 0: never. Where nobody can be asked it is interrupted.",
-    ).tag(config=True)
-
-    max_tokens = Integer(
-        0, min=0, help="Tokens for each message or task, as the server counts them; 0: no limit."
-    ).tag(config=True)
-
-    max_job_iterations = Integer(
-        2_000, min=0, help="Model turns for each job with all its tasks; 0: no limit."
-    ).tag(config=True)
-
-    max_job_seconds = Float(
-        21_600.0,
-        min=0.0,
-        help="Seconds of work for each job, those of all its tasks added up, not counting "
-        "waits for you; 0: no limit.",
-    ).tag(config=True)
-
-    max_job_tokens = Integer(
-        0, min=0, help="Tokens for each job with all its tasks; 0: no limit."
-    ).tag(config=True)
-
-    max_cost = Float(
-        0.0,
-        min=0.0,
-        help="Money for each job with all its tasks, as `prices` tell it; 0: no limit.",
-    ).tag(config=True)
-
-    prices = Dict(
-        help="What a million tokens cost, by model: {'gpt-5-mini': {'input': 0.25, 'output': 2}}."
-    ).tag(config=True)
-
-    currency = Unicode("USD", help="The currency of `prices` and `max_cost`.").tag(config=True)
-
-    max_parallel = Integer(4, min=1, help="Plan steps that may run side by side.").tag(config=True)
-
-    workers = Enum(
-        ["asyncio", "dask"],
-        default_value="asyncio",
-        help="Where the tools of plan steps run: in this process, or on the workers of a Dask "
-        "cluster that see the same workspace (needs cowork-jupyter[dask]).",
-    ).tag(config=True)
-
-    dask_address = Unicode(
-        help="Address of the Dask scheduler, such as tcp://10.0.0.1:8786. Default: worker "
-        "processes on this machine, `max_parallel` of them."
-    ).tag(config=True)
-
-    sandbox = Enum(
-        ["auto", "landlock", "bubblewrap", "none"],
-        default_value="auto",
-        help="What confines commands. 'auto' takes the best this machine has; "
-        "with 'none' every command asks.",
-    ).tag(config=True)
-
-    sandbox_network = Enum(
-        ["ask", "allow", "deny"],
-        default_value="ask",
-        help="Whether commands reach the network: if you or a rule about it said so, always, "
-        "or never. "
-        "Those of the tester never do.",
-    ).tag(config=True)
-
-    sandbox_memory_mb = Integer(
-        0, min=0, help="MiB of memory for each process of a command; 0: half of what is here."
-    ).tag(config=True)
-
-    sandbox_file_mb = Integer(
-        10_240, min=1, help="Largest file, in MiB, that a command may write."
-    ).tag(config=True)
-
-    sandbox_processes = Integer(
-        4_096, min=1, help="Processes and threads that a command may have at once."
-    ).tag(config=True)
-
-    checkpoint_exclude = List(
-        Unicode(),
-        default_value=list(CHECKPOINT_EXCLUDE),
-        help="What checkpoints leave out, written as in .gitignore: environments, caches and "
-        "the like. Files that a tool names are kept all the same; .git is never touched.",
-    ).tag(config=True)
-
-    checkpoint_file_limit = Integer(
-        2 * 1024**3,
-        min=0,
-        help="Largest file, in bytes, that checkpoints keep a copy of unless a tool names it.",
-    ).tag(config=True)
-
-    checkpoint_total_limit = Integer(
-        20 * 1024**3,
-        min=0,
-        help="Bytes that all checkpoints may take on the disk; past it the oldest are dropped.",
-    ).tag(config=True)
+    vars().update(_traits())
 
     @validate("prices")
     def _prices_can_be_read(self, proposal: Any) -> Any:
@@ -248,42 +126,21 @@ class Cowork(Configurable):
 
     def settings(self, *, workspace: str | Path) -> Settings:
         """Plain values for the service. `workspace` is the host's default folder."""
+        given = {name: getattr(self, name) for name in self.class_traits(config=True)}
+        given |= {
+            "workspace": Path(self.workspace or workspace).expanduser().absolute(),
+            "base_url": self.base_url.rstrip("/"),
+            "db_path": Path(self.db_path).expanduser().absolute() if self.db_path else None,
+            "prices": {model: Price(**price) for model, price in self.prices.items()},
+            "checkpoint_exclude": tuple(given["checkpoint_exclude"]),
+        }
         return Settings(
-            workspace=Path(self.workspace or workspace).expanduser().absolute(),
+            **given,
             data_dir=Path(jupyter_data_dir()) / "cowork",
             config_dir=Path(jupyter_config_dir()) / "cowork",
-            model=self.model,
-            base_url=self.base_url.rstrip("/"),
-            api_key=self.api_key,
             keys=frozenset(filter(None, map(os.environ.get, KEY_VARIABLES))),
             connection_fields=self._connection_fields(),
-            tool_protocol=cast("ToolProtocol", self.tool_protocol),
-            images=cast("PictureChoice", self.images),
-            notebook_tokens=self.notebook_tokens,
-            notebook_seconds=self.notebook_seconds,
-            db_path=Path(self.db_path).expanduser().absolute() if self.db_path else None,
-            max_iterations=self.max_iterations,
-            max_seconds=self.max_seconds,
-            stall_seconds=self.stall_seconds,
-            max_tokens=self.max_tokens,
-            max_job_iterations=self.max_job_iterations,
-            max_job_seconds=self.max_job_seconds,
-            max_job_tokens=self.max_job_tokens,
-            max_cost=self.max_cost,
-            prices={model: Price(**price) for model, price in self.prices.items()},
-            currency=self.currency,
-            max_parallel=self.max_parallel,
-            workers=cast("WorkerChoice", self.workers),
-            dask_address=self.dask_address,
             private=private_paths(),
-            sandbox=cast("SandboxChoice", self.sandbox),
-            sandbox_network=cast("NetworkChoice", self.sandbox_network),
-            sandbox_memory_mb=self.sandbox_memory_mb,
-            sandbox_file_mb=self.sandbox_file_mb,
-            sandbox_processes=self.sandbox_processes,
-            checkpoint_exclude=tuple(self.checkpoint_exclude),
-            checkpoint_file_limit=self.checkpoint_file_limit,
-            checkpoint_total_limit=self.checkpoint_total_limit,
         )
 
 

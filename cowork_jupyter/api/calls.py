@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from ..domain.contexts import Initiator
 from ..domain.errors import CoworkError, InvalidInput, NotFound
+from ..domain.validation import describe_problems, field_problems
 
 if TYPE_CHECKING:
     from ..domain.cell_commands import CellCommand
@@ -164,10 +165,6 @@ def _readable_errors() -> Iterator[None]:
     try:
         yield
     except ValidationError as error:
-        problems = [
-            f"{'.'.join(str(part) for part in one['loc']) or 'body'}: {one['msg']}"
-            for one in error.errors(include_url=False, include_input=False, include_context=False)
-        ]
-        raise InvalidInput("; ".join(problems[:10])) from None
+        raise InvalidInput(describe_problems(field_problems(error))) from None
     except RecursionError:
         raise InvalidInput("The body is nested too deeply.") from None

@@ -14,10 +14,10 @@ from ..store import CheckpointRecord
 from ..workspace import Workspace
 from .documents import DocumentChanged, NoDocuments, OpenDocuments
 from .entries import Change, FileEntry, Uncovered
-from .history import Scope
 from .housekeeping import Report, verify
 from .lazy_store import FOLDER, LazyCheckpointStore
 from .recorder import Recorder, ToolUse
+from .rollback import Scope
 from .store import CheckpointStore
 from .undo import Undo
 from .views import CellDiff, CheckpointDiff, CheckpointUse, Compare, FileDiff, RollbackResult, Side

@@ -9,15 +9,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from .attributes import Attributes, attributes_of
-from .batch import Batch
-from .entries import FileEntry
+from .entries import Attributes, FileEntry, attributes_of
 from .exclude import inside_git
-from .large import CheckpointLimits
 from .look import row_of
 from .no_follow_fs import NoFollowFs
-from .objects import LARGE, Objects
-from .scan import YOUNG
+from .objects import LARGE, Batch, Objects
+from .scan import YOUNG, CheckpointLimits
 from .snapshot import NOTHING, Snapshot
 
 _MAX_REMEMBERED = 10_000

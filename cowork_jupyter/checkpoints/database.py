@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 from ..domain.errors import Unavailable
-from ..store.connection import BUSY_SECONDS, create_private, open_database
+from ..store.connection import BUSY_SECONDS, Database, create_private
 
 LOG_PAGES = 16_384
 
@@ -72,56 +70,25 @@ _VERSIONS = (_TABLES, _UNFINISHED)
 VERSION = len(_VERSIONS)
 
 
-class Database:
-    """One connection that threads share; processes share the file."""
+class CheckpointDatabase(Database):
+    """The index, made when it is first opened."""
 
     def __init__(self, path: Path) -> None:
-        self._lock = threading.RLock()
         _prepare(path)
-        self._connection = open_database(path)
-        # A first scan writes much: every few megabytes would be too often to wait for the disk.
-        self._connection.execute(f"PRAGMA wal_autocheckpoint={LOG_PAGES}")
+        super().__init__(path)
         try:
+            # A first scan writes much: every few megabytes would be too often to wait for.
+            self._connection.execute(f"PRAGMA wal_autocheckpoint={LOG_PAGES}")
             with self.transaction() as connection:
                 _create_tables(connection, path)
         except BaseException:
-            self._connection.close()
+            self.close()
             raise
-
-    def close(self) -> None:
-        """Let go of the file."""
-        with self._lock:
-            self._connection.close()
-
-    @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        """The connection, for as long as one thread asks it things."""
-        with self._lock:
-            yield self._connection
-
-    @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Change things together, or not at all. May be nested: the outermost one counts."""
-        with self._lock:
-            if self._in_transaction():
-                yield self._connection
-                return
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._connection
-                self._connection.execute("COMMIT")
-            except BaseException:
-                if self._in_transaction():
-                    self._connection.execute("ROLLBACK")
-                raise
-
-    def _in_transaction(self) -> bool:
-        return self._connection.in_transaction
 
     def settle(self) -> None:
         """Bring what is in the write-ahead log into the file, so that it takes no room twice."""
-        with self._lock:
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        with self.reading() as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
 def _prepare(path: Path) -> None:

@@ -3,12 +3,53 @@
 from __future__ import annotations
 
 import json
+import os
 import zlib
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .attributes import Attributes, attributes_from_list, attributes_to_list
+Attributes = tuple[tuple[str, bytes], ...]
+"""Names and values, sorted, of the extended attributes that people and programs give to files
+(`user.…`). To change nothing but them is no change: programs that sync folders set theirs long
+after a file was written, and a rollback would take that for the user's work."""
+
+MAX_ATTRIBUTES_SIZE = 64 * 1024
+"""Bytes of all values of one file; where there are more, none is kept."""
+_USERS = "user."
+
+
+def attributes_of(file: int) -> Attributes:
+    """Those of an open file; none where the system knows of none."""
+    if not hasattr(os, "listxattr"):
+        return ()
+    try:
+        names = os.listxattr(file)
+        if not names:  # as nearly always
+            return ()
+        found = sorted((name, os.getxattr(file, name)) for name in names if name.startswith(_USERS))
+    except OSError:
+        return ()
+    return tuple(found) if sum(len(value) for _, value in found) <= MAX_ATTRIBUTES_SIZE else ()
+
+
+def attributes_to_list(attributes: Attributes) -> list[list[str]]:
+    """For the database, in what JSON can say."""
+    return [[name, value.hex()] for name, value in attributes]
+
+
+def attributes_from_list(rows: Iterable[list[str]] = ()) -> Attributes:
+    """Back from the database."""
+    return tuple((name, bytes.fromhex(value)) for name, value in rows)
+
+
+def give_back(file: int, attributes: Attributes) -> None:
+    """Set them, as far as the filesystem takes them: the content matters more."""
+    for name, value in attributes:
+        with suppress(OSError):
+            os.setxattr(file, name, value)
+
 
 Kind = Literal["file", "link", "folder"]
 
@@ -75,11 +116,6 @@ def same(one: FileEntry | None, other: FileEntry | None) -> bool:
 def depth(change: Change) -> tuple[int, str]:
     """To sort by: folders before what is in them."""
     return change.path.count("/"), change.path
-
-
-def printable(path: str) -> str:
-    """A path without the halves of characters that stand for bytes which are no UTF-8."""
-    return path.encode("utf-8", "replace").decode()
 
 
 def changes_to_bytes(changes: Iterable[Change]) -> bytes:

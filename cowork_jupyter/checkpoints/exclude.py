@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..domain.settings import CHECKPOINT_EXCLUDE
 from ..workspace import Glob
-from .no_follow_fs import LEFTOVER
+from ..workspace.no_follow import LEFTOVER
 
 NEVER = ".git"
 """Never looked into, whatever the list says: git's own folder is git's own business."""

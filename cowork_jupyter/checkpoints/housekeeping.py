@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from .batch import FRESH
-from .objects import Damaged
+from .objects import FRESH, Damaged
 from .snapshot import Folder
 from .store import CheckpointStore
 from .views import CheckpointUse
@@ -84,46 +84,42 @@ def sweep(store: CheckpointStore, *, grace: int = GRACE) -> None:
             (now - grace,),
         )
         connection.execute("DELETE FROM marked")
-        _repack(store)
-        store.objects.sweep_files()
+        _repack(connection)
+        store.objects.sweep_files(connection)
     with store.database.reading() as connection:
         connection.executescript("PRAGMA incremental_vacuum")  # a plain call frees one page only
     store.database.settle()
 
 
-def _repack(store: CheckpointStore) -> None:
+def _repack(connection: sqlite3.Connection) -> None:
     """Packs of which less than half is needed are written anew, with only that."""
-    with store.database.transaction() as connection:
-        alive = dict(
-            connection.execute(
-                "SELECT pack, sum(size) FROM objects WHERE pack IS NOT NULL GROUP BY pack"
-            ).fetchall()
-        )
-        for pack, length in connection.execute("SELECT id, length(content) FROM packs").fetchall():
-            if alive.get(pack, 0) * 2 >= length:
-                continue
-            sql = "SELECT digest, size, start FROM objects WHERE pack=? ORDER BY start"
-            rows = connection.execute(sql, (pack,)).fetchall()
-            if rows:
-                sql = "SELECT content FROM packs WHERE id=?"
-                content = connection.execute(sql, (pack,)).fetchone()[0]
-                _rewrite(store, content, rows)
-            connection.execute("DELETE FROM packs WHERE id=?", (pack,))
+    sql = "SELECT pack, sum(size) FROM objects WHERE pack IS NOT NULL GROUP BY pack"
+    alive = dict(connection.execute(sql).fetchall())
+    for pack, length in connection.execute("SELECT id, length(content) FROM packs").fetchall():
+        if alive.get(pack, 0) * 2 >= length:
+            continue
+        sql = "SELECT digest, size, start FROM objects WHERE pack=? ORDER BY start"
+        rows = connection.execute(sql, (pack,)).fetchall()
+        if rows:
+            sql = "SELECT content FROM packs WHERE id=?"
+            _rewrite(connection, connection.execute(sql, (pack,)).fetchone()[0], rows)
+        connection.execute("DELETE FROM packs WHERE id=?", (pack,))
 
 
-def _rewrite(store: CheckpointStore, content: bytes, rows: list[tuple[bytes, int, int]]) -> None:
-    with store.database.transaction() as connection:
-        pieces, places, at = [], [], 0
-        for digest, size, start in rows:
-            pieces.append(content[start : start + size])
-            places.append((at, digest))
-            at += size
-        sql = "INSERT INTO packs (content) VALUES (?)"
-        pack = connection.execute(sql, (b"".join(pieces),)).lastrowid
-        connection.executemany(
-            "UPDATE objects SET pack=?, start=? WHERE digest=?",
-            [(pack, place, digest) for place, digest in places],
-        )
+def _rewrite(
+    connection: sqlite3.Connection, content: bytes, rows: list[tuple[bytes, int, int]]
+) -> None:
+    pieces, places, at = [], [], 0
+    for digest, size, start in rows:
+        pieces.append(content[start : start + size])
+        places.append((at, digest))
+        at += size
+    sql = "INSERT INTO packs (content) VALUES (?)"
+    pack = connection.execute(sql, (b"".join(pieces),)).lastrowid
+    connection.executemany(
+        "UPDATE objects SET pack=?, start=? WHERE digest=?",
+        [(pack, place, digest) for place, digest in places],
+    )
 
 
 def verify(store: CheckpointStore) -> Report:

@@ -11,7 +11,7 @@ from ..domain.errors import Unavailable
 from ..domain.settings import Settings
 from .exclude import Exclusions
 from .housekeeping import Report, sweep, tidy, use, verify
-from .large import CheckpointLimits
+from .scan import CheckpointLimits
 from .store import CheckpointStore, WorkspaceState
 from .views import CheckpointUse
 

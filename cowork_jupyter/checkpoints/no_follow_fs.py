@@ -9,22 +9,23 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
-import secrets
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from ..workspace.own_writes import remember
-from .attributes import Attributes, give_back
-from .look import OPEN_FOLDER
-from .objects import write_all
-
-OPEN_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-LEFTOVER = re.compile(r"\.cowork-[0-9a-f]{16}\.tmp")
-"""How files are called before they get their name."""
-_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+from ..workspace.no_follow import (
+    LEFTOVER,
+    OPEN_FILE,
+    OPEN_FOLDER,
+    keep_owner,
+    open_below,
+    parent_of,
+    replacing,
+    temporary_name,
+    write_all,
+)
+from .entries import Attributes, give_back
 
 
 class NoFollowFs:
@@ -42,27 +43,9 @@ class NoFollowFs:
         finally:
             os.close(descriptor)
 
-    @contextmanager
-    def parent(self, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
-        """The folder that a path is in, held, and the name in it.
-
-        `OSError` if something on the way is missing (unless it is to be made), or no folder.
-        """
-        *folders, name = path.split("/")
-        if not name or {"", ".", ".."} & {*folders, name}:
-            raise FileNotFoundError(path)
-        held = os.open(self.root, OPEN_FOLDER)
-        try:
-            for folder in folders:
-                if make:
-                    with contextlib.suppress(FileExistsError):
-                        os.mkdir(folder, dir_fd=held)
-                below = os.open(folder, OPEN_FOLDER, dir_fd=held)
-                os.close(held)
-                held = below
-            yield held, name
-        finally:
-            os.close(held)
+    def parent(self, path: str, *, make: bool = False) -> AbstractContextManager[tuple[int, str]]:
+        """The folder that a path is in, held, and the name in it; missing ones can be made."""
+        return parent_of(self.root, path, may_make=lambda _: make)
 
     @contextmanager
     def opened(self, path: str) -> Iterator[int]:
@@ -97,35 +80,19 @@ class NoFollowFs:
     def write(
         self, path: str, mode: int, chunks: Iterable[bytes], attributes: Attributes = ()
     ) -> None:
-        """Put a file there in one step, with missing folders above it.
-
-        It is a new file under the old name. Other names of the old one (hard links) keep it:
-        they may be outside of the workspace, and nobody said that they may be changed.
-        """
-        with self.parent(path, make=True) as (folder, name):
-            temporary = f".cowork-{secrets.token_hex(8)}.tmp"
-            descriptor = os.open(temporary, _CREATE, 0o600, dir_fd=folder)
-            try:
-                try:
-                    for chunk in chunks:
-                        write_all(descriptor, chunk)
-                    _keep_owner(folder, name, descriptor)
-                    give_back(descriptor, attributes)
-                    os.fchmod(descriptor, mode)
-                    os.fsync(descriptor)
-                finally:
-                    os.close(descriptor)
-                os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-                remember(os.stat(name, dir_fd=folder, follow_symlinks=False))
-            except BaseException:
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(temporary, dir_fd=folder)
-                raise
+        """Put a file there in one step, with missing folders above it."""
+        with self.parent(path, make=True) as (folder, name), replacing(folder, name) as file:
+            for chunk in chunks:
+                write_all(file, chunk)
+            with contextlib.suppress(FileNotFoundError):
+                keep_owner(file, os.stat(name, dir_fd=folder, follow_symlinks=False))
+            give_back(file, attributes)
+            os.fchmod(file, mode)
 
     def link(self, path: str, target: str) -> None:
         """Put a symlink there in one step."""
         with self.parent(path, make=True) as (folder, name):
-            temporary = f".cowork-{secrets.token_hex(8)}.tmp"
+            temporary = temporary_name()
             os.symlink(target, temporary, dir_fd=folder)
             try:
                 os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
@@ -136,9 +103,7 @@ class NoFollowFs:
     def make_folder(self, path: str, mode: int) -> None:
         """See to it that a folder is there, with these rights."""
         with self.parent(path, make=True) as (parent, name):
-            with contextlib.suppress(FileExistsError):
-                os.mkdir(name, dir_fd=parent)
-            folder = os.open(name, OPEN_FOLDER, dir_fd=parent)
+            folder = open_below(parent, name, make=True)
             try:
                 os.fchmod(folder, mode)
             finally:
@@ -189,12 +154,3 @@ def _has_exact_name(folder: int, name: str) -> bool:
 def _listed(folder: int, name: str) -> bool:
     with os.scandir(folder) as listing:
         return any(entry.name == name for entry in listing)
-
-
-def _keep_owner(folder: int, name: str, descriptor: int) -> None:
-    """What replaces a file belongs to whom the file belonged, if we may give it away."""
-    with contextlib.suppress(OSError):
-        before = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        now = os.fstat(descriptor)
-        if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
-            os.fchown(descriptor, before.st_uid, before.st_gid)

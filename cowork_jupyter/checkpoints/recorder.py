@@ -22,14 +22,68 @@ from ..domain.errors import CoworkError, Unavailable
 from ..domain.identity import new_id
 from ..domain.notices import Notice
 from ..domain.roles import Permission
+from ..domain.surrogates import without_surrogates
 from ..workspace import Workspace
 from .documents import OpenDocuments, captured
-from .entries import Change, FileEntry, Uncovered, printable, same
+from .entries import Change, FileEntry, Uncovered, same
 from .exclude import inside_git
-from .marks import JobMarks
 from .recovery import Recovery
 from .store import WorkspaceState
 from .writer import MAX_LABEL_LENGTH, CheckpointWriter, Origin
+
+
+class JobMarks:
+    """The checkpoint before each job, from which all of it can be taken back.
+
+    When a job begins that can change something, the workspace is looked at in the background.
+    Its first tool that can change something waits for that, and only then is the checkpoint
+    listed: a job that never came so far has left nothing to go back from.
+    """
+
+    def __init__(self, writer: CheckpointWriter) -> None:
+        self._writer = writer
+        self._lazy_store = writer.lazy_store
+        self._looks: dict[str, asyncio.Task[None]] = {}
+        """By job: the look at the workspace before it."""
+        self._marks: dict[str, asyncio.Task[None]] = {}
+        """By job: writing down that this is the place before it."""
+
+    def begin(self, job_id: str) -> None:
+        """Look at how things are before a job, in the background; once for each job."""
+        if job_id not in self._looks:
+            self._looks[job_id] = asyncio.create_task(self._look())
+
+    async def mark(self, context_id: str, job_id: str) -> None:
+        """See to it that the place before a job is written down. Who is cancelled may go."""
+        self.begin(job_id)
+        if job_id not in self._marks:
+            self._marks[job_id] = asyncio.create_task(self._mark(context_id, job_id))
+        try:
+            await asyncio.shield(self._marks[job_id])
+        except (OSError, sqlite3.Error, CoworkError):
+            self._marks.pop(job_id, None)  # the next tool tries again
+            raise
+
+    async def close(self) -> None:
+        """Wait until nothing is done any more; with the store closed that is soon."""
+        if rest := [*self._looks.values(), *self._marks.values()]:
+            await asyncio.wait(rest)
+
+    async def _look(self) -> None:
+        """Whoever needs a checkpoint will find out for themselves if none can be taken."""
+        try:
+            await self._lazy_store.ask(WorkspaceState.scan)
+        except (OSError, sqlite3.Error, CoworkError) as error:
+            logger.info("The workspace could not be looked at before a job: %s", error)
+
+    async def _mark(self, context_id: str, job_id: str) -> None:
+        await asyncio.wait([self._looks[job_id]])
+        if await self._lazy_store.ask(lambda state: state.store.has_job(job_id)):
+            return  # a job that was resumed has its mark
+        text = self._writer.journal.store.job(job_id).request.strip().partition("\n")[0]
+        label = f"Before: {text or 'this job'}"[:MAX_LABEL_LENGTH]
+        await self._writer.record(Origin(context_id, job_id, label=label), [])
+
 
 logger = logging.getLogger(__name__)
 
@@ -155,7 +209,7 @@ class Recorder:
         except (OSError, sqlite3.Error) as error:
             return [f"everything (no checkpoint can be taken: {error})"]
         missed = [one for one in found if PurePosixPath(one.path).name not in CACHES]
-        shown = [f"{printable(one.path)} ({one.why})" for one in missed[:MAX_AT_RISK]]
+        shown = [f"{without_surrogates(one.path)} ({one.why})" for one in missed[:MAX_AT_RISK]]
         more = len(missed) - len(shown)
         return [*shown, f"and {more:,} more"] if more else shown
 

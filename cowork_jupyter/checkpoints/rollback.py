@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
-from .entries import Change, FileEntry, Uncovered, depth, printable, same
-from .merge import CellConflict, Merge
-from .notebooks import is_notebook, kept, merged
+from ..domain.surrogates import without_surrogates
+from .entries import Change, FileEntry, Uncovered, depth, same
+from .merge import CellConflict, Merge, is_notebook, kept_notebook, merged_notebook
 from .store import Stored, WorkspaceState
+from .unfinished import merged
 
 BY_USER = "you changed it after that"
 IN_BETWEEN = "you changed it in between"
@@ -127,8 +129,8 @@ def planned(
                 plan.skip(path, why, can_overwrite=True, cells=merge.conflicts)
             if not merge.is_change:
                 continue
-            target, plan.merges[path] = kept(state, merge.document, present), merge
-        elif never or (unless_chosen and printable(path) not in wanted.overwrite):
+            target, plan.merges[path] = kept_notebook(state, merge.document, present), merge
+        elif never or (unless_chosen and without_surrogates(path) not in wanted.overwrite):
             plan.skip(path, never or unless_chosen, can_overwrite=not never)
             continue
         if later and not merge:
@@ -137,7 +139,7 @@ def planned(
         if _has_other_names(state, plan.changes[-1]):
             plan.parted.append(path)
     _leave_full_folders(state, plan)
-    shown = {printable(path) for path in stories}
+    shown = {without_surrogates(path) for path in stories}
     named = {*(wanted.paths or ()), *wanted.overwrite, *wanted.overwrite_cells}
     for path in sorted(named - shown):
         if not any(one.startswith(f"{path}/") for one in shown):
@@ -160,7 +162,7 @@ def _stories(
 
 def _wanted(path: str, paths: Collection[str] | None) -> bool:
     """Whether a path, or a folder that it is in, was asked for, as it was shown to the user."""
-    path = printable(path)
+    path = without_surrogates(path)
     return paths is None or any(path == one or path.startswith(f"{one}/") for one in paths)
 
 
@@ -185,10 +187,10 @@ def _by_cell(
     state: WorkspaceState, steps: list[Change], present: FileEntry | None, wanted: RollbackChoice
 ) -> Merge | None:
     """A notebook without these changes; None if that cannot be told by cell."""
-    path = printable(steps[0].path)
-    merge = merged(state, steps, present, wanted.overwrite_cells.get(path, ()))
+    path = without_surrogates(steps[0].path)
+    merge = merged_notebook(state, steps, present, wanted.overwrite_cells.get(path, ()))
     if merge and path in wanted.overwrite:
-        merge = merged(state, steps, present, {one.cell_id for one in merge.conflicts})
+        merge = merged_notebook(state, steps, present, {one.cell_id for one in merge.conflicts})
     return merge
 
 
@@ -238,3 +240,40 @@ def _leave_full_folders(state: WorkspaceState, plan: RollbackPlan) -> None:
 def _loses_folder(change: Change) -> bool:
     was_folder = change.before is not None and change.before.kind == "folder"
     return was_folder and (change.after is None or change.after.kind != "folder")
+
+
+Scope = Literal["this", "step", "job", "card", "since"]
+"""One tool; all of its plan step; all of its job; it and what came after it in the jobs of the
+same card; it and all that came after it."""
+
+
+def selected(
+    history: list[Stored], first: Stored, scope: Scope, card: Collection[str] = ()
+) -> list[Stored]:
+    """The checkpoints of one conversation that a word stands for, oldest first.
+
+    `card` are the jobs on the card that shows the first one's.
+    """
+    own = [one for one in history if one.context_id == first.context_id]
+    if scope == "card":
+        after = [one for one in own if one.position >= first.position]
+        return [one for one in after if one.id == first.id or one.job_id in card]
+    if scope == "since" or (scope == "this" and not first.changes):
+        # What was noted before a job has no changes of its own: it stands for all that follows.
+        return [one for one in own if one.position >= first.position]
+    if scope == "job" or (scope == "step" and first.task_id is None):
+        return [one for one in own if one.job_id == first.job_id] if first.job_id else [first]
+    if scope == "step":
+        return [one for one in own if one.task_id == first.task_id]
+    return [first]
+
+
+def between(history: list[Stored], one: Stored, other: Stored) -> list[Stored]:
+    """The checkpoints after the older of the two, up to and with the newer."""
+    low, high = sorted((one.position, other.position))
+    return [each for each in history if low < each.position <= high]
+
+
+def composed(checkpoints: Iterable[Stored]) -> list[Change]:
+    """All changes as one: what was there at first, what is there in the end."""
+    return merged(change for checkpoint in checkpoints for change in checkpoint.changes)

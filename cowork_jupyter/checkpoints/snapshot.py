@@ -13,8 +13,14 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from .attributes import Attributes, attributes_from_list, attributes_to_list
-from .entries import Change, FileEntry, Uncovered
+from .entries import (
+    Attributes,
+    Change,
+    FileEntry,
+    Uncovered,
+    attributes_from_list,
+    attributes_to_list,
+)
 from .look import mark_of
 
 FIELDS = 6

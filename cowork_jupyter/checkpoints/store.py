@@ -18,16 +18,15 @@ from pathlib import Path
 from ..domain.errors import NotFound
 from ..domain.moves import is_at, moved_path
 from .capture import Capture
-from .database import Database
+from .database import CheckpointDatabase
 from .entries import Change, FileEntry, changes_from_bytes, changes_to_bytes
 from .exclude import Exclusions
-from .large import CheckpointLimits
 from .looker import Looker
 from .no_follow_fs import NoFollowFs
 from .objects import Damaged, Objects
-from .scan import Scan
+from .scan import CheckpointLimits, Scan
 from .snapshot import Folder, Snapshot
-from .unfinished import Unfinished, merged
+from .unfinished import Unfinished, UnfinishedNote, merged
 
 SETTLE = 4 * 1024**2
 """A write-ahead log larger than this is brought into the file at the end of a scan."""
@@ -54,7 +53,7 @@ class CheckpointStore:
         self.folder = folder
         self.limits = limits or CheckpointLimits()
         path = folder / "checkpoints.sqlite"
-        self.database = Database(path)
+        self.database = CheckpointDatabase(path)
         self.objects = Objects(folder, self.database)
         self.unfinished = Unfinished(self.database, path)
 
@@ -73,29 +72,38 @@ class CheckpointStore:
         task_id: str | None = None,
         *,
         doubted: Iterable[str] = (),
+        note: UnfinishedNote | None = None,
     ) -> None:
-        """Store what a tool changed, or change that; the contents must be kept already."""
+        """Store what a tool changed, or change that; the contents must be kept already.
+
+        One that is only to be told any more gets a new place: after all that were stored before.
+        """
         values = (
             *(checkpoint_id, context_id, job_id, task_id, os.fsencode(root)),
             *(changes_to_bytes(changes), int(time.time()), json.dumps(sorted(doubted))),
         )
         with self.database.transaction() as connection:
+            if note and note.phase == "untold":
+                connection.execute("DELETE FROM checkpoints WHERE id=?", (checkpoint_id,))
             position = connection.execute(
                 "INSERT INTO checkpoints (id, context_id, job_id, task_id, root, changes, created,"
                 " doubted) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET"
                 " changes=excluded.changes RETURNING position",
                 values,
             ).fetchone()[0]
-            self._hold(position, changes)
+            _hold(connection, position, changes)
+            if note:
+                self.unfinished.note(connection, checkpoint_id, note)
 
-    def add(self, checkpoint_id: str, found: Iterable[Change]) -> None:
+    def add(
+        self, connection: sqlite3.Connection, checkpoint_id: str, found: Iterable[Change]
+    ) -> None:
         """What a scan found different, added to what an open checkpoint knows so far."""
-        with self.database.transaction() as connection:
-            known = self.checkpoint(checkpoint_id)
-            changes = merged((*known.changes, *found))
-            values = (changes_to_bytes(changes), known.position)
-            connection.execute("UPDATE checkpoints SET changes=? WHERE position=?", values)
-            self._hold(known.position, changes)
+        known = self.checkpoint(checkpoint_id)
+        changes = merged((*known.changes, *found))
+        values = (changes_to_bytes(changes), known.position)
+        connection.execute("UPDATE checkpoints SET changes=? WHERE position=?", values)
+        _hold(connection, known.position, changes)
 
     def move_file(self, root: Path, old: str, new: str) -> None:
         """A file, or a folder, has another path: its changes are those of that path."""
@@ -111,23 +119,6 @@ class CheckpointStore:
                         "UPDATE checkpoints SET changes=?, doubted=? WHERE position=?",
                         (changes_to_bytes(changes), json.dumps(doubted), one.position),
                     )
-
-    def _hold(self, position: int, changes: Iterable[Change]) -> None:
-        """See to it that the contents of a checkpoint stay."""
-        needed = {
-            entry.digest
-            for change in changes
-            for entry in (change.before, change.after)
-            if entry and entry.digest
-        }
-        try:
-            with self.database.transaction() as connection:
-                connection.execute("DELETE FROM needs WHERE checkpoint=?", (position,))
-                connection.executemany(
-                    "INSERT INTO needs VALUES (?, ?)", [(position, digest) for digest in needed]
-                )
-        except sqlite3.IntegrityError as error:
-            raise Damaged("A content of this checkpoint is not in the store.") from error
 
     def drop(self, checkpoint_id: str) -> None:
         """Forget a checkpoint, if there is one of this name."""
@@ -165,6 +156,23 @@ class CheckpointStore:
         """Drop the checkpoints of a conversation; contents go when nobody needs them."""
         with self.database.transaction() as connection:
             connection.execute("DELETE FROM checkpoints WHERE context_id=?", (context_id,))
+
+
+def _hold(connection: sqlite3.Connection, position: int, changes: Iterable[Change]) -> None:
+    """See to it that the contents of a checkpoint stay."""
+    needed = {
+        entry.digest
+        for change in changes
+        for entry in (change.before, change.after)
+        if entry and entry.digest
+    }
+    try:
+        connection.execute("DELETE FROM needs WHERE checkpoint=?", (position,))
+        connection.executemany(
+            "INSERT INTO needs VALUES (?, ?)", [(position, digest) for digest in needed]
+        )
+    except sqlite3.IntegrityError as error:
+        raise Damaged("A content of this checkpoint is not in the store.") from error
 
 
 def _stored(
@@ -264,7 +272,7 @@ class WorkspaceState:
         left -= {d for folder in new.values() for d in folder.contents()}
         now = int(time.time())
         with self.store.database.transaction() as connection:
-            self._tell_unfinished(new, gone)
+            self._tell_unfinished(connection, new, gone)
             connection.executemany(
                 "UPDATE objects SET seen=? WHERE digest=?", [(now, one) for one in left]
             )
@@ -280,7 +288,9 @@ class WorkspaceState:
         if sum(len(folder.digests) for folder in new.values()) * 4 > SETTLE:
             self.store.database.settle()
 
-    def _tell_unfinished(self, new: dict[str, Folder], gone: Iterable[str]) -> None:
+    def _tell_unfinished(
+        self, connection: sqlite3.Connection, new: dict[str, Folder], gone: Iterable[str]
+    ) -> None:
         """What differs from the stored state is what tools that run, or were cut off, changed."""
         waiting = self.store.unfinished.scanning(self._id)
         if not waiting:
@@ -288,7 +298,7 @@ class WorkspaceState:
         stored = Snapshot(self._stored((*new, *gone)))
         found = stored.changes_until(Snapshot(new))
         for checkpoint_id in waiting:
-            self.store.add(checkpoint_id, found)
+            self.store.add(connection, checkpoint_id, found)
 
     def _stored(self, paths: Iterable[str]) -> dict[str, Folder]:
         found = {}

@@ -4,22 +4,34 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
-from ..domain.errors import Conflict
+from ..domain.contexts import Job
+from ..domain.errors import Conflict, NotFound
 from ..domain.identity import new_id
+from ..domain.message_data import TextData
+from ..domain.messages import Message, TextPart
+from ..domain.surrogates import without_surrogates
 from ..store import CheckpointRecord
 from .documents import DocumentChanged, OpenDocuments
-from .entries import Change, FileEntry, printable
-from .history import Scope, between, composed, selected
+from .entries import Change, FileEntry
 from .merge import CellConflict
 from .restore import carry_out
-from .rollback import RollbackChoice, RollbackPlan, SkippedPath, planned
-from .rollback_note import note_on_cards
+from .rollback import (
+    RollbackChoice,
+    RollbackPlan,
+    Scope,
+    SkippedPath,
+    between,
+    composed,
+    planned,
+    selected,
+)
 from .store import Stored, WorkspaceState
 from .views import CheckpointDiff, RollbackResult, Skipped, SkippedCell
-from .writer import CheckpointWriter, Origin
+from .writer import CheckpointJournal, CheckpointWriter, Origin
 
 MAX_SHOWN = 200
 """Files that one diff shows."""
@@ -63,7 +75,7 @@ class Undo:
             shown = changes[:MAX_SHOWN]
             items = [self._writer.compare(change, self._lazy_store.read) for change in shown]
             for item in items:
-                item.path = printable(item.path)
+                item.path = without_surrogates(item.path)
             return CheckpointDiff(
                 items=items,
                 added=sum(item.added or 0 for item in items),
@@ -121,7 +133,7 @@ class Undo:
         made = await self._writer.store(origin, plan.changes, new_id("cp"))
 
         async def plan_anew(path: str) -> None:
-            only = replace(order.wanted, paths={printable(path)})
+            only = replace(order.wanted, paths={without_surrogates(path)})
             plan.adopt(path, await self._planned(replace(order, wanted=only)))
             await self._writer.store(origin, plan.changes, made)
 
@@ -157,7 +169,7 @@ class Undo:
     async def _leave_open(self, plan: RollbackPlan, overwrite: Collection[str]) -> None:
         """What another program has open is written only if the user says so."""
         for change in list(plan.changes):
-            chosen = printable(change.path) in overwrite
+            chosen = without_surrogates(change.path) in overwrite
             if not chosen and await self._documents.is_open_elsewhere(change.path):
                 cells = next((one.cells for one in plan.skipped if one.path == change.path), ())
                 left = SkippedPath(change.path, OPEN_ELSEWHERE, can_overwrite=True, cells=cells)
@@ -264,31 +276,31 @@ def _kind(entry: FileEntry | None) -> list[str]:
 
 def _skipped_cell(cell: CellConflict) -> SkippedCell:
     return SkippedCell(
-        cell_id=printable(cell.cell_id),
+        cell_id=without_surrogates(cell.cell_id),
         number=cell.number,
-        before=None if cell.before is None else printable(cell.before),
-        now=None if cell.now is None else printable(cell.now),
+        before=None if cell.before is None else without_surrogates(cell.before),
+        now=None if cell.now is None else without_surrogates(cell.now),
     )
 
 
 def _result(plan: RollbackPlan, made: str | None, dry_run: bool) -> RollbackResult:
     notes = [KERNELS] if plan.changes else []
     if plan.also_later:
-        shown = ", ".join(printable(path) for path in plan.also_later[:10])
+        shown = ", ".join(without_surrogates(path) for path in plan.also_later[:10])
         notes.insert(0, f"Later steps had changed these too, which goes with it: {shown}.")
     if plan.parted:
-        shown = ", ".join(printable(path) for path in plan.parted[:10])
+        shown = ", ".join(without_surrogates(path) for path in plan.parted[:10])
         notes.insert(0, f"These have other names (hard links), which keep what is there: {shown}.")
     by_cell = [path for path, merge in sorted(plan.merges.items()) if merge.others_stay]
     if by_cell:
-        shown = ", ".join(printable(path) for path in by_cell[:10])
+        shown = ", ".join(without_surrogates(path) for path in by_cell[:10])
         notes.insert(0, f"Cells that only you changed stay as they are: {shown}.")
     return RollbackResult(
-        restored=[printable(path) for path in plan.restored],
-        removed=[printable(path) for path in plan.removed],
+        restored=[without_surrogates(path) for path in plan.restored],
+        removed=[without_surrogates(path) for path in plan.removed],
         skipped=[
             Skipped(
-                path=printable(one.path),
+                path=without_surrogates(one.path),
                 why=one.why,
                 can_overwrite=one.can_overwrite,
                 cells=[_skipped_cell(cell) for cell in one.cells],
@@ -300,3 +312,50 @@ def _result(plan: RollbackPlan, made: str | None, dry_run: bool) -> RollbackResu
         notes=notes,
         preview=_preview(plan),
     )
+
+
+MAX_NAMED = 10
+
+
+def note_on_cards(
+    journal: CheckpointJournal, job_ids: Iterable[str], result: RollbackResult, *, is_undo: bool
+) -> None:
+    """Store it once for each card, as a message of its newest job that is concerned."""
+    jobs, text = _newest_by_card(journal, job_ids), _text(result, is_undo)
+    with journal.transaction() as tx:
+        for job in jobs:
+            note = Message(
+                context_id=job.context_id,
+                job_id=job.id,
+                role="system",
+                agent_role=job.role,
+                content=[TextPart(text=text)],
+                data=TextData(rollback=result.checkpoint_id),
+            )
+            tx.append_message(note)
+
+
+def _newest_by_card(journal: CheckpointJournal, job_ids: Iterable[str]) -> Iterable[Job]:
+    jobs: dict[str, Job] = {}
+    for job_id in job_ids:
+        with suppress(NotFound):  # its conversation may be deleted
+            job = journal.store.job(job_id)
+            jobs[job.card_id] = job
+    return jobs.values()
+
+
+def _text(result: RollbackResult, is_undo: bool) -> str:
+    skipped = [one.path for one in result.skipped]
+    parts = [
+        "The rollback is undone." if is_undo else "Rolled back.",
+        _listed("Brought back", result.restored),
+        _listed("Removed", result.removed),
+        _listed("Left as they are", skipped),
+    ]
+    return " ".join(part for part in parts if part)
+
+
+def _listed(what: str, paths: list[str]) -> str:
+    more = len(paths) - MAX_NAMED
+    named = ", ".join(paths[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return f"{what}: {named}." if paths else ""

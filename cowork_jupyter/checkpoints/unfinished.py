@@ -11,15 +11,16 @@ changed after the last time may be somebody else's doing.
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+from ..store.connection import Database
 from ..store.owner import Owner
-from .database import Database
 from .entries import Change, changes_from_bytes, same
 
 Phase = Literal["paths", "scan", "untold"]
@@ -45,6 +46,14 @@ class OpenCheckpoint:
     """As far as they are known; in the phase `paths` before and after are the same."""
 
 
+class UnfinishedNote(NamedTuple):
+    """What is kept of a checkpoint that is not finished yet."""
+
+    phase: Phase
+    facts: dict[str, Any]
+    workspace: int | None = None
+
+
 class Unfinished:
     """The table of them."""
 
@@ -63,14 +72,13 @@ class Unfinished:
             self._owner.close()
 
     def note(
-        self, checkpoint_id: str, phase: Phase, facts: dict[str, Any], workspace: int | None = None
+        self, connection: sqlite3.Connection, checkpoint_id: str, note: UnfinishedNote
     ) -> None:
         """Write down that a stored checkpoint is not finished, and that we look after it."""
-        with self._database.transaction() as connection:
-            mark = (checkpoint_id, self._owner.name, time.time_ns())
-            values = (*mark, phase, workspace, json.dumps(facts))
-            sql = "INSERT OR REPLACE INTO unfinished VALUES (?, ?, ?, ?, ?, ?)"
-            connection.execute(sql, values)
+        mark = (checkpoint_id, self._owner.name, time.time_ns())
+        values = (*mark, note.phase, note.workspace, json.dumps(note.facts))
+        sql = "INSERT OR REPLACE INTO unfinished VALUES (?, ?, ?, ?, ?, ?)"
+        connection.execute(sql, values)
 
     def say_alive(self, checkpoint_id: str) -> None:
         """The process that looks after it is there, and its tool may run."""

@@ -11,11 +11,12 @@ from typing import Protocol
 from ..domain.errors import NotFound
 from ..domain.events import CheckpointCreated
 from ..domain.identity import new_id, now
+from ..domain.surrogates import without_surrogates
 from ..store import CheckpointRecord, Store, Transaction
-from .entries import Change, FileEntry, Uncovered, printable
+from .entries import Change, FileEntry, Uncovered
 from .lazy_store import LazyCheckpointStore
 from .store import WorkspaceState
-from .unfinished import OpenCheckpoint
+from .unfinished import OpenCheckpoint, Phase, UnfinishedNote
 from .views import Compare, Facts
 
 MAX_LABEL_LENGTH = 100
@@ -92,12 +93,9 @@ class CheckpointWriter:
         def write(state: WorkspaceState) -> None:
             store = state.store
             place = (origin.context_id, state.root, changes, origin.job_id, origin.task_id)
-            with store.database.transaction():
-                store.record(checkpoint_id, *place)
-                if states is None:
-                    store.unfinished.note(checkpoint_id, "scan", origin.facts(), state.number)
-                else:
-                    store.unfinished.note(checkpoint_id, "paths", origin.facts())
+            phase: Phase = "scan" if states is None else "paths"
+            number = state.number if states is None else None
+            store.record(checkpoint_id, *place, note=UnfinishedNote(phase, origin.facts(), number))
 
         await self.lazy_store.ask(write)
 
@@ -123,10 +121,8 @@ class CheckpointWriter:
         def write(state: WorkspaceState) -> None:
             store = state.store
             place = (origin.context_id, state.root, changes, origin.job_id, origin.task_id)
-            with store.database.transaction():
-                store.drop(made)
-                store.record(made, *place, doubted=doubted)
-                store.unfinished.note(made, "untold", origin.facts(uncovered))
+            note = UnfinishedNote("untold", origin.facts(uncovered))
+            store.record(made, *place, doubted=doubted, note=note)
 
         await self.lazy_store.ask(write)
         return made
@@ -158,7 +154,7 @@ class CheckpointWriter:
     ) -> None:
         """Announce a stored checkpoint; one whose conversation is gone by now goes too."""
         files = await self.lazy_store.ask(lambda _: self._listed(changes))
-        missing = [{"path": printable(one.path), "why": one.why} for one in uncovered]
+        missing = [{"path": without_surrogates(one.path), "why": one.why} for one in uncovered]
         try:
             self._announce(checkpoint_id, origin, files, missing)
         except NotFound:
@@ -207,7 +203,7 @@ class CheckpointWriter:
             diff = self.compare(change, self._read) if number < MAX_COUNTED else None
             files.append(
                 {
-                    "path": printable(change.path),
+                    "path": without_surrogates(change.path),
                     "change": change.kind,
                     "added": diff.added if diff else None,
                     "removed": diff.removed if diff else None,

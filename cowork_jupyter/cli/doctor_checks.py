@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing
+from importlib.util import find_spec
 from pathlib import Path
 
 from traitlets.config import Config
@@ -16,11 +18,13 @@ from ..domain.settings import Settings
 from ..health import folder_problems
 from ..llm.discovery import find_servers
 from ..llm.reachable import HOW_TO_CONNECT
-from ..policy.rulebook import RuleBook
+from ..mcp.client.configured import Configured, ConfiguredServers
+from ..mcp.client.connection import NOT_INSTALLED
+from ..mcp.client.secrets import VariableMissing, resolve
+from ..policy.rulebook import RuleBook, settings_offers
 from ..policy.trust import Trust
 from ..tools.registry import rule_names
 from ..workspace.sandbox.sandbox import Sandbox
-from .doctor_checks_mcp import examine_servers
 from .finding import DoctorFinding, judged
 from .installation import examine_installation
 
@@ -127,3 +131,41 @@ def _other_models() -> str:
     if not found:
         return f"{HOW_TO_CONNECT} Without a browser, set {ENVIRONMENT} and start again."
     return f"Found on this machine: {', '.join(found)}. Choose it in the Cowork panel to use it."
+
+
+NAME = "mcp servers"
+
+
+def examine_servers(settings: Settings) -> DoctorFinding:
+    """Which there are, which are not used, and what keeps one from starting."""
+    trust = Trust(settings.data_dir / "trust.json", settings.workspace)
+    trust.look_at(lambda: settings_offers(settings.workspace))
+    found = ConfiguredServers(settings.workspace, settings.user_settings, trust).all()
+    if not found:
+        return DoctorFinding(NAME, True, "none configured")
+    if any(one.in_use for one in found) and find_spec("mcp") is None:
+        return DoctorFinding(NAME, False, NOT_INSTALLED)
+    problems = [_problem(one, settings) for one in found]
+    listed = [_told(one, problem) for one, problem in zip(found, problems, strict=True)]
+    return DoctorFinding(NAME, not any(problems), "; ".join(listed))
+
+
+def _told(one: Configured, problem: str) -> str:
+    kind = f" ({one.config.kind})" if one.config else ""
+    off = one.why_not if one.why_not else "" if one.enabled else "disabled"
+    return f"{one.name}{kind}{': ' if off or problem else ''}{off or problem}"
+
+
+def _problem(one: Configured, settings: Settings) -> str:
+    """What would keep it from starting; empty if nothing is known to."""
+    if one.config is None:
+        return one.why_not
+    if not one.in_use:
+        return ""
+    try:
+        server = resolve(one.config.entry, os.environ, str(settings.workspace))
+    except VariableMissing as error:
+        return str(error)
+    if server.command and server.program() is None:
+        return f"there is no program '{one.config.entry.command}' here"
+    return ""

@@ -108,6 +108,16 @@ class Plan(NullTolerantModel):
         """The step with that id."""
         return next(step for step in self.steps if step.id == step_id)
 
+    def schedule(self) -> TopologicalSorter[str]:
+        """Hands out each step that is still to be done, once what it depends on is done."""
+        done = {step.id for step in self.steps if step.status in DONE}
+        to_do = [step for step in self.steps if step.id not in done]
+        schedule = TopologicalSorter[str]({step.id: () for step in to_do})  # in the plan's order
+        for step in to_do:
+            schedule.add(step.id, *set(step.depends_on) - done)
+        schedule.prepare()
+        return schedule
+
 
 def graph_problems(steps: list[PlanStep]) -> Iterator[str]:
     """What keeps these steps from being run in some order, place first."""

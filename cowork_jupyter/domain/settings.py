@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from .connection import CONFIGURATION, Connection, FieldNames
 
@@ -36,46 +36,154 @@ class Price:
     output: float = 0.0
 
 
+_T = TypeVar("_T")
+
+
+def setting(default: _T, text: str, *, least: float | None = None, secret: bool = False) -> _T:
+    """A field that users configure by its name, with what `--help-all` says of it."""
+    metadata = {"help": text, "min": least}
+    return field(default=default, repr=not secret, metadata=metadata)
+
+
 @dataclass(frozen=True)
 class Settings:
-    """One frozen set of settings for one service."""
+    """One frozen set of settings for one service.
 
-    workspace: Path
+    What has a help text can be configured: hosts make their options of it.
+    """
+
+    workspace: Path = field(
+        metadata={
+            "help": "Folder the agent works in. Default: the Jupyter server's root folder; "
+            "in a kernel without a server, the current folder."
+        }
+    )
     data_dir: Path
-    model: str = ""
-    base_url: str = ""
-    api_key: str = field(default="", repr=False)
+    model: str = setting(
+        "", "Name of the language model, as its server knows it. Environment: COWORK_MODEL."
+    )
+    base_url: str = setting(
+        "",
+        "Address of any OpenAI-compatible server, usually ending in /v1. "
+        "Environment: COWORK_BASE_URL, else OPENAI_BASE_URL.",
+    )
+    api_key: str = setting(
+        "",
+        "Key for that server, if it wants one. Better kept in the environment: "
+        "COWORK_API_KEY, else OPENAI_API_KEY.",
+        secret=True,
+    )
     keys: frozenset[str] = field(default=frozenset(), repr=False)
     """Keys in the environment, whether we use them or not: none of them is stored or sent."""
     connection_fields: FieldNames = CONFIGURATION
     """What the user knows these three by."""
-    tool_protocol: ToolProtocol = "json"
-    images: PictureChoice = "auto"
-    notebook_tokens: int = 1_500
-    notebook_seconds: float = 0.2
-    db_path: Path | None = None
-    max_iterations: int = 30
-    max_seconds: float = 300.0
-    max_tokens: int = 0
-    stall_seconds: float = 120.0
-    max_job_iterations: int = 2_000
-    max_job_seconds: float = 21_600.0
-    max_job_tokens: int = 0
-    max_cost: float = 0.0
-    prices: Mapping[str, Price] = field(default_factory=dict)
-    """By the model's name."""
-    currency: str = "USD"
-    max_parallel: int = 4
-    workers: WorkerChoice = "asyncio"
-    dask_address: str = ""
-    sandbox: SandboxChoice = "auto"
-    sandbox_network: NetworkChoice = "ask"
-    sandbox_memory_mb: int = 0
-    sandbox_file_mb: int = 10_240
-    sandbox_processes: int = 4_096
-    checkpoint_exclude: tuple[str, ...] = CHECKPOINT_EXCLUDE
-    checkpoint_file_limit: int = 2 * 1024**3
-    checkpoint_total_limit: int = 20 * 1024**3
+    tool_protocol: ToolProtocol = setting(
+        "json",
+        "How the model asks for tools: JSON in its text, JSON under a schema that "
+        "the server enforces, or the API's own tool calls.",
+    )
+    images: PictureChoice = setting(
+        "auto",
+        "Whether the model is shown pictures, such as figures that cells have drawn. 'auto' "
+        "goes by the model's name; a server that refuses them gets none any more.",
+    )
+    notebook_tokens: int = setting(
+        1_500,
+        "Tokens that may be spent on telling the model where you are in your notebook: your "
+        "cell, those around it, what has changed, the variables that they name; 0: none.",
+        least=0,
+    )
+    notebook_seconds: float = setting(
+        0.2,
+        "Seconds that a message may wait for the notebook and its kernel to say so.",
+        least=0,
+    )
+    db_path: Path | None = setting(
+        None, "File that keeps the conversations. Default: one in Jupyter's data directory."
+    )
+    max_iterations: int = setting(30, "Model turns for each message or task.", least=1)
+    max_seconds: float = setting(
+        300.0,
+        "Seconds for each message or task, not counting waits for you or running cells.",
+        least=1,
+    )
+    max_tokens: int = setting(
+        0, "Tokens for each message or task, as the server counts them; 0: no limit.", least=0
+    )
+    stall_seconds: float = setting(
+        120.0,
+        "Seconds after which you are asked about code that neither puts anything out nor "
+        "uses the processor; 0: never. Where nobody can be asked it is interrupted.",
+        least=0,
+    )
+    max_job_iterations: int = setting(
+        2_000, "Model turns for each job with all its tasks; 0: no limit.", least=0
+    )
+    max_job_seconds: float = setting(
+        21_600.0,
+        "Seconds of work for each job, those of all its tasks added up, not counting "
+        "waits for you; 0: no limit.",
+        least=0,
+    )
+    max_job_tokens: int = setting(
+        0, "Tokens for each job with all its tasks; 0: no limit.", least=0
+    )
+    max_cost: float = setting(
+        0.0, "Money for each job with all its tasks, as `prices` tell it; 0: no limit.", least=0
+    )
+    prices: Mapping[str, Price] = field(
+        default_factory=dict,
+        metadata={
+            "help": "What a million tokens cost, by model: "
+            "{'gpt-5-mini': {'input': 0.25, 'output': 2}}."
+        },
+    )
+    currency: str = setting("USD", "The currency of `prices` and `max_cost`.")
+    max_parallel: int = setting(4, "Plan steps that may run side by side.", least=1)
+    workers: WorkerChoice = setting(
+        "asyncio",
+        "Where the tools of plan steps run: in this process, or on the workers of a Dask "
+        "cluster that see the same workspace (needs cowork-jupyter[dask]).",
+    )
+    dask_address: str = setting(
+        "",
+        "Address of the Dask scheduler, such as tcp://10.0.0.1:8786. Default: worker "
+        "processes on this machine, `max_parallel` of them.",
+    )
+    sandbox: SandboxChoice = setting(
+        "auto",
+        "What confines commands. 'auto' takes the best this machine has; "
+        "with 'none' every command asks.",
+    )
+    sandbox_network: NetworkChoice = setting(
+        "ask",
+        "Whether commands reach the network: if you or a rule about it said so, always, "
+        "or never. Those of the tester never do.",
+    )
+    sandbox_memory_mb: int = setting(
+        0, "MiB of memory for each process of a command; 0: half of what is here.", least=0
+    )
+    sandbox_file_mb: int = setting(
+        10_240, "Largest file, in MiB, that a command may write.", least=1
+    )
+    sandbox_processes: int = setting(
+        4_096, "Processes and threads that a command may have at once.", least=1
+    )
+    checkpoint_exclude: tuple[str, ...] = setting(
+        CHECKPOINT_EXCLUDE,
+        "What checkpoints leave out, written as in .gitignore: environments, caches and "
+        "the like. Files that a tool names are kept all the same; .git is never touched.",
+    )
+    checkpoint_file_limit: int = setting(
+        2 * 1024**3,
+        "Largest file, in bytes, that checkpoints keep a copy of unless a tool names it.",
+        least=0,
+    )
+    checkpoint_total_limit: int = setting(
+        20 * 1024**3,
+        "Bytes that all checkpoints may take on the disk; past it the oldest are dropped.",
+        least=0,
+    )
     private: Mapping[Path, frozenset[str]] = field(default_factory=dict)
     """What no command may read: files, and folders with the names in them that it may."""
     config_dir: Path | None = None

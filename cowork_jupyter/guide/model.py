@@ -5,10 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncGenerator
 
+from ..domain.connection import BUILT_IN
 from ..domain.contexts import Usage
-from ..llm.chunks import Chunk, Finished, ModelRequest, TextChunk, UsageChunk
-from .guide import NAME, Guide
+from ..llm.chunks import Chunk, Conversation, Finished, ModelRequest, TextChunk, UsageChunk
+from . import actor, planner
+from .conversation import read_run
+from .script import GuideReply, Script
 from .words import what_i_can_do
+
+NAME = BUILT_IN
+
+
+class Guide:
+    """Answers in the protocol that models are asked to answer in."""
+
+    def reply(self, conversation: Conversation) -> str:
+        """The next tool call, plan, question, result of a step, or text."""
+        script = Script(read_run(conversation), conversation)
+        plans = "plan" in conversation.role.spec.formats
+        try:
+            return planner.plan(script) if plans else script.done(actor.act(script))
+        except GuideReply as reply:
+            return reply.text
+
 
 _PIECE = re.compile(r"\S+\s*|\s+")
 

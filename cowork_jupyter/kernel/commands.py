@@ -6,7 +6,7 @@ import json
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,7 @@ from typing import Any
 from ..domain.errors import CoworkError
 from ..domain.roles import AgentRole
 from .addressee import role_in, role_named
-from .insertion import proposed_cells
-from .names import COMMANDS
+from .completion import COMMANDS
 from .output import Note, shareable
 from .problem import CellProblem
 from .requests import CellRequest, fulfil, plain_words, show
@@ -294,3 +293,38 @@ _DO: dict[str, Callable[[Command], Note | None]] = {
 }
 _COUNTS = {"role": (1, 2), "rollback": (0, 1), "run": (1, 1000), "export": (1, 1)}
 """How many words may follow."""
+
+
+REFUSED = "open_elsewhere"
+
+
+@dataclass(frozen=True)
+class ProposedCell:
+    """A cell that waits to be inserted."""
+
+    call_id: str
+    source: str
+    """As a code cell holds it, since no other kind can be asked for."""
+
+
+def proposed_cells(messages: Sequence[dict[str, Any]], notebook: str | None) -> list[ProposedCell]:
+    """The cells that were refused in a conversation for this notebook, oldest first."""
+    calls = {one["data"]["call_id"]: one["data"] for one in _of_type(messages, "tool_call")}
+    found = []
+    for message in _of_type(messages, "tool_result"):
+        result = message["data"]
+        call, error = calls.get(result["call_id"]), result.get("error") or {}
+        if call is None or call["tool"] != "insert_cell" or error.get("code") != REFUSED:
+            continue
+        if error["details"]["notebook"] == notebook:
+            found.append(ProposedCell(result["call_id"], _as_code(call["parameters"])))
+    return found
+
+
+def _of_type(messages: Sequence[dict[str, Any]], kind: str) -> Iterator[dict[str, Any]]:
+    return (one for one in messages if one["message_type"] == kind)
+
+
+def _as_code(parameters: dict[str, Any]) -> str:
+    source = str(parameters["source"])
+    return f"%%markdown\n{source}" if parameters.get("cell_type") == "markdown" else source

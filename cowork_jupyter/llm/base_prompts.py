@@ -19,6 +19,7 @@ from pydantic import BaseModel
 from ..domain.errors import CoworkError, InvalidInput, NotFound
 from ..domain.health import Problem
 from ..domain.roles import AgentRole
+from ..domain.surrogates import without_surrogates
 from ..policy.trust import Offer
 from ..workspace import Workspace
 from .prompt import read_prompt
@@ -167,6 +168,5 @@ def _title(prompt_id: str, text: str) -> str:
 
 
 def _problem(what: str, error: CoworkError) -> Problem:
-    # File names may hold halves of characters, which no answer can carry.
-    what = what.encode("utf-8", "replace").decode()
-    return Problem(code="prompt_skipped", message=f"{what} is left out. {error.message}")
+    message = f"{without_surrogates(what)} is left out. {error.message}"
+    return Problem(code="prompt_skipped", message=message)

@@ -12,6 +12,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..domain.connection import CONFIGURATION, FieldNames
+from ..domain.surrogates import without_surrogates
 from .chunks import Chunk, Finished, ModelRequest, Restarted, UsageChunk, chunks_of
 from .failures import Failure, FailureClassifier, NotAStream, Refused
 from .protocols import refused_option
@@ -167,7 +168,7 @@ class Model:
             "/chat/completions",
             body={
                 "model": model,
-                "messages": _sendable(native or request.messages),
+                "messages": without_surrogates(native or request.messages),
                 "stream": True,
                 **arguments,
             },
@@ -214,12 +215,3 @@ class Model:
 
     def _classifier(self, model: str) -> FailureClassifier:
         return FailureClassifier(self.base_url, model or self.name, self._key, self._fields)
-
-
-def _sendable(value: Any) -> Any:
-    """The same without halves of characters, which no request can carry."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
-    if isinstance(value, dict):
-        return {name: _sendable(item) for name, item in value.items()}
-    return [_sendable(item) for item in value] if isinstance(value, list) else value

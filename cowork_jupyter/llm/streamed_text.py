@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..domain.surrogates import without_surrogates
+
 
 class StreamedText:
     """Collects text that is shown as it comes, without the white space around it."""
@@ -57,17 +59,9 @@ class SurrogateJoiner:
         text, self._half = self._half + text, ""
         if text and "\ud800" <= text[-1] <= "\udbff":
             text, self._half = text[:-1], text[-1]
-        return _whole(text)
+        return without_surrogates(text)
 
     def flush(self) -> str:
         """What still waits, at the end."""
         half, self._half = self._half, ""
-        return _whole(half)
-
-
-def _whole(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
+        return without_surrogates(half)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +11,8 @@ from pydantic import ValidationError
 
 from ..domain.plan import Plan
 from ..domain.replies import Question, Review, StepResult, Structured, ToolCall, ToolCalls
+from ..domain.surrogates import without_surrogates
+from ..domain.validation import describe_problems, field_problems
 from .objects import CALLS
 
 FORMATS: dict[str, type[Plan | Question | Review | StepResult]] = {
@@ -23,8 +24,6 @@ FORMATS: dict[str, type[Plan | Question | Review | StepResult]] = {
 """The structured replies beside tool calls, by the value of their `type`."""
 
 _DEEPEST = 100
-_MAX_LINES = 5
-_SURROGATE = re.compile(r"[\ud800-\udfff]|\\u[dD][89a-fA-F]")
 
 
 class MalformedReply(ValueError):
@@ -45,7 +44,7 @@ def load_object(source: str) -> dict[str, Any]:
         raise MalformedReply("The JSON must be an object in curly braces.")
     if not _is_shallow(value):
         raise MalformedReply("The JSON is nested too deeply.")
-    return _without_surrogates(source, value)
+    return without_surrogates(value)
 
 
 def settle(found: Sequence[dict[str, Any]]) -> Structured:
@@ -59,7 +58,8 @@ def settle(found: Sequence[dict[str, Any]]) -> Structured:
         return _merged(calls) if calls else FORMATS[others[0]["type"]].model_validate(others[0])
     except ValidationError as error:
         name = "tool call" if calls else others[0]["type"]
-        raise MalformedReply(f"The {name} is not valid:\n{_explain(error)}") from None
+        why = describe_problems(field_problems(error), "\n")
+        raise MalformedReply(f"The {name} is not valid:\n{why}") from None
 
 
 def _merged(values: Sequence[dict[str, Any]]) -> ToolCalls:
@@ -77,20 +77,6 @@ def _calls(value: dict[str, Any]) -> ToolCalls:
         )
     call = ToolCall.model_validate(value)
     return ToolCalls(tools=[call], terminate=call.terminate)
-
-
-def _explain(error: ValidationError) -> str:
-    problems = error.errors(include_url=False, include_input=False, include_context=False)
-    lines = [_line(problem["loc"], problem["msg"]) for problem in problems[:_MAX_LINES]]
-    if len(problems) > _MAX_LINES:
-        lines.append(f"and {len(problems) - _MAX_LINES} more")
-    return "\n".join(lines)
-
-
-def _line(place: Sequence[int | str], message: str) -> str:
-    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
-    message = message.removeprefix("Value error, ")
-    return f"{path.removeprefix('.')}: {message}" if path else message
 
 
 def _where(error: json.JSONDecodeError) -> str:
@@ -128,12 +114,3 @@ def _children(value: Any) -> list[Any]:
     if isinstance(value, dict):
         return list(value.values())
     return value if isinstance(value, list) else []
-
-
-def _without_surrogates(source: str, value: dict[str, Any]) -> dict[str, Any]:
-    """Half of a character pair cannot be stored or sent, so it becomes a replacement mark."""
-    if not _SURROGATE.search(source):
-        return value
-    clean = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
-    result: dict[str, Any] = json.loads(clean)
-    return result

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..domain.errors import Conflict, CoworkError
-from ..workspace.own_writes import remember
+from ..workspace.no_follow import remember
 from .rules import Effect
 
 MAX_SIZE = 1_000_000

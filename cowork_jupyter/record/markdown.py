@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from ..domain.surrogates import without_surrogates
+
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)?")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _FENCE = re.compile(r" {0,3}(?:(`{3,})(?=[^`]*$)|(~{3,}))[ \t]*([\w+#.-]*).*")
@@ -21,7 +23,7 @@ def plain(text: str) -> str:
     """Text without colours, control characters and halves of characters."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     text = _CONTROLS.sub("", _ESCAPES.sub("", text))
-    return text.encode("utf-8", "replace").decode()
+    return without_surrogates(text)
 
 
 def line(text: str) -> str:

@@ -10,7 +10,7 @@ from ..domain.identity import now
 from ..domain.messages import Message
 from ..domain.roles import AgentRole
 from ..store import Inquiry, PlanRevision, Store
-from .withheld import withhold
+from .facts import withhold
 
 
 @dataclass(frozen=True)

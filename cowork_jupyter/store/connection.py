@@ -1,11 +1,13 @@
-"""Opening the database file: private, durable, and shared safely between processes."""
+"""The database file: private, durable, and shared safely between threads and processes."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .errors import explain, explained
@@ -15,6 +17,45 @@ BUSY_SECONDS = 10.0
 
 _NETWORK = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "lustre", "gpfs", "beegfs", "fuse.sshfs")
 _MOUNTS = Path("/proc/self/mountinfo")
+
+
+class Database:
+    """One connection that threads share; processes share the file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.RLock()
+        self._connection = open_database(path)
+
+    def close(self) -> None:
+        """Let go of the file. Closing twice does no harm."""
+        with self._lock:
+            self._connection.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """The connection, for as long as one thread asks it things."""
+        with self._lock:
+            yield self._connection
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Change things together, or not at all. Inside of one there is no other."""
+        with self._lock:
+            if self._in_transaction():
+                raise RuntimeError("A transaction is open already; use it instead.")
+            try:
+                # Taking the write lock first: what is read inside holds until the end.
+                self._connection.execute("BEGIN IMMEDIATE")
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._in_transaction():
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def _in_transaction(self) -> bool:
+        return self._connection.in_transaction
 
 
 def open_database(path: Path) -> sqlite3.Connection:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any, Self
 from ..domain.contexts import Context
 from ..domain.events import Event
 from ..domain.redaction import Mask
-from .connection import open_database
+from .connection import Database
 from .errors import explain, explained
 from .migrations import migrate
 from .owner import Owner
@@ -33,24 +32,22 @@ class Store(Reader):
         self.path = Path(path)
         self.mask = mask or Mask()
         """Hides what must be in no row, and so in no event that is shown."""
-        self._lock = threading.RLock()
-        self._connection = open_database(self.path)
+        self._database = Database(self.path)
         try:
-            with explained(self.path):
-                migrate(self._connection, self.path)
+            with explained(self.path), self._database.reading() as connection:
+                migrate(connection, self.path)
             self._owner = Owner(self.path)
         except OSError as error:
-            self._connection.close()
+            self._database.close()
             raise explain(error, self.path) from error
         except BaseException:
-            self._connection.close()
+            self._database.close()
             raise
 
     def close(self) -> None:
         """Let go of the file. Closing twice does no harm."""
-        with self._lock:
-            self._owner.close()
-            self._connection.close()
+        self._owner.close()
+        self._database.close()
 
     def __enter__(self) -> Self:
         return self
@@ -64,8 +61,8 @@ class Store(Reader):
         self.close()
 
     def _rows(self, sql: str, *values: Any) -> list[sqlite3.Row]:
-        with self._lock, explained(self.path):
-            return self._connection.execute(sql, values).fetchall()
+        with explained(self.path), self._database.reading() as connection:
+            return connection.execute(sql, values).fetchall()
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
@@ -73,21 +70,8 @@ class Store(Reader):
 
         Nothing may be awaited inside: other processes wait until the block ends.
         """
-        with self._lock, explained(self.path):
-            if self._in_transaction():
-                raise RuntimeError("A transaction is open already; use it instead.")
-            try:
-                # Taking the write lock first is what keeps `seq` unique between processes.
-                self._connection.execute("BEGIN IMMEDIATE")
-                yield Transaction(self._connection, self._owner.name, self.mask)
-                self._connection.execute("COMMIT")
-            except BaseException:
-                if self._in_transaction():
-                    self._connection.execute("ROLLBACK")
-                raise
-
-    def _in_transaction(self) -> bool:
-        return self._connection.in_transaction
+        with explained(self.path), self._database.transaction() as connection:
+            yield Transaction(connection, self._owner.name, self.mask)
 
     def save_context(self, context: Context) -> Context:
         """Store a new context, or change one."""

@@ -1,7 +1,7 @@
 """Finding lines in the workspace: which files are searched, in what order, and how much is shown.
 
-First the engine names the files that may match; then their text, read through the workspace
-and notebooks as their cells, runs through one line filter in order, until there is enough.
+First ripgrep names the files that may match; then their text, read through the workspace
+and notebooks as their cells, runs through another in order, until there is enough.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from ..domain.errors import InvalidInput, NotFound
 from ..workspace import Glob, IgnoreRules, Workspace, kind_of
 from .close_names import not_found
 from .documents import Document, documents
-from .engine import Engine, start_filter, while_running
-from .patterns import Pattern
+from .ripgrep import Pattern, candidates, check_errors, start_filter, while_running
 
 _MAX_SHOWN_LENGTH = 400
 _MARK = re.compile(rb"([:-])")
@@ -63,14 +62,12 @@ class Search:
     context: int = 0
 
 
-async def find(search: Search, workspace: Workspace, engine: Engine) -> Found:
+async def find(search: Search, workspace: Workspace) -> Found:
     """Search files below a folder, or one file."""
-    return await matching_lines(
-        search, workspace, engine, await matching_files(search, workspace, engine)
-    )
+    return await matching_lines(search, workspace, await matching_files(search, workspace))
 
 
-async def matching_files(search: Search, workspace: Workspace, engine: Engine) -> Iterable[str]:
+async def matching_files(search: Search, workspace: Workspace) -> Iterable[str]:
     """Files that may match, in order. A file asked for by name is searched whatever it is."""
     fits = _file_test(search.globs)
     with workspace.locate(search.path) as place:
@@ -81,20 +78,17 @@ async def matching_files(search: Search, workspace: Workspace, engine: Engine) -
         start = place.path
         if kind != "folder":
             return [start]
-        found = await engine.candidates(workspace, place, search.pattern, _names(search.globs))
+        found = await candidates(workspace, place, search.pattern, _names(search.globs))
     rules = IgnoreRules(workspace)
     skip = 0 if start == "." else len(start) + 1
     in_order = await asyncio.to_thread(sorted, found, key=lambda path: path.split("/"))
     return (path for path in in_order if fits(path[skip:]) and rules.shows(path, start=start))
 
 
-async def matching_lines(
-    search: Search, workspace: Workspace, engine: Engine, paths: Iterable[str]
-) -> Found:
+async def matching_lines(search: Search, workspace: Workspace, paths: Iterable[str]) -> Found:
     """Matching lines of these files."""
     # One match more than is wanted tells whether there are more.
-    command = engine.line_filter(search.pattern, search.most + 1, search.context)
-    process = start_filter(command)
+    process = start_filter(search.pattern, search.most + 1, search.context)
     stream = _Stream(process)
     await while_running(process, lambda: stream.run(workspace, paths))
     return _limited(stream.lines, search)
@@ -117,10 +111,9 @@ class _Stream:
             feeder = threading.Thread(target=self._feed, args=(stdin, texts), daemon=True)
             feeder.start()
             self.lines.extend(map(self._line, stdout))
-            errors = stderr.read().decode("utf-8", "replace").strip()
+            errors = stderr.read()
             feeder.join()
-        if errors and process.returncode not in (0, 1):
-            raise InvalidInput(f"The search failed: {errors}", code="search_failed")
+        check_errors(process, errors)
 
     def _feed(self, pipe: IO[bytes], texts: Iterable[tuple[Document, Iterable[bytes]]]) -> None:
         line = 1

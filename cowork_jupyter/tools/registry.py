@@ -9,10 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from ..domain.errors import InvalidInput, NotFound
 from ..domain.roles import AgentRole
+from ..domain.surrogates import without_surrogates
+from ..domain.validation import describe_problems, field_problems
 from ..policy.decision import check_ceiling
 from ..policy.rules import NETWORK
 from . import edits, files, folders, search, shell, symbols
@@ -91,9 +92,9 @@ class ToolRegistry(Mapping[str, Tool]):
         result = await tool.run(validated(tool, raw_parameters), context)
         return replace(
             result,
-            text=printable(result.text),
-            summary=printable(result.summary),
-            data=printable(result.data),
+            text=without_surrogates(result.text),
+            summary=without_surrogates(result.summary),
+            data=without_surrogates(result.data),
         )
 
 
@@ -134,35 +135,12 @@ def validated(tool: Tool, raw: dict[str, Any]) -> ToolParameters:
             code="bad_parameters",
         ) from error
     except ValidationError as error:
-        fields = list(tool.parameters.model_fields)
-        problems = [_problem(detail, fields) for detail in error.errors(include_url=False)]
+        problems = field_problems(error, tool.parameters.model_fields)
         raise InvalidInput(
-            f"{tool.name}: {'; '.join(problems)}.",
+            f"{tool.name}: {describe_problems(problems)}.",
             code="bad_parameters",
-            details={"problems": problems},
+            details={"problems": [str(one) for one in problems]},
         ) from error
-
-
-def _problem(detail: ErrorDetails, fields: list[str]) -> str:
-    place = ".".join(str(part) for part in detail["loc"])
-    if detail["type"] == "missing":
-        return f"'{place}' is missing"
-    if detail["type"] == "extra_forbidden":
-        return f"there is no parameter '{place}' (there are: {', '.join(fields)})"
-    said = detail["msg"].removeprefix("Value error, ")
-    said = said[:1].lower() + said[1:]
-    return f"'{place}': {said}" if place else said
-
-
-def printable(value: Any) -> Any:
-    """The same without halves of characters, which file names may hold and UTF-8 cannot."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
-    if isinstance(value, dict):
-        return {printable(key): printable(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [printable(item) for item in value]
-    return value
 
 
 def default_tools() -> ToolRegistry:

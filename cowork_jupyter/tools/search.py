@@ -9,9 +9,8 @@ from pydantic import Field
 
 from ..domain.roles import Permission
 from .base import ToolContext, ToolParameters, ToolResult, tool
-from .engine import find_engine
 from .find import Found, FoundLine, Search, find
-from .patterns import Pattern
+from .ripgrep import Pattern
 
 CODE_FILES = [
     "*.{py,pyi,pyx,ipynb,r,R,Rmd,qmd,jl,scala,java,kt,c,h,cc,cpp,hpp,cu,rs,go,swift,rb,php,lua}",
@@ -33,7 +32,7 @@ class Grep(ToolParameters):
         Field(
             min_length=1,
             max_length=10_000,
-            description="Regular expression, one line; no look-around or back-references.",
+            description="ripgrep regular expression, one line; escape literal braces.",
         ),
     ]
     path: Where = "."
@@ -67,7 +66,7 @@ async def grep(parameters: Grep, context: ToolContext) -> ToolResult:
         parameters.max_results,
         parameters.context_lines,
     )
-    found = await find(search, context.workspace, find_engine())
+    found = await find(search, context.workspace)
     lines = [_grep_line(line) for line in found.lines]
     if not found.is_all:
         lines.append(
@@ -81,7 +80,7 @@ async def search_code(parameters: SearchCode, context: ToolContext) -> ToolResul
     """Find a piece of text, taken literally, in code files and notebooks, best files first."""
     pattern = Pattern(parameters.text, literal=True, ignore_case=parameters.ignore_case)
     search = Search(pattern, parameters.path, CODE_FILES, _MAX_RANKED)
-    found = await find(search, context.workspace, find_engine())
+    found = await find(search, context.workspace)
     ranked = _ranked(found.lines, parameters.text)
     shown = Found(
         ranked[: parameters.max_results], found.is_all and len(ranked) <= parameters.max_results

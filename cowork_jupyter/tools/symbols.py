@@ -16,9 +16,8 @@ from ..domain.roles import Permission
 from ..workspace import Workspace
 from .base import ToolContext, ToolParameters, ToolResult, tool
 from .documents import Document, documents
-from .engine import find_engine
 from .find import Search, matching_files
-from .patterns import Pattern
+from .ripgrep import Pattern
 from .search import Where
 
 SymbolKind = Literal["function", "class", "variable"]
@@ -56,7 +55,7 @@ async def search_symbol(parameters: SearchSymbol, context: ToolContext) -> ToolR
     """Find where a Python function, class or variable is defined, in .py files and notebooks."""
     last = parameters.name.rpartition(".")[2]
     search = Search(Pattern(last, literal=True), parameters.path, ["*.{py,pyi,ipynb}"])
-    paths = await matching_files(search, context.workspace, find_engine())
+    paths = await matching_files(search, context.workspace)
     found = await asyncio.to_thread(_definitions_in, context.workspace, paths, parameters)
     shown = found[:_MAX]
     lines = [f"{where.label}:{it.line}: {it.kind} {it.name}  {text}" for where, it, text in shown]

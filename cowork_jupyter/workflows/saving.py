@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from ..domain.errors import InvalidInput
 from ..domain.plan import Plan
+from ..domain.validation import field_problems
 from .template import Kind, SavedPlan, Template, places, shortened, with_texts
 from .workflow import NAME
 
@@ -55,15 +56,7 @@ def template_of(draft: Draft, plan: Plan) -> Template:
     try:
         return Template.of(draft.name, SavedPlan.model_validate(saved))
     except ValidationError as error:
-        raise _refusal(explained(error)) from None
-
-
-def explained(error: ValidationError) -> str:
-    """What is wrong with a template, place first."""
-    found = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    place = "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in found["loc"])
-    why = found["msg"].removeprefix("Value error, ")
-    return f"{place[1:]}: {why}" if place else why
+        raise _refusal(str(field_problems(error)[0])) from None
 
 
 def _check_values(parameters: Sequence[Varying], plan: Plan) -> None:

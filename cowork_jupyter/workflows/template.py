@@ -25,6 +25,7 @@ from pydantic import (
 from ..domain.contexts import StepStatus
 from ..domain.plan import Plan, PlanStep
 from ..domain.roles import AgentRole
+from ..domain.validation import field_problems
 from .fields import FilePath, Line, NotebookPath, in_one_line
 from .workflow import NAME, PLACE, Parameters, Workflow
 
@@ -63,7 +64,7 @@ class TemplateParameter(BaseModel):
             try:
                 TypeAdapter(_FIELDS[self.type]).validate_python(self.default)
             except ValidationError as error:
-                why = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
+                why = field_problems(error)[0].why
                 raise ValueError(f"its default {why}") from None
         return self
 

@@ -16,9 +16,10 @@ from pydantic import ValidationError
 
 from ..domain.errors import Conflict, CoworkError, Forbidden, InvalidInput, NotFound
 from ..domain.health import Problem
+from ..domain.surrogates import without_surrogates
+from ..domain.validation import field_problems
 from ..policy.trust import Offer
 from ..workspace import Workspace
-from .saving import explained
 from .template import SavedPlan, Source, Template
 
 MAX_SIZE = 256 * 1024
@@ -152,15 +153,14 @@ def _template(name: str, text: str, source: Source) -> Template:
     try:
         return Template.of(name, SavedPlan.model_validate_json(text), source)
     except ValidationError as error:
-        raise InvalidInput(explained(error)) from None
+        raise InvalidInput(str(field_problems(error)[0])) from None
     except ValueError as error:
         raise InvalidInput(str(error)) from None
 
 
 def _written(template: Template) -> bytes:
     whole = template.saved.model_dump(mode="json", exclude_none=True)
-    # Models may write halves of characters, which no file can carry.
-    data = json.dumps(whole, indent=2, ensure_ascii=False).encode("utf-8", "replace")
+    data = json.dumps(without_surrogates(whole), indent=2, ensure_ascii=False).encode()
     if len(data) > MAX_SIZE:
         raise InvalidInput(f"It is larger than {MAX_SIZE // 1024} KiB.", code="invalid_template")
     return data + b"\n"
@@ -171,6 +171,5 @@ def _file(name: str) -> str:
 
 
 def _problem(name: str, why: str) -> Problem:
-    # File names may hold halves of characters, which no answer can carry.
-    name = name.encode("utf-8", "replace").decode()
-    return Problem(code="template_skipped", message=f"The template '{name}' is left out. {why}")
+    message = f"The template '{without_surrogates(name)}' is left out. {why}"
+    return Problem(code="template_skipped", message=message)

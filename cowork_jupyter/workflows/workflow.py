@@ -13,16 +13,15 @@ from inspect import cleandoc
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic_core import ErrorDetails
 
 from ..domain.errors import InvalidInput
 from ..domain.roles import AgentRole
+from ..domain.validation import MAX_PROBLEMS, describe_problems, field_problems
 from .fields import quoted
 
 PLACE = re.compile(r"\{(\w+)\}")
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 _EMPTY: tuple[Any, ...] = (None, "", [])
-_MAX_PROBLEMS = 10
 
 
 class Parameters(BaseModel):
@@ -72,12 +71,11 @@ class Workflow:
         try:
             return self.parameters.model_validate(raw)
         except ValidationError as error:
-            found = error.errors(include_url=False, include_input=False, include_context=False)
-            problems = [self._problem(detail) for detail in found[:_MAX_PROBLEMS]]
+            problems = field_problems(error, self.parameters.model_fields)[:MAX_PROBLEMS]
         raise InvalidInput(
-            "; ".join(f"{one['field']}: {one['why']}" for one in problems),
+            describe_problems(problems),
             code="bad_parameters",
-            details={"problems": problems},
+            details={"problems": [one._asdict() for one in problems]},
         )
 
     def render(self, given: Parameters) -> str:
@@ -93,13 +91,3 @@ class Workflow:
     def ready_plan(self, given: Parameters) -> dict[str, Any] | None:  # noqa: ARG002 (templates)
         """The plan, if it takes no agent to make it."""
         return None
-
-    def _problem(self, detail: ErrorDetails) -> dict[str, str]:
-        why = detail["msg"].removeprefix("Value error, ")
-        if detail["type"] == "missing":
-            why = "is missing"
-        elif detail["type"] == "extra_forbidden":
-            known = ", ".join(self.parameters.model_fields) or "none"
-            why = f"is no parameter of this workflow; there are: {known}"
-        field = ".".join(map(str, detail["loc"]))
-        return {"field": field[:100] or "parameters", "why": why}

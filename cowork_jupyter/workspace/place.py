@@ -1,27 +1,75 @@
-"""A place in the workspace: a held folder and a name in it, and what can be done there.
-
-The folder is held by its descriptor, not by its path. Whoever renames it or puts a
-symlink in its stead afterwards changes nothing about where these operations land.
-"""
+"""A place in the workspace: a held folder and a name in it, and what can be done there."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO, Literal, Self
 
-from ..domain.errors import Conflict, Forbidden, InvalidInput, NotFound
-from .os_errors import explained
-from .own_writes import remember
+from ..domain.errors import (
+    Conflict,
+    CoworkError,
+    Forbidden,
+    InvalidInput,
+    NotFound,
+    Unavailable,
+)
+from .no_follow import (
+    CREATE,
+    OPEN_FILE,
+    OPEN_FOLDER,
+    keep_owner,
+    open_below,
+    remember,
+    replacing,
+    write_all,
+)
 
-OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-_OPEN_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+
+@contextmanager
+def explained(path: str) -> Iterator[None]:
+    """Turn an `OSError` about this path into an error that a person or model understands."""
+    try:
+        yield
+    except OSError as error:
+        raise explain(error, path) from error
+
+
+def explain(error: OSError, path: str) -> CoworkError:
+    """The error of ours that says what this one means."""
+    match error.errno:
+        case errno.ENOENT:
+            return NotFound(f"There is no '{path}' in the workspace.")
+        case errno.EACCES | errno.EPERM:
+            return Forbidden(
+                f"The operating system does not let us touch '{path}'.", code="permission_denied"
+            )
+        case errno.EEXIST:
+            return Conflict(f"'{path}' exists already.", code="exists")
+        case errno.ENOTEMPTY:
+            return Conflict(f"The folder '{path}' is not empty.", code="not_empty")
+        case errno.ENOTDIR:
+            return InvalidInput(f"A part of '{path}' is not a folder.", code="not_a_folder")
+        case errno.EISDIR:
+            return InvalidInput(f"'{path}' is a folder, not a file.", code="is_folder")
+        case errno.ENAMETOOLONG:
+            return InvalidInput("The path, or a name in it, is too long.", code="bad_path")
+        case errno.ELOOP:
+            return Conflict(f"'{path}' became a symlink just now; try again.", retryable=True)
+        case errno.ENOSPC | errno.EDQUOT | errno.EROFS:
+            return Unavailable(
+                f"The disk does not take '{path}': {error.strerror}.",
+                code="disk_refuses",
+                retryable=False,
+            )
+        case _:
+            return CoworkError(f"'{path}': {error.strerror or error}.", code="os_error")
+
 
 Kind = Literal["file", "folder", "link", "special"]
 
@@ -90,7 +138,7 @@ class Place:
         """Open the regular file for reading; anything else is refused, and never waited for."""
         self._refuse_unless_file(self.stat())
         with explained(self.path):
-            descriptor = os.open(self.name, _OPEN_FILE, dir_fd=self._folder)
+            descriptor = os.open(self.name, OPEN_FILE, dir_fd=self._folder)
         with os.fdopen(descriptor, "rb") as file:
             self._refuse_unless_file(os.fstat(descriptor))
             yield file
@@ -122,9 +170,12 @@ class Place:
         """Make a new file, and its missing parent folders; never touch one that is there."""
         self.make_parents()
         with explained(self.path):
-            descriptor = os.open(self.name, _CREATE, 0o666, dir_fd=self._folder)
+            descriptor = os.open(self.name, CREATE, 0o666, dir_fd=self._folder)
             try:
-                _write_all(descriptor, data)
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(descriptor)
             except BaseException:
                 os.unlink(self.name, dir_fd=self._folder)
                 raise
@@ -136,17 +187,10 @@ class Place:
         before = self.stat()
         self._refuse_unless_file(before)
         self._refuse_unless_writable(before)
-        temporary = f".cowork-{secrets.token_hex(8)}.tmp"
-        with explained(self.path):
-            descriptor = os.open(temporary, _CREATE, 0o600, dir_fd=self._folder)
-            try:
-                _write_all(descriptor, data, like=before)
-                held = self._folder
-                os.replace(temporary, self.name, src_dir_fd=held, dst_dir_fd=held)
-            except BaseException:
-                os.unlink(temporary, dir_fd=self._folder)
-                raise
-        remember(self.stat())
+        with explained(self.path), replacing(self._folder, self.name) as file:
+            keep_owner(file, before)
+            os.fchmod(file, stat.S_IMODE(before.st_mode))
+            write_all(file, data)
         self._sync_folder()
 
     def unlink(self) -> None:
@@ -175,9 +219,7 @@ class Place:
         while self._missing:
             name = self._missing[0]
             with explained(self.path):
-                with contextlib.suppress(FileExistsError):
-                    os.mkdir(name, dir_fd=self._folder)
-                below = os.open(name, OPEN_FOLDER, dir_fd=self._folder)
+                below = open_below(self._folder, name, make=True)
             os.close(self._folder)
             self._folder, self._missing = below, self._missing[1:]
 
@@ -220,21 +262,3 @@ def _entries(found: Iterator[os.DirEntry[str]]) -> Iterator[ListedEntry]:
         with contextlib.suppress(FileNotFoundError):  # removed while we look
             info = entry.stat(follow_symlinks=False)
             yield ListedEntry(entry.name, kind_of(info.st_mode), info.st_size, info.st_mtime)
-
-
-def _write_all(descriptor: int, data: bytes, like: os.stat_result | None = None) -> None:
-    """Write to the end, onto the disk, and close; belong to whom the file `like` belonged."""
-    with os.fdopen(descriptor, "wb") as file:
-        if like is not None:
-            _keep_owner_and_mode(descriptor, like)
-        file.write(data)
-        file.flush()
-        os.fsync(descriptor)
-
-
-def _keep_owner_and_mode(descriptor: int, before: os.stat_result) -> None:
-    now = os.fstat(descriptor)
-    if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
-        with contextlib.suppress(PermissionError):  # only root may give files away
-            os.fchown(descriptor, before.st_uid, before.st_gid)
-    os.fchmod(descriptor, stat.S_IMODE(before.st_mode))

@@ -13,8 +13,8 @@ from collections import deque
 from pathlib import Path
 
 from ..domain.errors import Forbidden, InvalidInput, NotFound
-from .os_errors import explain, explained
-from .place import OPEN_FOLDER, Place
+from .no_follow import OPEN_FOLDER, open_below
+from .place import Place, explain, explained
 
 _MAX_HOPS = 40
 _MAX_NAME_LENGTH = 255
@@ -122,7 +122,7 @@ class _Walk:
         if len(self._held) > _DEEPEST:
             raise InvalidInput("The path has too many folders in it.", code="bad_path")
         try:
-            self._held.append(os.open(name, OPEN_FOLDER, dir_fd=self._held[-1]))
+            self._held.append(open_below(self._held[-1], name))
             self._names.append(name)
         except OSError as error:
             if error.errno == errno.ENOENT:

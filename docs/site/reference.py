@@ -16,8 +16,8 @@ from cowork_jupyter.api.routes import table
 from cowork_jupyter.cli.app import command_line
 from cowork_jupyter.config import Cowork
 from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.kernel.completion import COMMANDS
 from cowork_jupyter.kernel.magics import CoworkMagics
-from cowork_jupyter.kernel.names import COMMANDS
 from cowork_jupyter.tools.base import Tool
 from cowork_jupyter.tools.registry import tools_with_kernels
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from cowork_jupyter.agents.agent import AgentFactory
-from cowork_jupyter.agents.plan.schedule import Schedule
 from cowork_jupyter.agents.run.loop import Outcome
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.plan import Plan
@@ -88,14 +87,12 @@ def _decisions(steps: int) -> float:
     named = [{"id": one, "action": one, "depends_on": of} for one, of in _graph(steps).items()]
     plan = Plan.model_validate({"goal": "g", "steps": named})
     began = time.perf_counter()
-    schedule, running = Schedule(plan), deque[str]()
+    schedule, running = plan.schedule(), deque[str]()
     while True:
-        for step in schedule.get_ready_tasks():
-            schedule.start(step)
-            running.append(step)
+        running.extend(schedule.get_ready())
         if not running:
             return (time.perf_counter() - began) / steps
-        schedule.finish(running.popleft())
+        schedule.done(running.popleft())
 
 
 async def _cost_per_task(steps: int) -> float:

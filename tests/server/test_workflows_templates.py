@@ -213,7 +213,7 @@ async def test_a_name_is_taken_once_unless_the_users_own_is_to_be_replaced(api: 
         ({"plan": None}, "invalid_template", "Give either"),
         ({"context_id": "ctx_1"}, "invalid_template", "Give either"),
         ({"revision": 1}, "invalid_template", "revision: "),
-        ({"parameters": [{"name": "a", "valeu": "no"}]}, "invalid", "parameters.0.valeu: "),
+        ({"parameters": [{"name": "a", "valeu": "no"}]}, "invalid", "parameters[0].valeu: "),
     ],
 )
 async def test_what_does_not_add_up_is_refused_with_its_place(

@@ -11,10 +11,10 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from ...domain.errors import Unavailable
-from ...mcp.client import supervised
 from ...mcp.client.secrets import Resolved
-from ...mcp.client.supervised import SupervisedProcess
 from ...tools.environment import scrubbed
+from ...workspace.sandbox import supervised
+from ...workspace.sandbox.supervised import SupervisedProcess
 
 MAX_GARBAGE = 20
 """Lines that are no frames: some programs greet, none goes on like that."""

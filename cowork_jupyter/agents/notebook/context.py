@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from ...domain.surrogates import without_surrogates
 from ...llm.tokens import Count, cut_middle
 from ...tools.kernel.state import Variable
 from ...tools.notebook.outputs import described
 from ...tools.notebook.state import CellState, NotebookState
-from ...tools.registry import printable
 from .changes import Changes
 
 TITLE = "Where the user is as they write this"
@@ -83,7 +83,7 @@ class _Page:
     def put(self, place: float, text: str) -> bool:
         """Add a piece, if it fits."""
         before = self._pieces.get(place)
-        self._pieces[place] = printable(text)
+        self._pieces[place] = without_surrogates(text)
         if self.room >= 0:
             return True
         del self._pieces[place]

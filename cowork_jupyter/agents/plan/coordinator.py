@@ -42,7 +42,6 @@ from .choices import (
     about_half_done,
 )
 from .locks import FileLocks
-from .schedule import Schedule
 from .step_check import StepCheck, StepEnd, half_done_tool
 
 LARGE_PLAN = 50
@@ -114,14 +113,13 @@ class Execution:
         return Outcome()
 
     async def _run_steps(self) -> None:
-        schedule = Schedule(self.plan)
+        schedule = self.plan.schedule()
         places = asyncio.Semaphore(self.max_parallel)
         running: dict[asyncio.Task[None], str] = {}
         ended: asyncio.Queue[asyncio.Task[None]] = asyncio.Queue()
         try:
             while True:
-                for step_id in schedule.get_ready_tasks():
-                    schedule.start(step_id)
+                for step_id in schedule.get_ready():
                     work = self._see_through(self._steps[step_id], places)
                     task = asyncio.create_task(work)
                     task.add_done_callback(ended.put_nowait)
@@ -131,7 +129,7 @@ class Execution:
                 task = await ended.get()
                 step_id = running.pop(task)
                 task.result()
-                schedule.finish(step_id)
+                schedule.done(step_id)
         finally:
             for task in running:
                 task.cancel()
@@ -238,10 +236,11 @@ class Execution:
         except Interrupted:
             raise
         except CoworkError as error:
-            return _failed(error.message)
+            return StepResult(status="failed", summary=error.message)
         if outcome.status is not JobStatus.COMPLETED:
-            return _failed(outcome.error or "It did not say why.")
-        return outcome.result or _done(outcome.text.strip() or "Done.")
+            return StepResult(status="failed", summary=outcome.error or "It did not say why.")
+        summary = outcome.text.strip() or "Done."
+        return outcome.result or StepResult(status="done", summary=summary)
 
     async def _ask_what_now(self, step: PlanStep, question: Question) -> tuple[str, str]:
         """What the user wants done, and their hint if they gave one."""
@@ -389,11 +388,3 @@ class Execution:
     def _log(self, task: Task | None = None) -> RunLog:
         task_id = task.id if task else None
         return RunLog(self.journal, self.context.id, self.job.id, AgentRole.ACTOR, task_id)
-
-
-def _done(summary: str) -> StepResult:
-    return StepResult(status="done", summary=summary)
-
-
-def _failed(why: str) -> StepResult:
-    return StepResult(status="failed", summary=why)

@@ -14,6 +14,7 @@ from ...domain.message_data import TextData
 from ...domain.messages import Message, TextPart
 from ...domain.plan import Plan
 from ...domain.roles import AgentRole, Permission
+from ...domain.validation import describe_problems, field_problems
 from ...store import PlanRevision
 from ...workspace import has_changed
 from ..agent import AgentFactory
@@ -236,13 +237,8 @@ class Plans:
         try:
             plan = Plan.model_validate(raw)
         except ValidationError as error:
-            found = error.errors(include_url=False, include_input=False, include_context=False)
-            problems = [
-                f"{'.'.join(map(str, one['loc']))}: {one['msg']}".removeprefix(": ")
-                for one in found
-            ]
-            message = "; ".join(problems).replace("Value error, ", "")
-            raise InvalidInput(message, code="invalid_plan") from None
+            why = describe_problems(field_problems(error))
+            raise InvalidInput(why, code="invalid_plan") from None
         for problem in self._unknown_tools(plan):
             raise InvalidInput(problem, code="invalid_plan")
         return plan

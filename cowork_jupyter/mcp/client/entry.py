@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from ...domain.roles import Permission
+from ...domain.validation import field_problems
 from ...policy.visible import visible
 
 Source = Literal["user", "workspace"]
@@ -138,9 +139,7 @@ def _read_entry(raw: object) -> ServerEntry:
     try:
         return ServerEntry.model_validate(given)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise ValueError(f"'{place}': {first['msg'].lower()}") from None
+        raise ValueError(str(field_problems(error)[0])) from None
 
 
 def _guessed(entry: ServerEntry) -> Kind:

@@ -19,9 +19,9 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 
-from . import supervised
+from ...workspace.sandbox import supervised
+from ...workspace.sandbox.supervised import MAX_LINE_LENGTH, SupervisedProcess
 from .secrets import Resolved
-from .supervised import MAX_LINE_LENGTH, SupervisedProcess
 from .tail import Tail
 
 MAX_GARBAGE = 20

@@ -4,20 +4,42 @@ from __future__ import annotations
 
 import posixpath
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .characters import character_doubts
 from .hidden import HiddenCommands
 from .hosts import ANY_HOST, hosts_of
 from .lexer import NotPlain, Phrase, Redirect, split
-from .model import Analysis, CommandEffect, SimpleCommand
+from .model import Analysis, CommandEffect, SimpleCommand, names
 from .options import CommandUse
 from .programs import examine
 from .table import program_name
 from .tree import MISREAD, can_be_read, look
 from .words import Word, whole_word
+
+_ORDINARY = re.compile(r"[\n\t -~]*")
+_HIDING = names("Cc Cf Cs Co Cn Zl Zp Zs")
+_INSIDE_A_WORD = re.compile(r"[^ \t]\\\n")
+
+
+def character_doubts(text: str) -> list[str]:
+    """Sentences about control, direction, invisible and unknown characters in `text`."""
+    doubts = list[str]()
+    if not _ORDINARY.fullmatch(text):
+        strange = {sign for sign in text if sign not in "\n\t " and _hides(sign)}
+        if strange:
+            named = ", ".join(f"U+{ord(sign):04X}" for sign in sorted(strange)[:5])
+            doubts.append(f"It contains characters that cannot be seen or mislead: {named}.")
+    if _INSIDE_A_WORD.search(text):
+        doubts.append("A word goes on in the next line.")
+    return doubts
+
+
+def _hides(sign: str) -> bool:
+    return unicodedata.category(sign) in _HIDING
+
 
 MAX_LENGTH = 10_000
 """Characters. Nobody reads a longer line on a card, so it is never plain."""

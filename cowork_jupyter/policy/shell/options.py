@@ -17,8 +17,30 @@ from enum import Enum
 from functools import cached_property
 
 from .model import CommandEffect
-from .powers import mentions
 from .words import Quirk, Word
+
+
+def mentions(texts: Sequence[str], argument: str) -> bool:
+    """Whether one of these words is the argument, as programs read it.
+
+    It errs towards yes: a long option counts when it is cut short or has a value, a short one
+    anywhere in a cluster, a sub-command wherever it stands. The price is a question too many.
+    """
+    return any(_is(text, argument) for text in texts)
+
+
+def _is(text: str, argument: str) -> bool:
+    if argument == "@":  # a file with further arguments
+        return text.startswith("@")
+    if not argument.startswith("-"):
+        return text == argument
+    option = text.partition("=")[0]
+    if argument.startswith("--"):
+        return len(option) > 2 and option.startswith("--") and argument.startswith(option)
+    if len(argument) == 2:
+        return text.startswith("-") and not text.startswith("--") and argument[1] in text[1:]
+    return option == argument
+
 
 ANYWHERE = -1
 """For a program that runs a command which begins somewhere among its words."""

@@ -14,13 +14,10 @@ import shutil
 import stat
 import threading
 import time
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..own_writes import is_own, remember
-from ..place import OPEN_FOLDER
+from ..no_follow import CREATE, is_own, parent_of, remember
 from .autorun import Autorun, Finder, Kind, Opened, open_up
 from .places import is_inside
 from .snapshot import Kept, Mark, contents_of, marks_of
@@ -155,7 +152,7 @@ class Aftermath:
         """Take it away, and keep it if that can be."""
         target = aside / self._relative(path)
         try:
-            with self._held(path) as (folder, name):
+            with parent_of(self._root, self._relative(path)) as (folder, name):
                 source = f"/proc/self/fd/{folder}/{name}"
                 is_folder = stat.S_ISDIR(os.lstat(source).st_mode)
                 if is_folder:
@@ -175,15 +172,15 @@ class Aftermath:
     def _put_back(self, path: str, run: RunningCommand) -> bool:
         """Write it anew, with the folders that were closed as well; a repository is not ours."""
         kept = run.kept[path]
-        closed = {one for one in run.before if not one.endswith("/.git")}
+        closed = {self._relative(one) for one in run.before if not one.endswith("/.git")}
+        held = parent_of(self._root, self._relative(path), may_make=closed.__contains__)
         try:
-            with self._held(path, closed) as (folder, name):
+            with held as (folder, name):
                 if kept.mark.type == stat.S_IFLNK:
                     os.symlink(kept.content, os.fsencode(name), dir_fd=folder)
                     remember(os.stat(name, dir_fd=folder, follow_symlinks=False))
                     return True
-                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-                with os.fdopen(os.open(name, flags, 0o600, dir_fd=folder), "wb") as file:
+                with os.fdopen(os.open(name, CREATE, 0o600, dir_fd=folder), "wb") as file:
                     file.write(kept.content)
                     file.flush()
                     os.fchmod(file.fileno(), kept.mode)
@@ -191,28 +188,6 @@ class Aftermath:
         except OSError:  # the folder that it was in is gone
             return False
         return True
-
-    @contextmanager
-    def _held(self, path: str, made: Collection[str] = ()) -> Iterator[tuple[int, str]]:
-        """The folder that a path is in, reached through no symlink, and the name in it.
-
-        Folders that are to be `made` need not be there.
-        """
-        *folders, name = self._relative(path).split("/")
-        held = os.open(self._root, OPEN_FOLDER)
-        above = self._root
-        try:
-            for folder in folders:
-                above = f"{above}/{folder}"
-                if above in made:
-                    with contextlib.suppress(FileExistsError):
-                        os.mkdir(folder, dir_fd=held)
-                below = os.open(folder, OPEN_FOLDER, dir_fd=held)
-                os.close(held)
-                held = below
-            yield held, name
-        finally:
-            os.close(held)
 
     def _relative(self, path: str) -> str:
         return path[len(self._root) :].lstrip("/")

@@ -19,7 +19,6 @@ import gc
 import json
 import os
 import select
-import signal
 import socket
 import struct
 import time
@@ -31,6 +30,7 @@ from .kernel import PR_SET_CHILD_SUBREAPER, prctl
 from .namespaces import Bind, Namespaces, arrange, enter
 from .orders import Descriptors, Orders
 from .sockets import ALONE, Sockets, try_watching
+from .supervisor import end_all, ended_children, has_children, woken_by_children
 
 GRACE = 0.1
 """Seconds between asking what is left to end and ending it: a cancel must be felt at once."""
@@ -54,7 +54,7 @@ def _keep_pairs_ready(service: socket.socket) -> None:
     taken, take = os.pipe2(os.O_CLOEXEC)
     poll = select.poll()
     poll.register(taken, select.POLLIN)
-    woken = _woken_by_children()
+    woken = woken_by_children()
     poll.register(woken, select.POLLIN)
     poll.register(service, 0)  # only its end is ours to see
     ready = set[int]()
@@ -72,21 +72,7 @@ def _keep_pairs_ready(service: socket.socket) -> None:
                 ready.discard(pair)
             time.sleep(_PAUSE)  # first things first: the command that was just asked for
         if woken in seen:
-            ready -= _ended_children(woken).keys()
-
-
-def _woken_by_children() -> int:
-    """Something to wait for together with other things: it can be read when a child ends."""
-    woken, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
-    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-    return woken
-
-
-def _ended_children(woken: int) -> dict[int, int]:
-    with contextlib.suppress(BlockingIOError):
-        os.read(woken, 4096)
-    return _collect()
+            ready -= ended_children(woken).keys()
 
 
 def _namespaces_here() -> Namespaces:
@@ -120,7 +106,7 @@ def _in_child(work: Callable[..., object], *arguments: object) -> NoReturn:
 
 def _guard(service: socket.socket, take: int) -> None:
     """Start the next command, tell how it ends, then end all that is left of it."""
-    woken = _woken_by_children()
+    woken = woken_by_children()
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     ours, its = socket.socketpair()
     failed, fail = os.pipe2(os.O_CLOEXEC)
@@ -143,7 +129,7 @@ def _guard(service: socket.socket, take: int) -> None:
         _say(asker, **({"error": failure} if failure else {"pid": command}))
         if not failure:
             _look_after(command, asker, woken, _sockets(ours))
-        _end_all()
+        end_all(GRACE)
 
 
 def _command(service: socket.socket, guard: socket.socket, fail: int) -> None:
@@ -191,10 +177,10 @@ def _look_after(command: int, service: socket.socket, woken: int, sockets: Socke
                 poll.unregister(sockets.calls)
                 sockets = None
         if woken in ready:
-            ended = _ended_children(woken)
+            ended = ended_children(woken)
             if command in ended:
                 _say(service, status=ended[command])
-            if not _has_children():
+            if not has_children():
                 return
         if service.fileno() in ready:
             return
@@ -203,55 +189,3 @@ def _look_after(command: int, service: socket.socket, woken: int, sockets: Socke
 def _say(service: socket.socket, **words: object) -> None:
     with contextlib.suppress(OSError):  # nobody listens any more
         service.sendall(json.dumps(words).encode() + b"\n")
-
-
-def _collect() -> dict[int, int]:
-    """The children that have ended, and how."""
-    found: dict[int, int] = {}
-    with contextlib.suppress(ChildProcessError):
-        while True:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-            if not pid:
-                break
-            found[pid] = os.waitstatus_to_exitcode(status)
-    return found
-
-
-def _end_all() -> None:
-    """Ask everything below to end, then end it. Nothing can leave: orphans come to us."""
-    patience = time.monotonic() + GRACE
-    _signal_all(signal.SIGTERM)
-    while _has_children():
-        if time.monotonic() > patience:
-            _signal_all(signal.SIGKILL)
-        time.sleep(0.005)
-        _collect()
-
-
-def _has_children() -> bool:
-    try:
-        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:
-        return False
-    return True
-
-
-def _signal_all(number: int) -> None:
-    if _has_children():
-        for pid in _descendants():
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, number)
-
-
-def _descendants() -> list[int]:
-    children: dict[int, list[int]] = {}
-    for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208 - thousands of names
-        with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
-            parent = int(file.read().rpartition(b")")[2].split()[1])
-            children.setdefault(parent, []).append(int(name))
-    found, todo = list[int](), [os.getpid()]
-    while todo:
-        below = children.get(todo.pop(), [])
-        found += below
-        todo += below
-    return found

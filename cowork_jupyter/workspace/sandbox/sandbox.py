@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ...domain.settings import SandboxChoice, Settings
-from ..place import OPEN_FOLDER
+from ..no_follow import OPEN_FOLDER
 from ..workspace import Workspace
 from .aftermath import Aftermath, RunningCommand
 from .autorun import NOTHING_OPENED, Opened

@@ -17,7 +17,7 @@ import weakref
 from contextlib import suppress
 from pathlib import Path
 
-from ..place import OPEN_FOLDER
+from ..no_follow import OPEN_FOLDER
 
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a private folder is made in it
 _PREFIX = "cowork-scratch-"

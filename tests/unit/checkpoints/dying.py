@@ -221,7 +221,7 @@ def at_desk(
         async with desk.around(desk.use("tool", **parameters)):
             change(desk.root)
 
-    databases = [desk.parts.lazy_store.state.store.database, desk.journal.store]
+    databases = [desk.parts.lazy_store.state.store.database, desk.journal.store._database]
     return lambda: asyncio.run(work()), databases
 
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from cowork_jupyter.checkpoints.exclude import Exclusions
 from cowork_jupyter.checkpoints.housekeeping import verify
-from cowork_jupyter.checkpoints.large import CheckpointLimits
 from cowork_jupyter.checkpoints.objects import LARGE
+from cowork_jupyter.checkpoints.scan import CheckpointLimits
 from cowork_jupyter.checkpoints.store import CheckpointStore, WorkspaceState
 
 from .test_rollback import tree

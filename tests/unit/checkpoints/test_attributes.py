@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.checkpoints import attributes, scan
+from cowork_jupyter.checkpoints import scan
+from cowork_jupyter.checkpoints.entries import MAX_ATTRIBUTES_SIZE, attributes_of
 from cowork_jupyter.checkpoints.snapshot import Folder
 
 from .conftest import Site
@@ -72,8 +73,11 @@ def test_what_others_note_on_a_file_does_not_make_it_the_users(site: Site, kept:
 
 def test_too_many_attributes_are_left(kept: Kept, tmp_path: Path) -> None:
     with (tmp_path / "a").open("wb") as file:
-        kept[os.fstat(file.fileno()).st_ino] = {"user.a": bytes(attributes.MAX), "user.b": b"x"}
-        assert attributes.attributes_of(file.fileno()) == ()
+        kept[os.fstat(file.fileno()).st_ino] = {
+            "user.a": bytes(MAX_ATTRIBUTES_SIZE),
+            "user.b": b"x",
+        }
+        assert attributes_of(file.fileno()) == ()
 
 
 def test_a_system_without_attributes(monkeypatch: pytest.MonkeyPatch, site: Site) -> None:

@@ -7,9 +7,9 @@ import threading
 
 import pytest
 
-from cowork_jupyter.checkpoints import batch as batches
-from cowork_jupyter.checkpoints.batch import Batch
-from cowork_jupyter.checkpoints.database import Database
+from cowork_jupyter.checkpoints import objects
+from cowork_jupyter.checkpoints.database import CheckpointDatabase
+from cowork_jupyter.checkpoints.objects import Batch
 
 from .conftest import Site
 
@@ -22,11 +22,11 @@ def storing(monkeypatch: pytest.MonkeyPatch) -> list[threading.Thread]:
     found: list[threading.Thread] = []
     store = Batch._store
 
-    def noted(self: Batch, contents: batches.Contents) -> None:
+    def noted(self: Batch, contents: objects.Contents) -> None:
         found.append(threading.current_thread())
         store(self, contents)
 
-    monkeypatch.setattr(batches, "MAX_AT_ONCE", 300)
+    monkeypatch.setattr(objects, "MAX_AT_ONCE", 300)
     monkeypatch.setattr(Batch, "_store", noted)
     return found
 
@@ -45,10 +45,10 @@ def test_many_contents_are_stored_while_more_are_gathered(
 def test_what_could_not_be_stored_meanwhile_is_told(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(self: Database) -> None:
+    def full(self: CheckpointDatabase) -> None:
         raise sqlite3.OperationalError("database or disk is full")
 
     with pytest.raises(sqlite3.OperationalError), site.store.objects.batch() as batch:  # noqa: PT012
-        monkeypatch.setattr(Database, "transaction", full)
+        monkeypatch.setattr(CheckpointDatabase, "transaction", full)
         for content in CONTENTS[:400]:
             batch.add(content)

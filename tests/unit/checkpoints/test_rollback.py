@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.checkpoints import restore
-from cowork_jupyter.checkpoints.attributes import Attributes
-from cowork_jupyter.checkpoints.entries import Change
-from cowork_jupyter.checkpoints.large import CheckpointLimits
+from cowork_jupyter.checkpoints.entries import Attributes, Change
 from cowork_jupyter.checkpoints.no_follow_fs import NoFollowFs
 from cowork_jupyter.checkpoints.objects import LARGE
 from cowork_jupyter.checkpoints.rollback import BY_USER, ELSEWHERE, IN_BETWEEN, NOT_EMPTY, NOT_OURS
+from cowork_jupyter.checkpoints.scan import CheckpointLimits
 
 from .conftest import Site, run_as_nobody, why
 
@@ -421,5 +420,5 @@ def test_names_that_are_not_utf8_are_restored(site: Site) -> None:
     site.record("cp", before)
     site.reopen()
     assert isinstance(site.store.checkpoint("cp").changes[0], Change)
-    site.roll_back("cp", paths=["??.csv"])
+    site.roll_back("cp", paths=["��.csv"])
     assert (site.root / name).read_text() == "before"

@@ -12,10 +12,9 @@ import pytest
 
 from cowork_jupyter.checkpoints import look, looker
 from cowork_jupyter.checkpoints import scan as scanning
-from cowork_jupyter.checkpoints.batch import Batch
 from cowork_jupyter.checkpoints.exclude import Exclusions
-from cowork_jupyter.checkpoints.large import CheckpointLimits
-from cowork_jupyter.checkpoints.objects import LARGE, Objects
+from cowork_jupyter.checkpoints.objects import LARGE, Batch, Objects
+from cowork_jupyter.checkpoints.scan import CheckpointLimits
 
 from .conftest import Site, run_as_nobody, why
 

@@ -12,7 +12,7 @@ from cowork_jupyter.api.routes import table
 from cowork_jupyter.cli.app import command_line
 from cowork_jupyter.config import Cowork
 from cowork_jupyter.domain.roles import AgentRole
-from cowork_jupyter.kernel.names import COMMANDS
+from cowork_jupyter.kernel.completion import COMMANDS
 from cowork_jupyter.tools.registry import tools_with_kernels
 from docs.site import ROOT, pictures
 from docs.site.reference import commands_of, generated_files

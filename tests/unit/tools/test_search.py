@@ -1,36 +1,30 @@
-"""Searching text: what is found, in which order, the same with and without ripgrep."""
+"""Searching text: what is found, and in which order."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
+import re
+import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from io import StringIO
+from itertools import repeat
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from cowork_jupyter.domain.errors import Forbidden, InvalidInput, NotFound
+from cowork_jupyter.domain.errors import Forbidden, InvalidInput, NotFound, Unavailable
 from cowork_jupyter.tools import find as finding
-from cowork_jupyter.tools import search
-from cowork_jupyter.tools.engine import Engine, PurePython, Ripgrep, find_engine
-from cowork_jupyter.tools.find import Search, find
-from cowork_jupyter.tools.patterns import Pattern
-from cowork_jupyter.workspace import Workspace
+from cowork_jupyter.tools.documents import Document, documents
+from cowork_jupyter.tools.find import FoundLine, Search, find
+from cowork_jupyter.tools.ripgrep import Pattern
+from cowork_jupyter.workspace import IgnoreRules, Workspace, visible_files
 
 from .conftest import Call, write
-
-ENGINES = ["ripgrep", "python"]
-
-
-@pytest.fixture(params=ENGINES)
-def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the test with each engine."""
-    chosen: Engine = find_engine() if request.param == "ripgrep" else PurePython()
-    monkeypatch.setattr(search, "find_engine", lambda: chosen)
 
 
 def notebook(*cells: str) -> str:
@@ -50,12 +44,17 @@ async def lines(call: Call, pattern: str, **more: object) -> list[str]:
     return result.text.split("\n") if result.data["matches"] else []
 
 
-def test_ripgrep_is_found_here() -> None:
-    assert isinstance(find_engine(), Ripgrep)
+@pytest.mark.asyncio
+async def test_without_ripgrep_one_is_told_to_install_it(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda *_args, **_more: None)
+    with pytest.raises(Unavailable, match="Install ripgrep") as caught:
+        await call("grep", pattern="x")
+    assert not caught.value.retryable
 
 
 @pytest.mark.asyncio
-@pytest.mark.usefixtures("engine")
 async def test_lines_are_found_in_order_of_path_and_line(root: Path, call: Call) -> None:
     write(root, {"b.py": "x = 1\ny\nx = 2\n", "a/z.py": "x = 3", "a.py": "x = 4\r\n"})
     assert await lines(call, r"x = \d$") == [
@@ -67,7 +66,6 @@ async def test_lines_are_found_in_order_of_path_and_line(root: Path, call: Call)
 
 
 @pytest.mark.asyncio
-@pytest.mark.usefixtures("engine")
 async def test_notebooks_are_searched_by_cell(root: Path, call: Call) -> None:
     write(root, {"n.ipynb": notebook("import os\n", 'print("hi")\nx = "é"'), "z.py": "import os"})
     assert await lines(call, "^import os$") == [
@@ -84,7 +82,6 @@ async def test_notebooks_are_searched_by_cell(root: Path, call: Call) -> None:
 
 
 @pytest.mark.asyncio
-@pytest.mark.usefixtures("engine")
 async def test_ignored_hidden_and_binary_files_are_left_out(root: Path, call: Call) -> None:
     write(
         root,
@@ -110,7 +107,6 @@ async def test_ignored_hidden_and_binary_files_are_left_out(root: Path, call: Ca
 
 
 @pytest.mark.asyncio
-@pytest.mark.usefixtures("engine")
 async def test_settings_outside_the_workspace_change_nothing(
     root: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,7 +116,6 @@ async def test_settings_outside_the_workspace_change_nothing(
 
 
 @pytest.mark.asyncio
-@pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize(
     ("glob", "found"),
     [
@@ -142,7 +137,6 @@ async def test_glob_picks_files(root: Path, call: Call, glob: str, found: list[s
 
 
 @pytest.mark.asyncio
-@pytest.mark.usefixtures("engine")
 async def test_context_stays_within_the_file(root: Path, call: Call) -> None:
     write(root, {"a": "end of a", "b": "1\nhit\n3\n4\nhit\nhit\n", "c": "start of c"})
     assert await lines(call, "hit", context_lines=2) == [
@@ -151,7 +145,6 @@ async def test_context_stays_within_the_file(root: Path, call: Call) -> None:
 
 
 @pytest.mark.asyncio
-@pytest.mark.usefixtures("engine")
 async def test_results_stop_at_the_limit_and_say_so(root: Path, call: Call) -> None:
     write(root, {f"f{n:03}": "hit\nhit\n" for n in range(200)})
     result = await call("grep", pattern="hit", max_results=5)
@@ -168,7 +161,6 @@ async def test_results_stop_at_the_limit_and_say_so(root: Path, call: Call) -> N
 
 
 @pytest.mark.asyncio
-@pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize("pattern", ["-e", "--files", "-f/etc/passwd", "--", "-"])
 async def test_pattern_is_never_an_option(root: Path, call: Call, pattern: str) -> None:
     write(root, {"a": f"x {pattern} y"})
@@ -176,7 +168,6 @@ async def test_pattern_is_never_an_option(root: Path, call: Call, pattern: str) 
 
 
 @pytest.mark.asyncio
-@pytest.mark.usefixtures("engine")
 async def test_odd_texts_are_found(root: Path, call: Call) -> None:
     write(
         root,
@@ -193,7 +184,6 @@ async def test_odd_texts_are_found(root: Path, call: Call) -> None:
 
 
 @pytest.mark.asyncio
-@pytest.mark.usefixtures("engine")
 async def test_case_can_be_ignored(root: Path, call: Call) -> None:
     write(root, {"a": "Über\nüber"})
     assert await lines(call, "über") == ["a:2: über"]
@@ -201,7 +191,6 @@ async def test_case_can_be_ignored(root: Path, call: Call) -> None:
 
 
 @pytest.mark.asyncio
-@pytest.mark.usefixtures("engine")
 async def test_nothing_found_is_a_result(root: Path, call: Call) -> None:
     result = await call("grep", pattern="nowhere")
     assert result.text == "Nothing matches 'nowhere'."
@@ -209,11 +198,18 @@ async def test_nothing_found_is_a_result(root: Path, call: Call) -> None:
 
 
 @pytest.mark.asyncio
-@pytest.mark.usefixtures("engine")
 async def test_bad_patterns_globs_and_paths_are_explained(root: Path, call: Call) -> None:
     (root / "out").symlink_to("/etc")
-    with pytest.raises(InvalidInput, match="not supported"):
-        await call("grep", pattern="(?=x)")
+    write(root, {"a": "x"})
+    for path in (".", "a"):
+        for pattern, why in {
+            "(?=x)": "not supported",
+            "(": "unclosed",
+            r"a\n": "not allowed",
+        }.items():
+            with pytest.raises(InvalidInput, match=f"(?s)pattern cannot be used.*{why}") as caught:
+                await call("grep", pattern=pattern, path=path)
+            assert caught.value.code == "bad_pattern"
     with pytest.raises(InvalidInput, match="not a glob"):
         await call("grep", pattern="x", glob="[a")
     with pytest.raises(NotFound):
@@ -224,7 +220,6 @@ async def test_bad_patterns_globs_and_paths_are_explained(root: Path, call: Call
 
 
 @pytest.mark.asyncio
-@pytest.mark.usefixtures("engine")
 async def test_pipe_in_the_tree_does_not_block(root: Path, call: Call) -> None:
     os.mkfifo(root / "pipe")
     write(root, {"a": "hit"})
@@ -234,16 +229,15 @@ async def test_pipe_in_the_tree_does_not_block(root: Path, call: Call) -> None:
 @pytest.mark.asyncio
 async def test_search_can_be_cancelled(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     began = asyncio.Event()
-    loop, run = asyncio.get_running_loop(), finding._Stream.run
+    loop = asyncio.get_running_loop()
 
-    def noted(stream: finding._Stream, workspace: Workspace, paths: Iterable[str]) -> None:
+    def endless(*_: object) -> Iterator[tuple[Document, Iterable[bytes]]]:
         loop.call_soon_threadsafe(began.set)
-        run(stream, workspace, paths)
+        yield Document("a"), repeat(b"a\n" * 1000)
 
-    monkeypatch.setattr(finding._Stream, "run", noted)
-    write(root, {"a": "a" * 40 + "\n"})
-    hopeless = Search(Pattern("(a+)+$b"))
-    task = asyncio.create_task(find(hopeless, Workspace(root), PurePython()))
+    monkeypatch.setattr(finding, "documents", endless)
+    write(root, {"a": "a"})
+    task = asyncio.create_task(find(Search(Pattern("b")), Workspace(root)))
     await began.wait()
     task.cancel()
     done, _ = await asyncio.wait([task], timeout=60)
@@ -271,35 +265,32 @@ EXAMPLES = int(os.environ.get("COWORK_TEST_EXAMPLES", "25"))
 
 
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(FILES, RULES, RULES, PATTERNS, st.sampled_from([".", "d"]), st.booleans(), st.integers(0, 1))
-@example({"d/e.py": "a"}, "d/", "", "a", ".", False, 0)
-@example({"d/e.py": "a\r\n"}, "d/*", "!e.py", "a$", "d", False, 0)
-def test_both_engines_find_the_same(
-    files: dict[str, str],
-    top: str,
-    below: str,
-    pattern: str,
-    path: str,
-    ignore_case: bool,
-    context: int,
+@given(FILES, RULES, RULES, PATTERNS, st.sampled_from([".", "d"]), st.booleans())
+@example({"d/e.py": "a"}, "d/", "", "a", ".", False)
+@example({"d/e.py": "a\r\n"}, "d/*", "!e.py", "a$", "d", False)
+def test_every_matching_line_of_a_visible_file_is_found_and_no_other(
+    files: dict[str, str], top: str, below: str, pattern: str, path: str, ignore_case: bool
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         write(root, {"d/.gitignore": below, ".gitignore": top})
         for name, text in files.items():
             write(root, {name: notebook(text, text) if name.endswith("ipynb") else text})
-        wanted = Search(Pattern(pattern, ignore_case=ignore_case), path, most=5, context=context)
         workspace = Workspace(root)
-
-        async def both() -> None:
-            fast = await find(wanted, workspace, find_engine())
-            assert fast == await find(wanted, workspace, PurePython())
-
-        asyncio.run(both())
+        regex = re.compile(pattern, re.IGNORECASE if ignore_case else re.NOFLAG)
+        expected = [
+            FoundLine(document, number, line.removesuffix("\n"))
+            for document, chunks in documents(
+                workspace, visible_files(workspace, path, IgnoreRules(workspace))
+            )
+            for number, line in enumerate(StringIO(b"".join(chunks).decode()), 1)
+            if regex.search(line.removesuffix("\n"))
+        ]
+        wanted = Search(Pattern(pattern, ignore_case=ignore_case), path)
+        assert asyncio.run(find(wanted, workspace)).lines == expected
 
 
 @pytest.mark.asyncio
-@pytest.mark.usefixtures("engine")
 async def test_code_search_is_literal_grouped_and_ranked(root: Path, call: Call) -> None:
     write(
         root,

@@ -120,9 +120,9 @@ def test_a_path_that_leads_elsewhere_is_refused(path: str) -> None:
 
 def test_each_bad_parameter_is_named_with_the_reason() -> None:
     found = problems(paths=["ok.py", ""], note=7, notbook="a.ipynb")
-    assert set(found) == {"notebook", "paths.1", "note", "notbook"}
+    assert set(found) == {"notebook", "paths[1]", "note", "notbook"}
     assert found["notebook"] == "is missing"
-    assert found["notbook"] == "is no parameter of this workflow; there are: notebook, paths, note"
+    assert found["notbook"] == "is unknown; there are: notebook, paths, note"
     assert "string" in found["note"]
 
 

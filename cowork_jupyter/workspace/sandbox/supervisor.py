@@ -5,7 +5,8 @@ server has our pipes as its own, so nothing is slower for it. When the lifeline 
 let go or are no more, the server and all that it has started are ended; when the server ends by
 itself, what it left behind is ended too.
 
-The server is started before anything is imported that it need not wait for.
+The server is started before anything is imported that it need not wait for. How what is left is
+collected and ended is the keeper's way too.
 """
 
 from __future__ import annotations
@@ -38,13 +39,28 @@ def look_after(server: int, lifeline: int) -> int:
         os.dup2(nothing, ours)
     _adopt_orphans()
     code = _wait(server, lifeline)
-    _end_all(server)
+    end_all(GRACE, group=server)
     return code
 
 
 def _wait(server: int, lifeline: int) -> int:
     """The server's exit code, negative for a signal; 0 if we were told to end it."""
     import select
+
+    woken = woken_by_children()
+    poll = select.poll()
+    poll.register(lifeline, select.POLLIN)
+    poll.register(woken, select.POLLIN)
+    while True:
+        ended = ended_children(woken)  # also before the first wait: it may be over already
+        if server in ended:
+            return ended[server]
+        if any(descriptor == lifeline for descriptor, _ in poll.poll()):
+            return 0
+
+
+def woken_by_children() -> int:
+    """Something to wait for together with other things: it can be read when a child ends."""
     import signal
 
     woken, wake = os.pipe()
@@ -52,19 +68,16 @@ def _wait(server: int, lifeline: int) -> int:
     os.set_blocking(woken, False)
     signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-    poll = select.poll()
-    poll.register(lifeline, select.POLLIN)
-    poll.register(woken, select.POLLIN)
-    while True:
-        ended = _collect()  # also before the first wait: it may be over already
-        if server in ended:
-            return ended[server]
-        if any(descriptor == lifeline for descriptor, _ in poll.poll()):
-            return 0
-        try:
-            os.read(woken, 4096)
-        except BlockingIOError:
-            continue
+    return woken
+
+
+def ended_children(woken: int) -> dict[int, int]:
+    """The children that have ended since the last time, and how."""
+    import contextlib
+
+    with contextlib.suppress(BlockingIOError):
+        os.read(woken, 4096)
+    return _collect()
 
 
 def _collect() -> dict[int, int]:
@@ -80,21 +93,22 @@ def _collect() -> dict[int, int]:
     return found
 
 
-def _end_all(server: int) -> None:
-    """Ask all to end, then end them. Where orphans come to us, none gets away."""
+def end_all(grace: float, group: int | None = None) -> None:
+    """Ask everything below to end, then end it. Where orphans come to us, none gets away."""
     import signal
     import time
 
-    patience = time.monotonic() + GRACE
-    _signal_all(server, signal.SIGTERM)
-    while _has_children():
+    patience = time.monotonic() + grace
+    _signal_all(group, signal.SIGTERM)
+    while has_children():
         if time.monotonic() > patience:
-            _signal_all(server, signal.SIGKILL)
+            _signal_all(group, signal.SIGKILL)
         time.sleep(0.005)
         _collect()
 
 
-def _has_children() -> bool:
+def has_children() -> bool:
+    """Whether any is left, ended or not."""
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
@@ -102,12 +116,13 @@ def _has_children() -> bool:
     return True
 
 
-def _signal_all(server: int, number: int) -> None:
+def _signal_all(group: int | None, number: int) -> None:
     import contextlib
 
-    with contextlib.suppress(OSError):
-        os.killpg(server, number)
-    for pid in _descendants():
+    if group is not None:
+        with contextlib.suppress(OSError):
+            os.killpg(group, number)
+    for pid in _descendants() if has_children() else ():
         with contextlib.suppress(OSError):
             os.kill(pid, number)
 
@@ -116,7 +131,7 @@ def _descendants() -> list[int]:
     import contextlib
 
     children: dict[int, list[int]] = {}
-    with contextlib.suppress(OSError):  # where there is no /proc, the server's group must do
+    with contextlib.suppress(OSError):  # where there is no /proc, the group must do
         for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208 - thousands of names
             with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
                 parent = int(file.read().rpartition(b")")[2].split()[1])
@@ -130,7 +145,7 @@ def _descendants() -> list[int]:
 
 
 def _adopt_orphans() -> None:
-    """What the server leaves behind comes to us, also from other sessions."""
+    """What our children leave behind comes to us, also from other sessions."""
     if sys.platform == "linux":
         import ctypes
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cowork_jupyter.mcp.client import supervised
+from cowork_jupyter.workspace.sandbox import supervised
 
 pytestmark = pytest.mark.asyncio
 

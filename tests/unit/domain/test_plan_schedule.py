@@ -5,7 +5,6 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cowork_jupyter.agents.plan.schedule import Schedule
 from cowork_jupyter.domain.contexts import DONE, StepStatus
 from cowork_jupyter.domain.plan import Plan
 
@@ -27,44 +26,24 @@ def plans(draw: st.DrawFn) -> Plan:
     return plan_of(graph)
 
 
-def start_all(schedule: Schedule) -> list[str]:
-    """Start what can be started."""
-    ready = schedule.get_ready_tasks()
-    for step in ready:
-        schedule.start(step)
-    return ready
-
-
 def test_a_diamond_opens_and_closes() -> None:
     plan = plan_of({"a": [], "b": ["a"], "c": ["a"], "d": ["b", "c"]})
-    schedule = Schedule(plan)
-    assert start_all(schedule) == ["a"]
-    schedule.finish("a")
-    assert start_all(schedule) == ["b", "c"]
-    schedule.finish("b")
-    assert start_all(schedule) == []
-    schedule.finish("c")
-    assert start_all(schedule) == ["d"]
-
-
-def test_a_task_can_be_executed_until_it_is_started_and_not_before_what_it_needs_is_done() -> None:
-    schedule = Schedule(plan_of({"a": [], "b": ["a"]}))
-    assert schedule.can_execute_task("a")
-    assert not schedule.can_execute_task("b")
-    schedule.start("a")
-    assert not schedule.can_execute_task("a")
-    assert not schedule.can_execute_task("b")
-    schedule.finish("a")
-    assert schedule.can_execute_task("b")
-    assert not schedule.can_execute_task("no such step")
+    schedule = plan.schedule()
+    assert schedule.get_ready() == ("a",)
+    schedule.done("a")
+    assert schedule.get_ready() == ("b", "c")
+    schedule.done("b")
+    assert schedule.get_ready() == ()
+    schedule.done("c")
+    assert schedule.get_ready() == ("d",)
 
 
 @given(plans(), st.randoms())
 def test_each_step_starts_once_and_only_after_what_it_needs(plan: Plan, chance: object) -> None:
-    schedule, running, done = Schedule(plan), list[str](), set[str]()
+    schedule, running, done = plan.schedule(), list[str](), set[str]()
     started: list[str] = []
     while True:
-        for step in start_all(schedule):
+        for step in schedule.get_ready():
             assert set(plan.step(step).depends_on) <= done
             started.append(step)
             running.append(step)
@@ -73,7 +52,7 @@ def test_each_step_starts_once_and_only_after_what_it_needs(plan: Plan, chance: 
         chance.shuffle(running)  # type: ignore[attr-defined]
         ended = running.pop()
         done.add(ended)
-        schedule.finish(ended)
+        schedule.done(ended)
     assert sorted(started) == sorted(step.id for step in plan.steps)
 
 
@@ -89,9 +68,7 @@ def test_ready_is_what_is_not_done_while_all_that_it_needs_is(
     plan = plan.model_copy(update={"steps": steps})
     done = {step.id for step in steps if step.status in DONE}
     ready = [one.id for one in steps if one.id not in done and done.issuperset(one.depends_on)]
-    schedule = Schedule(plan)
-    assert schedule.get_ready_tasks() == ready
-    assert [one.id for one in steps if schedule.can_execute_task(one.id)] == ready
+    assert list(plan.schedule().get_ready()) == ready
 
 
 def test_a_skipped_step_holds_up_nobody_and_a_failed_one_does() -> None:
@@ -99,4 +76,4 @@ def test_a_skipped_step_holds_up_nobody_and_a_failed_one_does() -> None:
     for status, ready in ((StepStatus.SKIPPED, True), (StepStatus.FAILED, False)):
         first = plan.steps[0].model_copy(update={"status": status})
         changed = plan.model_copy(update={"steps": [first, plan.steps[1]]})
-        assert ("b" in Schedule(changed).get_ready_tasks()) is ready
+        assert ("b" in changed.schedule().get_ready()) is ready

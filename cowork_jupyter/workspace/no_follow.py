@@ -1,0 +1,114 @@
+"""The one way in which files are reached here: by held folders, and through no symlink.
+
+A folder is held by its descriptor, not by its path. Whoever renames it or puts a symlink in its
+stead afterwards changes nothing about where an operation lands.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+OPEN_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+LEFTOVER = re.compile(r"\.cowork-[0-9a-f]{16}\.tmp")
+"""How files are called before they get their name."""
+_MAX_REMEMBERED = 1000
+_written: deque[tuple[int, int, int]] = deque(maxlen=_MAX_REMEMBERED)
+
+
+def open_below(held: int, name: str, *, make: bool = False) -> int:
+    """A folder in a held one, made first if it may be missing."""
+    if make:
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(name, dir_fd=held)
+    return os.open(name, OPEN_FOLDER, dir_fd=held)
+
+
+@contextmanager
+def parent_of(
+    root: Path | str, path: str, *, may_make: Callable[[str], bool] = lambda _: False
+) -> Iterator[tuple[int, str]]:
+    """The folder that a path below the root is in, held, and the name in it.
+
+    `OSError` if something on the way is no folder, or missing and not one that we may make.
+    """
+    *folders, name = path.split("/")
+    if {"", ".", ".."} & {*folders, name}:
+        raise FileNotFoundError(path)
+    held = os.open(root, OPEN_FOLDER)
+    try:
+        for depth, folder in enumerate(folders, 1):
+            below = open_below(held, folder, make=may_make("/".join(folders[:depth])))
+            os.close(held)
+            held = below
+        yield held, name
+    finally:
+        os.close(held)
+
+
+@contextmanager
+def replacing(folder: int, name: str) -> Iterator[int]:
+    """A new file, open for writing, that takes the name in one step when it is whole.
+
+    Readers see the old or the new, never a half. Other names of the old one (hard links) keep
+    it: they may be outside of the workspace, and nobody said that they may be changed.
+    """
+    temporary = temporary_name()
+    descriptor = os.open(temporary, CREATE, 0o600, dir_fd=folder)
+    try:
+        try:
+            yield descriptor
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        remember(os.stat(name, dir_fd=folder, follow_symlinks=False))
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary, dir_fd=folder)
+        raise
+
+
+def temporary_name() -> str:
+    """A name that nobody has, for what will get its own in one step."""
+    return f".cowork-{secrets.token_hex(8)}.tmp"
+
+
+def write_all(target: int, data: bytes) -> None:
+    """Write to the end; a disk that takes only a part is asked again, and says why."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(target, view) :]
+
+
+def keep_owner(descriptor: int, before: os.stat_result) -> None:
+    """What replaces a file belongs to whom the file belonged, if we may give it away."""
+    now = os.fstat(descriptor)
+    if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
+        with contextlib.suppress(OSError):  # only root may, and not everywhere
+            os.fchown(descriptor, before.st_uid, before.st_gid)
+
+
+def remember(facts: os.stat_result) -> None:
+    """Note that a file is ours as it is now: what is cleaned up after a command leaves it alone.
+
+    Its change time is set by the kernel alone, so no command can forge it.
+    """
+    _written.append(_mark(facts))
+
+
+def is_own(facts: os.stat_result) -> bool:
+    """Whether the file is as we wrote it."""
+    return _mark(facts) in _written
+
+
+def _mark(facts: os.stat_result) -> tuple[int, int, int]:
+    return facts.st_dev, facts.st_ino, facts.st_ctime_ns
