@@ -131,7 +131,7 @@ def _gist(message: Item) -> str:
     if kind == "tool_result":
         return _short(str(data.get("summary", "")))
     if kind == "task_assignment":
-        replans = "plan anew from here" if data.get("replan") else ""
+        replans = "re-plan from here" if data.get("replan") else ""
         return _short(replans or str((data.get("step") or {}).get("action") or text_of(message)))
     return _short(text_of(message) or str(data.get("goal") or data.get("question") or ""))
 

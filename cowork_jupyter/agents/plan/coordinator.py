@@ -280,8 +280,8 @@ class Execution:
         done = [step for step in self.plan.steps if step.status in DONE]
         finished = "; ".join(f"{step.id}: {step.action}" for step in done) or "none"
         request = (
-            f"{why}\nPlan anew from here. Steps that are finished and must not be repeated: "
-            f"{finished}. Plan only what is still to be done."
+            f"{why}\nRe-plan from here. Steps that are finished and must not be repeated: "
+            f"{finished}. Plan only the remaining work."
         )
         log = replace(self._log(), role=AgentRole.PLANNER)
         log.say("user", request, TaskAssignmentData(replan=True))
