@@ -46,35 +46,35 @@ class Cowork(Configurable):
     ).tag(config=True)
 
     api_key = Unicode(
-        help="Key for that server, if it wants one. Better kept in the environment: "
+        help="Key for that server, if it requires one. Better kept in the environment: "
         "COWORK_API_KEY, else OPENAI_API_KEY."
     ).tag(config=True)
 
     tool_protocol = Enum(
         ["json", "json_schema", "native"],
         default_value="json",
-        help="How the model asks for tools: JSON in its text, JSON under a schema that "
-        "the server enforces, or the API's own tool calls.",
+        help="How the model calls tools: as JSON in its text, as JSON under a schema that the "
+        "server enforces, or with the API's own tool calls.",
     ).tag(config=True)
 
     images = Enum(
         ["auto", "yes", "no"],
         default_value="auto",
-        help="Whether the model is shown pictures, such as figures that cells have drawn. 'auto' "
-        "goes by the model's name; a server that refuses them gets none any more.",
+        help="Whether to send pictures to the model, such as figures that cells have drawn. "
+        "'auto' decides by the model's name, and stops for a server that refuses them.",
     ).tag(config=True)
 
     notebook_tokens = Integer(
         1_500,
         min=0,
-        help="Tokens that may be spent on telling the model where you are in your notebook: your "
-        "cell, those around it, what has changed, the variables that they name; 0: none.",
+        help="Token limit for telling the model where you are in your notebook: your cell, the "
+        "cells around it, what has changed, and the variables they name. 0: tell it nothing.",
     ).tag(config=True)
 
     notebook_seconds = Float(
         0.2,
         min=0.0,
-        help="Seconds that a message may wait for the notebook and its kernel to say so.",
+        help="Seconds a message may wait for the notebook and its kernel to report that.",
     ).tag(config=True)
 
     workspace = Unicode(
@@ -83,7 +83,7 @@ class Cowork(Configurable):
     ).tag(config=True)
 
     db_path = Unicode(
-        help="File that keeps the conversations. Default: one in Jupyter's data directory."
+        help="File that stores the conversations. Default: a file in Jupyter's data directory."
     ).tag(config=True)
 
     max_iterations = Integer(30, min=1, help="Model turns for each message or task.").tag(
@@ -99,8 +99,8 @@ class Cowork(Configurable):
     stall_seconds = Float(
         120.0,
         min=0.0,
-        help="Seconds after which you are asked about code that neither puts anything out nor "
-        "uses the processor; 0: never. Where nobody can be asked it is interrupted.",
+        help="Seconds after which you are asked about code that produces no output and uses no "
+        "CPU; 0: never. If nobody can be asked, the code is interrupted.",
     ).tag(config=True)
 
     max_tokens = Integer(
@@ -108,33 +108,35 @@ class Cowork(Configurable):
     ).tag(config=True)
 
     max_job_iterations = Integer(
-        2_000, min=0, help="Model turns for each job with all its tasks; 0: no limit."
+        2_000, min=0, help="Model turns for each job, including all its tasks; 0: no limit."
     ).tag(config=True)
 
     max_job_seconds = Float(
         21_600.0,
         min=0.0,
-        help="Seconds of work for each job, those of all its tasks added up, not counting "
-        "waits for you; 0: no limit.",
+        help="Seconds of work for each job, summed over all its tasks, not counting waits for "
+        "you; 0: no limit.",
     ).tag(config=True)
 
     max_job_tokens = Integer(
-        0, min=0, help="Tokens for each job with all its tasks; 0: no limit."
+        0, min=0, help="Tokens for each job, including all its tasks; 0: no limit."
     ).tag(config=True)
 
     max_cost = Float(
         0.0,
         min=0.0,
-        help="Money for each job with all its tasks, as `prices` tell it; 0: no limit.",
+        help="Cost limit for each job, including all its tasks, by `prices`; 0: no limit.",
     ).tag(config=True)
 
     prices = Dict(
-        help="What a million tokens cost, by model: {'gpt-5-mini': {'input': 0.25, 'output': 2}}."
+        help="Cost of a million tokens, by model: {'gpt-5-mini': {'input': 0.25, 'output': 2}}."
     ).tag(config=True)
 
     currency = Unicode("USD", help="The currency of `prices` and `max_cost`.").tag(config=True)
 
-    max_parallel = Integer(4, min=1, help="Plan steps that may run side by side.").tag(config=True)
+    max_parallel = Integer(4, min=1, help="How many plan steps may run in parallel.").tag(
+        config=True
+    )
 
     workers = Enum(
         ["asyncio", "dask"],
@@ -151,20 +153,21 @@ class Cowork(Configurable):
     sandbox = Enum(
         ["auto", "landlock", "bubblewrap", "none"],
         default_value="auto",
-        help="What confines commands. 'auto' takes the best this machine has; "
-        "with 'none' every command asks.",
+        help="Sandbox for commands. 'auto' uses the best one this machine has; with 'none', "
+        "every command asks.",
     ).tag(config=True)
 
     sandbox_network = Enum(
         ["ask", "allow", "deny"],
         default_value="ask",
-        help="Whether commands reach the network: if you or a rule about it said so, always, "
-        "or never. "
-        "Those of the tester never do.",
+        help="Whether commands have network access: if you or a network rule allow it ('ask'), "
+        "always ('allow') or never ('deny'). Commands of the tester never do.",
     ).tag(config=True)
 
     sandbox_memory_mb = Integer(
-        0, min=0, help="MiB of memory for each process of a command; 0: half of what is here."
+        0,
+        min=0,
+        help="MiB of memory for each process of a command; 0: half of the machine's memory.",
     ).tag(config=True)
 
     sandbox_file_mb = Integer(
@@ -178,20 +181,20 @@ class Cowork(Configurable):
     checkpoint_exclude = List(
         Unicode(),
         default_value=list(CHECKPOINT_EXCLUDE),
-        help="What checkpoints leave out, written as in .gitignore: environments, caches and "
-        "the like. Files that a tool names are kept all the same; .git is never touched.",
+        help="What checkpoints exclude, as in .gitignore: environments, caches and the like. "
+        "Files that a tool names are kept anyway; .git is never touched.",
     ).tag(config=True)
 
     checkpoint_file_limit = Integer(
         2 * 1024**3,
         min=0,
-        help="Largest file, in bytes, that checkpoints keep a copy of unless a tool names it.",
+        help="Largest file, in bytes, that checkpoints copy unless a tool names it.",
     ).tag(config=True)
 
     checkpoint_total_limit = Integer(
         20 * 1024**3,
         min=0,
-        help="Bytes that all checkpoints may take on the disk; past it the oldest are dropped.",
+        help="Bytes of disk space for all checkpoints; beyond that, the oldest are deleted.",
     ).tag(config=True)
 
     @validate("prices")

@@ -51,7 +51,7 @@ class LargeFiles:
             if wanted.size > limits.file:
                 why = f"larger than checkpoint_file_limit ({_size(limits.file)})"
             elif wanted.size > room:
-                why = "no room is left for it (checkpoint_total_limit, or the disk is full)"
+                why = "there is no room left for it (checkpoint_total_limit, or the disk is full)"
             if why:
                 wanted.folder.not_kept[wanted.folder.names[wanted.at]] = why
                 continue

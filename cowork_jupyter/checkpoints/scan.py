@@ -164,7 +164,7 @@ class Scan:
         except PermissionError:
             return _closed("cannot be read", folder.mode)
         if path and self.exclusions.is_environment((*others, *folder.folders)):
-            return _closed("an environment, which can be made anew", folder.mode)
+            return _closed("an environment, which can be recreated", folder.mode)
         known, attributes = (before.known(), before.attributes) if before else ({}, {})
         found = _Found(folder, known, attributes, batch)
         rows, digests = bytearray(), bytearray()

@@ -127,7 +127,7 @@ class CheckpointStore:
                     "INSERT INTO needs VALUES (?, ?)", [(position, digest) for digest in needed]
                 )
         except sqlite3.IntegrityError as error:
-            raise Damaged("A content of this checkpoint is not in the store.") from error
+            raise Damaged("A file content of this checkpoint is missing from the store.") from error
 
     def drop(self, checkpoint_id: str) -> None:
         """Forget a checkpoint, if there is one of this name."""
@@ -139,7 +139,7 @@ class CheckpointStore:
         for found in self._select("id=?", checkpoint_id):
             return found
         raise NotFound(
-            f"The content of checkpoint '{checkpoint_id}' is not kept any more.",
+            f"The content of checkpoint '{checkpoint_id}' is no longer kept.",
             details={"id": checkpoint_id},
         )
 

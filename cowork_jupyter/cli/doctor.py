@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 
 def add_to(commands: Commands) -> None:
     """Declare the command."""
-    what = "check this installation and say for each part what is right or what to do"
+    what = "check this installation and say how to fix what is wrong"
     parser = commands.add_parser("doctor", help=what, description=f"{what.capitalize()}.")
-    parser.add_argument("--json", action="store_true", help="print one JSON object, not lines")
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object instead of lines"
+    )
     parser.set_defaults(run=run)
 
 

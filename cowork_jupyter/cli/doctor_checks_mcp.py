@@ -47,5 +47,5 @@ def _problem(one: Configured, settings: Settings) -> str:
     except VariableMissing as error:
         return str(error)
     if server.command and server.program() is None:
-        return f"there is no program '{one.config.entry.command}' here"
+        return f"the program '{one.config.entry.command}' is not installed"
     return ""

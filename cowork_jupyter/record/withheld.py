@@ -9,7 +9,7 @@ from ..domain.message_data import ToolFacts, ToolResultData
 from ..domain.messages import Message, TextPart
 from ..domain.notices import ToolOutput
 
-WITHHELD = "[left out: it may hold secrets]"
+WITHHELD = "[hidden: it may contain secrets]"
 
 
 def withhold(messages: Iterable[Message]) -> list[Message]:

@@ -162,4 +162,4 @@ def _pattern_options(pattern: Pattern) -> list[str]:
 
 def _why(errors: bytes) -> str:
     said = errors.decode("utf-8", "replace").split("\n\n")[0].strip()
-    return f"The pattern cannot be used. {said}"
+    return f"The pattern is not valid. {said}"

@@ -49,9 +49,9 @@ class Pattern:
 
     def __post_init__(self) -> None:
         if "\n" in self.text or "\r" in self.text:
-            raise _bad("it holds a line break, and lines are searched one by one")
+            raise _bad("it contains a line break, and lines are searched one by one")
         if "\0" in self.text:
-            raise _bad("it holds a NUL character, and files with those are not searched")
+            raise _bad("it contains a NUL character, and files with those are not searched")
         if not self.literal:
             _refuse_uncommon(self.text)
             self.compiled()
@@ -123,4 +123,4 @@ def _same_in_both(text: str) -> str:
 
 
 def _bad(why: str) -> InvalidInput:
-    return InvalidInput(f"The pattern cannot be used: {why}.", code="bad_pattern")
+    return InvalidInput(f"The pattern is not valid: {why}.", code="bad_pattern")

@@ -52,7 +52,7 @@ class Workflow:
             if not isinstance(getattr(self, name), str) or not getattr(self, name).strip():
                 raise TypeError(f"its {name} must be a text")
         if not NAME.fullmatch(self.name):
-            raise ValueError("its name must be of small letters, digits and _")
+            raise ValueError("its name must consist of lower-case letters, digits and _")
         if not isinstance(self.role, AgentRole):
             raise TypeError("its role must be an AgentRole")
         if not (isinstance(self.parameters, type) and issubclass(self.parameters, Parameters)):
@@ -100,6 +100,6 @@ class Workflow:
             why = "is missing"
         elif detail["type"] == "extra_forbidden":
             known = ", ".join(self.parameters.model_fields) or "none"
-            why = f"is no parameter of this workflow; there are: {known}"
+            why = f"is not a parameter of this workflow; choose one of: {known}"
         field = ".".join(map(str, detail["loc"]))
         return {"field": field[:100] or "parameters", "why": why}

@@ -160,7 +160,7 @@ class Place:
         """Remove the folder if it is empty."""
         self._refuse_unless_folder(self.stat())
         if self.name == ".":
-            raise Forbidden(f"'{self.path}' is where we stand; it cannot be removed that way.")
+            raise Forbidden(f"'{self.path}' is the current folder and cannot be removed that way.")
         with explained(self.path):
             os.rmdir(self.name, dir_fd=self._folder)
 
@@ -191,11 +191,11 @@ class Place:
         kind = kind_of(found.st_mode)
         if kind == "folder":
             raise InvalidInput(
-                f"'{self.path}' is a folder, not a file; list_directory shows what is in it.",
+                f"'{self.path}' is a folder, not a file. Use list_directory to see what is in it.",
                 code="is_folder",
             )
         if kind == "link":
-            raise Conflict(f"'{self.path}' became a symlink just now; try again.", retryable=True)
+            raise Conflict(f"'{self.path}' has just become a symlink. Try again.", retryable=True)
         if kind == "special":
             raise InvalidInput(
                 f"'{self.path}' is a pipe, socket or device, not a file with content.",

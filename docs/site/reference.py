@@ -123,7 +123,12 @@ def roles_and_tools_page() -> str:
     lines += [*_table(("role", "", "permissions", "delegates to"), rows), "", "## Tools", ""]
     for tool in tools_with_kernels().values():
         lines += _tool(tool)
-    lines += ["### delegate", "", "Delegate a task to another role. Only for roles that can delegate.", ""]
+    lines += [
+        "### delegate",
+        "",
+        "Delegate a task to another role. Only for roles that can delegate.",
+        "",
+    ]
     return "\n".join(lines)
 
 

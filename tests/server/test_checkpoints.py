@@ -261,5 +261,5 @@ async def test_what_a_command_could_ruin_is_on_the_card_before_it_runs(
     scripted.add(call("execute_command", command="make"))
     sent = await api.post(f"context/{context}/messages", {"content": "Go."}, status=202)
     request = await api.first_request(context)
-    assert request["uncovered"] == [".git (git's own records are never touched)"]
+    assert request["uncovered"] == [".git (git's own data is never touched)"]
     await api.post(f"jobs/{sent['job_id']}/cancel")

@@ -17,9 +17,7 @@ _OPTIONS = [
     Option(label="Re-plan from here", value=REPLAN, description="Finished steps stay."),
     Option(label="Stop", value=STOP),
 ]
-_ACCEPT = Option(
-    label="Accept the step as it is", value=ACCEPT, description="It counts as done."
-)
+_ACCEPT = Option(label="Accept the step as it is", value=ACCEPT, description="It counts as done.")
 
 ABOUT_HINT = Question(question="What should I do differently?", allow_custom=True)
 

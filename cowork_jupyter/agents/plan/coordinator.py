@@ -240,7 +240,7 @@ class Execution:
         except CoworkError as error:
             return _failed(error.message)
         if outcome.status is not JobStatus.COMPLETED:
-            return _failed(outcome.error or "It did not say why.")
+            return _failed(outcome.error or "It gave no reason.")
         return outcome.result or _done(outcome.text.strip() or "Done.")
 
     async def _ask_what_now(self, step: PlanStep, question: Question) -> tuple[str, str]:

@@ -308,7 +308,7 @@ def test_raw_line_breaks_in_strings_are_accepted() -> None:
         ('{"tool": "x", "parameters": {"n": NaN}}', "NaN is not JSON"),
         ('{"tool": "x", "parameters": {"n": 1e999}}', "too large"),
         ('{"tool": "x", "parameters": {"n": ' + "1" * 5000 + "}}", "number"),
-        (json.dumps(PLAN) + "\n" + json.dumps(CALL), "one thing only"),
+        (json.dumps(PLAN) + "\n" + json.dumps(CALL), "only one of these"),
         (json.dumps(PLAN) + "\n" + json.dumps(PLAN), "plan and plan"),
         ("\n".join([json.dumps(CALL)] * 17), "at most 16"),
     ],

@@ -93,7 +93,9 @@ def test_a_connection_that_always_breaks_is_given_up_and_what_came_is_kept(
     wanted: Download, publisher: Publisher
 ) -> None:
     publisher.cuts = [MIDDLE] + [0] * FRUITLESS
-    with pytest.raises(Unavailable, match=r"50% is here and kept; run the same command") as failed:
+    with pytest.raises(
+        Unavailable, match=r"50% is downloaded and kept; run the same command"
+    ) as failed:
         wanted.run()
     assert failed.value.code == "download_interrupted"
     assert wanted.part.read_bytes() == CONTENT[:MIDDLE]

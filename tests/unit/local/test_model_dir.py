@@ -35,7 +35,7 @@ def test_a_path_means_any_model_file(
     (tmp_path / "my.gguf").write_bytes(b"GGUF")
     assert model_dir.find("my.gguf") == tmp_path / "my.gguf"
     (tmp_path / "other.gguf").write_bytes(b"PK\x03\x04")
-    with pytest.raises(InvalidInput, match="does not begin as a GGUF file does"):
+    with pytest.raises(InvalidInput, match="is not a GGUF model file"):
         model_dir.find("other.gguf")
     with pytest.raises(NotFound, match=f"no file {tmp_path / 'third.gguf'}"):
         model_dir.find("third.gguf")

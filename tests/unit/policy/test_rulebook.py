@@ -94,7 +94,7 @@ def test_a_policy_that_makes_no_sense_is_refused(house: House, policy: dict[str,
         ("excute_command(git push)", "Did you mean 'execute_command'?"),
         ("Read_File", "Did you mean 'read_file'?"),
         ("edit_sell*", "Did you mean 'edit_cell'?"),
-        ("Bash(ls)", "There is no tool 'Bash'. There are: create_file, "),
+        ("Bash(ls)", "There is no tool 'Bash'. Choose one of: create_file, "),
     ],
 )
 def test_a_rule_about_no_tool_is_refused_with_the_nearest_name(

@@ -23,7 +23,7 @@ from cowork_jupyter.tools.patterns import Pattern
     ],
 )  # fmt: skip
 def test_what_is_not_common_to_both_is_refused(text: str) -> None:
-    with pytest.raises(InvalidInput, match="pattern cannot be used") as caught:
+    with pytest.raises(InvalidInput, match="pattern is not valid") as caught:
         Pattern(text)
     assert caught.value.code == "bad_pattern"
 

@@ -118,11 +118,14 @@ async def test_unknown_tool_suggests_what_the_role_may_use(root: Path, call: Cal
     [
         ({}, "'path' is missing"),
         ({"path": 3}, "'path': input should be a valid string"),
-        ({"path": "a", "file": "b"}, "no parameter 'file' (there are: path, start_line, end_line)"),
+        (
+            {"path": "a", "file": "b"},
+            "no parameter 'file' (choose from: path, start_line, end_line)",
+        ),
         ({"path": "a", "start_line": 0}, "'start_line': input should be greater than"),
         ({"path": "a", "start_line": 3, "end_line": 2}, "end_line must not be before start_line"),
-        ({"path": "\ud800"}, "broken characters"),
-        ({"path": b"a"}, "no JSON object"),
+        ({"path": "\ud800"}, "invalid characters"),
+        ({"path": b"a"}, "not a JSON object"),
     ],
 )
 async def test_bad_parameters_are_named(

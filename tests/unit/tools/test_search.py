@@ -214,7 +214,7 @@ async def test_bad_patterns_globs_and_paths_are_explained(root: Path, call: Call
     (root / "out").symlink_to("/etc")
     with pytest.raises(InvalidInput, match="not supported"):
         await call("grep", pattern="(?=x)")
-    with pytest.raises(InvalidInput, match="not a glob"):
+    with pytest.raises(InvalidInput, match="not a valid glob"):
         await call("grep", pattern="x", glob="[a")
     with pytest.raises(NotFound):
         await call("grep", pattern="x", path="nowhere")

@@ -178,7 +178,7 @@ class StalledKernels(NoKernels):
 @pytest.mark.parametrize(
     ("answer", "code", "words"),
     [
-        (None, "stalled", "nobody was there to ask"),
+        (None, "stalled", "nobody could be asked"),
         ("interrupt", "stalled", "the user did not want to wait. It was in line 1: sleep()"),
         ("stop", "interrupted", "and the agent stopped"),
     ],

@@ -212,7 +212,7 @@ async def test_what_is_no_notebook_is_said_to_be_none(disk: Disk, call: Call) ->
         ("a.py", InvalidInput, "update_file"),
         ("broken.ipynb", InvalidInput, "no JSON"),
         ("list.ipynb", InvalidInput, "no JSON"),
-        ("old.ipynb", InvalidInput, "old notebook format"),
+        ("old.ipynb", InvalidInput, "old or unknown notebook format"),
         ("ther.ipynb", NotFound, "Did you mean 'there.ipynb'"),
         ("../n.ipynb", Forbidden, "outside"),
     ]:
