@@ -172,7 +172,7 @@ async def test_a_second_prompt_in_the_middle_of_a_turn_is_refused(
     turn = asyncio.create_task(editor.say(session, "Go."))
     while not editor.text(session):
         await asyncio.sleep(0.01)
-    with pytest.raises(RequestError, match="going on"):
+    with pytest.raises(RequestError, match="in progress"):
         await editor.say(session, "And this?")
     await editor.connection.cancel(session_id=session)
     assert await turn == "cancelled"

@@ -151,7 +151,7 @@ async def test_what_the_user_changed_stays_unless_they_say_so(
     done = await api.post(address, {"paths": ["old.txt"]})
     assert (done["restored"], done["checkpoint_id"]) == ([], None)
     assert done["skipped"][0]["path"] == "old.txt"
-    assert "you changed it" in done["skipped"][0]["why"]
+    assert "you have changed it" in done["skipped"][0]["why"]
     assert done["skipped"][0]["can_overwrite"] is True
     assert (jp_root_dir / "old.txt").read_text() == "mine"
     chosen = {"paths": ["old.txt"], "overwrite": ["old.txt"]}

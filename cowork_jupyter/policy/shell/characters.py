@@ -19,9 +19,9 @@ def character_doubts(text: str) -> list[str]:
         strange = {sign for sign in text if sign not in "\n\t " and _hides(sign)}
         if strange:
             named = ", ".join(f"U+{ord(sign):04X}" for sign in sorted(strange)[:5])
-            doubts.append(f"It contains characters that cannot be seen or mislead: {named}.")
+            doubts.append(f"It contains invisible or misleading characters: {named}.")
     if _INSIDE_A_WORD.search(text):
-        doubts.append("A word goes on in the next line.")
+        doubts.append("A word continues on the next line.")
     return doubts
 
 

@@ -456,7 +456,7 @@ async def test_an_old_revision_cannot_be_approved_or_edited(bench: Bench) -> Non
 @pytest.mark.parametrize(
     ("steps", "place"),
     [
-        ([{"id": "a", "action": "x", "depends_on": ["a"]}], "wait for each other"),
+        ([{"id": "a", "action": "x", "depends_on": ["a"]}], "depend on each other"),
         ([{"id": "a", "action": "x", "depends_on": ["q"]}], "steps[0].depends_on"),
         ([{"id": "a", "action": "x"}, {"id": "a", "action": "y"}], "steps[1].id"),
         ([{"id": "a", "action": "x", "tools_needed": ["fly"]}], "steps[0].tools_needed"),

@@ -173,7 +173,7 @@ def test_the_checkpoints_are_verified(tmp_path: Path) -> None:
     (folder / "checkpoints.sqlite").write_bytes(b"no database at all" * 1000)
     ok, message = findings(tmp_path)["checkpoints"]
     assert not ok
-    assert "cannot be read" in message
+    assert "Cannot read" in message
 
 
 def test_the_exit_code_tells_and_json_is_json(capsys: pytest.CaptureFixture[str]) -> None:

@@ -117,7 +117,7 @@ def test_help_explains_the_options(
     shown = capsys.readouterr().out
     for option in ("--context NAME", "--model MODEL", "--wait", "--policy FILE"):
         assert option in shown
-    assert "execute the current plan" in shown
+    assert "executes the current plan" in shown
 
 
 def test_an_unknown_option_is_one_line_not_a_traceback(shell: InteractiveShell) -> None:

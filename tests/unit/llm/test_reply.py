@@ -328,7 +328,7 @@ def test_a_cyclic_plan_is_explained() -> None:
     steps[1]["depends_on"] = "a"
     reply = parse(json.dumps({**PLAN, "steps": steps}))
     assert reply.problem is not None
-    assert "wait for each other" in reply.problem
+    assert "depend on each other" in reply.problem
 
 
 @pytest.mark.parametrize("bracket", ["[", '{"a":'])

@@ -53,5 +53,5 @@ def test_removing_takes_the_file_and_its_parts_and_nothing_else(model_dir: Model
     assert model_dir.remove(NAME) == 8
     assert list(model_dir.folder.iterdir()) == [mine]
     assert model_dir.others() == [mine]
-    with pytest.raises(NotFound, match="is not here"):
+    with pytest.raises(NotFound, match="is not downloaded"):
         model_dir.remove(NAME)

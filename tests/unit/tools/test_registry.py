@@ -108,7 +108,7 @@ async def test_unknown_tool_suggests_what_the_role_may_use(root: Path, call: Cal
     with pytest.raises(NotFound) as caught:
         await call("updat_file", as_role=AgentRole.PLANNER)
     assert "update_file" not in caught.value.message
-    with pytest.raises(NotFound, match=r"There are: .*grep"):
+    with pytest.raises(NotFound, match=r"Choose one of: .*grep"):
         await call("zzzzzz")
 
 

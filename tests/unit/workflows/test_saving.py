@@ -119,7 +119,7 @@ def test_what_does_not_add_up_is_refused_with_its_place(
 def test_a_name_that_the_plan_has_in_braces_already_is_refused() -> None:
     raw = {"goal": "Format {path} of 2024", "steps": [{"action": "x"}]}
     why = refusal(Varying(name="path", value="2024"), raw=raw)
-    assert why.startswith("parameters[0].name: the plan says '{path}' already")
+    assert why.startswith("parameters[0].name: the plan already contains '{path}'")
 
 
 @pytest.mark.parametrize("name", ["", "Clean", "../x", "a-b", "1a", "a" * 51, "a.json"])

@@ -122,7 +122,7 @@ def test_a_file_with_an_odd_name_is_told(templates: Templates) -> None:
     templates.save(template())
     assert templates.user
     (templates.user / "clean_sales.json").rename(templates.user / "Clean-sales.json")
-    assert "small letters" in problems(templates)[0]
+    assert "lower-case letters" in problems(templates)[0]
 
 
 def test_a_folder_of_thousands_is_not_read_to_its_end(templates: Templates) -> None:

@@ -205,4 +205,4 @@ async def test_the_user_decides_about_code_in_which_nothing_moves(
         return "go_on"
 
     patient = replace(context, kernels=StalledKernels(), ask=wait)
-    assert "no output" in (await call("run_code", patient, code="sleep()")).text
+    assert "No output" in (await call("run_code", patient, code="sleep()")).text
