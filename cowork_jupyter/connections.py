@@ -55,8 +55,8 @@ class Connections:
         if self.is_configured:
             fields = self._configured.fields
             raise Conflict(
-                f"The {fields.source} names a model, which comes first. "
-                f"Remove {fields} there to choose one here.",
+                f"The {fields.source} names a model, which takes precedence. "
+                f"To choose one here, remove {fields} there.",
                 code="model_configured",
             )
         address = base_url.rstrip("/")

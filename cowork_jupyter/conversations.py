@@ -81,7 +81,7 @@ class Conversations:
         return self.journal.store.messages(context_id, after, limit)
 
     def rename(self, context_id: str, title: str) -> Context:
-        """Give a conversation another name."""
+        """Rename a conversation."""
         named = self.get(context_id).model_copy(update={"title": title})
         return self.journal.store.save_context(named)
 
@@ -117,7 +117,7 @@ class Conversations:
         running = self.journal.store.active_job(context_id)
         if running and not confirm:
             raise Conflict(
-                "A job is running; switching the role now would stop it. Confirm to do so.",
+                "A job is running, and switching the role would stop it. Confirm to switch anyway.",
                 code="confirmation_required",
                 details={"job_id": running.id},
             )

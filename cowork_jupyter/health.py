@@ -35,14 +35,14 @@ def folder_problems(settings: Settings) -> Iterator[Problem]:
     elif not is_writable(workspace):
         yield Problem(
             code="workspace_not_writable",
-            message=f"The workspace {workspace} cannot be written to, so the agent can only read. "
-            "Change its permissions, or start Jupyter in a folder of your own.",
+            message=f"The workspace {workspace} is not writable, so the agent can only read. "
+            "Change its permissions, or start Jupyter in a folder you own.",
         )
     if not is_writable(_nearest_existing(records)):
         yield Problem(
             code="data_dir_not_writable",
-            message=f"Conversations cannot be kept in {records}: it cannot be written to. "
-            "Set JUPYTER_DATA_DIR or c.Cowork.db_path to a place that can.",
+            message=f"Conversations cannot be stored in {records}: it is not writable. "
+            "Set JUPYTER_DATA_DIR or c.Cowork.db_path to a writable place.",
         )
 
 

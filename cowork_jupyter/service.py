@@ -235,7 +235,7 @@ class CoworkService:
         context = Context(id="") if context_id is None else self.conversations.get(context_id)
         named = role_named(prompt_id)
         if named and role not in (None, named):
-            why = f"role: '{prompt_id}' names a role already, and not this one."
+            why = f"role: '{prompt_id}' already names another role."
             raise InvalidInput(why, code="role_mismatch")
         acting = named or role or context.role
         prompt_id = DEFAULT_PROMPT if named else prompt_id
@@ -250,7 +250,10 @@ class CoworkService:
         """The context with a model to ask: its own, the connected, or the only one served."""
         connection = self.connections.current()
         if connection.is_guide and context.model not in (None, "", connection.name):
-            raise Unavailable(f"'{context.model}' was asked for. {HOW_TO_CONNECT}", code="no_model")
+            raise Unavailable(
+                f"This conversation needs the model '{context.model}'. {HOW_TO_CONNECT}",
+                code="no_model",
+            )
         if context.model or connection.model:
             return context
         state = await self.probe.state()
@@ -355,7 +358,7 @@ class CoworkService:
         self.conversations.get(context_id)
         found = self.journal.store.plan(context_id, revision, plan_id)
         if found is None and (plan_id or revision):
-            raise NotFound("There is no such revision of a plan here.", code="no_plan")
+            raise NotFound("This conversation has no such plan revision.", code="no_plan")
         return found
 
     def list_plans(self, context_id: str) -> list[PlanRevision]:

@@ -40,8 +40,8 @@ def moved_port_problems(wanted: int, actual: int) -> Iterator[Problem]:
     if wanted not in (0, actual):
         yield Problem(
             code="port_taken",
-            message=f"Port {wanted} was taken, so this server listens on {actual}. "
-            f"To get {wanted} back: jupyter server stop {wanted}, then start again.",
+            message=f"Port {wanted} was in use, so this server listens on {actual}. "
+            f"To use {wanted} again: jupyter server stop {wanted}, then restart.",
         )
 
 
@@ -54,6 +54,6 @@ def taken_port_problems(port: int) -> Iterator[Problem]:
         except OSError:
             yield Problem(
                 code="port_taken",
-                message=f"Port {port} is taken. Stop what runs there (a Jupyter server: "
+                message=f"Port {port} is in use. Stop what runs there (a Jupyter server: "
                 f"jupyter server stop {port}), or start with: jupyter lab --port {port + 1}",
             )

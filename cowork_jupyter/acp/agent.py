@@ -92,7 +92,7 @@ class CoworkAgent:
     ) -> schema.PromptResponse:
         session, text = self._session(session_id), prompt_text(prompt)
         if not text.strip():
-            raise RequestError(-32602, "There is no text in this prompt.")
+            raise RequestError(-32602, "This prompt has no text.")
         with told_to_the_client():
             return schema.PromptResponse(stop_reason=await session.prompt(text))
 
@@ -104,12 +104,12 @@ class CoworkAgent:
     async def set_session_mode(
         self, session_id: str, mode_id: str, **_: Any
     ) -> schema.SetSessionModeResponse:
-        """Go on in another role."""
+        """Switch the role."""
         session = self._session(session_id)
         known = {role.value: role for role in AgentRole}
         if mode_id not in known:
             modes = ", ".join(known)
-            raise RequestError(-32602, f"There is no mode '{mode_id}'. There are: {modes}.")
+            raise RequestError(-32602, f"There is no mode '{mode_id}'. Choose one of: {modes}.")
         with told_to_the_client():
             await session.set_role(known[mode_id])
         return schema.SetSessionModeResponse()
@@ -161,7 +161,7 @@ def _block_text(block: Any) -> str:
             return f"[{block.title or block.name}]({block.uri})"
         case schema.EmbeddedResourceContentBlock(resource=schema.TextResourceContents() as given):
             return f"{given.uri}:\n```\n{given.text}\n```"
-    raise RequestError(-32602, f"This agent takes no content of type '{block.type}'.")
+    raise RequestError(-32602, f"This agent does not accept content of type '{block.type}'.")
 
 
 def _modes(role: AgentRole) -> schema.SessionModeState:

@@ -16,7 +16,7 @@ from .updates import Content, Portrayal
 
 ANSWER, OTHER = "answer", "other"
 """Fields of a question's form."""
-_DISMISSED = "They closed the request without deciding."
+_DISMISSED = "The user closed the request without deciding."
 
 _NAMES: dict[str, str] = {
     "once": "once",
@@ -85,7 +85,7 @@ def permission_call(
 
 
 def _beyond_recall(uncovered: Sequence[str]) -> list[str]:
-    return [f"Could not be taken back: {', '.join(uncovered)}."] if uncovered else []
+    return [f"A rollback cannot undo: {', '.join(uncovered)}."] if uncovered else []
 
 
 def question_text(question: Question) -> str:

@@ -14,10 +14,10 @@ PLAN, EXECUTE, ROLLBACK, CHECKPOINTS, AUDIT = "plan", "execute", "rollback", "ch
 
 _ABOUT = {
     PLAN: ("Plan something, read-only.", "what to plan"),
-    EXECUTE: ("Approve the current plan and carry it out.", ""),
-    ROLLBACK: ("Take back what the last run changed, or go back to a checkpoint.", "checkpoint id"),
-    CHECKPOINTS: ("List the states that one can go back to.", ""),
-    AUDIT: ("Show the plan beside what really happened.", ""),
+    EXECUTE: ("Approve and execute the current plan.", ""),
+    ROLLBACK: ("Roll back the last run, or everything since a checkpoint.", "checkpoint id"),
+    CHECKPOINTS: ("List the checkpoints to go back to.", ""),
+    AUDIT: ("Compare the plan with what happened.", ""),
 }
 
 
@@ -54,16 +54,16 @@ async def report(service: CoworkService, context_id: str, command: str, rest: st
 async def _roll_back(service: CoworkService, context_id: str, chosen: str) -> str:
     point = chosen or await _before_last_run(service, context_id)
     if service.journal.store.checkpoint(point).context_id != context_id:
-        raise NotFound(f"There is no checkpoint '{point}' in this conversation.")
+        raise NotFound(f"This conversation has no checkpoint '{point}'.")
     undo = await service.checkpoints.finish_interrupted()
     done = await undo.rollback(point)
     parts = [
         f"Restored: {_codes(done.restored)}" if done.restored else "",
         f"Removed: {_codes(done.removed)}" if done.removed else "",
-        *(f"Left alone: {code(one.path)}, {line(one.why)}" for one in done.skipped),
+        *(f"Skipped: {code(one.path)}, {line(one.why)}" for one in done.skipped),
         *map(line, done.notes),
     ]
-    told = "\n".join(f"- {one}" for one in parts if one) or "Nothing had to be changed."
+    told = "\n".join(f"- {one}" for one in parts if one) or "There was nothing to change."
     made = done.checkpoint_id
     return told + (f"\n\nTo take this back: `/rollback {made}`" if made else "")
 
@@ -76,7 +76,7 @@ async def _before_last_run(service: CoworkService, context_id: str) -> str:
         for point in kept:
             if point.job_id == job.id and job.id in changed:
                 return point.id
-    raise NotFound("Nothing was changed in this conversation, so there is nothing to take back.")
+    raise NotFound("This conversation has changed nothing, so there is nothing to roll back.")
 
 
 async def _checkpoints(service: CoworkService, context_id: str) -> str:
@@ -90,7 +90,7 @@ async def _checkpoints(service: CoworkService, context_id: str) -> str:
         for one in await service.checkpoints.listing(context_id)
     ]
     if not rows:
-        return "There are no checkpoints in this conversation yet."
+        return "This conversation has no checkpoints yet."
     return table(["Checkpoint", "Time", "Before", "Files"], rows)
 
 
@@ -107,7 +107,7 @@ async def _audit(service: CoworkService, context_id: str) -> str:
         for step in found.steps
     ]
     if not rows:
-        return "No plan was made in this conversation yet."
+        return "This conversation has no plan yet."
     head = ["Step", "Action", "Planned", "What happened", "Different from the plan"]
     return table(head, rows)
 

@@ -61,15 +61,15 @@ logger = logging.getLogger(__name__)
 OUTPUT_PAUSE = 0.25
 """Seconds between two looks at the output of a command that runs."""
 _PLAN_READY = (
-    "The plan is ready (revision {revision}). Say `/execute` to approve it and carry it out, or "
-    "say what should be different.\n\n"
+    "The plan is ready (revision {revision}). Type `/execute` to approve and execute it, or "
+    "say what to change.\n\n"
 )
-_CHANGED = "The plan has changed since it was shown here. Look at it, then say `/execute` again."
+_CHANGED = "The plan has changed since you saw it here. Read it, then type `/execute` again."
 _UNUSED = (
-    "\n\n> Not used, because only servers from your own settings are: the MCP servers {names} of "
-    "this client.\n\n"
+    "\n\n> Ignored the MCP servers {names} of this client: only servers in your own settings "
+    "are used.\n\n"
 )
-_BUSY = "A turn is going on in this session. Wait for it, or cancel it."
+_BUSY = "A turn is in progress in this session. Wait for it, or cancel it."
 
 
 class AcpSession:
@@ -160,7 +160,7 @@ class AcpSession:
             await self._service.cancel(running.id)
 
     async def set_role(self, role: AgentRole) -> None:
-        """Go on in another role."""
+        """Switch the role."""
         if self._service.conversations.get(self._id).role is not role:
             await self._service.conversations.switch_role(self._id, role)
 

@@ -78,7 +78,7 @@ class Wire:
         try:
             frame = json.loads(line)
         except (ValueError, RecursionError):
-            why = "a frame is too long" if line == _TOO_LONG else "it is no JSON"
+            why = "a frame is too long" if line == _TOO_LONG else "it is not JSON"
             await self._refuse(None, _PARSE_ERROR, f"Parse error: {why}")
             return None
         problem = _problem(frame)
@@ -126,9 +126,9 @@ def _problem(frame: object) -> str | None:
     if frame.get("jsonrpc") != "2.0":
         return "jsonrpc is not '2.0'"
     if "id" in frame and not _is_id(frame["id"]):
-        return "the id is neither text nor a whole number"
+        return "the id is neither a string nor an integer"
     if "method" in frame:
-        return None if isinstance(frame["method"], str) else "the method is no text"
+        return None if isinstance(frame["method"], str) else "the method is not a string"
     if "id" not in frame:
         return "there is no method"
     if "result" not in frame and not isinstance(frame.get("error"), dict):

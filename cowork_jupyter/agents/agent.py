@@ -162,7 +162,7 @@ class AgentFactory:
 def _prompt_missing(prompt_id: str) -> Notice:
     """A conversation outlives a file; better to go on and say so than to end it."""
     message = (
-        f"The base prompt '{prompt_id}' is gone, or came with this folder and is not trusted yet; "
-        "the default one is used."
+        f"The base prompt '{prompt_id}' is missing, or came with this folder and is not "
+        "trusted yet; using the default one."
     )
     return Notice(code="prompt_missing", message=message)

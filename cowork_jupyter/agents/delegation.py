@@ -33,14 +33,16 @@ class Delegate(ToolParameters):
     """Who should do what."""
 
     role: AgentRole
-    task: Annotated[str, Field(min_length=1, description="All that the other needs to know.")]
+    task: Annotated[
+        str, Field(min_length=1, description="Everything the other agent needs to know.")
+    ]
 
 
 class DelegateAnywhere(Delegate):
     """The same where the user has agents of others."""
 
     agent: Annotated[
-        str, Field(description="An external agent to do it, under that role; empty for ours.")
+        str, Field(description="An external agent to work in that role; empty for one of ours.")
     ] = ""
 
 
@@ -96,7 +98,7 @@ class Delegation:
         known = self.externals.all()
         if agent and agent not in known:
             names = ", ".join(known) or "none"
-            why = f"There is no external agent '{agent}'. There are: {names}."
+            why = f"There is no external agent '{agent}'. Choose one of: {names}."
             raise InvalidInput(why, code="unknown_agent")
         if agent or _can_change(role):
             await self._ask(role, text, agent)
@@ -134,7 +136,7 @@ class Delegation:
         except CoworkError as error:
             return False, error.message
         if outcome.status is not JobStatus.COMPLETED:
-            return False, outcome.error or "It did not say why."
+            return False, outcome.error or "It gave no reason."
         parts = [outcome.text.strip(), self._delivered(task)]
         return True, "\n\n".join(part for part in parts if part) or "Done."
 
@@ -148,9 +150,9 @@ class Delegation:
     async def _ask(self, role: AgentRole, text: str, agent: str) -> None:
         rights = ", ".join(sorted(role.spec.permissions))
         whom = f"{agent}, as the {role.spec.label}" if agent else f"the {role.spec.label}"
-        alone = " What it does by itself, without asking us, is not confined." if agent else ""
+        alone = " What it does on its own, without asking us, is not confined." if agent else ""
         question = Question(
-            question=f"Hand this task to {whom}? It may: {rights}.{alone}",
+            question=f"Delegate this task to {whom}? It may: {rights}.{alone}",
             context=text,
             severity="major",
             options=[
@@ -161,7 +163,7 @@ class Delegation:
         )
         if await self.tools.user.ask(question, self.log) != _ALLOW:
             raise Forbidden(
-                f"The user did not allow to hand this to {whom}.", code="delegation_denied"
+                f"The user did not allow handing this to {whom}.", code="delegation_denied"
             )
 
     def _record(self, log: RunLog, task: Task, told: TaskStarted) -> None:
@@ -183,7 +185,7 @@ def check_delegation(role: AgentRole, parameters: Mapping[str, Any], *, denied: 
             decision="deny", because=[f"The {role} may not delegate to the {other or wanted}."]
         )
     if parameters.get("agent") or _can_change(other):
-        why = f"Handing a task to the {other}, who may do more than read, asks first."
+        why = f"Delegating to the {other}, which may do more than read, asks first."
         return Decision(decision="ask", because=[why], risk="medium")
     return Decision(decision="allow", because=[f"The {other} only reads."])
 

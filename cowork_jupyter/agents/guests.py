@@ -79,7 +79,7 @@ class McpGuests:
 
 def _bounded(result: ToolResult, tool: str) -> ToolResult:
     """The result as a model can take it; the store has it whole."""
-    hint = f"To see it, call {tool} again for a smaller part, such as fewer lines."
+    hint = f"To see it, call {tool} again for a smaller part, for example fewer lines."
     return replace(result, text=cut_middle(result.text, MAX_RESULT_SIZE, estimate_tokens, hint))
 
 

@@ -103,12 +103,12 @@ class Jobs:
             outcome = await work(job)
         except asyncio.CancelledError:
             stopped = JobStatus.INTERRUPTED if self.closing else JobStatus.CANCELLED
-            outcome = Outcome(stopped, "The service was stopped." if self.closing else None)
+            outcome = Outcome(stopped, "The service stopped." if self.closing else None)
         except CoworkError as error:
             outcome = Outcome(JobStatus.FAILED, error.message)
         except Exception:
             logger.exception("Job %s broke", job.id)
-            why = "Something went wrong inside Cowork; its log says more."
+            why = "Something went wrong inside Cowork. See its log."
             outcome = Outcome(JobStatus.FAILED, why)
         with suppress(NotFound):  # the conversation was deleted, and the job with it
             self._end(job, outcome)

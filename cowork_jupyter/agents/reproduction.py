@@ -84,8 +84,8 @@ def in_words(state: Reproduction) -> str:
         head = f"does not run from top to bottom: {where} failed with {state.failed.error}"
     else:
         head = f"runs from top to bottom: {state.cells} code cells in {state.seconds:.1f} s."
-    lines = [f"Tried in a new kernel, `{state.notebook}` {head}"]
+    lines = [f"In a new kernel, `{state.notebook}` {head}"]
     if state.left_out:
-        lines.append(f"- {state.left_out} cells that ask the agent were left out.")
+        lines.append(f"- {state.left_out} cells that ask the agent were skipped.")
     lines += [f"- Cell {one.cell}: {one.message}" for one in state.hidden]
     return "\n".join(lines)

@@ -43,7 +43,9 @@ class Reproductions:
         taken back with the card.
         """
         if not context.notebook:
-            raise InvalidInput("This conversation belongs to no notebook.", code="no_notebook")
+            raise InvalidInput(
+                "This conversation does not belong to a notebook.", code="no_notebook"
+            )
         notebook = await self._factory.tools.gate.notebooks.read(
             self._factory.tools.workspace, context.notebook
         )

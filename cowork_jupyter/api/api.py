@@ -33,8 +33,8 @@ from .openapi import OpenApi, describe_api
 from .routes import table
 
 _RAISES = (
-    "Only you can give the agent more rights. Switch to {role} in JupyterLab: in the Cowork panel, "
-    "or in a cell that you run there."
+    "Only you can give the agent more permissions. Switch to {role} in JupyterLab, in the Cowork "
+    "panel or in a cell that you run there."
 )
 MODES = {"plan": AgentRole.PLANNER, "act": AgentRole.ACTOR}
 
@@ -47,13 +47,13 @@ async def openapi(_call: Call) -> BaseModel:
 
 @table.route("GET", "health", query=models.HealthQuery, answer=Health, action="read", kernel=True)
 async def health(call: Call) -> BaseModel:
-    """How this installation is doing; `fresh` looks at the model again."""
+    """The state of this installation; `fresh` checks the model again."""
     return await call.service.health(call.host.problems(), fresh=call.query.fresh)
 
 
 @table.route("GET", "roles", answer=models.RoleList, action="read", kernel=True)
 async def roles(call: Call) -> BaseModel:
-    """Each role with its look, permissions and tools."""
+    """All roles, with their look, permissions and tools."""
     return models.RoleList(items=call.service.roles())
 
 
@@ -96,13 +96,13 @@ async def get_context(call: Call) -> BaseModel:
 
 @table.route("PUT", "context/{id}", body=models.ContextName, answer=Context, action="write")
 async def rename_context(call: Call) -> BaseModel:
-    """Give a conversation another name."""
+    """Rename a conversation."""
     return call.service.conversations.rename(call.path["id"], call.body.title)
 
 
 @table.route("DELETE", "context/{id}", answer=None, status=204, action="write")
 async def delete_context(call: Call) -> None:
-    """Remove a conversation and everything in it."""
+    """Delete a conversation and everything in it."""
     await call.service.conversations.delete(call.path["id"])
 
 
@@ -116,7 +116,7 @@ async def delete_context(call: Call) -> None:
     kernel=True,
 )
 async def send_message(call: Call) -> BaseModel:
-    """Say something to the agent; a job works on it."""
+    """Send a message to the agent, which starts a job."""
     body = call.body
     call.service.jobs.refuse_if_busy(call.path["id"])  # a cell that a person ran counts once
     by = await initiator_of(call, lambda name: Say(name, body.content.strip()))
@@ -141,7 +141,7 @@ async def send_message(call: Call) -> BaseModel:
     kernel=True,
 )
 async def list_messages(call: Call) -> BaseModel:
-    """Stored messages, whole, oldest first."""
+    """The stored messages in full, oldest first."""
     page = call.service.conversations.messages(call.path["id"], call.query.after, call.query.limit)
     return models.MessageList(items=page.items, next=page.next)
 
@@ -155,7 +155,7 @@ async def list_messages(call: Call) -> BaseModel:
     kernel=True,
 )
 async def poll_events(call: Call) -> BaseModel:
-    """Events after a place; with none stored, waits for the first, at most `timeout` seconds."""
+    """Events after a position. If there are none, waits up to `timeout` seconds for the first."""
     context_id, after = call.path["id"], call.query.after
     call.service.conversations.get(context_id)
     found = call.service.journal.store.events(context_id, after)
@@ -175,7 +175,7 @@ async def _first_event(call: Call, context_id: str, after: int) -> None:
 
 @table.route("GET", "context/{id}/role", answer=models.AddresseeAnswer, action="read", kernel=True)
 async def addressee(call: Call) -> BaseModel:
-    """Who gets the next message."""
+    """The role that gets the next message."""
     context = call.service.conversations.get(call.path["id"])
     return models.AddresseeAnswer(role=call.service.journal.store.addressee(context))
 
@@ -189,7 +189,7 @@ async def addressee(call: Call) -> BaseModel:
     kernel=True,
 )
 async def switch_role(call: Call) -> BaseModel:
-    """Go on in another role."""
+    """Switch the role."""
     return await _switch_role(call, call.body.role)
 
 
@@ -214,7 +214,7 @@ async def _switch_role(call: Call, role: AgentRole) -> Context:
     kernel=True,
 )
 async def switch_mode(call: Call) -> BaseModel:
-    """The older name of a role change: plan is the planner, act the actor."""
+    """The older way to switch the role: `plan` is the planner, `act` the actor."""
     return await _switch_role(call, MODES[call.body.mode])
 
 
@@ -267,13 +267,13 @@ async def retry_task(call: Call) -> BaseModel:
 
 @table.route("POST", "jobs/{id}/tasks/{task}/skip", answer=Job, status=202, action="execute")
 async def skip_task(call: Call) -> BaseModel:
-    """Go on without a failed task."""
+    """Continue without a failed task."""
     return call.service.plans.decide(call.path["id"], call.path["task"], "skip")
 
 
 @table.route("GET", "context/{id}/questions", answer=models.QuestionList, action="read")
 async def list_questions(call: Call) -> BaseModel:
-    """Questions that wait for the user."""
+    """Questions that are waiting for the user."""
     found = call.service.inquiries.pending(call.path["id"], "question")
     return models.QuestionList(items=[models.QuestionView.of(one) for one in found])
 
@@ -286,6 +286,6 @@ async def list_questions(call: Call) -> BaseModel:
     action="execute",
 )
 async def answer_question(call: Call) -> BaseModel:
-    """The user's answer."""
+    """Answer a question."""
     inquiry = call.service.inquiries.answer(call.path["id"], call.body.value)
     return models.Answered(id=inquiry.id, status=inquiry.status, value=call.body.value)

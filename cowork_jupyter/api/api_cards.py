@@ -74,7 +74,7 @@ class CardAnswer(BaseModel):
     "GET", "jobs/{id}/card", query=CardQuery, answer=CardAnswer, action="read", kernel=True
 )
 async def job_card(call: Call) -> BaseModel:
-    """The card of a job as it stands now: small, without keys or paths of this machine."""
+    """The current card of a job: small, without keys or paths of this machine."""
     job = call.service.job(call.path["id"])
     check_owner(call.service, call.caller, job.context_id)
     store = call.service.journal.store

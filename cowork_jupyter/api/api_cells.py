@@ -36,7 +36,7 @@ class CellChangesDecision(RequestBody):
 
 @table.route("GET", "cell-changes", query=CellChangesQuery, answer=CellChangeList, action="read")
 async def list_cell_changes(call: Call) -> BaseModel:
-    """The changes in a notebook that the user has not decided about, of all conversations."""
+    """Changes in a notebook that the user has not accepted or reverted, of all conversations."""
     return CellChangeList(
         items=call.service.journal.store.pending_cell_changes(call.query.notebook)
     )
@@ -46,6 +46,6 @@ async def list_cell_changes(call: Call) -> BaseModel:
     "POST", "cell-changes", body=CellChangesDecision, answer=CellChangeList, action="execute"
 )
 async def decide_cell_changes(call: Call) -> BaseModel:
-    """Accept changes, or say that they were reverted; the document is the caller's to change."""
+    """Accept changes, or record that they were reverted. The caller changes the document."""
     decided = decide(call.service.journal, call.body.ids, call.body.decision)
     return CellChangeList(items=decided)

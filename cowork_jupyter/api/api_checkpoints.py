@@ -26,7 +26,7 @@ class ChangedFile(BaseModel):
 
 
 class CheckpointView(BaseModel):
-    """A state of the workspace that one can go back to: the one before its tool ran."""
+    """A state of the workspace to go back to: the one before its tool ran."""
 
     id: str
     created_at: str
@@ -87,7 +87,7 @@ class RollbackRequest(RequestBody):
 
 @table.route("GET", "context/{id}/checkpoints", answer=CheckpointList, action="read", kernel=True)
 async def list_checkpoints(call: Call) -> BaseModel:
-    """States that one can go back to, oldest first."""
+    """The checkpoints of a conversation, oldest first."""
     found = await call.service.checkpoints.listing(call.path["id"])
     store = await call.service.checkpoints.lazy_store.use()
     return CheckpointList(items=[CheckpointView.of(one) for one in found], store=store)
@@ -102,7 +102,7 @@ async def list_checkpoints(call: Call) -> BaseModel:
     kernel=True,
 )
 async def checkpoint_diff(call: Call) -> BaseModel:
-    """What changed, file by file; notebooks cell by cell."""
+    """What changed, file by file, and in notebooks cell by cell."""
     context_id = call.service.journal.store.checkpoint(call.path["id"]).context_id
     check_owner(call.service, call.caller, context_id)
     undo = await call.service.checkpoints.finish_interrupted()
@@ -118,7 +118,7 @@ async def checkpoint_diff(call: Call) -> BaseModel:
     kernel=True,
 )
 async def roll_back(call: Call) -> BaseModel:
-    """Go back to the state before a checkpoint, where nothing of the user's is lost by it."""
+    """Restore the state before a checkpoint, without losing the user's own changes."""
     body = call.body
     context_id = call.service.journal.store.checkpoint(call.path["id"]).context_id
     check_owner(call.service, call.caller, context_id)

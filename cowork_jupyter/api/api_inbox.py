@@ -36,7 +36,7 @@ class InboxList(BaseModel):
 
 @table.route("GET", "inbox", answer=InboxList, action="read")
 async def list_inbox(call: Call) -> BaseModel:
-    """Everything that waits for the user, over all conversations."""
+    """Everything that is waiting for the user, in all conversations."""
     items = [
         InboxItem.model_validate(
             {

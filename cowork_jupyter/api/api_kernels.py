@@ -36,21 +36,21 @@ class KernelAnswer(BaseModel):
 
 @table.route("GET", "kernel", answer=KernelAnswer, action="read", kernel=True)
 async def kernel(call: Call) -> BaseModel:
-    """Where the kernel that asks belongs by now; null for everybody else."""
+    """The notebook that the calling kernel belongs to now; null for other callers."""
     kernel_id = call.caller.kernel_id
     return KernelAnswer(notebook=await call.host.notebook_of(kernel_id) if kernel_id else None)
 
 
 @table.route("POST", PATH, body=Reproduce, answer=ReproductionAnswer, action="execute", status=202)
 async def reproduce(call: Call) -> BaseModel:
-    """Begin to run all cells of the conversation's notebook in a new kernel, in a job."""
+    """Start a job that runs all cells of the conversation's notebook in a new kernel."""
     state = await call.service.reproduce(call.path["id"], call.body.job_id)
     return reproduction_answer(call, state.context_id, state)
 
 
 @table.route("GET", PATH, answer=ReproductionAnswer, action="read")
 async def reproduction(call: Call) -> BaseModel:
-    """How far it is; null if none runs."""
+    """The progress of that job; null if none is running."""
     return reproduction_answer(
         call, call.path["id"], call.service.reproductions.state(call.path["id"])
     )

@@ -51,7 +51,7 @@ class PromptValues(RequestBody):
 
 
 class McpTool(BaseModel):
-    """A tool of a server, with what it claims of itself."""
+    """A tool of a server, with what it claims about itself."""
 
     name: str
     tool: str
@@ -65,7 +65,7 @@ class McpTool(BaseModel):
 
 
 class McpServer(BaseModel):
-    """A server, and how it is doing."""
+    """A server and its status."""
 
     name: str
     source: Literal["user", "workspace"]
@@ -81,14 +81,14 @@ class McpServer(BaseModel):
 
 
 class McpServerList(BaseModel):
-    """Every server that is written down."""
+    """Every configured server."""
 
     items: list[McpServer]
     next: None = None
 
 
 class ResourceList(BaseModel):
-    """What a server lets be read."""
+    """The resources of a server."""
 
     items: list[offers.Resource]
     next: None = None
@@ -109,7 +109,7 @@ class ForeignText(BaseModel):
 
 @table.route("GET", "mcp/servers", answer=McpServerList, action="read")
 async def list_servers(call: Call) -> BaseModel:
-    """Every MCP server, used or not, with its tools and what it wrote."""
+    """Every MCP server, used or not, with its tools and its output."""
     servers = call.service.mcp
     return McpServerList(items=[_view(servers, one) for one in servers.configured.all()])
 
@@ -118,34 +118,34 @@ async def list_servers(call: Call) -> BaseModel:
     "POST", "mcp/servers", body=NewMcpServer, answer=McpServer, status=201, action="execute"
 )
 async def add_server(call: Call) -> BaseModel:
-    """Write a server into the user's settings; it is started when it is first used."""
+    """Add a server to the user's settings. It starts on first use."""
     await call.service.mcp.add(call.body.name, call.body.config)
     return _named(call.service.mcp, call.body.name)
 
 
 @table.route("PUT", "mcp/servers/{name}", body=McpServerChoice, answer=McpServer, action="execute")
 async def choose_server(call: Call) -> BaseModel:
-    """Use a server, or do not."""
+    """Enable or disable a server."""
     await call.service.mcp.enable(call.path["name"], call.body.enabled)
     return _named(call.service.mcp, call.path["name"])
 
 
 @table.route("DELETE", "mcp/servers/{name}", answer=None, status=204, action="execute")
 async def remove_server(call: Call) -> None:
-    """Take one of the user's own servers out of their settings."""
+    """Remove one of the user's own servers from their settings."""
     await call.service.mcp.remove(call.path["name"])
 
 
 @table.route("POST", "mcp/servers/{name}/restart", answer=McpServer, action="execute")
 async def restart_server(call: Call) -> BaseModel:
-    """Start a server anew, and wait until it runs."""
+    """Restart a server, and wait until it is running."""
     await call.service.mcp.restart(call.path["name"])
     return _named(call.service.mcp, call.path["name"])
 
 
 @table.route("GET", "mcp/servers/{name}/resources", answer=ResourceList, action="execute")
 async def list_resources(call: Call) -> BaseModel:
-    """What a server lets be read; starts it if need be."""
+    """The resources of a server, which is started if necessary."""
     return ResourceList(items=await offers.resources_of(_connection(call)))
 
 
@@ -157,13 +157,13 @@ async def list_resources(call: Call) -> BaseModel:
     action="execute",
 )
 async def read_resource(call: Call) -> BaseModel:
-    """One of them, as text."""
+    """A resource, as text."""
     return ForeignText(text=await offers.read_resource(_connection(call), call.body.uri))
 
 
 @table.route("GET", "mcp/servers/{name}/prompts", answer=McpPromptList, action="execute")
 async def list_prompts(call: Call) -> BaseModel:
-    """The prompts of a server; starts it if need be."""
+    """The prompts of a server, which is started if necessary."""
     return McpPromptList(items=await offers.prompts_of(_connection(call)))
 
 
@@ -175,7 +175,7 @@ async def list_prompts(call: Call) -> BaseModel:
     action="execute",
 )
 async def write_prompt(call: Call) -> BaseModel:
-    """A prompt with its values, to read and to send."""
+    """A prompt with its arguments filled in, to read and to send."""
     values = dict(call.body.arguments)
     text = await offers.written_prompt(_connection(call), call.path["prompt"], values)
     return ForeignText(text=text)

@@ -49,7 +49,7 @@ class OfferedServer(BaseModel):
 
 
 class OfferList(BaseModel):
-    """What was found; nothing of it is used before somebody says so."""
+    """The servers found. None is used until the user says so."""
 
     items: list[OfferedServer]
     next: None = None
@@ -67,7 +67,7 @@ class Choice(RequestBody):
 
 @table.route("GET", "models", answer=ModelList, action="read", kernel=True)
 async def list_models(call: Call) -> BaseModel:
-    """The models that the connected server has, by name."""
+    """The models of the connected server, by name."""
     connection = call.service.connections.current()
     served = await asyncio.to_thread(served_models, connection)
     items = [
@@ -102,7 +102,7 @@ async def choose_model(call: Call) -> BaseModel:
 
 @table.route("DELETE", "models/connection", answer=ModelState, action="write")
 async def forget_model(call: Call) -> BaseModel:
-    """Forget what was chosen, its key too: the built-in guide answers again."""
+    """Forget the chosen server and its key. The built-in guide answers again."""
     return await asyncio.to_thread(state_of, call.service.connections.forget())
 
 

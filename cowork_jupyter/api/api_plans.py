@@ -21,7 +21,7 @@ from .routes import table
     kernel=True,
 )
 async def get_plan(call: Call) -> BaseModel:
-    """A plan of the conversation: the newest revision of the current one, unless named."""
+    """A plan of the conversation; by default the newest revision of the current plan."""
     found = call.service.plan(call.path["id"], call.query.plan_id, call.query.revision)
     if found is None:
         return models.PlanAnswer(plan=None, revision=0, made_at=None, stale=[])
@@ -42,7 +42,7 @@ def plan_answer(call: Call, revision: PlanRevision) -> models.PlanAnswer:
     "PUT", "context/{id}/plan", body=models.PlanEdit, answer=models.PlanAnswer, action="write"
 )
 async def edit_plan(call: Call) -> BaseModel:
-    """Change a plan, if it is still at this revision."""
+    """Edit a plan, if it is still at this revision."""
     body = call.body
     edited = call.service.edit_plan(call.path["id"], body.plan, body.revision, body.plan_id)
     return plan_answer(call, edited)

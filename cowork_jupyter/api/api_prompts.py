@@ -13,7 +13,7 @@ from .routes import table
 
 
 class PromptList(BaseModel):
-    """All base prompts, and what is wrong with those left out."""
+    """All base prompts, and what is wrong with those that were skipped."""
 
     items: list[BasePrompt]
     next: None = None
@@ -30,7 +30,7 @@ class EnhancedPrompt(BaseModel):
 
 @table.route("GET", "v1/system-prompts", answer=PromptList, action="read")
 async def list_prompts(call: Call) -> BaseModel:
-    """The base prompts that a conversation can begin with."""
+    """The base prompts that a conversation can start with."""
     listing = call.service.prompts.listing()
     return PromptList(items=listing.items, problems=listing.problems)
 
@@ -43,7 +43,7 @@ async def list_prompts(call: Call) -> BaseModel:
     action="read",
 )
 async def enhanced_prompt(call: Call) -> BaseModel:
-    """Base, role, tools, formats and facts: exactly what a request of a context carries."""
+    """The whole system prompt (base, role, tools, formats and facts) as the model gets it."""
     prompt_id, role, prompt = call.service.enhanced_prompt(
         call.path["id"], call.query.role, call.query.context_id
     )

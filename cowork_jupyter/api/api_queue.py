@@ -28,7 +28,7 @@ class NewQueuedMessage(RequestBody):
 
 @table.route("GET", "context/{id}/queue", answer=QueueList, action="read")
 async def list_queue(call: Call) -> BaseModel:
-    """What waits for the agent's next turn."""
+    """Messages queued for the agent's next turn."""
     return QueueList(items=call.service.queued_messages(call.path["id"]))
 
 
@@ -41,11 +41,11 @@ async def list_queue(call: Call) -> BaseModel:
     action="execute",
 )
 async def queue_message(call: Call) -> BaseModel:
-    """Say something to the agent while it works; it reads that before its next turn."""
+    """Queue a message while the agent works. It reads the message before its next turn."""
     return steering.queue_message(call.service.journal, call.path["id"], call.body.content)
 
 
 @table.route("DELETE", "context/{id}/queue/{message}", answer=None, status=204, action="execute")
 async def take_back(call: Call) -> None:
-    """Take back what was not read yet."""
+    """Remove a queued message that the agent has not read yet."""
     steering.take_back(call.service.journal, call.path["id"], call.path["message"])

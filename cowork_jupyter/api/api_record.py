@@ -26,7 +26,7 @@ class AuditQuery(RequestBody):
     "GET", "context/{id}/audit", query=AuditQuery, answer=Audit, action="read", kernel=True
 )
 async def audit(call: Call) -> BaseModel:
-    """Each step: planned tools, files, order and time beside the actual ones."""
+    """Each step's planned tools, files, order and time, compared with the actual ones."""
     return await call.service.audit(call.path["id"], call.query.job_id)
 
 

@@ -50,7 +50,7 @@ class BatchDecision(PermissionDecision):
 
 
 class PermissionView(PermissionRequested):
-    """A call that waits, or waited, for the user's permission."""
+    """A call that is or was waiting for the user's approval."""
 
     @classmethod
     def of(cls, request: Inquiry) -> PermissionView:
@@ -75,7 +75,7 @@ class NewRule(RequestBody):
 
 
 class RuleView(BaseModel):
-    """What the user has said about a tool."""
+    """A rule about a tool."""
 
     id: str
     effect: Effect
@@ -100,7 +100,7 @@ class RuleView(BaseModel):
 
 
 class RuleList(BaseModel):
-    """All rules, those of this session first."""
+    """All rules, the session's first."""
 
     items: list[RuleView]
     next: None = None
@@ -116,7 +116,7 @@ class TrustItem(BaseModel):
 
 
 class TrustView(BaseModel):
-    """What came with the workspace, and whether the user has taken all of it."""
+    """What came with the workspace, and whether the user trusts all of it."""
 
     trusted: bool
     items: list[TrustItem]
@@ -132,7 +132,7 @@ class TrustDecision(RequestBody):
 
 @table.route("POST", "rules/check", body=RuleCheck, answer=Decision, action="read")
 async def check_rule(call: Call) -> BaseModel:
-    """What would happen to a call, and why; nothing is run."""
+    """Explain what would happen to a call, without running it."""
     body = call.body
     if body.context_id:
         call.service.conversations.get(body.context_id)
@@ -141,14 +141,14 @@ async def check_rule(call: Call) -> BaseModel:
 
 @table.route("GET", "rules", answer=RuleList, action="read", kernel=True)
 async def list_rules(call: Call) -> BaseModel:
-    """Everything the user has said about tools."""
+    """All rules."""
     rules = call.service.rules
     return RuleList(items=[RuleView.of(rule, rules) for rule in rules.all()])
 
 
 @table.route("POST", "rules", body=NewRule, answer=RuleView, status=201, action="write")
 async def add_rule(call: Call) -> BaseModel:
-    """Say something about a tool, once and for all."""
+    """Add a rule."""
     body = call.body
     if body.context_id:
         call.service.conversations.get(body.context_id)
@@ -158,13 +158,13 @@ async def add_rule(call: Call) -> BaseModel:
 
 @table.route("DELETE", "rules/{id}", answer=None, status=204, action="write")
 async def remove_rule(call: Call) -> None:
-    """Take a rule back."""
+    """Revoke a rule."""
     call.service.rules.remove(call.path["id"])
 
 
 @table.route("GET", "context/{id}/permissions", answer=PermissionList, action="read")
 async def list_permissions(call: Call) -> BaseModel:
-    """Calls that wait for the user's permission."""
+    """Calls that are waiting for the user's approval."""
     found = call.service.inquiries.pending(call.path["id"], "permission")
     return PermissionList(items=[PermissionView.of(one) for one in found])
 
@@ -187,13 +187,13 @@ async def resolve_permissions(call: Call) -> BaseModel:
 
 @table.route("GET", "trust", answer=TrustView, action="read")
 async def show_trust(call: Call) -> BaseModel:
-    """What came with the workspace: inert until the user has taken it."""
+    """What came with the workspace; it does nothing until the user trusts it."""
     return _trust(call)
 
 
 @table.route("POST", "trust", body=TrustDecision, answer=TrustView, action="write")
 async def set_trust(call: Call) -> BaseModel:
-    """Take what was shown, or nothing of it any more."""
+    """Trust what was shown, or stop trusting it."""
     trust = call.service.trust
     if call.body.trusted:
         trust.accept(call.body.fingerprint)

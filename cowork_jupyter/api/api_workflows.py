@@ -17,7 +17,7 @@ from .routes import table
 
 
 class NewParameter(models.RequestBody):
-    """What is to be different each time the plan is used."""
+    """A part of the plan that varies each time it is used."""
 
     name: models.Name
     value: models.Name | None = None
@@ -80,7 +80,7 @@ class WorkflowView(BaseModel):
 
 
 class WorkflowList(BaseModel):
-    """All workflows, and what is wrong with plug-ins that were left out."""
+    """All workflows, and what is wrong with plug-ins that were skipped."""
 
     items: list[WorkflowView]
     next: None = None
@@ -123,7 +123,7 @@ class WorkflowAccepted(models.Accepted):
 
 @table.route("GET", "workflows", answer=WorkflowList, action="read", kernel=True)
 async def list_workflows(call: Call) -> BaseModel:
-    """The actions that users can pick."""
+    """All workflows."""
     workflows = call.service.workflows.current()
     views = [WorkflowView.of(one) for one in workflows.values()]
     return WorkflowList(items=views, problems=workflows.problems)
@@ -131,7 +131,7 @@ async def list_workflows(call: Call) -> BaseModel:
 
 @table.route("POST", "workflows", body=NewWorkflow, answer=WorkflowView, status=201, action="write")
 async def save_workflow(call: Call) -> BaseModel:
-    """Save a plan as a workflow of the user's own, with what varies as parameters."""
+    """Save a plan as a workflow of the user's own, with parameters for what varies."""
     body: NewWorkflow = call.body
     saved = call.service.reuse.save(
         Draft.model_validate(body.model_dump(include=set(Draft.model_fields))),
@@ -143,25 +143,25 @@ async def save_workflow(call: Call) -> BaseModel:
 
 def _plan_of(call: Call, body: NewWorkflow) -> dict[str, Any]:
     if (body.plan is None) == (body.context_id is None):
-        raise InvalidInput("Give either a context_id or a plan.", code="invalid_template")
+        raise InvalidInput("Pass either a context_id or a plan.", code="invalid_template")
     if body.plan is None:
         assert body.context_id is not None
         call.service.conversations.get(body.context_id)
         return call.service.reuse.plan_of(body.context_id, body.revision)
     if body.revision is not None:
-        raise InvalidInput("revision: goes with a context_id.", code="invalid_template")
+        raise InvalidInput("revision: needs a context_id.", code="invalid_template")
     return body.plan
 
 
 @table.route("DELETE", "workflows/{name}", answer=None, status=204, action="write")
 async def delete_workflow(call: Call) -> None:
-    """Remove a template of the user's own."""
+    """Delete one of the user's own templates."""
     call.service.reuse.delete(call.path["name"])
 
 
 @table.route("GET", "workflows/categories", answer=CategoryList, action="read", kernel=True)
 async def list_categories(call: Call) -> BaseModel:
-    """The same in groups, for menus."""
+    """All workflows, grouped for menus."""
     groups = call.service.workflows.current().categories()
     return CategoryList(items=[CategoryView.of(one) for one in groups])
 
@@ -176,7 +176,7 @@ async def list_categories(call: Call) -> BaseModel:
     kernel=True,
 )
 async def run_workflow(call: Call) -> BaseModel:
-    """Let the agent do it, in a new conversation unless one is given."""
+    """Run a workflow, in a new conversation unless you name one."""
     body: models.WorkflowRun = call.body
     if body.context_id is not None:
         check_owner(call.service, call.caller, body.context_id)

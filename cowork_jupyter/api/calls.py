@@ -127,7 +127,7 @@ def parse_body(raw: bytes, model: type[M]) -> M:
     try:
         json.loads(raw)
     except (ValueError, RecursionError):
-        raise MalformedRequest("The body is not JSON that can be read.") from None
+        raise MalformedRequest("The body is not valid JSON.") from None
     with _readable_errors():
         return model.model_validate_json(raw, strict=True)
 
@@ -149,7 +149,7 @@ def parse_query(arguments: dict[str, list[bytes]], model: type[M] | None) -> M |
     ours = without_jupyters(arguments)
     for name, each in ours.items():
         if len(each) > 1:
-            raise InvalidInput(f"{name}: is given more than once")
+            raise InvalidInput(f"{name}: is repeated")
     values = {name: each[0].decode("utf-8", "replace") for name, each in ours.items()}
     if model is None:
         if values:

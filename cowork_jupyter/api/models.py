@@ -228,7 +228,7 @@ class PromptQuery(RequestBody):
 
 
 class ErrorAnswer(BaseModel):
-    """Every failure."""
+    """The answer to every request that failed."""
 
     error: ErrorBody
 
@@ -276,13 +276,13 @@ class Accepted(BaseModel):
 
 
 class JobAccepted(BaseModel):
-    """A job works on it."""
+    """A job has started."""
 
     job_id: str
 
 
 class AwaitsApproval(BaseModel):
-    """Nothing was begun: a person has to say so first, with the Execute button of the card."""
+    """Nothing has started: a person has to press Execute plan on the card first."""
 
     waiting: Literal["approval"] = "approval"
 
@@ -345,7 +345,7 @@ class RevisionList(BaseModel):
 
 
 class QuestionView(BaseModel):
-    """A question, with its id and how it stands."""
+    """A question with its id and status."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -370,7 +370,7 @@ class QuestionList(BaseModel):
 
 
 class Answered(BaseModel):
-    """The question is answered and the job goes on."""
+    """The question is answered and the job continues."""
 
     id: str
     status: str

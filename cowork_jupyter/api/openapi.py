@@ -45,7 +45,7 @@ _SOCKET: dict[str, Any] = {
     "/context/{id}/events/ws": {
         "get": {
             "operationId": "events_socket",
-            "summary": "A WebSocket: events after a place, one a message, then each as it comes.",
+            "summary": "A WebSocket: the stored events after a position, then each new one.",
             "parameters": [
                 {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}},
                 {

@@ -130,7 +130,7 @@ class RouteTable:
         if allowed:
             allowed.sort()
             raise MethodNotAllowed(
-                f"This address takes {', '.join(allowed)} only.", details={"allow": allowed}
+                f"This address supports only {', '.join(allowed)}.", details={"allow": allowed}
             )
         raise NotFound("There is nothing at this address.")
 

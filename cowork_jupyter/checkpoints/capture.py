@@ -92,7 +92,7 @@ class Capture:
             if size >= LARGE:
                 room = min(self.limits.total - self.objects.used(), self.objects.free())
                 if size > room:
-                    return _not_kept(entry, "no room is left for it (checkpoint_total_limit)")
+                    return _not_kept(entry, "there is no room left for it (checkpoint_total_limit)")
                 digest, size = self.objects.add_file(file)
             else:
                 content = b""

@@ -55,9 +55,9 @@ class Exclusions:
     def why(self, path: str, name: str) -> str:
         """Why this file or folder is left out; empty if it is not."""
         if name == NEVER:
-            return "git's own records are never touched"
+            return "git's own data is never touched"
         if name in self._names or (self._globs and any(one.matches(path) for one in self._globs)):
-            return "left out by checkpoint_exclude"
+            return "excluded by checkpoint_exclude"
         if name.startswith(".") and LEFTOVER.fullmatch(name):
             return "a temporary file of ours"
         return ""

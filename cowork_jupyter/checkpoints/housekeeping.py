@@ -139,13 +139,13 @@ def _problems(store: CheckpointStore) -> Iterator[str]:
             return
         missing = connection.execute("PRAGMA foreign_key_check").fetchall()
         if missing:
-            yield f"{len(missing)} contents that checkpoints need are missing."
+            yield f"{len(missing)} file contents that checkpoints need are missing."
         digests = [
             row[0] for row in connection.execute("SELECT digest FROM objects ORDER BY pack, start")
         ]
     damaged = sum(not _is_whole(store, digest) for digest in digests)
     if damaged:
-        yield f"{damaged} of {len(digests)} contents are damaged; they will not be restored."
+        yield f"{damaged} of {len(digests)} file contents are damaged and will not be restored."
 
 
 def _is_whole(store: CheckpointStore, digest: bytes) -> bool:

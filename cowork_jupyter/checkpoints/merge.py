@@ -33,7 +33,7 @@ class NotByCell(ValueError):
 
 @dataclass(frozen=True)
 class CellConflict:
-    """A cell that both the agent and somebody else changed."""
+    """A cell that both the agent and someone else changed."""
 
     cell_id: str
     number: int | None

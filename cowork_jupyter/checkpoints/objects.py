@@ -230,14 +230,14 @@ class Objects:
             hasher.update(chunk)
             yield chunk
         if hasher.digest() != digest:
-            raise Damaged("A content in the checkpoint store is damaged; it is not used.")
+            raise Damaged("A file content in the checkpoint store is damaged and was not used.")
 
     def _raw_chunks(self, digest: bytes) -> Iterator[bytes]:
         with self._database.reading() as connection:
             sql = "SELECT size, pack, start FROM objects WHERE digest=?"
             row = connection.execute(sql, (digest,)).fetchone()
             if row is None:
-                raise Damaged("A content is missing in the checkpoint store.")
+                raise Damaged("A file content is missing from the checkpoint store.")
             size, pack, start = row
             if pack is not None:
                 with connection.blobopen("packs", "content", pack, readonly=True) as blob:
@@ -251,7 +251,7 @@ class Objects:
                 while chunk := file.read(CHUNK):
                     yield chunk
         except FileNotFoundError:
-            raise Damaged("A content is missing in the checkpoint store.") from None
+            raise Damaged("A file content is missing from the checkpoint store.") from None
 
     def used(self) -> int:
         """Bytes that all this takes on the disk."""

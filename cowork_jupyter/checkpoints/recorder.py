@@ -225,8 +225,8 @@ class Recorder:
             await self._written_down(opened, use.origin)
         except (OSError, sqlite3.Error) as error:
             raise Unavailable(
-                f"{use.tool} was not run, because no checkpoint can be taken: {error}. "
-                "Make room on the disk, or lower Cowork.checkpoint_total_limit.",
+                f"{use.tool} did not run, because no checkpoint can be taken: {error}. "
+                "Free some disk space, or lower Cowork.checkpoint_total_limit.",
                 code="no_checkpoint",
                 retryable=False,
             ) from error
@@ -268,7 +268,7 @@ class Recorder:
         except (OSError, sqlite3.Error, CoworkError) as error:
             logger.exception("No checkpoint of %s", use.tool)
             await self._recovery.release(opened.id)
-            message = f"What {use.tool} changed could not be recorded yet: {error}"
+            message = f"The changes of {use.tool} could not be recorded yet: {error}"
             self._notice(use, message)
 
     def _notice(self, use: ToolUse, message: str) -> None:

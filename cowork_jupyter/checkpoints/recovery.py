@@ -29,14 +29,14 @@ from .writer import CheckpointWriter, Origin
 logger = logging.getLogger(__name__)
 
 CUT_OFF = (
-    "the tool was cut off, and this was changed after its last sign of life, maybe by somebody "
+    "the tool was interrupted, and this changed after its last sign of life, maybe by someone "
     "else: a rollback asks about it"
 )
 TICK = 20_000_000
 """Nanoseconds by which the clock on files may be behind."""
 OTHER_RULES = (
-    "this tool was cut off, and the list of what checkpoints leave out was changed since: "
-    "not all that it changed can be told"
+    "this tool was interrupted, and checkpoint_exclude has changed since: some of its changes "
+    "may be missing here"
 )
 
 

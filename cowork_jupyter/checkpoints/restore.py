@@ -72,7 +72,7 @@ def _check_still_there(state: WorkspaceState, change: Change) -> None:
     """The user may have saved since we looked, a moment ago."""
     facts, before = state.fs.stat(change.path), change.before
     if before is None and facts is not None:
-        raise OSError(0, "something else is there just now")
+        raise OSError(0, "something else is there now")
     if before and before.kind == "file" and before.modified:
         known = (before.size, before.modified)
         if facts is None or (facts.st_size, facts.st_mtime_ns) != known:

@@ -12,12 +12,12 @@ from .merge import CellConflict, Merge, is_notebook, kept_notebook, merged_noteb
 from .store import Stored, WorkspaceState
 from .unfinished import merged
 
-BY_USER = "you changed it after that"
-IN_BETWEEN = "you changed it in between"
-ELSEWHERE = "another conversation changed it after that"
-CUT_OFF = "its tool was cut off, so this may be somebody else's change"
+BY_USER = "you have changed it since"
+IN_BETWEEN = "you changed it in the meantime"
+ELSEWHERE = "another conversation has changed it since"
+CUT_OFF = "its tool was interrupted, so this may be someone else's change"
 NOT_OURS = "this did not change it"
-NOT_EMPTY = "the folder holds files that are not from this"
+NOT_EMPTY = "the folder contains other files"
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +212,7 @@ def _not_kept(target: FileEntry | None) -> str:
 def _lost_for_good(present: FileEntry | None) -> str:
     """Why what is there now could not be brought back again; empty if it could."""
     if present and present.kind == "file" and present.digest is None:
-        return f"what is there now cannot be kept: {present.why_not_kept}"
+        return f"its current content cannot be kept: {present.why_not_kept}"
     return ""
 
 

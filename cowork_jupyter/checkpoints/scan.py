@@ -63,7 +63,7 @@ class LargeFiles:
             if wanted.size > limits.file:
                 why = f"larger than checkpoint_file_limit ({_size(limits.file)})"
             elif wanted.size > room:
-                why = "no room is left for it (checkpoint_total_limit, or the disk is full)"
+                why = "there is no room left for it (checkpoint_total_limit, or the disk is full)"
             if why:
                 wanted.folder.not_kept[wanted.folder.names[wanted.at]] = why
                 continue
@@ -236,7 +236,7 @@ class Scan:
         except PermissionError:
             return _closed("cannot be read", folder.mode)
         if path and self.exclusions.is_environment((*others, *folder.folders)):
-            return _closed("an environment, which can be made anew", folder.mode)
+            return _closed("an environment, which can be recreated", folder.mode)
         known, attributes = (before.known(), before.attributes) if before else ({}, {})
         found = _Found(folder, known, attributes, batch)
         rows, digests = bytearray(), bytearray()

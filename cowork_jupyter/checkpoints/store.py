@@ -130,7 +130,7 @@ class CheckpointStore:
         for found in self._select("id=?", checkpoint_id):
             return found
         raise NotFound(
-            f"The content of checkpoint '{checkpoint_id}' is not kept any more.",
+            f"The content of checkpoint '{checkpoint_id}' is no longer kept.",
             details={"id": checkpoint_id},
         )
 

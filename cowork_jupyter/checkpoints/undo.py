@@ -37,11 +37,11 @@ MAX_SHOWN = 200
 """Files that one diff shows."""
 ATTEMPTS = 5
 """How often a document is planned anew that changes while it is to go back."""
-BUSY = "its tab shows something else by now; save or reload it, then roll back again"
+BUSY = "its tab shows something else now; save or reload it, then roll back again"
 OPEN_ELSEWHERE = "another program has it open; close it there first"
 KERNELS = (
     "Variables in running kernels are not restored: restart the kernel and run the notebook "
-    "up to where you want to go on."
+    "up to the point you want."
 )
 PlanAnew = Callable[[str], Awaitable[None]]
 
@@ -150,7 +150,7 @@ class Undo:
         running = self._writer.journal.store.active_job(context_id)
         if running:
             raise Conflict(
-                "A job is running in this conversation; cancel it before you take things back.",
+                "A job is running in this conversation. Cancel it before you roll back.",
                 code="job_running",
                 details={"job_id": running.id},
             )
@@ -251,8 +251,8 @@ def _check_preview(plan: RollbackPlan, preview: str | None) -> None:
         return
     anew = _result(plan, None, dry_run=True)
     raise Conflict(
-        "Something has changed since you looked. Nothing was taken back: look again at what "
-        "would happen, then roll back.",
+        "Something has changed since the preview. Nothing was rolled back: check the new "
+        "preview, then roll back.",
         code="preview_changed",
         details={"preview": anew.model_dump(mode="json")},
     )
@@ -287,10 +287,14 @@ def _result(plan: RollbackPlan, made: str | None, dry_run: bool) -> RollbackResu
     notes = [KERNELS] if plan.changes else []
     if plan.also_later:
         shown = ", ".join(without_surrogates(path) for path in plan.also_later[:10])
-        notes.insert(0, f"Later steps had changed these too, which goes with it: {shown}.")
+        notes.insert(
+            0, f"Later steps had changed these too; those changes are undone as well: {shown}."
+        )
     if plan.parted:
         shown = ", ".join(without_surrogates(path) for path in plan.parted[:10])
-        notes.insert(0, f"These have other names (hard links), which keep what is there: {shown}.")
+        notes.insert(
+            0, f"These have other names (hard links), which keep the current content: {shown}."
+        )
     by_cell = [path for path, merge in sorted(plan.merges.items()) if merge.others_stay]
     if by_cell:
         shown = ", ".join(without_surrogates(path) for path in by_cell[:10])

@@ -78,7 +78,7 @@ class CheckpointDiff(BaseModel):
 
 
 class SkippedCell(BaseModel):
-    """A cell that both the agent and somebody else changed."""
+    """A cell that both the agent and someone else changed."""
 
     cell_id: str
     number: int | None

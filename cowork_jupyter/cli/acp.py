@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def add_to(commands: Commands) -> None:
     """Declare the command."""
-    what = "let an editor drive the agent: speak the Agent Client Protocol on the standard streams"
+    what = "let an editor drive the agent over the Agent Client Protocol (stdin and stdout)"
     parser = commands.add_parser("acp", help=what, description=f"{what[:1].upper()}{what[1:]}.")
     parser.set_defaults(run=run)
 
@@ -24,7 +24,7 @@ def add_to(commands: Commands) -> None:
 def run(config: Cowork, _arguments: Namespace) -> int:
     """Serve until the client closes the stream."""
     if find_spec("acp") is None:
-        print_problem("this needs one more package. Run: pip install 'cowork-jupyter[acp]'")
+        print_problem("a package is missing. Run: pip install 'cowork-jupyter[acp]'")
         return FAILED
     from ..acp.serving import serve
 

@@ -17,16 +17,16 @@ def add_to(commands: Commands) -> None:
     """Declare the command."""
     parser = commands.add_parser(
         "act",
-        help="do what you say, or carry out the current plan",
-        description="Do what the text says. Without a text, approve the current plan of the "
-        "conversation and carry it out. What no rule decides is asked at the terminal; where "
-        "nobody can be asked, it is denied.",
+        help="do what the text says, or execute the current plan",
+        description="Do what the text says. Without a text, approve and execute the "
+        "conversation's current plan. If no rule decides, you are asked in the terminal; if "
+        "nobody can be asked, the call is denied.",
     )
     parser.add_argument(
         "text",
         metavar="TEXT",
         nargs="?",
-        help="what to do; - reads it from stdin; without it, the current plan is carried out",
+        help="what to do; - reads it from stdin; without it, the current plan is executed",
     )
     parser.add_argument("--policy", metavar="FILE", help="rules for this run, in JSON or TOML")
     add_run_options(parser)
@@ -40,7 +40,7 @@ def run(config: Cowork, arguments: Namespace) -> int:
     from ..policy.policy_file import read_policy
 
     if arguments.new and arguments.text is None:
-        raise InvalidInput("A new conversation has no plan yet that could be carried out.")
+        raise InvalidInput("A new conversation has no plan to execute yet.")
     policy = read_policy(arguments.policy) if arguments.policy else None
     text = "" if arguments.text is None else text_of(arguments.text)
     return fulfil(config, arguments, AgentRole.ACTOR, text, policy)

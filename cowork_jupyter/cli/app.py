@@ -39,13 +39,13 @@ def command_line() -> ArgumentParser:
     """The parser of the whole command line, except for the settings."""
     parser = ArgumentParser(
         prog="jupyter cowork",
-        description="Cowork for Jupyter: an agent that plans first and acts after you approved.",
+        description="Cowork for Jupyter: an agent that plans first and acts after you approve.",
         epilog="Every command takes settings too, such as --Cowork.max_parallel=2; "
         "--help-all lists them.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=__version__)
-    parser.add_argument("--help-all", action="store_true", help="show all settings, and leave")
+    parser.add_argument("--help-all", action="store_true", help="show all settings and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for module in COMMANDS:
         module.add_to(commands)

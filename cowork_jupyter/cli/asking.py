@@ -108,7 +108,7 @@ class Asking:
                 try:
                     await self._ask(*waiting)
                 except Conflict:  # answered elsewhere, or its job has ended
-                    self._screen.line("This is not open any more.", "dim")
+                    self._screen.line("This is no longer waiting for an answer.", "dim")
                 except CoworkError as error:
                     self._screen.line(error.message, "bad")
                     self._open.put_nowait(waiting)
@@ -145,7 +145,7 @@ class Asking:
                     if scope is not None:
                         return Ruling(decision="allow", scope=scope)
                 case "n" | "no":
-                    why = await self._reply("What should it do instead? (Enter: nothing) > ")
+                    why = await self._reply("What should the agent do instead? (Enter to skip) > ")
                     return Ruling(decision="deny", feedback=why or "")
                 case None:
                     return Ruling(decision="deny")
@@ -155,10 +155,10 @@ class Asking:
     ) -> ChosenScope | None:
         """Where an answer is to last; None after all not."""
         for rule in request.rules:
-            self._screen.line(f"  allows from now on: {rule}")
+            self._screen.line(f"  adds the rule: {rule}")
         for number, (_, words) in enumerate(scopes, start=1):
             self._screen.line(f"  {number}. {words}")
-        said = await self._reply("Where? (Enter: back) > ")
+        said = await self._reply("Where? (Enter to go back) > ")
         place = _number(said, len(scopes))
         return None if place is None else scopes[place][0]
 

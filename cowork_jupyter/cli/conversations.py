@@ -42,7 +42,7 @@ class FolderConversations:
             which = f"called '{name}' " if name else ""
             raise NotFound(
                 f"There is no conversation {which}in {self._service.settings.workspace} yet. "
-                "Begin one with: jupyter cowork plan",
+                "Start one with: jupyter cowork plan",
                 code="no_conversation",
             )
         return found

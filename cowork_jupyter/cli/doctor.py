@@ -24,9 +24,9 @@ def promises_here(settings: Settings) -> list[Promise]:
         *(Promise(text, False) for text in sandbox.missing()),
         *_of_the_network(sandbox, settings),
         _promise(
-            "Commands are judged by the shell that runs them.",
+            "Commands are checked by the shell that runs them.",
             shutil.which("bash") is not None,
-            "Commands cannot be judged without bash, so every one asks. Install bash.",
+            "Commands cannot be checked without bash, so every command asks. Install bash.",
         ),
         _promise(
             "Kernels that this Jupyter starts do not get Cowork's key.",
@@ -42,17 +42,17 @@ def _of_the_network(sandbox: Sandbox, settings: Settings) -> Iterator[Promise]:
     """Where it cannot be taken away, the sandbox says so itself."""
     if sandbox.powers.kind != "none" and sandbox.powers.no_network:
         yield _promise(
-            "No command has the network unless you gave it to it.",
+            "No command has network access unless you gave it to that call.",
             settings.sandbox_network != "allow",
-            "Every command of the actor has the network, because c.Cowork.sandbox_network is "
+            "Every command of the actor has network access, because c.Cowork.sandbox_network is "
             "'allow'. Set it to 'ask'.",
         )
 
 
 def _kept_by() -> str:
     if has_keyring():
-        return "the system's keyring keeps them"
-    return "they are forgotten when the server ends, because no keyring works here"
+        return "the system's keyring stores them"
+    return "they are kept until the server stops, because no keyring works here"
 
 
 def _promise(text: str, holds: bool, otherwise: str) -> Promise:
@@ -66,9 +66,11 @@ if TYPE_CHECKING:
 
 def add_to(commands: Commands) -> None:
     """Declare the command."""
-    what = "check this installation and say for each part what is right or what to do"
+    what = "check this installation and say how to fix what is wrong"
     parser = commands.add_parser("doctor", help=what, description=f"{what.capitalize()}.")
-    parser.add_argument("--json", action="store_true", help="print one JSON object, not lines")
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object instead of lines"
+    )
     parser.set_defaults(run=run)
 
 

@@ -62,7 +62,7 @@ def _database(settings: Settings) -> DoctorFinding:
 
     path = settings.database
     if not path.exists():
-        return DoctorFinding("database", True, f"none yet; the first conversation makes {path}")
+        return DoctorFinding("database", True, f"none yet; the first conversation creates {path}")
     try:
         with explained(path), closing(_read_only(path)) as connection:
             refuse_newer(connection, path)
@@ -72,7 +72,7 @@ def _database(settings: Settings) -> DoctorFinding:
             count = connection.execute("SELECT count(*) FROM contexts").fetchone()[0]
     except CoworkError as error:
         return DoctorFinding("database", False, error.message)
-    return DoctorFinding("database", True, f"{count} conversations, whole, in {path}")
+    return DoctorFinding("database", True, f"{count} conversations, all intact, in {path}")
 
 
 def _read_only(path: Path) -> sqlite3.Connection:
@@ -92,20 +92,22 @@ def _checkpoints(settings: Settings) -> DoctorFinding:
         return DoctorFinding(
             "checkpoints",
             False,
-            f"The store in {folder} cannot be read: {error}. Moving it away loses the way back to "
-            "earlier states, and nothing else.",
+            f"Cannot read the store in {folder}: {error}. If you move it away, you lose the "
+            "checkpoints, and nothing else.",
         )
     if found.problems:
         return DoctorFinding("checkpoints", False, f"{' '.join(found.problems)} ({folder})")
     size = f"{found.used / 1e6:,.0f} of at most {settings.checkpoint_total_limit / 1e6:,.0f} MB"
-    return DoctorFinding("checkpoints", True, f"{found.checkpoints}, all whole; {size} in {folder}")
+    return DoctorFinding(
+        "checkpoints", True, f"{found.checkpoints}, all intact; {size} in {folder}"
+    )
 
 
 def _sandbox(settings: Settings) -> DoctorFinding:
     """What confines commands."""
     sandbox = Sandbox(settings)
     wanted = settings.sandbox in ("auto", "none", sandbox.kind)
-    asked_for = "" if wanted else f"{settings.sandbox} was asked for and is not here. "
+    asked_for = "" if wanted else f"{settings.sandbox} is configured but not available here. "
     missing = len(sandbox.missing())
     gaps = f", with {missing} gap{'s' if missing > 1 else ''}, see below" if missing else ""
     return DoctorFinding("sandbox", wanted, f"{asked_for}{sandbox.kind}{gaps}")
@@ -120,7 +122,7 @@ def _model(settings: Settings) -> DoctorFinding:
         return DoctorFinding("model", True, f"{state.name}. {_other_models()}")
     if connection.local:
         return DoctorFinding(
-            "model", True, f"{state.name}, loaded from {connection.local} when asked"
+            "model", True, f"{state.name}, loaded from {connection.local} on first use"
         )
     return DoctorFinding("model", True, f"{state.name} answers at {state.base_url}")
 
@@ -130,7 +132,7 @@ def _other_models() -> str:
     found = [f"{one.label} at {one.base_url}" for one in find_servers()]
     if not found:
         return f"{HOW_TO_CONNECT} Without a browser, set {ENVIRONMENT} and start again."
-    return f"Found on this machine: {', '.join(found)}. Choose it in the Cowork panel to use it."
+    return f"Found on this machine: {', '.join(found)}. To use it, choose it in the Cowork panel."
 
 
 NAME = "mcp servers"
@@ -167,5 +169,5 @@ def _problem(one: Configured, settings: Settings) -> str:
     except VariableMissing as error:
         return str(error)
     if server.command and server.program() is None:
-        return f"there is no program '{one.config.entry.command}' here"
+        return f"the program '{one.config.entry.command}' is not installed"
     return ""

@@ -32,7 +32,7 @@ def get(wanted: Recommended, place: Path, hub: str) -> None:
         try:
             download(described, place, client, story.tell)
         except KeyboardInterrupt:
-            screen.line(f"Stopped at {story.share:.0%}; run the same command to go on.")
+            screen.line(f"Stopped at {story.share:.0%}; run the same command to resume.")
             raise
         finally:
             screen.hide_status()

@@ -25,14 +25,14 @@ def add_to(commands: Commands) -> None:
     """Declare the command."""
     parser = commands.add_parser(
         "export",
-        help="the full record of a conversation",
-        description="Write the full record of a conversation, with keys and home folders left "
-        "out: to read (md, ipynb) or for programs (jsonl).",
+        help="export the full record of a conversation",
+        description="Write the full record of a conversation, without keys and home folders, "
+        "for people (md, ipynb) or for programs (jsonl).",
     )
     parser.add_argument(
-        "--format", choices=_FORMATS, help="by default what the file's name ends in, else md"
+        "--format", choices=_FORMATS, help="default: taken from the file's ending, else md"
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="a new file; by default stdout")
+    parser.add_argument("-o", "--output", metavar="FILE", help="file to create; default: stdout")
     add_conversation_options(parser)
     parser.set_defaults(run=run)
 
@@ -79,6 +79,6 @@ def _write(path: Path, body: bytes) -> None:
         with path.open("xb") as file:
             file.write(body)
     except FileExistsError:
-        raise Conflict(f"There is a {path} already. Choose another name.") from None
+        raise Conflict(f"{path} already exists. Choose another name.") from None
     except OSError as error:
-        raise CoworkError(f"{path} cannot be written: {error.strerror}.") from None
+        raise CoworkError(f"Cannot write {path}: {error.strerror}.") from None

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from ..domain.health import Problem
 from ..policy.visible import visible
 
-_PROMISES = "What is promised about security, and whether it holds on this machine:"
+_PROMISES = "Security promises, and whether they hold on this machine:"
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def _packages() -> DoctorFinding:
     if unmet:
         return DoctorFinding("packages", False, f"{'; '.join(unmet)}. {_REINSTALL}")
     extras = sorted(_extras_there(wanted))
-    return DoctorFinding("packages", True, f"all there; extras: {', '.join(extras) or 'none'}")
+    return DoctorFinding("packages", True, f"all installed; extras: {', '.join(extras) or 'none'}")
 
 
 def _is_needed(one: Requirement, extra: str = "") -> bool:
@@ -54,7 +54,7 @@ def _unmet(one: Requirement) -> str | None:
     if found is None:
         return f"{one.name} is missing"
     if not one.specifier.contains(found, prereleases=True):
-        return f"{one.name} is {found}, needed is {one.specifier}"
+        return f"{one.name} is {found}, but {one.specifier} is required"
     return None
 
 
@@ -85,7 +85,7 @@ def _lab_extension() -> DoctorFinding:
             found = {}
         if found.get("version") == __version__:
             return DoctorFinding("lab extension", True, f"found in {folder}")
-        what = f"The one in {folder} is version {found.get('version')}, not {__version__}."
+        what = f"{folder} has version {found.get('version')}, not {__version__}."
         return DoctorFinding("lab extension", False, f"{what} {_REINSTALL}")
     what = "JupyterLab will not show the panel."
     return DoctorFinding("lab extension", False, f"{what} {_REINSTALL}")
@@ -113,5 +113,5 @@ def _port(jupyter: Config) -> DoctorFinding:
     port = int(jupyter.ServerApp.get("port", None) or 8888)
     for server in list_running_servers():
         if server["port"] == port:
-            return DoctorFinding("port", True, f"a Jupyter server runs on port {port}")
+            return DoctorFinding("port", True, f"a Jupyter server is running on port {port}")
     return judged("port", taken_port_problems(port), f"port {port} is free")

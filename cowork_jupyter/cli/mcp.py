@@ -24,16 +24,16 @@ def add_to(commands: Commands) -> None:
     """Declare the command."""
     parser = commands.add_parser(
         "mcp",
-        help="let other agents use the tools: speak MCP on the standard streams",
-        description="Offer the tools of this folder and its notebooks to other agents: speak the "
-        "Model Context Protocol on the standard streams. Nobody can be asked there, so what no "
-        "rule allows is denied, with the reason. All of it is recorded and can be taken back.",
+        help="let other agents use the tools over MCP (stdin and stdout)",
+        description="Offer the tools of this folder and its notebooks to other agents over the "
+        "Model Context Protocol (stdin and stdout). Nobody can be asked, so whatever no rule "
+        "allows is denied, with the reason. Everything is recorded and can be rolled back.",
     )
     parser.add_argument(
         "--role",
         choices=[role.value for role in AgentRole],
         default=AgentRole.PLANNER.value,
-        help="the most that the calls may do (default: planner, which only reads)",
+        help="role that limits the calls (default: planner, which only reads)",
     )
     parser.add_argument("--policy", metavar="FILE", help="rules for the calls, in JSON or TOML")
     parser.set_defaults(run=run)

@@ -15,26 +15,30 @@ if TYPE_CHECKING:
     from ..local.model_dir import ModelDir
     from .command import Commands
 
-_NAME = "one of those that `list` shows"
+_NAME = "a name that `list` shows"
 
 
 def add_to(commands: Commands) -> None:
     """Declare the command and its own commands."""
-    what = "a language model on this machine"
+    what = "manage language models on this machine"
     parser = commands.add_parser("model", help=what, description=f"{what.capitalize()}.")
     under = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
-    listing = under.add_parser("list", help="what is recommended, what is here, what is used")
+    listing = under.add_parser(
+        "list", help="list the models that are recommended, downloaded and in use"
+    )
     listing.set_defaults(run=list_models)
 
     get = under.add_parser("get", help="download a recommended model from its publisher's hub")
     get.add_argument("name", metavar="NAME", help=_NAME)
     get.set_defaults(run=get_model)
 
-    use = under.add_parser("use", help="let this model answer, also after a restart")
+    use = under.add_parser("use", help="use this model, also after a restart")
     which = use.add_mutually_exclusive_group(required=True)
-    which.add_argument("model", nargs="?", metavar="NAME|FILE.gguf", help="a name, or any file")
-    which.add_argument("--off", action="store_true", help="use no local model any more")
+    which.add_argument(
+        "model", nargs="?", metavar="NAME|FILE.gguf", help="a downloaded model's name, or any file"
+    )
+    which.add_argument("--off", action="store_true", help="stop using a local model")
     use.set_defaults(run=use_model)
 
     remove = under.add_parser("remove", help="delete a downloaded model")
@@ -74,12 +78,12 @@ def get_model(config: Cowork, arguments: Namespace) -> int:
     place, found = model_dir.place_of(arguments.name), recommended(arguments.name)
     assert found
     if place.is_file():
-        _say(f"{found.name} is here already: {place}")
+        _say(f"{found.name} is already downloaded: {place}")
     else:
         get(found, place, os.environ.get("HF_ENDPOINT") or DEFAULT_HUB)
-        _say(f"{found.name} is here, and its SHA-256 is the publisher's: {place}")
+        _say(f"{found.name} is downloaded, and its SHA-256 matches the publisher's: {place}")
     if _Choice(config).file() != place:
-        _say(f"To let it answer: jupyter cowork model use {found.name}")
+        _say(f"To use it: jupyter cowork model use {found.name}")
     return SUCCESS
 
 
@@ -91,13 +95,13 @@ def use_model(config: Cowork, arguments: Namespace) -> int:
     if arguments.off:
         was = choice.file()
         choice.forget()
-        _say(f"{was} is not used any more." if was else "No local model was in use.")
+        _say(f"{was} is no longer in use." if was else "No local model was in use.")
         return SUCCESS
     file = _model_dir(config).find(arguments.model)
     choice.remember(file)
-    _say(f"{file.stem} answers from now on. It is loaded with the first question.")
+    _say(f"{file.stem} is now in use. The first question loads it.")
     if find_spec("xllamacpp") is None:
-        _say("One more package is needed to serve it. Run: pip install 'cowork-jupyter[local]'")
+        _say("Serving it needs another package. Run: pip install 'cowork-jupyter[local]'")
     _warn_of_configuration(config, choice)
     return SUCCESS
 
@@ -106,10 +110,10 @@ def remove_model(config: Cowork, arguments: Namespace) -> int:
     """Delete the file and its parts; a choice that leads nowhere is forgotten too."""
     model_dir, choice = _model_dir(config), _Choice(config)
     freed = model_dir.remove(arguments.name)
-    _say(f"{arguments.name} is removed: {freed / 1e9:.1f} GB are free again.")
+    _say(f"Removed {arguments.name} and freed {freed / 1e9:.1f} GB.")
     if choice.file() == model_dir.place_of(arguments.name):
         choice.forget()
-        _say("It was in use; no local model is now.")
+        _say("It was in use. Now no local model is.")
     return SUCCESS
 
 
@@ -148,7 +152,7 @@ def _model_dir(config: Cowork) -> ModelDir:
 def _state(used: bool, here: bool, partly: bool) -> str:
     """What `list` says about a file."""
     if used:
-        return "in use" if here else "in use, but gone"
+        return "in use" if here else "in use, but missing"
     return "downloaded" if here else "partly downloaded" if partly else ""
 
 
@@ -159,8 +163,8 @@ def _warn_of_configuration(config: Cowork, choice: _Choice) -> None:
     if choice.file() and connections.is_configured:
         fields = connections.current().fields
         _say(
-            f"But the {fields.source} names another model, which comes first: "
-            f"remove {fields} there to use this one."
+            f"But the {fields.source} names another model, which takes precedence. "
+            f"To use this one, remove {fields} there."
         )
 
 

@@ -91,7 +91,7 @@ class Narrator:
             self._tell_words(message.task_id)
             self._words[message.task_id] = words
         elif isinstance(message.data, QuestionData) and message.data.id is None:
-            self._screen.line(f"? {message.text} (nobody is there to answer)", "ask")
+            self._screen.line(f"? {message.text} (nobody can be asked)", "ask")
 
     def _tell_words(self, task_id: str | None) -> None:
         """What was said before something else happened."""

@@ -21,19 +21,19 @@ def add_conversation_options(parser: ArgumentParser) -> None:
         *("-c", "--context"),
         metavar="NAME",
         default="",
-        help="conversation to go on with, by its name or id; by default this folder's own",
+        help="name or id of the conversation to continue; default: this folder's own",
     )
     parser.add_argument(
-        "--workspace", metavar="DIR", help="folder to work in; by default the current one"
+        "--workspace", metavar="DIR", help="folder to work in; default: the current one"
     )
 
 
 def add_run_options(parser: ArgumentParser) -> None:
     """How to run."""
-    parser.add_argument("-m", "--model", metavar="MODEL", help="model to go on with")
-    parser.add_argument("--new", action="store_true", help="begin a new conversation")
+    parser.add_argument("-m", "--model", metavar="MODEL", help="model to use from now on")
+    parser.add_argument("--new", action="store_true", help="start a new conversation")
     parser.add_argument(
-        "--json", action="store_true", help="print every event as one line of JSON, nothing else"
+        "--json", action="store_true", help="print only the events, each as one line of JSON"
     )
 
 

@@ -16,13 +16,11 @@ def add_to(commands: Commands) -> None:
     """Declare the command."""
     parser = commands.add_parser(
         "plan",
-        help="make a plan, with read-only rights, and print it",
-        description="Make a plan for a goal. The planner can only read; nothing is carried out "
-        "before `jupyter cowork act`.",
+        help="make a plan, read-only, and print it",
+        description="Make a plan for a goal. The planner can only read; nothing is executed "
+        "until you run `jupyter cowork act`.",
     )
-    parser.add_argument(
-        "text", metavar="GOAL", help="what you want to reach; - reads it from stdin"
-    )
+    parser.add_argument("text", metavar="GOAL", help="the goal; - reads it from stdin")
     add_run_options(parser)
     add_conversation_options(parser)
     parser.set_defaults(run=run)

@@ -132,7 +132,7 @@ class CliSession:
             if self._stopping is not None:
                 signal.signal(signal.SIGINT, signal.SIG_DFL)
                 os.kill(os.getpid(), signal.SIGINT)
-            self._say("Stopping … (once more ends at once)", "bad")
+            self._say("Stopping … (press Ctrl-C again to end at once)", "bad")
             self._stopping = asyncio.ensure_future(self._service.cancel(job_id))
 
         loop = asyncio.get_running_loop()
@@ -196,7 +196,7 @@ class CliSession:
         if self._outcome.made_plan and self._order.role is AgentRole.PLANNER:
             name = self._order.conversation
             which = f" -c {shlex.quote(name)}" if name else ""
-            self._say(f"To approve it and carry it out: jupyter cowork act{which}", "dim")
+            self._say(f"To approve and execute it: jupyter cowork act{which}", "dim")
 
     def _exit_code(self, job: Job) -> int:
         if job.status is JobStatus.CANCELLED:

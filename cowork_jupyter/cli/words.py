@@ -73,9 +73,9 @@ def request_text(request: PermissionRequested) -> str:
     lines += [f"  {why}" for why in request.why]
     lines += ["", *(f"  │ {line}" for line in shown.text.split("\n"))]
     if not shown.complete:
-        lines.append("  │ … (too long to be shown whole)")
+        lines.append("  │ … (too long to show in full)")
     if request.uncovered:
-        lines.append(f"  Rolling back cannot undo: {'; '.join(request.uncovered)}")
+        lines.append(f"  A rollback cannot undo: {'; '.join(request.uncovered)}")
     return "\n".join(lines)
 
 

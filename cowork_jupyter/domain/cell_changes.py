@@ -40,7 +40,7 @@ class CellEdit(BaseModel):
 
 
 class CellChange(CellEdit):
-    """What became of a cell, and what the user says to it."""
+    """What happened to a cell, and whether the user accepted it."""
 
     id: str = Field(default_factory=lambda: new_id("cc"))
     context_id: str

@@ -25,7 +25,7 @@ class Execute:
 
 @dataclass(frozen=True)
 class SwitchRole:
-    """Go on in another role."""
+    """Switch the role."""
 
     conversation: str | None
     role: str

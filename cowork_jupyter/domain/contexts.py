@@ -13,7 +13,7 @@ from .roles import DEFAULT_ROLE, AgentRole
 
 
 class JobStatus(StrEnum):
-    """How a job stands."""
+    """The status of a job."""
 
     RUNNING = "running"
     WAITING = "waiting"
@@ -29,7 +29,7 @@ class JobStatus(StrEnum):
 
 
 class StepStatus(StrEnum):
-    """How a plan step, or the task that carries it out, stands."""
+    """The status of a plan step, or of the task that executes it."""
 
     PENDING = "pending"
     RUNNING = "running"
@@ -124,7 +124,7 @@ class Spending(BaseModel):
 
 
 class Usage(Spending):
-    """What a job has spent, and how much it may."""
+    """What a job has spent, and its limits."""
 
     limits: dict[str, int | float] = {}
     """The limits that hold for this job instead of the configured ones."""

@@ -44,13 +44,13 @@ class EventType(StrEnum):
 
 
 class TextStreamed(Data):
-    """The next piece of what the model says."""
+    """The next piece of the model's reply."""
 
     text: str
 
 
 class ReasoningStreamed(Data):
-    """The next piece of what the model thinks."""
+    """The next piece of the model's reasoning."""
 
     text: str
 
@@ -61,7 +61,7 @@ ShownKind = Literal["command", "diff", "code", "path", "text"]
 
 
 class CallPreview(BaseModel):
-    """What a card shows of a call: all of it, or the user cannot judge it."""
+    """What a card shows of a call: all of it, so that the user can judge it."""
 
     kind: ShownKind
     text: str
@@ -69,7 +69,7 @@ class CallPreview(BaseModel):
 
 
 class PermissionRequested(Data):
-    """A call waits for the user's permission."""
+    """A call is waiting for the user's approval."""
 
     id: str
     context_id: str
@@ -92,7 +92,7 @@ class PermissionRequested(Data):
 
 
 class PermissionResolved(Data):
-    """The user has decided, or nobody waits for it any more."""
+    """The user has decided, or the call is no longer waiting."""
 
     id: str
     status: str
@@ -102,13 +102,13 @@ class PermissionResolved(Data):
 
 
 class QuestionAsked(QuestionData):
-    """A question waits for the user's answer."""
+    """A question is waiting for the user's answer."""
 
     id: str
 
 
 class QuestionAnswered(Data):
-    """The user has answered, or nobody waits for it any more."""
+    """The user has answered, or the question is no longer waiting."""
 
     id: str
     value: str | None = None
@@ -116,7 +116,7 @@ class QuestionAnswered(Data):
 
 
 class PlanUpdated(PlanFacts):
-    """The whole plan as it stands now."""
+    """The whole plan in its current state."""
 
     revision: int
 
@@ -141,7 +141,7 @@ class JobStarted(Data):
 
 
 class JobCompleted(Data):
-    """A job has come to its end."""
+    """A job has ended."""
 
     job_id: str
     status: JobStatus
@@ -149,7 +149,7 @@ class JobCompleted(Data):
 
 
 class TaskStarted(Data):
-    """A task begins."""
+    """A task has started."""
 
     task_id: str
     step_id: str
@@ -167,7 +167,7 @@ class TaskStarted(Data):
 
 
 class TaskCompleted(TaskStarted):
-    """A task has come to its end."""
+    """A task has ended."""
 
 
 class ChangedPath(BaseModel):
@@ -180,7 +180,7 @@ class ChangedPath(BaseModel):
 
 
 class UncoveredPath(BaseModel):
-    """What a checkpoint does not keep."""
+    """Something that a checkpoint does not cover."""
 
     path: str
     why: str

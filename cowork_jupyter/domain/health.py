@@ -13,7 +13,7 @@ ModelProblem = Literal["address", "key", "model", "server", "loading"]
 
 
 class Problem(BaseModel):
-    """One thing that is not right, and what to do about it."""
+    """One problem, and how to fix it."""
 
     code: str
     message: str

@@ -120,7 +120,7 @@ class ToolFacts(Data):
 
 
 class ToolOutcome(CallData):
-    """What came of a call, in short."""
+    """The result of a call, in short."""
 
     ok: bool
     summary: str = ""
@@ -129,7 +129,7 @@ class ToolOutcome(CallData):
 
 
 class ToolResultData(ToolOutcome):
-    """What came of a call."""
+    """The result of a call."""
 
     facts: ToolFacts = ToolFacts()
     approved: bool = False
@@ -163,7 +163,7 @@ class TaskAssignmentData(Data):
 
 
 class TaskResultData(Data):
-    """What became of a task."""
+    """The result of a task."""
 
     status: Literal["completed", "partly", "failed"] | None = None
     step_id: str | None = None
@@ -175,7 +175,7 @@ class TaskResultData(Data):
 
 
 class RoleChangeData(Data):
-    """The conversation goes on in another role."""
+    """The conversation continues in another role."""
 
     before: AgentRole = Field(alias="from")
     to: AgentRole

@@ -36,7 +36,7 @@ class Restart(Data):
 
 
 class ToolOutput(Data):
-    """What a tool says while it runs."""
+    """Output of a tool while it runs."""
 
     code: Literal["tool-output"] = "tool-output"
     call_id: str
@@ -79,7 +79,7 @@ class NotebookSeen(Data):
 
 
 class ReproductionProgress(Data):
-    """How far a notebook is that runs anew."""
+    """The progress of a check that runs a notebook."""
 
     code: Literal["reproduction"] = "reproduction"
     ran: int

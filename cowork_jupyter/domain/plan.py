@@ -132,7 +132,7 @@ def graph_problems(steps: list[PlanStep]) -> Iterator[str]:
                 yield f"steps[{index}].depends_on: there is no step '{needed}'"
     circle = find_cycle({step.id: step.depends_on for step in steps})
     if circle:
-        yield f"steps: these wait for each other: {' → '.join(circle)}"
+        yield f"steps: these depend on each other in a cycle: {' → '.join(circle)}"
 
 
 def find_cycle(dependencies: dict[str, list[str]]) -> list[str]:

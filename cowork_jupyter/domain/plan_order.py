@@ -204,14 +204,14 @@ def _turned(graph: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
 
 def _about_look(kept: PlanStep, dropped: PlanStep) -> str:
     return (
-        f"Steps {kept.step_number} and {dropped.step_number} are the same look at the same "
-        f"things: step {kept.step_number} does it once, and its result is shared."
+        f"Steps {kept.step_number} and {dropped.step_number} read the same things: "
+        f"step {kept.step_number} reads them once, and both share the result."
     )
 
 
 def _about_order(steps: Sequence[PlanStep]) -> str:
     numbers = ", ".join(_first([str(step.step_number) for step in steps]))
-    return f"Steps that do not wait for others come first; the order is now: {numbers}."
+    return f"Steps that do not depend on others come first; the order is now: {numbers}."
 
 
 def _first(numbers: Sequence[str]) -> Iterator[str]:

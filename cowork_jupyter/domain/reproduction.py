@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 
 class HiddenState(BaseModel):
-    """Something that cannot be seen by reading the notebook."""
+    """State that you cannot see by reading the notebook."""
 
     kind: Literal["out_of_order", "defined_later", "undefined"]
     cell_id: str
@@ -19,7 +19,7 @@ class HiddenState(BaseModel):
 
 
 class FailedCell(BaseModel):
-    """The cell at which a notebook that ran anew came to an end."""
+    """The cell at which a check of the notebook failed."""
 
     cell_id: str
     cell: int

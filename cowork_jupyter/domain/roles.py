@@ -75,7 +75,7 @@ class AgentRole(str, Enum):
         label="Actor",
         icon="bolt",
         colour="green",
-        description="Carries out the approved plan. Asks before anything beyond it.",
+        description="Executes the approved plan. Asks before anything beyond it.",
         permissions=frozenset(Permission),
         commands_may_write=True,
     )
@@ -84,7 +84,7 @@ class AgentRole(str, Enum):
         label="Commander",
         icon="compass",
         colour="purple",
-        description="Reads, splits the work and hands it to the other roles.",
+        description="Reads, splits up the work and delegates it to the other roles.",
         delegates_to=("planner", "actor", "designer", "reviewer", "tester"),
         formats=("plan", "question"),
     )
@@ -93,7 +93,7 @@ class AgentRole(str, Enum):
         label="Designer",
         icon="pencil",
         colour="orange",
-        description="Reads and creates new files. Leaves existing ones as they are.",
+        description="Reads and creates new files. Leaves existing files unchanged.",
         permissions=_READ | {Permission.CREATE_FILES},
     )
     REVIEWER = RoleSpec(

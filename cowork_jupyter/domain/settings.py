@@ -69,7 +69,7 @@ class Settings:
     )
     api_key: str = setting(
         "",
-        "Key for that server, if it wants one. Better kept in the environment: "
+        "Key for that server, if it requires one. Better kept in the environment: "
         "COWORK_API_KEY, else OPENAI_API_KEY.",
         secret=True,
     )
@@ -79,27 +79,27 @@ class Settings:
     """What the user knows these three by."""
     tool_protocol: ToolProtocol = setting(
         "json",
-        "How the model asks for tools: JSON in its text, JSON under a schema that "
-        "the server enforces, or the API's own tool calls.",
+        "How the model calls tools: as JSON in its text, as JSON under a schema that the "
+        "server enforces, or with the API's own tool calls.",
     )
     images: PictureChoice = setting(
         "auto",
-        "Whether the model is shown pictures, such as figures that cells have drawn. 'auto' "
-        "goes by the model's name; a server that refuses them gets none any more.",
+        "Whether to send pictures to the model, such as figures that cells have drawn. "
+        "'auto' decides by the model's name, and stops for a server that refuses them.",
     )
     notebook_tokens: int = setting(
         1_500,
-        "Tokens that may be spent on telling the model where you are in your notebook: your "
-        "cell, those around it, what has changed, the variables that they name; 0: none.",
+        "Token limit for telling the model where you are in your notebook: your cell, the "
+        "cells around it, what has changed, and the variables they name. 0: tell it nothing.",
         least=0,
     )
     notebook_seconds: float = setting(
         0.2,
-        "Seconds that a message may wait for the notebook and its kernel to say so.",
+        "Seconds a message may wait for the notebook and its kernel to report that.",
         least=0,
     )
     db_path: Path | None = setting(
-        None, "File that keeps the conversations. Default: one in Jupyter's data directory."
+        None, "File that stores the conversations. Default: a file in Jupyter's data directory."
     )
     max_iterations: int = setting(30, "Model turns for each message or task.", least=1)
     max_seconds: float = setting(
@@ -112,34 +112,34 @@ class Settings:
     )
     stall_seconds: float = setting(
         120.0,
-        "Seconds after which you are asked about code that neither puts anything out nor "
-        "uses the processor; 0: never. Where nobody can be asked it is interrupted.",
+        "Seconds after which you are asked about code that produces no output and uses no "
+        "CPU; 0: never. If nobody can be asked, the code is interrupted.",
         least=0,
     )
     max_job_iterations: int = setting(
-        2_000, "Model turns for each job with all its tasks; 0: no limit.", least=0
+        2_000, "Model turns for each job, including all its tasks; 0: no limit.", least=0
     )
     max_job_seconds: float = setting(
         21_600.0,
-        "Seconds of work for each job, those of all its tasks added up, not counting "
-        "waits for you; 0: no limit.",
+        "Seconds of work for each job, summed over all its tasks, not counting waits for "
+        "you; 0: no limit.",
         least=0,
     )
     max_job_tokens: int = setting(
-        0, "Tokens for each job with all its tasks; 0: no limit.", least=0
+        0, "Tokens for each job, including all its tasks; 0: no limit.", least=0
     )
     max_cost: float = setting(
-        0.0, "Money for each job with all its tasks, as `prices` tell it; 0: no limit.", least=0
+        0.0, "Cost limit for each job, including all its tasks, by `prices`; 0: no limit.", least=0
     )
     prices: Mapping[str, Price] = field(
         default_factory=dict,
         metadata={
-            "help": "What a million tokens cost, by model: "
+            "help": "Cost of a million tokens, by model: "
             "{'gpt-5-mini': {'input': 0.25, 'output': 2}}."
         },
     )
     currency: str = setting("USD", "The currency of `prices` and `max_cost`.")
-    max_parallel: int = setting(4, "Plan steps that may run side by side.", least=1)
+    max_parallel: int = setting(4, "How many plan steps may run in parallel.", least=1)
     workers: WorkerChoice = setting(
         "asyncio",
         "Where the tools of plan steps run: in this process, or on the workers of a Dask "
@@ -152,16 +152,16 @@ class Settings:
     )
     sandbox: SandboxChoice = setting(
         "auto",
-        "What confines commands. 'auto' takes the best this machine has; "
-        "with 'none' every command asks.",
+        "Sandbox for commands. 'auto' uses the best one this machine has; with 'none', "
+        "every command asks.",
     )
     sandbox_network: NetworkChoice = setting(
         "ask",
-        "Whether commands reach the network: if you or a rule about it said so, always, "
-        "or never. Those of the tester never do.",
+        "Whether commands have network access: if you or a network rule allow it ('ask'), "
+        "always ('allow') or never ('deny'). Commands of the tester never do.",
     )
     sandbox_memory_mb: int = setting(
-        0, "MiB of memory for each process of a command; 0: half of what is here.", least=0
+        0, "MiB of memory for each process of a command; 0: half of the machine's memory.", least=0
     )
     sandbox_file_mb: int = setting(
         10_240, "Largest file, in MiB, that a command may write.", least=1
@@ -171,17 +171,17 @@ class Settings:
     )
     checkpoint_exclude: tuple[str, ...] = setting(
         CHECKPOINT_EXCLUDE,
-        "What checkpoints leave out, written as in .gitignore: environments, caches and "
-        "the like. Files that a tool names are kept all the same; .git is never touched.",
+        "What checkpoints exclude, as in .gitignore: environments, caches and the like. "
+        "Files that a tool names are kept anyway; .git is never touched.",
     )
     checkpoint_file_limit: int = setting(
         2 * 1024**3,
-        "Largest file, in bytes, that checkpoints keep a copy of unless a tool names it.",
+        "Largest file, in bytes, that checkpoints copy unless a tool names it.",
         least=0,
     )
     checkpoint_total_limit: int = setting(
         20 * 1024**3,
-        "Bytes that all checkpoints may take on the disk; past it the oldest are dropped.",
+        "Bytes of disk space for all checkpoints; beyond that, the oldest are deleted.",
         least=0,
     )
     private: Mapping[Path, frozenset[str]] = field(default_factory=dict)

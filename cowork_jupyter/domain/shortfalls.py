@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 
 class ShortfallKind(StrEnum):
-    """In which way a step did less than planned."""
+    """How a step did less than planned."""
 
     NOTHING_DONE = "nothing_done"
     MISSING_FILE = "missing_file"

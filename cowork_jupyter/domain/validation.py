@@ -45,7 +45,7 @@ def _why(detail: ErrorDetails, known: Iterable[str]) -> str:
         return "is missing"
     if detail["type"] == "extra_forbidden":
         names = ", ".join(known)
-        return f"is unknown; there are: {names}" if names else "is unknown"
+        return f"is unknown; choose from: {names}" if names else "is unknown"
     why = detail["msg"].removeprefix("Value error, ")
     # pydantic's own sentences begin with a capital; ours may begin with a name.
     follows_place = bool(detail["loc"]) and why == detail["msg"]

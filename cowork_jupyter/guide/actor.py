@@ -53,7 +53,7 @@ def act(script: Script) -> str:
         workshop = find_workshop(script)
         return "\n\n".join(_carry_out(job, workshop) for job in jobs)
     except CannotRun as why:
-        script.fail(f"I could not run code: {why}")
+        script.fail(f"I cannot run code: {why}")
     except _Stopped as why:
         script.fail(str(why))
 
@@ -73,7 +73,7 @@ def _carry_out(job: GuideJob, workshop: Workshop) -> str:
             workshop.done()
             return words.report(job, findings(result.text))
         choices = _react(job, workshop, choices, result)
-    raise _Stopped(f"It failed {_MAX_TRIES} times: {error_in(result.text)}")
+    raise _Stopped(f"This failed {_MAX_TRIES} times. The last error: {error_in(result.text)}")
 
 
 def findings(output: str) -> list[str]:
@@ -102,7 +102,7 @@ def _before(job: GuideJob, workshop: Workshop, choices: Choices) -> Choices:
     usable = workshop.means.packages - choices.without
     if job.kind != "model" or usable & {"sklearn", "numpy"} or "numpy" in choices.without:
         return choices
-    return _about_package(workshop, choices, "numpy", "only the simplest guess can be scored")
+    return _about_package(workshop, choices, "numpy", "I can only score a constant guess")
 
 
 def _react(job: GuideJob, workshop: Workshop, choices: Choices, result: Result) -> Choices:
@@ -110,19 +110,19 @@ def _react(job: GuideJob, workshop: Workshop, choices: Choices, result: Result) 
     missing, exists = _NO_MODULE.search(result.text), _EXISTS.search(result.text)
     if missing and missing[1].partition(".")[0] in _OPTIONAL:
         package = missing[1].partition(".")[0]
-        return _about_package(workshop, choices, package, "I can do it in a plainer way")
+        return _about_package(workshop, choices, package, "I can do it in a simpler way")
     if exists:
         return _about_existing(workshop, choices, exists[1])
     if _BAD_LINES.search(result.text) and not choices.skip_bad_lines:
         answer = workshop.script.ask(
-            f"Some lines of {job.table.path} do not fit its columns. Read it all the same?",
+            f"Some lines in {job.table.path} do not match its columns. Read it anyway?",
             error_in(result.text),
-            {"skip": "Cut long lines short, and count them", "stop": "Stop here"},
+            {"skip": "Cut off the extra fields and count those lines", "stop": "Stop here"},
         )
         if answer == "skip":
             return replace(choices, skip_bad_lines=True)
-        raise _Stopped(f"`{job.table.path}` was not read: {error_in(result.text)}")
-    raise _Stopped(f"It did not work: {error_in(result.text)}")
+        raise _Stopped(f"I did not read `{job.table.path}`: {error_in(result.text)}")
+    raise _Stopped(f"The code failed: {error_in(result.text)}")
 
 
 def _about_package(workshop: Workshop, choices: Choices, package: str, else_: str) -> Choices:
@@ -130,15 +130,15 @@ def _about_package(workshop: Workshop, choices: Choices, package: str, else_: st
     answer = workshop.script.ask(
         f"The package {name} is not installed. Install it?",
         f"Without it, {else_}.",
-        {"without": "Go on without it", "install": f"Install {name}", "stop": "Stop here"},
+        {"without": "Continue without it", "install": f"Install {name}", "stop": "Stop here"},
     )
     if answer == "without":
         return replace(choices, without=choices.without | {package})
     if answer != "install":
-        raise _Stopped(f"Stopped, because {name} is not installed.")
+        raise _Stopped(f"I stopped because {name} is not installed.")
     installed = workshop.install(name)
     if not installed.ok:
-        raise _Stopped(f"{name} could not be installed: {error_in(installed.text)}")
+        raise _Stopped(f"I could not install {name}: {error_in(installed.text)}")
     packages = workshop.means.packages | {package}
     workshop.means = replace(workshop.means, packages=packages)
     return choices
@@ -148,7 +148,7 @@ def _about_existing(workshop: Workshop, choices: Choices, path: str) -> Choices:
     stem, _, suffix = path.rpartition(".")
     other = f"{stem}_2.{suffix}"
     answer = workshop.script.ask(
-        f"{path} exists already. Overwrite it?",
+        f"{path} already exists. Overwrite it?",
         "Nothing has been written yet.",
         {"other": f"Write to {other} instead", "overwrite": "Overwrite it", "stop": "Stop here"},
     )
@@ -156,17 +156,17 @@ def _about_existing(workshop: Workshop, choices: Choices, path: str) -> Choices:
         return replace(choices, overwrite=True)
     if answer == "other":
         return replace(choices, output=other)
-    raise _Stopped(f"Stopped, because `{path}` exists already.")
+    raise _Stopped(f"I stopped because `{path}` already exists.")
 
 
 def ask_target(script: Script, table: Table) -> str:
     """The column that the user wants predicted."""
     options = {one.name: one.name for one in table.columns if one.kind != "empty"}
     if not options:
-        script.fail(f"`{table.path}` has no column with values in it.")
+        script.fail(f"Every column of `{table.path}` is empty.")
     return script.ask(
-        "Which column should be predicted?",
-        f"A baseline model of {table.path} needs one.",
+        "Which column should I predict?",
+        f"A baseline model on {table.path} needs a target column.",
         dict(list(options.items())[:12]),
         default=list(options)[:12][-1],
     )
@@ -189,18 +189,18 @@ def put_in_order(script: Script, text: str) -> str:
         script.fail(f"I cannot read `{path}`: {words.first_line(shown.text)}")
     wanted = moves(cells_in(shown.facts))
     if not wanted:
-        return f"The cells of `{path}` are in order already: each comes after what it needs."
+        return f"The cells of `{path}` are already in order: each comes after what it needs."
     if not script.may("move_cell"):
-        script.fail("I may not move cells in this role.")
+        script.fail("This role cannot move cells. Switch to Actor and ask again.")
     for cell_id, after in wanted:
         place = {"index": 0} if after is None else {"after": after}
         moved = script.call("move_cell", path=path, cell_id=cell_id, **place)
         if not moved.ok:
-            script.fail(f"Cell `{cell_id}` was not moved: {words.first_line(moved.text)}")
+            script.fail(f"I could not move cell `{cell_id}`: {words.first_line(moved.text)}")
     left = moves(cells_in(script.call("read_notebook", path=path).facts))
     count = f"{len(wanted)} cell{'' if len(wanted) == 1 else 's'}"
-    end = "They are in order now." if not left else f"{len(left)} are still out of order."
-    return f"I moved {count} of `{path}`. {end} Nothing was run."
+    end = "They are now in order." if not left else f"{len(left)} are still out of order."
+    return f"I moved {count} in `{path}`. {end} I ran nothing."
 
 
 def _paths(job: GuideJob) -> list[str]:

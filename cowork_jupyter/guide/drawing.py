@@ -99,7 +99,7 @@ def chart(title: str, kind: str, *, file: str, with_matplotlib: bool) -> str:
     """Draw, and show in the notebook, or write to a file of that name (without ending)."""
     several = kind == "lines"
     lines = [f"title = {title!r}", f"if not {'lines' if several else 'points'}:"]
-    lines.append('    raise ValueError("there is nothing to draw")')
+    lines.append('    raise ValueError("there is nothing to plot")')
     if with_matplotlib:
         lines += ["import matplotlib", 'matplotlib.use("Agg")'] if file else []
         lines.append("import matplotlib.pyplot as plt")
@@ -110,7 +110,9 @@ def chart(title: str, kind: str, *, file: str, with_matplotlib: bool) -> str:
         lines.append((_SVG_LINES if several else _SVG.replace("{kind!r}", repr(kind))).strip())
         lines += _written(file) if file else _displayed()
     if file:
-        lines.append(f"print({f'→ drawn to {file}.' + ('png' if with_matplotlib else 'svg')!r})")
+        lines.append(
+            f"print({f'→ chart saved to {file}.' + ('png' if with_matplotlib else 'svg')!r})"
+        )
     return "\n".join(lines)
 
 

@@ -15,6 +15,13 @@ Kind = Literal["profile", "clean", "time", "category", "distribution", "join", "
 Gaps = Literal["keep", "drop", "fill"]
 How = Literal["mean", "sum", "count"]
 
+ABOUT_GAPS = {
+    "keep": "keep missing values",
+    "drop": "drop rows with missing values",
+    "fill": "fill in missing values",
+}
+"""What plans and goals say of missing values; `gaps_in` reads it back."""
+
 _KEY = re.compile(r"(^|[_ ])(id|key|code|no|nr|number)$|id$", re.IGNORECASE)
 _TOTALS = re.compile(r"\b(total|sum|revenue|sales|turnover|amount|quantity|volume)\b")
 _TIME = re.compile(r"\b(over time|trend|time series|timeline|per (day|month|year)|history)\b")
@@ -45,10 +52,9 @@ class GuideJob:
             case "profile":
                 return f"Profile `{path}`: rows, types, gaps and ranges of {_some(self.table)}"
             case "clean":
-                kept = {"keep": "kept", "drop": "dropped", "fill": "filled in"}[self.gaps]
                 return (
-                    f"Clean `{path}` into `{self.output}`: empty and double rows out, types set "
-                    f"right, missing values {kept}"
+                    f"Clean `{path}` into `{self.output}`: remove empty and duplicate rows, fix "
+                    f"types, {ABOUT_GAPS[self.gaps]}"
                 )
             case "time" | "category" | "distribution":
                 return f"Plot {self.drawing} from `{path}`"
@@ -58,7 +64,7 @@ class GuideJob:
                 on = f"`{left}`" if left == right else f"`{left}` = `{right}`"
                 return f"Join `{path}` with `{self.other.path}` on {on} into `{self.output}`"
             case "model":
-                return f"Fit and score a baseline model of `{self.columns[0]}` from `{path}`"
+                return f"Fit and score a baseline model for `{self.columns[0]}` on `{path}`"
 
     @property
     def drawing(self) -> str:
@@ -67,7 +73,7 @@ class GuideJob:
         if self.kind == "distribution":
             return f"the distribution of {column}"
         if self.kind == "category":
-            return f"{self._measure} by category ({column})"
+            return f"{self._measure} by {column}"
         return f"{self._measure} over time ({column})" + (
             f" for each `{self.split}`" if self.split else ""
         )
@@ -76,13 +82,13 @@ class GuideJob:
     def reason(self) -> str:
         """Why this is done."""
         return {
-            "profile": "So that all that follows rests on what the table really holds.",
-            "clean": "The original stays as it is; what was removed or changed is counted.",
-            "time": f"`{self.columns[0] if self.columns else ''}` holds dates.",
-            "category": f"`{self.columns[0] if self.columns else ''}` has few values.",
-            "distribution": "Shows the range, the bulk and outliers.",
-            "join": "Rows without a partner are kept and counted.",
-            "model": "Shows how much the other columns tell, against simply guessing.",
+            "profile": "Later steps build on what the table actually contains.",
+            "clean": "Leaves the original unchanged and counts what it removes or changes.",
+            "time": f"`{self.columns[0] if self.columns else ''}` contains dates.",
+            "category": f"`{self.columns[0] if self.columns else ''}` has few distinct values.",
+            "distribution": "Shows the range, the typical values and the outliers.",
+            "join": "Keeps and counts rows without a match.",
+            "model": "Shows whether the other columns predict better than a constant guess.",
         }[self.kind]
 
     @property

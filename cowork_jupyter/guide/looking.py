@@ -23,7 +23,7 @@ def all_files(script: Script) -> list[str]:
     """The files of the workspace, three folders deep."""
     result = script.call("list_directory", path=".", depth=3)
     if not result.ok:
-        script.fail(f"I cannot look into the workspace: {words.first_line(result.text)}")
+        script.fail(f"I cannot list the workspace: {words.first_line(result.text)}")
     return list(result.facts["files"])
 
 
@@ -37,7 +37,7 @@ def tables_for(script: Script, text: str, files: Sequence[str], count: int = 1) 
     for path in paths:
         table = head_of(script, path)
         if table is None:
-            script.fail(f"I looked at `{path}`, and it is no table that I can read.")
+            script.fail(f"I looked at `{path}`, but it is not a table I can read.")
         tables.append(table)
     return tables
 
@@ -82,7 +82,7 @@ def _refuse_others(script: Script, text: str, files: Sequence[str]) -> None:
     """Whoever names a file that cannot be read does not want another one."""
     others = [path for path in files if path.lower().endswith(_UNREADABLE)]
     for path in named_in(text, others, _folder(script)):
-        script.fail(f"I cannot read `{path}`; I work with tables in .csv, .tsv and .txt files.")
+        script.fail(f"I cannot read `{path}`. I work with tables in .csv, .tsv and .txt files.")
 
 
 def _folder(script: Script) -> str:
@@ -106,22 +106,16 @@ def _usual(script: Script, files: Sequence[str], count: int) -> list[str]:
     ]
     if not tables:
         others = [path for path in files if path.lower().endswith(_UNREADABLE)]
-        seen = (
-            f" There is {', '.join(f'`{one}`' for one in others[:4])}, which I cannot read."
-            if others
-            else ""
-        )
-        why = (
-            "I found no table (.csv, .tsv, .txt) in the workspace, so there is nothing to work on."
-        )
-        script.fail(f"{why}{seen} Put one there, or name its path.")
+        seen = f" I cannot read {', '.join(f'`{one}`' for one in others[:4])}." if others else ""
+        why = "I found no table (.csv, .tsv, .txt) in the workspace."
+        script.fail(f"{why}{seen} Add one, or give me its path.")
     if len(tables) <= count:
         return tables
     if count > 1:
         found = ", ".join(f"`{path}`" for path in tables[:_MAX_OFFERED])
-        script.fail(f"Which two tables? Name both of them; I found {found}.")
+        script.fail(f"Which two tables? Name both. I found {found}.")
     options = {path: path for path in tables[:_MAX_OFFERED]}
-    return [script.ask("Which table do you mean?", f"There are {len(tables)}.", options)]
+    return [script.ask("Which table do you mean?", f"The workspace has {len(tables)}.", options)]
 
 
 def notebook_for(script: Script, text: str, files: Sequence[str]) -> str:
@@ -137,4 +131,6 @@ def notebook_for(script: Script, text: str, files: Sequence[str]) -> str:
     if not notebooks:
         script.fail("I found no notebook in the workspace.")
     options = {path: path for path in notebooks[:_MAX_OFFERED]}
-    return script.ask("Which notebook do you mean?", f"There are {len(notebooks)}.", options)
+    return script.ask(
+        "Which notebook do you mean?", f"The workspace has {len(notebooks)}.", options
+    )

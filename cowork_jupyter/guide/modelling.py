@@ -31,8 +31,8 @@ for name in source["names"]:
 places = list(range(len(table)))
 random.Random(0).shuffle(places)
 test, train = places[: len(places) // 4], places[len(places) // 4 :]
-print(f"→ {len(table):,} rows with a value of {target}")
-print(f"→ {len(train):,} rows to fit, {len(test):,} to score")
+print(f"→ {len(table):,} rows with a value for {target}")
+print(f"→ {len(train):,} rows for fitting, {len(test):,} for scoring")
 if len(test) < 5 or (not is_regression and len(set(answers[at] for at in train)) < 2):
     raise ValueError("too few rows or values to fit and score a model")
 
@@ -60,7 +60,7 @@ if used:
     model = make_pipeline(StandardScaler(), estimator)
     model.fit([features[at] for at in train], fitted)
     guesses = list(model.predict([features[at] for at in test]))
-    print(f"→ {type(estimator).__name__} of scikit-learn: {measure} {score(guesses):,.4g}")
+    print(f"→ {type(estimator).__name__} (scikit-learn): {measure} {score(guesses):,.4g}")
 """
 
 _NUMPY = """
@@ -82,11 +82,11 @@ if used:
         guesses = guessed[:, 0].tolist()
     else:
         guesses = [levels[at] for at in guessed.argmax(axis=1)]
-    print(f"→ least squares with NumPy: {measure} {score(guesses):,.4g}")
+    print(f"→ least squares (NumPy): {measure} {score(guesses):,.4g}")
 """
 
 _NOTHING = """
-print("→ no model was fitted, because neither scikit-learn nor NumPy is there")
+print("→ no model was fitted: neither scikit-learn nor NumPy is installed")
 """
 
 

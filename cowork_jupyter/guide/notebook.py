@@ -192,7 +192,7 @@ def explained(path: str, cells: Sequence[GuideCell]) -> str:
         "Functions and classes": [name for cell in code for name in cell.functions],
         "Cells that draw": [f"`{cell.id}`" for cell in code if _DRAWS.search(cell.source)],
         "Cells that ended with an error": [f"`{cell.id}`" for cell in code if cell.failed],
-        "Names that no cell makes": sorted(_unknown(code)),
+        "Names that no cell defines": sorted(_unknown(code)),
     }
     lines += [
         f"- {what}: {', '.join(dict.fromkeys(found))}" for what, found in facts.items() if found
@@ -200,9 +200,11 @@ def explained(path: str, cells: Sequence[GuideCell]) -> str:
     lines += [f"- Cell by cell: {_walk(code)}"] if code else []
     counts = [cell.count for cell in code if cell.count is not None]
     if counts != sorted(counts):
-        lines.append("- Its cells were last run in another order than they stand in.")
+        lines.append("- The cells were last run in a different order from the one they are in.")
     if moves(cells):
-        lines.append("- Some cells use names that are made further down; I can put them in order.")
+        lines.append(
+            "- Some cells use names defined further down. Ask me to put the cells in order."
+        )
     return "\n".join(lines)
 
 
@@ -216,5 +218,5 @@ def _walk(code: Sequence[GuideCell]) -> str:
     for cell in code[:12]:
         made = ", ".join(f"`{name}`" for name in sorted(cell.gives - cell.imports)[:4])
         first = next((line.strip() for line in cell.source.splitlines() if line.strip()), "")
-        told.append(f"makes {made}" if made else f"runs `{first[:60].replace('`', '')}`")
+        told.append(f"defines {made}" if made else f"runs `{first[:60].replace('`', '')}`")
     return "; ".join(told) + ("; …" if len(code) > 12 else "")

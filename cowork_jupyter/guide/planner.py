@@ -12,7 +12,7 @@ from . import words
 from .actor import ask_target, explain
 from .cells import name_of
 from .intents import intents_in, with_files_quoted, without_names
-from .jobs import GuideJob, gaps_in, jobs_in
+from .jobs import ABOUT_GAPS, GuideJob, gaps_in, jobs_in
 from .looking import all_files, notebook_for, tables_for
 from .notebook import cells_in, moves
 from .script import Script
@@ -70,16 +70,15 @@ def _request(script: Script) -> str:
 
 def _ask_about_gaps(script: Script) -> str:
     answer = script.ask(
-        "What should become of missing values?",
-        "Rows and columns without any value are removed in any case.",
+        "What should I do with missing values?",
+        "Completely empty rows and columns are removed either way.",
         {
             "keep": "Keep them as empty cells",
-            "drop": "Drop the rows that have any",
-            "fill": "Fill numbers with the median, others with the most frequent value",
+            "drop": "Drop every row that has one",
+            "fill": "Fill numbers with the median, everything else with the most frequent value",
         },
     )
-    kept = {"drop": "dropped", "fill": "filled in"}.get(answer, "kept")
-    return f" (missing values {kept})"
+    return f" ({ABOUT_GAPS.get(answer, ABOUT_GAPS['keep'])})"
 
 
 def _tools(script: Script) -> tuple[tuple[str, ...], str]:
@@ -114,7 +113,7 @@ def _as_plan(
         step |= {"id": str(number), "step_number": number}
         # In one kernel, cells run one after the other anyway; their order is the plan's.
         step["depends_on"] = [str(number - 1)] if number > 1 else []
-    needs = ["NumPy or scikit-learn, else the model is only the simplest guess"]
+    needs = ["NumPy or scikit-learn; without them, only a constant guess is scored"]
     made = {
         "type": "plan",
         "format_version": "1.0",
@@ -135,16 +134,16 @@ def _order(script: Script, text: str) -> str:
     cells = cells_in(shown.facts)
     wanted = moves(cells)
     if not wanted:
-        return f"The cells of `{path}` are in order already: each comes after what it needs."
+        return f"The cells of `{path}` are already in order: each comes after what it needs."
     named = ", ".join(f"`{cell_id}`" for cell_id, _after in wanted[:8])
     step = {
-        "action": f"Put the cells of `{path}` in order: {len(wanted)} to move ({named})",
-        "reason": "These use names that are made further down, or import what others need.",
+        "action": f"Put the cells of `{path}` in order: move {len(wanted)} ({named})",
+        "reason": "These cells use names defined further down, or import what other cells need.",
         "tools_needed": ["move_cell"],
         "files": [path],
         "estimated_time": "~5 s",
     }
-    return _as_plan(text, [step], ["Cells are moved, not run; outputs stay as they are."])
+    return _as_plan(text, [step], ["Cells are moved, not run; their outputs stay as they are."])
 
 
 def _risks(tables: Sequence[Table]) -> list[str]:
@@ -154,22 +153,26 @@ def _risks(tables: Sequence[Table]) -> list[str]:
         name = f"`{table.path}`"
         if not table.has_header:
             risks.append(
-                f"{name} seems to have no header; columns are called {table.names[0]} and so on."
+                f"{name} seems to have no header; its columns are named {table.names[0]} and so on."
             )
         elif table.renamed:
-            risks.append(f"{name} has empty or double column names, which were made unique.")
+            risks.append(
+                f"{name} has empty or duplicate column names; they are renamed to be unique."
+            )
         if table.uneven:
-            risks.append(f"Some lines of {name} have more fields than there are columns.")
+            risks.append(f"Some lines in {name} have more fields than columns.")
         if table.encoding not in ("utf-8-sig",):
             risks.append(f"{name} is read as {table.encoding}.")
         if table.lines and table.lines > _LARGE:
-            risks.append(f"{name} has {table.lines:,} lines; reading it takes a moment.")
+            risks.append(f"{name} has {table.lines:,} lines and takes a moment to read.")
         risks += [
-            f"Dates in `{one.name}` could be day or month first; they are read as day first."
+            f"Dates in `{one.name}` could be day-first or month-first; they are read as day-first."
             for one in table.of_kind("date")
             if one.swapped
         ]
         empty = [f"`{one.name}`" for one in table.of_kind("empty")]
         if empty:
-            risks.append(f"Empty in the first lines of {name}: {', '.join(empty[:6])}.")
+            risks.append(
+                f"These columns are empty in the first lines of {name}: {', '.join(empty[:6])}."
+            )
     return risks

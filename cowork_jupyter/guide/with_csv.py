@@ -17,7 +17,7 @@ MISSING = {missing}
 long_lines = []
 
 def read(path, separator, encoding, skip, names, decimal=".", thousands="", **about):
-    \"\"\"The rows as dictionaries; None where nothing stands.\"\"\"
+    \"\"\"Yield the rows as dictionaries, with None for missing values.\"\"\"
     with open(path, encoding=encoding, errors="replace", newline="") as file:
         for line in islice(file, skip):
             pass
@@ -31,7 +31,7 @@ def read(path, separator, encoding, skip, names, decimal=".", thousands="", **ab
             yield dict(zip(names, cells + [None] * (len(names) - len(cells))))
 
 def number(text, decimal=".", thousands="", **about):
-    \"\"\"The number that a text stands for; None if it is none.\"\"\"
+    \"\"\"Return the text as a number, or None if it is not one.\"\"\"
     try:
         if thousands:
             text = text.replace(thousands, "")
@@ -40,7 +40,7 @@ def number(text, decimal=".", thousands="", **about):
         return None
 
 def moment(text, form):
-    \"\"\"The date that a text stands for; None if it is none.\"\"\"
+    \"\"\"Return the text as a date, or None if it is not one.\"\"\"
     try:
         return datetime.strptime(text, form)
     except (TypeError, ValueError):
@@ -151,9 +151,9 @@ with open(output, mode, encoding="utf-8", newline="") as file:
         writer.writerow(["" if v is None else v for v in cells])
 print(f"→ {rows:,} rows read, {blank:,} empty and {doubles:,} duplicate rows removed")
 print(f"→ empty columns removed: {', '.join(empty) or 'none'}")
-print(f"→ {changed:,} values that did not fit their column's type are missing now")
-done = {"keep": "kept", "drop": "their rows dropped", "fill": "filled by median or frequency"}
-print(f"→ {holes:,} missing values, {done[gaps]}")
+print(f"→ {changed:,} values that did not match their column's type are now missing")
+done = {"keep": "kept", "drop": "rows dropped", "fill": "filled with median or most frequent value"}
+print(f"→ {holes:,} missing values: {done[gaps]}")
 print(f"→ {len(table):,} rows, {len(names):,} columns written to {output}")
 """
 
@@ -190,7 +190,7 @@ if points:
     top, low = max(points, key=lambda p: p[1]), min(points, key=lambda p: p[1])
     print(f"→ {len(points):,} {unit} from {points[0][0]} to {points[-1][0]}")
     print(f"→ highest {top[0]}: {top[1]:,.6g}; lowest {low[0]}: {low[1]:,.6g}")
-print(f"→ {len(table) - len(found):,} rows without a date left out")
+print(f"→ {len(table) - len(found):,} rows without a date skipped")
 """
 )
 
@@ -225,12 +225,12 @@ for row in read(**source):
     else:
         groups.setdefault(row[group], []).append(row)
 points = sorted(summed(groups).items(), key=lambda p: -p[1])
-print(f"→ {len(points):,} values of {group}, {gone:,} rows without one left out")
+print(f"→ {len(points):,} values of {group}, {gone:,} rows without one skipped")
 if points:
     top, low = points[0], points[-1]
     print(f"→ highest {top[0]}: {top[1]:,.6g}; lowest {low[0]}: {low[1]:,.6g}")
 if len(points) > 20:
-    print("→ the first 20 are drawn")
+    print("→ the chart shows the first 20")
 points = points[:20]
 """
 )
@@ -263,8 +263,8 @@ with open(output, mode, encoding="utf-8", newline="") as file:
             cells = [*row.values(), *(partner[name] for name in extra)]
             writer.writerow(["" if cell is None else cell for cell in cells])
             written += 1
-print(f"→ {len(table):,} rows joined with {other_rows:,} rows, {alone:,} without a partner")
-print(f"→ {repeated:,} repeated values of {right_key} on the right side")
+print(f"→ {len(table):,} rows joined with {other_rows:,} rows, {alone:,} without a match")
+print(f"→ {repeated:,} repeated values of {right_key} in the second table")
 print(f"→ {written:,} rows, {len(names):,} columns written to {output}")
 """
 

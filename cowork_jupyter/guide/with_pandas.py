@@ -16,7 +16,7 @@ def shortened(width):
 
 LONG_LINES = """
 if long_lines:
-    print(f"→ {len(long_lines):,} lines have more fields than columns, which were left out")
+    print(f"→ {len(long_lines):,} lines have more fields than columns; the extra ones were ignored")
 """
 """Said of tables that are not even, however they are read."""
 
@@ -120,9 +120,9 @@ for name in table.columns.intersection(numbers):
 table.to_csv(output, index=False, mode=mode)
 print(f"→ {rows:,} rows read, {blank:,} empty and {doubles:,} duplicate rows removed")
 print(f"→ empty columns removed: {', '.join(empty) or 'none'}")
-print(f"→ {changed:,} values that did not fit their column's type are missing now")
-done = {"keep": "kept", "drop": "their rows dropped", "fill": "filled by median or frequency"}
-print(f"→ {holes:,} missing values, {done[gaps]}")
+print(f"→ {changed:,} values that did not match their column's type are now missing")
+done = {"keep": "kept", "drop": "rows dropped", "fill": "filled with median or most frequent value"}
+print(f"→ {holes:,} missing values: {done[gaps]}")
 print(f"→ {len(table):,} rows, {table.shape[1]:,} columns written to {output}")
 shown = table.head()
 print(shown.to_string())
@@ -144,7 +144,7 @@ if points:
     top, low = max(points, key=lambda p: p[1]), min(points, key=lambda p: p[1])
     print(f"→ {len(points):,} {unit} from {points[0][0]} to {points[-1][0]}")
     print(f"→ highest {top[0]}: {top[1]:,.6g}; lowest {low[0]}: {low[1]:,.6g}")
-print(f"→ {int(moments.isna().sum()):,} rows without a date left out")
+print(f"→ {int(moments.isna().sum()):,} rows without a date skipped")
 """
 
 SPLIT = """
@@ -179,12 +179,12 @@ else:
     series = values.groupby(labels).agg(how).dropna().sort_values(ascending=False)
 points = [(label, float(value)) for label, value in series.items()]
 gone = int(labels.isna().sum())
-print(f"→ {len(points):,} values of {group}, {gone:,} rows without one left out")
+print(f"→ {len(points):,} values of {group}, {gone:,} rows without one skipped")
 if points:
     top, low = points[0], points[-1]
     print(f"→ highest {top[0]}: {top[1]:,.6g}; lowest {low[0]}: {low[1]:,.6g}")
 if len(points) > 20:
-    print("→ the first 20 are drawn")
+    print("→ the chart shows the first 20")
 points = points[:20]
 """
 
@@ -214,7 +214,7 @@ else:
     from collections import Counter
     found = Counter(values).most_common()
     points = [(label, float(count)) for label, count in found[:20]]
-    print(f"→ {len(values):,} values, {len(found):,} different ones, {gone:,} missing")
+    print(f"→ {len(values):,} values, {len(found):,} distinct, {gone:,} missing")
     if found:
         print(f"→ most frequent: {found[0][0]} ({found[0][1]:,})")
 """
@@ -231,8 +231,8 @@ shown = table.merge(
 alone = int((shown["partner"] == "left_only").sum())
 shown = shown.drop(columns="partner")
 shown.to_csv(output, index=False, mode=mode)
-print(f"→ {len(table):,} rows joined with {len(other):,} rows, {alone:,} without a partner")
-print(f"→ {repeated:,} repeated values of {right_key} on the right side")
+print(f"→ {len(table):,} rows joined with {len(other):,} rows, {alone:,} without a match")
+print(f"→ {repeated:,} repeated values of {right_key} in the second table")
 print(f"→ {len(shown):,} rows, {shown.shape[1]:,} columns written to {output}")
 shown = shown.head()
 print(shown.to_string())
@@ -245,8 +245,8 @@ if lines:
     print(f"→ {len(times):,} {unit} from {times[0]} to {times[-1]}, {len(totals):,} lines")
     print(f"→ highest {split} {top[0]}: {top[1]:,.6g}; lowest {low[0]}: {low[1]:,.6g}")
 if len(totals) > 8:
-    print("→ the 8 largest are drawn")
-print(f"→ {gone:,} rows without a date or {split} left out")
+    print("→ the chart shows the 8 largest")
+print(f"→ {gone:,} rows without a date or {split} skipped")
 """
 """What is said of a chart with several lines, however they were found."""
 

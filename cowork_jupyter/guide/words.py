@@ -17,8 +17,8 @@ _ABILITIES = (
     "explain a notebook, or put its cells in order",
 )
 _CONNECT = (
-    "For everything else connect a language model, in the Cowork panel or on the card of "
-    "`%cowork`: it takes an Address, a Model, and a Key if the server wants one."
+    "For anything else, connect a language model in the Cowork panel or on the `%cowork` card. "
+    "You need an Address, a Model, and a Key if the server requires one."
 )
 
 
@@ -27,7 +27,7 @@ def what_i_can_do(is_step: bool) -> str:
     what = "do that step" if is_step else "do that"
     lines = "\n".join(f"- {one}" for one in _ABILITIES)
     return (
-        f"I am the built-in guide: I work by rules, without a language model, and I do not know "
+        f"I am the built-in guide: I follow rules, without a language model, and I do not know "
         f"how to {what}. I can:\n{lines}\n\n{_CONNECT}"
     )
 
@@ -35,7 +35,7 @@ def what_i_can_do(is_step: bool) -> str:
 def nothing_fits(text: str, tables: Sequence[Table]) -> str:
     """For requests that the tables at hand do not allow."""
     seen = "; ".join(f"`{table.path}` has {_columns(table)}" for table in tables)
-    return f"I found nothing in the tables that fits “{text[:200]}”: {seen}."
+    return f"I found nothing in the tables for “{text[:200]}”: {seen}."
 
 
 def _columns(table: Table) -> str:
@@ -46,8 +46,8 @@ def _columns(table: Table) -> str:
 
 def report(job: GuideJob, findings: Sequence[str]) -> str:
     """What was done, with just what the code printed."""
-    lines = [f"- {line}" for line in findings] or ["- It ran, and printed nothing to report."]
-    return signed("\n".join([f"{job.action}: done.", *lines]))
+    lines = [f"- {line}" for line in findings] or ["- The code ran and printed nothing to report."]
+    return signed("\n".join([f"Done: {job.action}", *lines]))
 
 
 def signed(text: str) -> str:
@@ -57,4 +57,4 @@ def signed(text: str) -> str:
 
 def first_line(text: str) -> str:
     """The first line that says something."""
-    return next((line.strip() for line in text.splitlines() if line.strip()), "nothing was said")
+    return next((line.strip() for line in text.splitlines() if line.strip()), "no reason was given")

@@ -141,7 +141,7 @@ def find_workshop(script: Script) -> Workshop:
         if looked.code != NO_KERNEL:  # such as a user who does not want it
             raise CannotRun(first_line(looked.text))
     if not script.may(*SCRIPT_TOOLS):
-        raise CannotRun("I may not run code in this role.")
+        raise CannotRun("this role does not allow it. Switch to Actor and ask again.")
     looked = Result(False, "")
     for python in ("python3", "python"):
         command = f"{python} -c {shlex.quote(_LOOK)}"

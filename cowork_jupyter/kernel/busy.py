@@ -27,11 +27,11 @@ def note_of_run(session: KernelSession, context: Context) -> Note:
     """That nothing was sent, which run is in the way, what it waits for, and how to go on."""
     running = next((job for job in jobs_of(session.link, context) if job["status"] in ACTIVE), None)
     if running is None:  # it has ended in this very moment
-        return Note("**Nothing was sent**: a run was still going on. Run this cell again.")
+        return Note("**Nothing was sent**: a run was still in progress. Run this cell again.")
     card = session.link.request("GET", f"jobs/{running['id']}/card")["card"]
     return Note(
         f"**Nothing was sent.** {_cell(session, running)} {_what_it_does(card)}\n\n"
-        "Then run this cell again. With `--wait` a cell waits its turn; "
+        "Then run this cell again. With `--wait`, a cell waits its turn; "
         "`%cowork cancel` stops what runs."
     )
 
@@ -43,7 +43,7 @@ def _what_it_does(card: dict[str, Any]) -> str:
     if permissions:
         shown, resource = permissions[0].get("shown") or {}, permissions[0].get("resource")
         return f"waits for your permission: {_short(str(shown.get('text') or resource or ''))}"
-    return f"is still at work on: {_short(card['title'])}"
+    return f"is still working on: {_short(card['title'])}"
 
 
 def _cell(session: KernelSession, job: dict[str, Any]) -> str:

@@ -26,8 +26,8 @@ def run_captured(shell: Any, source: str, outputs: Outputs) -> None:
     """Run code as a cell that leaves no trace in the history. An interrupt ends up in `outputs`."""
     if _awaits(shell, source):
         raise InvalidInput(
-            "Code with 'await' outside of a function cannot run here: the kernel's event loop "
-            "waits for this run. Put it into a function and use asyncio in a thread.",
+            "Code with 'await' outside a function cannot run here: the kernel's event loop "
+            "is waiting for this run. Put it in a function and use asyncio in a thread.",
             code="no_await",
         )
 

@@ -15,7 +15,7 @@ from ..domain.errors import CoworkError, Forbidden
 from .link import Link
 
 _NOT_HERE = (
-    "Here only the kernel hears this button, and it cannot approve for you. "
+    "Only the kernel receives this click, and it cannot approve for you. "
     "Click it in JupyterLab, on this card or in the Cowork panel."
 )
 STATIC = Path(__file__).parent.parent / "static"

@@ -22,7 +22,7 @@ from .run import ACTIVE, messages_of
 from .session import Context, KernelSession, session
 from .status import show_status
 
-_NO_CONVERSATION = "There is no conversation in this notebook yet. Begin one with %%plan or %%act."
+_NO_CONVERSATION = "This notebook has no conversation yet. Start one with %%plan or %%act."
 _CONFIRM = "--confirm"
 _FORMATS = (".jsonl", ".md", ".ipynb")
 
@@ -52,7 +52,7 @@ def _words(text: str) -> list[str]:
     try:
         return shlex.split(text)
     except ValueError as error:
-        raise CellProblem(f"This line cannot be read: {error}.") from None
+        raise CellProblem(f"Cannot read this line: {error}.") from None
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Command:
         """The conversation that it is about."""
         found = self.session.find(self.name)
         if found is None and self.name:
-            raise CellProblem(f"There is no conversation '{self.name}' in this notebook yet.")
+            raise CellProblem(f"This notebook has no conversation '{self.name}' yet.")
         if found is None:
             raise CellProblem(_NO_CONVERSATION)
         return found
@@ -108,7 +108,7 @@ def _role(one: Command) -> Note:
         if error.code != "confirmation_required":
             raise
         raise CellProblem(
-            "A run is going on in this conversation, and switching the role stops it. "
+            "A run is in progress in this conversation, and switching the role stops it. "
             f"To do that: %cowork role {role} {_CONFIRM}"
         ) from None
     return Note(f"The role is now **{label}**.")
@@ -120,7 +120,7 @@ def _plan(one: Command) -> None:
         if found["card"]["snapshot"]["plan"]:
             show(one.session, job["id"])
             return
-    raise CellProblem("There is no plan in this conversation yet. Make one with %%plan.")
+    raise CellProblem("This conversation has no plan yet. Make one with %%plan.")
 
 
 def _execute(one: Command) -> None:
@@ -142,7 +142,7 @@ def _insert(one: Command) -> Note:
     )
     waiting = [cell for cell in proposed if cell.call_id not in one.session.inserted]
     if not waiting:
-        raise CellProblem("No cell of this conversation waits to be inserted.")
+        raise CellProblem("This conversation has no cell waiting to be inserted.")
     one.session.insert_below(waiting[0].source)
     one.session.inserted.add(waiting[0].call_id)
     more = f" {len(waiting) - 1} more: run this again." if waiting[1:] else ""
@@ -163,7 +163,7 @@ def _before_last_run(one: Command) -> str:
         for point in kept:
             if point["job_id"] == job["id"] and job["id"] in changed:
                 return str(point["id"])
-    raise CellProblem("Nothing was changed in this conversation, so there is nothing to take back.")
+    raise CellProblem("This conversation has changed nothing, so there is nothing to roll back.")
 
 
 def _history(one: Command) -> Note:
@@ -233,15 +233,15 @@ def _value(text: str) -> Any:
 def _export(one: Command) -> Note:
     path = Path(one.arguments[0]).expanduser()
     if path.suffix not in _FORMATS:
-        raise CellProblem(f"The file's name should end in {', '.join(_FORMATS)}.")
+        raise CellProblem(f"The file name must end in {', '.join(_FORMATS)}.")
     body = one.get(f"export?format={path.suffix[1:]}")
     try:
         with path.open("xb") as file:
             file.write(body)
     except FileExistsError:
-        raise CellProblem(f"There is a {path} already. Choose another name.") from None
+        raise CellProblem(f"{path} already exists. Choose another name.") from None
     except OSError as error:
-        raise CellProblem(f"{path} cannot be written: {error.strerror}.") from None
+        raise CellProblem(f"Cannot write {path}: {error.strerror}.") from None
     return Note(f"Written to `{path.name}`.")
 
 
@@ -260,14 +260,14 @@ def _help(_: Command) -> Note:
         f"%cowork {name if name != 'status' else ''} {one.arguments}".strip().ljust(28) + one.help
         for name, one in COMMANDS.items()
     ]
-    rows.append("%cowork -c NAME …".ljust(28) + "any of these, in the conversation of that name")
+    rows.append("%cowork -c NAME …".ljust(28) + "any of these, for the conversation of that name")
     cells = [
         "%%plan [-c NAME] [-m MODEL] [--wait]",
-        "".ljust(28) + "plan what the cell says; read-only",
+        "".ljust(28) + "make a plan for the goal in the cell; read-only",
         "%%act [-c NAME] [-m MODEL] [--wait] [--policy FILE]",
-        "".ljust(28) + "do what the cell says; empty: execute the plan",
+        "".ljust(28) + "do what the cell says; an empty cell executes the plan",
         "%%ask [ROLE] [-c NAME] [-m MODEL] [--wait]",
-        "".ljust(28) + "go on in the present role, or in another one",
+        "".ljust(28) + "continue in the current role, or in another one",
     ]
     return Note("```text\n" + "\n".join([*cells, "", *rows]) + "\n```")
 

@@ -15,7 +15,7 @@ from .session import Context, session
 
 
 class Messages(list[dict[str, Any]]):
-    """What was said, oldest first, as plain values."""
+    """The messages, oldest first, as plain values."""
 
     def _repr_markdown_(self) -> str:
         from .views import history
@@ -45,7 +45,7 @@ class Rollback(dict[str, Any]):
 
 
 class Cowork:
-    """One conversation with the agent. Every call waits until the agent has ended.
+    """One conversation with the agent. Every call waits until the agent is done.
 
     ```python
     cw = Cowork()
@@ -61,16 +61,16 @@ class Cowork:
         model: str | None = None,
         policy: Policy | str | os.PathLike[str] | None = None,
     ) -> None:
-        """Go on with the notebook's conversation, or with the one of that name.
+        """Continue the notebook's conversation, or the one of that name.
 
-        `policy` holds rules, or names a file with some, for where nobody can be asked.
+        `policy` is a set of rules, or the path of a file with rules, for when nobody can be asked.
         """
         self._name = context
         self._model = model
         self._policy = _rules(policy)
 
     def plan(self, goal: str) -> Run:
-        """Let the planner, who can only read, make a plan."""
+        """Have the planner, which can only read, make a plan."""
         return self._ask(_text(goal), "planner")
 
     def ask(self, text: str, *, role: str | None = None) -> Run:
@@ -84,18 +84,18 @@ class Cowork:
         return self._ask(words, asked, goes_on=True)
 
     def execute(self) -> Run:
-        """Approve the current plan and have it carried out."""
+        """Approve and execute the current plan."""
         return self._ask("", "actor")
 
     @property
     def messages(self) -> Messages:
-        """All that was said so far."""
+        """All messages so far."""
         with plain_words():
             context = session().find(self._name)
             return Messages(messages_of(session().link, context["id"]) if context else [])
 
     def audit(self) -> AuditView:
-        """The plan that was carried out last, beside what really happened."""
+        """Compare the plan that was executed last with what happened."""
         with plain_words():
             return AuditView(
                 session().link.request("GET", f"context/{self._context()['id']}/audit")
@@ -107,9 +107,9 @@ class Cowork:
         paths: Sequence[str] | None = None,
         overwrite: Sequence[str] = (),
     ) -> Rollback:
-        """Bring files back to how they were at a checkpoint; this can itself be taken back.
+        """Restore files to their state at a checkpoint. You can undo this.
 
-        What you changed since stays, unless `overwrite` names it.
+        What you have changed since stays, unless `overwrite` names it.
         """
         body = {} if paths is None else {"paths": list(paths)}
         if overwrite:
@@ -121,7 +121,7 @@ class Cowork:
     def _context(self) -> Context:
         found = session().find(self._name)
         if found is None:
-            raise CellProblem("Nothing was said in this conversation yet.")
+            raise CellProblem("This conversation has no messages yet.")
         return found
 
     def _ask(self, text: str, role: str, *, goes_on: bool = False) -> Run:
@@ -140,7 +140,7 @@ class Cowork:
         with plain_words():
             run = fulfil(here, request)
         if run is None:
-            raise CellProblem("No model is connected; the card says how to connect one.")
+            raise CellProblem("No model is connected. The card says how to connect one.")
         return run
 
     def __repr__(self) -> str:

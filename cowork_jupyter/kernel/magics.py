@@ -22,12 +22,14 @@ def _unquoted(text: str) -> str:
 
 
 _context_option = argument(
-    "-c", "--context", metavar="NAME", type=_unquoted, help="conversation to go on with"
+    "-c", "--context", metavar="NAME", type=_unquoted, help="conversation to continue"
 )
 _model_option = argument(
-    "-m", "--model", metavar="MODEL", type=_unquoted, help="model to go on with"
+    "-m", "--model", metavar="MODEL", type=_unquoted, help="model to use from now on"
 )
-_wait_option = argument("--wait", action="store_true", help="keep the cell running until done")
+_wait_option = argument(
+    "--wait", action="store_true", help="keep the cell running until the run ends"
+)
 
 
 @magics_class
@@ -40,12 +42,12 @@ class CoworkMagics(Magics):
     @_wait_option
     @cell_magic
     def plan(self, line: str, cell: str) -> None:
-        """Plan what the cell's text asks for, with read-only rights, and show the plan."""
+        """Make a plan for the goal in the cell, with read-only permissions, and show it."""
         from .problem import CellProblem
 
         arguments = _options(self.plan, line)
         if not cell.strip():
-            raise CellProblem("Write below %%plan what you want to reach.")
+            raise CellProblem("Write your goal below %%plan.")
         _ask("planner", cell, arguments)
 
     @magic_arguments()
@@ -56,23 +58,23 @@ class CoworkMagics(Magics):
         "--policy",
         metavar="FILE",
         type=_unquoted,
-        help="rules that decide where nobody can be asked",
+        help="rules that decide when nobody can be asked",
     )
     @cell_magic
     def act(self, line: str, cell: str) -> None:
-        """Do what the cell's text asks for; with an empty cell, execute the current plan."""
+        """Do what the cell says. An empty cell executes the current plan."""
         _ask("actor", cell, _options(self.act, line))
 
     @magic_arguments()
-    @argument("role", metavar="ROLE", nargs="?", help="who to ask, if not who worked last")
+    @argument("role", metavar="ROLE", nargs="?", help="role to ask; default: the current one")
     @_context_option
     @_model_option
     @_wait_option
     @cell_magic
     def ask(self, line: str, cell: str) -> None:
-        """Go on with the conversation in its present role, or ask the role that is named.
+        """Continue the conversation in its current role, or in the role you name.
 
-        Said to a planner, it is about the current plan, unless that was executed already.
+        A planner revises the current plan, unless that plan was already executed.
         """
         from .problem import CellProblem
         from .requests import plain_words, role_to_ask
@@ -80,7 +82,7 @@ class CoworkMagics(Magics):
 
         arguments = _options(self.ask, line)
         if not cell.strip():
-            raise CellProblem("Write below %%ask what you want to say.")
+            raise CellProblem("Write your message below %%ask.")
         with plain_words():
             role = role_to_ask(session(), arguments.context, arguments.role)
         del arguments.role
@@ -88,7 +90,7 @@ class CoworkMagics(Magics):
 
     @line_magic
     def cowork(self, line: str) -> Note | None:
-        """Show how Cowork is set up, or do one of many things: see `%cowork help`."""
+        """Show Cowork's status, or run one of the commands that `%cowork help` lists."""
         from .commands import command
 
         return command(line)
@@ -100,7 +102,7 @@ def _options(magic: Any, line: str) -> Namespace:
     try:
         options: Namespace = parse_argstring(magic, line)
     except ValueError as error:
-        raise CellProblem(f"This line cannot be read: {error}.") from None
+        raise CellProblem(f"Cannot read this line: {error}.") from None
     return options
 
 

@@ -68,7 +68,7 @@ class OwnKernels:
     ) -> None:
         """There is only this one kernel."""
         raise Unavailable(
-            "To run a notebook anew takes a Jupyter server, which starts a second kernel.",
+            "Running the whole notebook needs a Jupyter server, which starts a second kernel.",
             code="no_kernels",
             retryable=False,
         )

@@ -22,11 +22,11 @@ from .session import Context, KernelSession
 from .status import NOT_SENT, show_status
 
 _WORDS = {
-    "job_running": "A run is still going on in this conversation. "
+    "job_running": "A run is still in progress in this conversation. "
     "Wait for it, or stop it with: %cowork cancel",
-    "forbidden": "A notebook's code may not do this on a Jupyter server. "
+    "forbidden": "On a Jupyter server, code in a notebook may not do this. "
     "Do it on the card or in the Cowork panel.",
-    "no_plan": "There is no plan in this conversation yet. Make one with %%plan.",
+    "no_plan": "This conversation has no plan yet. Make one with %%plan.",
 }
 
 _APPROVE = (

@@ -14,18 +14,18 @@ _POLL_SECONDS = {"server": 10, "kernel": 1}
 _BETWEEN_SECONDS = 0.25
 """Between two looks at a run that writes a lot."""
 _STILL_RUNNING = (
-    "This cell waits no longer; the run goes on. Its card, or %cowork cancel, stops it."
+    "This cell no longer waits; the run continues. Stop it on its card or with %cowork cancel."
 )
 _WANTED = (
-    "This cell waits no longer: the agent has to run code in this kernel, and cannot while a cell "
-    "waits here. The run goes on, and its card shows what comes of it."
+    "This cell no longer waits: the agent has to run code in this kernel, and cannot while a cell "
+    "waits here. The run continues, and its card shows the result."
 )
 _KERNEL_TOOLS = ("run_cell", "run_code")
 _OFFER = (
-    "*This cell has run before, so nothing was sent now. Choose **Run again** or "
+    "*This cell has already run, so nothing was sent. Choose **Run again** or "
     "**Start anew** on the card, or change the text.*"
 )
-_STOPPED = "Stopped, because the cell was interrupted."
+_STOPPED = "Stopped because the cell was interrupted."
 
 
 class Run:

@@ -25,14 +25,12 @@ _NOT_LOGGED_IN = "unauthenticated"
 _SECONDS = 60.0
 _POLL_SECONDS = 20
 _GONE = (
-    "The Jupyter server does not answer. Check that it still runs; if it was started anew, "
+    "The Jupyter server does not answer. Check that it is still running; if it was restarted, "
     "restart this kernel too."
 )
 
 
-_UNKNOWN = (
-    "The Jupyter server does not know this kernel (any more). Restart the kernel, then try again."
-)
+_UNKNOWN = "The Jupyter server does not know this kernel. Restart the kernel, then try again."
 
 
 def server_link() -> ServerLink | None:

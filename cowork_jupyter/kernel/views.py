@@ -19,7 +19,7 @@ def history(messages: Iterable[Item]) -> str:
         [_time(one["created_at"]), _speaker(one), one["message_type"].replace("_", " "), _gist(one)]
         for one in messages
     ]
-    return _listed(["Time", "Who", "What", ""], rows, "Nothing was said in this conversation yet.")
+    return _listed(["Time", "Who", "What", ""], rows, "This conversation has no messages yet.")
 
 
 def audit(found: Item) -> str:
@@ -35,7 +35,7 @@ def audit(found: Item) -> str:
         for step in found["steps"]
     ]
     head = ["", "Step", "Planned", "What happened", "Different from the plan"]
-    return _listed(head, rows, "No plan was made in this conversation yet.")
+    return _listed(head, rows, "This conversation has no plan yet.")
 
 
 def checkpoints(items: Iterable[Item]) -> str:
@@ -50,10 +50,10 @@ def checkpoints(items: Iterable[Item]) -> str:
         for one in items
     ]
     head = ["Checkpoint", "Time", "Before", "Files"]
-    return _listed(head, rows, "There are no checkpoints in this conversation yet.")
+    return _listed(head, rows, "This conversation has no checkpoints yet.")
 
 
-OVERWRITE = "To take it back all the same: `Cowork().rollback(CHECKPOINT, overwrite=[PATH])`"
+OVERWRITE = "To roll it back anyway: `Cowork().rollback(CHECKPOINT, overwrite=[PATH])`"
 
 
 def rolled_back(found: Item) -> str:
@@ -61,13 +61,13 @@ def rolled_back(found: Item) -> str:
     parts = [
         f"Restored: {_codes(found['restored'])}" if found["restored"] else "",
         f"Removed: {_codes(found['removed'])}" if found["removed"] else "",
-        *(f"Left alone: {code(one['path'])}, {line(one['why'])}" for one in found["skipped"]),
+        *(f"Skipped: {code(one['path'])}, {line(one['why'])}" for one in found["skipped"]),
         OVERWRITE if any(one.get("can_overwrite") for one in found["skipped"]) else "",
         *map(line, found.get("notes", [])),
     ]
-    told = "\n".join(f"- {one}" for one in parts if one) or "Nothing had to be changed."
+    told = "\n".join(f"- {one}" for one in parts if one) or "There was nothing to change."
     undo = found.get("checkpoint_id")
-    back = f"\n\nTo take this back: `%cowork rollback {undo}`" if undo else ""
+    back = f"\n\nTo undo this: `%cowork rollback {undo}`" if undo else ""
     return f"**Rolled back.**\n\n{told}{back}"
 
 
@@ -75,30 +75,32 @@ def rules(items: Iterable[Item]) -> str:
     """What is allowed, asked about, and denied."""
     rows = [[one["effect"], code(one["rule"]), one["scope"], _caveat(one)] for one in items]
     return _listed(
-        ["", "Rule", "Where", ""], rows, "There are no rules: whatever changes something asks."
+        ["", "Rule", "Where", ""],
+        rows,
+        "There are no rules, so anything that changes something asks.",
     )
 
 
 def _caveat(rule: Item) -> str:
     if rule.get("problem"):
         return line(str(rule["problem"]))
-    return "" if rule.get("active", True) else "counts once you trust this folder"
+    return "" if rule.get("active", True) else "applies once you trust this folder"
 
 
 def models(found: Sequence[Iterable[Item]]) -> str:
     """The models of the connected server, and of others that run here."""
     connected, offers = found
     rows = [
-        [code(one["name"]), _tokens(one), "used by default" if one["configured"] else ""]
+        [code(one["name"]), _tokens(one), "default" if one["configured"] else ""]
         for one in connected
     ]
     rows += [
-        [code(one["name"]), _tokens(one), f"{line(server['label'])} runs here, not connected"]
+        [code(one["name"]), _tokens(one), f"{line(server['label'])} runs here but is not connected"]
         for server in offers
         for one in server["models"]
     ]
     told = _listed(["Model", "Tokens", ""], rows, "The connected server has no models.")
-    return f"{told}\n\nTo use one: %cowork, or the Cowork panel." if offers else told
+    return f"{told}\n\nTo use one, run %cowork or open the Cowork panel." if offers else told
 
 
 def _tokens(model: Item) -> str:
@@ -131,7 +133,7 @@ def _gist(message: Item) -> str:
     if kind == "tool_result":
         return _short(str(data.get("summary", "")))
     if kind == "task_assignment":
-        replans = "plan anew from here" if data.get("replan") else ""
+        replans = "re-plan from here" if data.get("replan") else ""
         return _short(replans or str((data.get("step") or {}).get("action") or text_of(message)))
     return _short(text_of(message) or str(data.get("goal") or data.get("question") or ""))
 

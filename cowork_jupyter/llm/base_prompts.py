@@ -46,7 +46,7 @@ class BasePrompt(BaseModel):
 
 @dataclass
 class PromptListing:
-    """All base prompts, and what is wrong with those left out."""
+    """All base prompts, and what is wrong with those that were skipped."""
 
     items: list[BasePrompt]
     problems: list[Problem] = field(default_factory=list)
@@ -139,11 +139,11 @@ def _read(
 
 def _check_id(prompt_id: str, known: list[BasePrompt]) -> None:
     if not _ID.fullmatch(prompt_id):
-        raise InvalidInput("Its name should be of letters, digits, '_', '-' and '.' only.")
+        raise InvalidInput("Its name may contain only letters, digits, '_', '-' and '.'.")
     if role_named(prompt_id):
-        raise InvalidInput("It has the name of a role, which means something else here.")
+        raise InvalidInput("It has the name of a role, which is reserved here.")
     if any(one.id == prompt_id for one in known):
-        raise InvalidInput("There is another of that name already.")
+        raise InvalidInput("Another one already has that name.")
 
 
 def _text(data: bytes) -> str:
@@ -168,5 +168,5 @@ def _title(prompt_id: str, text: str) -> str:
 
 
 def _problem(what: str, error: CoworkError) -> Problem:
-    message = f"{without_surrogates(what)} is left out. {error.message}"
+    message = f"{without_surrogates(what)} is skipped. {error.message}"
     return Problem(code="prompt_skipped", message=message)

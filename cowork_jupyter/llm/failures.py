@@ -125,17 +125,17 @@ class FailureClassifier:
     def check(self) -> None:
         """Say what is wrong before anything is sent."""
         if not self.address:
-            raise Unreachable(f"No model server is named: set {self.fields.address}.")
+            raise Unreachable(f"No model server is set: set {self.fields.address}.")
         if not _is_web_address(self.address):
             raise Unreachable(
-                f"'{self.place}' is no web address: {self.fields.address} "
+                f"'{self.place}' is not a web address: {self.fields.address} "
                 "should look like http://localhost:8000/v1."
             )
         if not self.model:
             raise self.unknown_model()
         if not (self.secret.isascii() and self.secret.isprintable()):
             raise WrongKey(
-                f"{self.fields.key} holds characters that no key has: copy it once more."
+                f"{self.fields.key} contains characters that no key has. Copy the key again."
             )
 
     def explain(self, error: Exception) -> Failure | None:
@@ -164,14 +164,14 @@ class FailureClassifier:
 
     def dropped(self) -> Failure:
         """The answer broke off."""
-        message = f"The connection to the model at {self.place} broke off."
+        message = f"The connection to the model at {self.place} was lost."
         return Failure(ModelError(message, retryable=True), again=True)
 
     def garbled(self, *, again: bool) -> Failure:
         """The answer made no sense."""
         message = (
             f"The server at {self.place} did not answer with a chat completion: "
-            f"check that {self.fields.address} is that of an OpenAI-compatible API."
+            f"check that {self.fields.address} is the address of an OpenAI-compatible API."
         )
         return Failure(Garbled(message), again=again)
 
@@ -186,7 +186,9 @@ class FailureClassifier:
         if error is not None:
             return Failure(error)
         if status == 429:
-            said = f"The server at {self.place} is asked too often right now: {self._quote(words)}"
+            said = (
+                f"The server at {self.place} is receiving too many requests: {self._quote(words)}"
+            )
             return Failure(RateLimited(said), again, headers)
         said = f"The server at {self.place} answered with error {status}: {self._quote(words)}"
         known = ModelError(said, retryable=True) if again else Rejected(said)
@@ -202,10 +204,10 @@ class FailureClassifier:
             )
         if _NO_QUOTA.search(words):
             return RateLimited(
-                f"The quota of this API key is used up: {self._quote(words)}", retryable=False
+                f"The quota of this API key is exhausted: {self._quote(words)}", retryable=False
             )
         if status < 500 and _FILTERED.search(words):
-            return Refused(f"The provider's content filter stopped it: {self._quote(words)}")
+            return Refused(f"The provider's content filter blocked it: {self._quote(words)}")
         if status in (400, 404, 422) and _NO_MODEL.search(words):
             return self.unknown_model()
         return self._no_api() if status in (404, 405) else None
@@ -219,7 +221,7 @@ class FailureClassifier:
     def unknown_model(self) -> ModelError:
         """There is no such model here."""
         if not self.model:
-            return UnknownModel(f"No model is named: set {self.fields.model}.")
+            return UnknownModel(f"No model is set: set {self.fields.model}.")
         return UnknownModel(
             f"The server at {self.place} has no model '{self.model}': check "
             f"{self.fields.model}, or list the models with `%cowork models`."
@@ -239,7 +241,7 @@ class FailureClassifier:
     def unreachable(self) -> ModelError:
         return Unreachable(
             f"No model server answers at {self.place}: check that it is running "
-            f"and that {self.fields.address} is right.",
+            f"and that {self.fields.address} is correct.",
             retryable=True,
         )
 

@@ -237,7 +237,9 @@ def _shorten(message: Message, limit: int, count: Count) -> Message:
         pictures, readable = [], f"{readable}\n[its pictures are left out]"
     limit -= _cost_around(message) + len(pictures) * IMAGE_TOKENS
     tool = message.data.tool if isinstance(message.data, ToolResultData) else ""
-    hint = f"To see it, call {tool} again for a smaller part, such as fewer lines." if tool else ""
+    hint = (
+        f"To see it, call {tool} again for a smaller part, for example fewer lines." if tool else ""
+    )
     text = cut_middle(readable, limit, count, hint)
     return message.model_copy(update={"content": [TextPart(text=text or "…"), *pictures]})
 

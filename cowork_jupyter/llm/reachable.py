@@ -22,8 +22,8 @@ from ..domain.errors import Unavailable
 from ..domain.health import ModelProblem, ModelState
 
 HOW_TO_CONNECT = (
-    "No language model is connected. Connect one in the Cowork panel or on the card of `%cowork`: "
-    "it takes an Address, a Model, and a Key if the server wants one."
+    "No language model is connected. Connect one in the Cowork panel or on the `%cowork` card: "
+    "you need an Address, a Model, and a Key if the server requires one."
 )
 
 _PROVIDERS_BY_PORT = {11434: "ollama", 1234: "lmstudio", 8000: "vllm", 8080: "llama.cpp"}
@@ -131,10 +131,10 @@ def _judge(connection: Connection, served: list[str]) -> dict[str, Any]:
     if not wanted and len(served) == 1:
         return {"ready": True, "name": served[0]}
     if not served:
-        why = f"{where} answers but serves no model. Load one there, then try again."
+        why = f"{where} answers but has no model. Load one there, then try again."
         return {"why_not": why, "problem": "server"}
     some = ", ".join(served[:5]) + (" …" if len(served) > 5 else "")
-    lacks = f"{where} does not serve the model '{wanted}'." if wanted else "No model is chosen."
+    lacks = f"{where} does not have the model '{wanted}'." if wanted else "No model is chosen."
     why = f"{lacks} Set {connection.fields.model} to one of: {some}"
     return {"why_not": why, "problem": "model", "models": served[:_MAX_LISTED]}
 
@@ -151,7 +151,7 @@ def read_models(connection: Connection, timeout: float = _TIMEOUT) -> list[Serve
     """What a server says it serves; raises `NotReachable` with the sentence to show."""
     url, fields = connection.base_url, connection.fields
     if not url:
-        why = f"No server is named for the model '{connection.model}'. Set {fields.address}."
+        why = f"No server is set for the model '{connection.model}'. Set {fields.address}."
         raise NotReachable(why)
     if not url.startswith(("http://", "https://")):
         raise NotReachable(
@@ -226,14 +226,14 @@ def context_size(entry: dict[str, Any]) -> int | None:
 def _refusal(connection: Connection, status: int) -> NotReachable:
     url, fields = connection.place, connection.fields
     if status in _KEY_REFUSED:
-        asks = "refuses the key" if connection.api_key else "wants a key"
+        asks = "refuses the key" if connection.api_key else "requires a key"
         return NotReachable(f"{url} {asks} ({status}). Set {fields.key} to a valid one.", "key")
     if status == 404:
         return NotReachable(
             f"{url} answers, but has no models there (404). "
             f"Check {fields.address}; it usually ends in /v1."
         )
-    trouble = f"{url} has trouble of its own (HTTP {status}). Look at that server, then try again."
+    trouble = f"{url} reports an internal error (HTTP {status}). Check that server, then try again."
     return NotReachable(trouble, "server")
 
 

@@ -39,7 +39,7 @@ def load_object(source: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise MalformedReply(_where(error)) from None
     except ValueError as error:
-        raise MalformedReply(f"The JSON holds a number that cannot be read: {error}.") from None
+        raise MalformedReply(f"The JSON contains a number that cannot be read: {error}.") from None
     if not isinstance(value, dict):
         raise MalformedReply("The JSON must be an object in curly braces.")
     if not _is_shallow(value):
@@ -53,7 +53,9 @@ def settle(found: Sequence[dict[str, Any]]) -> Structured:
     others = [value for value in found if CALLS.isdisjoint(value)]
     if others and len(found) > 1:
         names = " and ".join([str(value["type"]) for value in others] + ["tool call"] * bool(calls))
-        raise MalformedReply(f"One reply may hold one thing only, and this one holds {names}.")
+        raise MalformedReply(
+            f"A reply may contain only one of these, and this one contains {names}."
+        )
     try:
         return _merged(calls) if calls else FORMATS[others[0]["type"]].model_validate(others[0])
     except ValidationError as error:

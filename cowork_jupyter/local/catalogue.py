@@ -45,7 +45,7 @@ CATALOGUE = (
         size=int(4.7 * _GB),
         memory=int(7 * _GB),
         licence="Apache-2.0",
-        good_for="16 GB of memory; plans of several steps",
+        good_for="16 GB of memory; plans with several steps",
     ),
     Recommended(
         name="qwen2.5-coder-14b",

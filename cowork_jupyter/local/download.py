@@ -137,8 +137,8 @@ def _check(file: IO[bytes], wanted: Published, tell: Callable[[Progress], None])
 def _damaged(file: IO[bytes]) -> CoworkError:
     file.truncate(0)
     return CoworkError(
-        "What arrived is not what was published: its SHA-256 differs from the publisher's. It was "
-        "thrown away. Try again; if it happens again, something on the way changes the file.",
+        "The downloaded file is not what was published: its SHA-256 differs from the publisher's. "
+        "It was deleted. Try again; if it happens again, something on the way changes the file.",
         code="checksum_mismatch",
     )
 
@@ -147,8 +147,8 @@ def _gave_up(done: int, wanted: Published, failure: Exception) -> CoworkError:
     if isinstance(failure, Unavailable):
         why = failure.message
     else:
-        why = f"The connection broke off ({failure})."
-    kept = f"{done / wanted.size:.0%} is here and kept; run the same command to go on."
+        why = f"The connection was lost ({failure})."
+    kept = f"{done / wanted.size:.0%} is downloaded and kept; run the same command to resume."
     return Unavailable(f"{why} {kept}", code="download_interrupted")
 
 
@@ -164,11 +164,11 @@ def _explained(wanted: Published, target: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             why = (
-                f"There is no room in {target.parent}: the file needs {wanted.size / 1e9:.1f} GB. "
-                "Make some and run the same command to go on."
+                f"Not enough space in {target.parent}: the file needs {wanted.size / 1e9:.1f} GB. "
+                "Free some space and run the same command to resume."
             )
             raise CoworkError(why, code="disk_full") from error
-        why = f"The file cannot be stored in {target.parent}: {error.strerror or error}."
+        why = f"Cannot store the file in {target.parent}: {error.strerror or error}."
         raise CoworkError(why, code="not_writable") from error
 
 
@@ -192,6 +192,6 @@ def _lock(file: IO[bytes]) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise Conflict("It is being downloaded already, by another process.") from None
+        raise Conflict("Another process is already downloading it.") from None
     except OSError:
         return  # a file system without locks

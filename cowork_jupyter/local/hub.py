@@ -36,13 +36,13 @@ def published(wanted: Recommended, client: httpx.Client, hub: str = DEFAULT_HUB)
     listing = _listing(f"{hub}/api/models/{wanted.repository}/tree/main", client)
     entry = next((one for one in listing if one.get("path") == wanted.file), None)
     if entry is None:
-        raise NotFound(f"{hub}/{wanted.repository} does not have {wanted.file} any more.")
+        raise NotFound(f"{hub}/{wanted.repository} no longer has {wanted.file}.")
     stored = entry.get("lfs") or {}
     size, sha256 = stored.get("size"), str(stored.get("oid", "")).removeprefix("sha256:")
     if not isinstance(size, int) or not _SHA256.fullmatch(sha256):
         raise CoworkError(
-            f"{hub} gives no checksum for {wanted.file}, so nobody could tell whether "
-            "it arrived whole. Nothing was downloaded.",
+            f"{hub} gives no checksum for {wanted.file}, so it is impossible to tell whether "
+            "the download is intact. Nothing was downloaded.",
             code="no_checksum",
         )
     return Published(
@@ -56,8 +56,8 @@ def refused(answer: httpx.Response, what: str) -> CoworkError:
     if status == 404:
         return NotFound(f"{host} does not have {what} (404).")
     if status in (401, 403):
-        return CoworkError(f"{host} does not give out {what} ({status}).", code="refused")
-    return Unavailable(f"{host} has trouble of its own (HTTP {status}). Try again later.")
+        return CoworkError(f"{host} refuses to send {what} ({status}).", code="refused")
+    return Unavailable(f"{host} reports an internal error (HTTP {status}). Try again later.")
 
 
 def _listing(address: str, client: httpx.Client) -> list[dict[str, Any]]:
@@ -65,8 +65,8 @@ def _listing(address: str, client: httpx.Client) -> list[dict[str, Any]]:
         answer = client.get(address)
     except httpx.HTTPError as error:
         raise Unavailable(
-            f"The hub at {httpx.URL(address).host} cannot be reached ({type(error).__name__}). "
-            "Check the network; HF_ENDPOINT names another hub, such as one of your own."
+            f"Cannot reach the hub at {httpx.URL(address).host} ({type(error).__name__}). "
+            "Check the network, or set HF_ENDPOINT to another hub."
         ) from error
     if answer.status_code != 200:
         raise refused(answer, "this model")

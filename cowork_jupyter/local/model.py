@@ -34,7 +34,7 @@ class LocalModel:
         """Ask, and yield the answer as it comes. A process that dies is started again, once."""
         if request.model not in ("", self.name):
             raise UnknownModel(
-                f"'{request.model}' is not served here, only the local model {self.name}: "
+                f"'{request.model}' is not available here, only the local model {self.name}: "
                 "choose that one for this conversation."
             )
         for attempt in (1, 2):
@@ -48,7 +48,7 @@ class LocalModel:
                 died = error.retryable and await self.server.lost(endpoint)
                 if attempt == 2 or not died:
                     raise
-            yield Restarted("The local model's process ended; it is started again.", 2, 0.0)
+            yield Restarted("The local model's process ended. Restarting it.", 2, 0.0)
 
     def _at(self, endpoint: Endpoint) -> Model:
         """Each start has an address and a key of its own."""

@@ -21,7 +21,7 @@ class ModelDir:
         found = recommended(name)
         if found is None:
             known = ", ".join(one.name for one in CATALOGUE)
-            raise NotFound(f"No model is called '{name}'. There are: {known}.")
+            raise NotFound(f"There is no model '{name}'. Choose one of: {known}.")
         return self.folder / found.file
 
     def has(self, name: str) -> bool:
@@ -34,7 +34,8 @@ class ModelDir:
             place = self.place_of(name_or_file)
             if not place.is_file():
                 raise NotFound(
-                    f"{name_or_file} is not here yet. Run: jupyter cowork model get {name_or_file}"
+                    f"{name_or_file} is not downloaded yet. "
+                    f"Run: jupyter cowork model get {name_or_file}"
                 )
             return place
         if not name_or_file.lower().endswith(".gguf"):
@@ -43,7 +44,7 @@ class ModelDir:
         if not file.is_file():
             raise NotFound(f"There is no file {file}.")
         if not is_model(file):
-            raise InvalidInput(f"{file} is not a model: it does not begin as a GGUF file does.")
+            raise InvalidInput(f"{file} is not a GGUF model file.")
         return file
 
     def others(self) -> list[Path]:
@@ -56,7 +57,7 @@ class ModelDir:
         place = self.place_of(name)
         found = [file for file in (place, *self.parts_of(name)) if file.is_file()]
         if not found:
-            raise NotFound(f"{name} is not here.")
+            raise NotFound(f"{name} is not downloaded.")
         freed = sum(file.stat().st_size for file in found)
         for file in found:
             file.unlink()

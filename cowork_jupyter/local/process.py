@@ -49,7 +49,7 @@ class ServingProcess:
         self.share_read = 0.0
         """How much of the file has been read, until it is loaded."""
         self.log: deque[str] = deque(maxlen=LOG_LINES)
-        self._told = "its process ended without a word"
+        self._told = "its process ended without a message"
         self._process = _start(file.parent)
         # In this order: who listens waits at the end for who keeps, who must have begun by then.
         self._threads = [
@@ -115,7 +115,7 @@ class ServingProcess:
         problems = (_PROBLEM.match(line) for line in self.log)
         cause = next((problem[1] for problem in problems if problem), self._told)
         return Unavailable(
-            f"The local model {self._name} could not be loaded: {cause}.", code="local_model_failed"
+            f"Could not load the local model {self._name}: {cause}.", code="local_model_failed"
         )
 
 

@@ -82,7 +82,7 @@ class LocalServer:
             return await asyncio.wrap_future(self._process.loaded)
         except OSError as error:
             raise Unavailable(
-                f"The process that serves {self.name} could not be started: {error.strerror}.",
+                f"Could not start the process that serves {self.name}: {error.strerror}.",
                 code="local_model_failed",
             ) from error
         except Unavailable:
@@ -119,11 +119,11 @@ class LocalServer:
 
     def _missing(self) -> str | None:
         if not self.file.is_file():
-            return f"The model {self.file} is gone. Choose another: jupyter cowork model list"
+            return f"The model {self.file} is missing. Choose another: jupyter cowork model list"
         if importlib.util.find_spec("xllamacpp") is None:
-            return "Serving a model takes one more package: pip install 'cowork-jupyter[local]'"
+            return "Serving a model needs another package. Run: pip install 'cowork-jupyter[local]'"
         return None
 
 
 def _stopped() -> Unavailable:
-    return Unavailable("The local model was stopped.", code="local_model_stopped", retryable=False)
+    return Unavailable("The local model stopped.", code="local_model_stopped", retryable=False)

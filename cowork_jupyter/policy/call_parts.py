@@ -35,13 +35,13 @@ DELETES = "it deletes"
 _ALWAYS_ASKS = {
     CommandEffect.DELETES: DELETES,
     CommandEffect.INSTALLS: "it installs software",
-    CommandEffect.GIT_HISTORY: "it changes git's history",
+    CommandEffect.GIT_HISTORY: "it changes git history",
 }
 
 
 _STAYS_HERE = frozenset({CommandEffect.READS, CommandEffect.WRITES, CommandEffect.DELETES})
-_TOOL_CHANGED = "what it says of itself has changed since you allowed it"
-_BRINGS = "which files it writes is in what it is given, and protected ones may be among them"
+_TOOL_CHANGED = "its description has changed since you allowed it"
+_BRINGS = "its input decides which files it writes, and protected ones may be among them"
 
 
 def decompose(
@@ -146,7 +146,7 @@ def _protected(target: Target | None, *, reads: bool) -> str | None:
     if target is None:
         return None
     if reads:
-        return "it may hold secrets" if is_secret(target) else None
+        return "it may contain secrets" if is_secret(target) else None
     return protection(target)
 
 
@@ -204,7 +204,7 @@ def _network_parts(
     if not hosts or any(not one.effects <= _STAYS_HERE for one in beside):
         hosts = [*(host for host in hosts if host != ANY_HOST), ANY_HOST]
     for host in hosts:
-        whom = "hosts that it does not name" if host == ANY_HOST else host
+        whom = "hosts it does not name" if host == ANY_HOST else host
         yield CallPart(tool, (NETWORK,), f"Uses the network: {whom}.", Risk.HIGH, host=host)
 
 
@@ -287,9 +287,9 @@ def _tree_parts(command: SimpleCommand, folder: str, anchors: AnchorDirs) -> Ite
     for target in islice(found, 1):
         yield _file_part(target, anchors, writes=False)
     if not tree.complete:
-        doubts = ("it reads more files than can be looked at, and there may be secrets in them",)
+        doubts = ("it reads too many files to check, and some may contain secrets",)
         yield CallPart(COMMAND_TOOL, READ_RULES, command.text, Risk.HIGH, doubts=doubts)
-    shown = f"what {command.text} comes across"
+    shown = f"files that {command.text} finds"
     if tree.files:
         yield CallPart(COMMAND_TOOL, READ_RULES, shown, Risk.LOW, deny_only=True, below=tree.files)
 

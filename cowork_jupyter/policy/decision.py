@@ -120,7 +120,7 @@ def check_ceiling(role: AgentRole, tool: str, needed: Set[Permission]) -> None:
         raise Forbidden(
             f"The role {role} may not use {tool}: it lacks {', '.join(missing)}.",
             code="not_permitted",
-            advice="Do not try again; say what should be done instead.",
+            advice="Do not try again. Say what should be done instead.",
             details={"role": role.value, "tool": tool, "missing": [str(one) for one in missing]},
         )
 
@@ -134,7 +134,7 @@ def judge(role: AgentRole, call: ProposedCall, around: DecisionContext) -> Judge
         return Judgement(call, (Verdict(whole, Effect.DENY, refusal.message),))
     if call.tool == COMMAND_TOOL and not role.spec.commands_may_write and not around.confined:
         whole = CallPart(call.tool, (call.tool,), call.tool, Risk.HIGH)
-        why = f"Commands of the {role} must not write, and no sandbox here keeps them from it."
+        why = f"Commands of the {role} must not write, and no sandbox here can prevent that."
         return Judgement(call, (Verdict(whole, Effect.DENY, why),))
     return Judgement(call, tuple(_verdict(role, part, around) for part in call.parts))
 
@@ -152,18 +152,18 @@ def _verdict(role: AgentRole, part: CallPart, around: DecisionContext) -> Verdic
         candidates = [one for one in candidates if one.is_bare or one.head in heads]
     matching = [rule for rule in candidates if _is_about(rule, part, around.anchors)]
     for rule in _with(Effect.DENY, matching):
-        why = f" It cannot be read: {rule.problem}." if rule.problem else ""
+        why = f" The rule cannot be read: {rule.problem}." if rule.problem else ""
         return Verdict(part, Effect.DENY, f"The rule '{rule}' denies {part.shown}.{why}")
     if part.protected:
-        why = f"{part.shown} is protected, because {part.protected}; it always asks."
+        why = f"{part.shown} is protected because {part.protected}, so it always asks."
         return Verdict(part, Effect.ASK, why)
     if part.deny_only:
         for rule in _with(Effect.ASK, matching):
             return Verdict(part, Effect.ASK, f"The rule '{rule}' asks about {part.shown}.")
-        return Verdict(part, Effect.ALLOW, f"Nothing speaks against {part.shown}.")
+        return Verdict(part, Effect.ALLOW, f"Nothing forbids {part.shown}.")
     for doubt in part.doubts:
         why = doubt.rstrip(".")
-        return Verdict(part, Effect.ASK, f"It cannot be proved harmless: {why}.")
+        return Verdict(part, Effect.ASK, f"Cowork cannot tell that it is harmless: {why}.")
     for rule in _with(Effect.ASK, matching):
         return Verdict(part, Effect.ASK, f"The rule '{rule}' asks about {part.shown}.")
     allowing = list(_with(Effect.ALLOW, matching))
@@ -172,7 +172,7 @@ def _verdict(role: AgentRole, part: CallPart, around: DecisionContext) -> Verdic
             return Verdict(part, Effect.ALLOW, f"The rule '{rule}' allows {part.shown}.")
     verdict = _without_rules(role, part, around)
     if allowing and verdict.effect is Effect.ASK:
-        more = f" The rule '{allowing[0]}' does not go that far."
+        more = f" The rule '{allowing[0]}' does not cover that."
         return replace(verdict, because=verdict.because + more)
     return verdict
 
@@ -182,10 +182,10 @@ def _about_network(part: CallPart, rules: Sequence[Rule]) -> Verdict:
     matching = [rule for rule in rules if matches_host(rule, part.host)]
     for effect in (Effect.DENY, Effect.ASK):
         for rule in _with(effect, matching):
-            return Verdict(part, effect, f"{part.shown} The rule '{rule}' is about that.")
+            return Verdict(part, effect, f"{part.shown} The rule '{rule}' covers that.")
     for rule in rules if part.host == ANY_HOST else ():
         if rule.counts_as is not Effect.ALLOW:
-            why = f"{part.shown} The rule '{rule}' may be about one of them."
+            why = f"{part.shown} The rule '{rule}' may cover one of them."
             return Verdict(part, Effect.ASK, why)
     for rule in _with(Effect.ALLOW, matching):
         if rule.tool == NETWORK:
@@ -199,10 +199,10 @@ def _without_rules(role: AgentRole, part: CallPart, around: DecisionContext) -> 
             part, Effect.ASK, f"{part.shown}: {part.always_ask_reason}, so it always asks."
         )
     if part.command and part.tool in KERNEL_TOOLS:
-        why = f"{part.shown} would run in the kernel, where no sandbox holds it."
+        why = f"{part.shown} would run in the kernel, outside any sandbox."
         return Verdict(part, Effect.ASK, why)
     if part.tool == COMMAND_TOOL and not around.confined:
-        why = "There is no sandbox here, so every command asks."
+        why = "This machine has no sandbox, so every command asks."
         return Verdict(part, Effect.ASK, why)
     if part.command and not role.spec.commands_may_write:
         why = f"Commands of the {role} cannot change the workspace or use the network."

@@ -26,7 +26,7 @@ _SHELL_CALLS = {
     "get_ipython().system", "get_ipython().getoutput", "get_ipython().run_cell_magic",
     "get_ipython().run_line_magic",
 }  # fmt: skip
-UNSEEN = "a command that is put together while it runs"
+UNSEEN = "a command that is built at run time"
 
 
 def commands_in(code: str) -> list[str]:

@@ -117,9 +117,9 @@ class PathPattern:
         if not text.strip() or "\0" in text:
             raise ValueError("the pattern is empty")
         if text.startswith("!"):
-            raise ValueError("a rule cannot begin with '!'")
+            raise ValueError("a rule cannot start with '!'")
         if ".." in text.split("/"):
-            raise ValueError("'..' has no place in a pattern")
+            raise ValueError("a pattern cannot contain '..'")
         self._anchor, rest = _anchored(text)
         # One that names a folder means everything in it, so a last slash adds nothing.
         rest = rest.rstrip("/")

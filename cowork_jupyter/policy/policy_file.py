@@ -9,7 +9,7 @@ from typing import Any
 
 from ..domain.errors import InvalidInput
 
-_FORM = 'It should hold {"permissions": {"allow": [], "ask": [], "deny": []}}.'
+_FORM = 'It should contain {"permissions": {"allow": [], "ask": [], "deny": []}}.'
 
 
 def read_policy(path: str) -> dict[str, Any]:
@@ -19,9 +19,9 @@ def read_policy(path: str) -> dict[str, Any]:
         found = tomllib.loads(text) if path.endswith(".toml") else json.loads(text)
     except OSError as error:
         why = error.strerror or "it cannot be opened"
-        raise InvalidInput(f"The policy file {path} cannot be read: {why}.") from None
+        raise InvalidInput(f"Cannot read the policy file {path}: {why}.") from None
     except ValueError as error:
-        raise InvalidInput(f"The policy file {path} cannot be read: {error}.") from None
+        raise InvalidInput(f"Cannot read the policy file {path}: {error}.") from None
     if not isinstance(found, dict) or not isinstance(found.get("permissions"), dict):
         raise InvalidInput(f"The policy file {path} has no rules. {_FORM}")
     return found

@@ -16,7 +16,7 @@ _FOLDERS = {
     ".git": "version control keeps its hooks and history there",
     ".hg": "version control keeps its hooks and history there",
     ".svn": "version control keeps its hooks and history there",
-    ".cowork": "Cowork's own settings are there",
+    ".cowork": "it holds Cowork's own settings",
     ".jupyter": "Jupyter runs code from there when it starts",
     ".ipython": "IPython runs code from there when it starts",
     ".vscode": "an editor runs tasks from there",
@@ -24,7 +24,7 @@ _FOLDERS = {
 }
 _JUPYTER_FOLDERS = {("share", "jupyter"), ("etc", "jupyter"), ("library", "jupyter")}
 """Settings and data of Jupyter, and of Cowork, which lie in a workspace that is a home folder."""
-_START_UP = "it runs by itself when a shell or Python starts"
+_START_UP = "it runs automatically when a shell or Python starts"
 _FILES = {
     **dict.fromkeys(
         (
@@ -58,7 +58,7 @@ _FILES = {
     ".gitconfig": "git runs programs named there",
     ".gitmodules": "git fetches and runs what is named there",
     ".gitattributes": "git runs filters named there",
-    ".pre-commit-config.yaml": "git hooks are named there",
+    ".pre-commit-config.yaml": "it names git hooks",
     ".mcp.json": "it names programs that agents start",
     "kernel.json": "Jupyter starts the program named there",
 }
@@ -145,7 +145,7 @@ def _why_protected(path: str) -> str | None:
     if {"jupyter", "kernels"} <= set(names):
         return "Jupyter starts programs named in kernel specs"
     if any(pair in _JUPYTER_FOLDERS for pair in pairwise(names)):
-        return "Jupyter and Cowork keep there what they run and whom they trust"
+        return "Jupyter and Cowork keep what they run and whom they trust there"
     last = names[-1] if names else ""
     if last in _FILES:
         return _FILES[last]

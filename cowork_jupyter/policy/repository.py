@@ -43,9 +43,9 @@ _PLAIN = re.compile(r"[^\s\"'\\#;]+")
 _HOOKS = ("post-index-change", "reference-transaction")
 """Hooks that even a command which only looks may start."""
 
-PROGRAMS = "the settings of this repository may name programs that git would start"
+PROGRAMS = "this repository's settings may name programs that git would start"
 HOOK = "this repository has a hook that git would start"
-ELSEWHERE = "the settings of this repository are somewhere else"
+ELSEWHERE = "this repository's settings are somewhere else"
 
 
 def doubt_about_git(folder: str) -> str | None:

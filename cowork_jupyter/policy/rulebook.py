@@ -85,11 +85,11 @@ class RuleBook:
         try:
             pairs = list(check_policy(policy or {}))
         except ValueError as error:
-            why = f"The policy cannot be followed: {error}."
+            why = f"The policy is not valid: {error}."
             raise InvalidInput(why, code="invalid_policy") from error
         rules = [read_rule(effect, text, Scope.SESSION) for effect, text in pairs]
         for unknown in filter(None, map(self._unknown, rules)):
-            raise InvalidInput(f"The policy cannot be followed: {unknown}", code="invalid_policy")
+            raise InvalidInput(f"The policy is not valid: {unknown}", code="invalid_policy")
         return rules
 
     def set_policy(self, job_id: str, rules: list[Rule]) -> None:
@@ -106,14 +106,14 @@ class RuleBook:
         self._from_files()
         broken = [file.problem for file in self._files.values() if file.problem]
         unread = [
-            f"The rule '{rule.text}' ({rule.scope}) cannot be followed: {rule.problem}. "
-            f"Until it is mended, {rule.tool or 'nothing'} is denied by it."
+            f"The rule '{rule.text}' ({rule.scope}) is not valid: {rule.problem}. "
+            f"Until you fix it, it denies {rule.tool or 'nothing'}."
             for rule in self.all()
             if rule.problem
         ]
         return [
             *(
-                Problem(code="settings_broken", message=f"{why} Until then, all asks.")
+                Problem(code="settings_broken", message=f"{why} Until then, everything asks.")
                 for why in broken
             ),
             *(Problem(code="rule_broken", message=why) for why in unread),
@@ -135,7 +135,7 @@ class RuleBook:
         for path in (file.path.parent, file.path):
             if scope is Scope.WORKSPACE and path.is_symlink():
                 raise Conflict(
-                    f"{path.name} of this workspace is a symlink; no rule is written through it.",
+                    f"{path.name} in this workspace is a symlink; rules are not written to it.",
                     code="settings_symlink",
                 )
         return file

@@ -32,7 +32,7 @@ MAX_RULE_LENGTH = 4000
 _RULE = re.compile(r"(?P<tool>[A-Za-z0-9_.*-]+)(?:\((?P<pattern>.*)\))?", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z0-9_.*-]+")
 _NO_HOST = (
-    "the network takes a host such as example.org, *.example.org or 127.0.0.1, "
+    "a network rule takes a host such as example.org, *.example.org or 127.0.0.1, "
     "without scheme, port or path"
 )
 _FINGERPRINT = re.compile(r"=[0-9a-f]{32}")
@@ -157,7 +157,7 @@ def unknown_tool(rule: Rule, known: Collection[str]) -> str | None:
     if not rule.tool or rule.tool.startswith("mcp__") or any(map(rule.names, known)):
         return None
     close = difflib.get_close_matches(rule.tool.lower(), known, n=1)
-    hint = f"Did you mean '{close[0]}'?" if close else f"There are: {', '.join(sorted(known))}."
+    hint = f"Did you mean '{close[0]}'?" if close else f"Choose one of: {', '.join(sorted(known))}."
     return f"There is no tool '{rule.tool}'. {hint}"
 
 
@@ -165,7 +165,7 @@ def _problem(rule: Rule) -> str | None:
     if rule.pattern is None:
         return None
     if any(map(hides, rule.pattern)):
-        return "the pattern holds characters that cannot be seen"
+        return "the pattern contains invisible characters"
     if rule.tool.startswith("mcp__"):
         exact = _FINGERPRINT.fullmatch(rule.pattern)
         return None if exact else "a rule about an MCP tool takes no pattern"

@@ -66,14 +66,14 @@ class SettingsFile:
         """The content, to be changed; a file that cannot be read is not written over."""
         content = self.content()
         if self.problem:
-            raise Conflict(f"{self.problem} Mend or remove it first.", code="settings_broken")
+            raise Conflict(f"{self.problem} Fix or remove the file first.", code="settings_broken")
         return content
 
     def _store(self, content: dict[str, Any]) -> None:
         try:
             self._write(content)
         except OSError as error:
-            why = f"It cannot be stored in {self.path}: {error.strerror}."
+            why = f"Cannot write {self.path}: {error.strerror}."
             raise CoworkError(why, code="settings_not_writable") from error
 
     def _write(self, content: dict[str, Any]) -> None:
@@ -107,7 +107,7 @@ class SettingsFile:
         descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise ValueError("it is no file")
+                raise ValueError("it is not a file")
             return file.read(MAX_SIZE + 1)
 
     def _read(self) -> tuple[dict[str, Any], str | None]:
@@ -118,7 +118,7 @@ class SettingsFile:
             content = json.loads(raw)
             _check(content)
         except (OSError, ValueError, RecursionError) as error:
-            return {}, f"The settings in {self.path} cannot be read: {error}."
+            return {}, f"Cannot read the settings in {self.path}: {error}."
         return content, None
 
 

@@ -69,7 +69,7 @@ class Trust:
         offers = self.offers()  # once: what is compared is what is taken
         if fingerprint != fingerprint_of(offers):
             raise Conflict(
-                "What this folder brings along has changed. Look at it again.",
+                "What comes with this folder has changed. Review it again.",
                 code="changed_since_shown",
             )
         self._save({offer.digest for offer in offers})

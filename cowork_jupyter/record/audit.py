@@ -21,7 +21,7 @@ from .trail import LoggedUse, seconds_in, tool_uses, work_by_task
 
 
 class ToolCount(BaseModel):
-    """How often a tool was called, and how often that came to nothing."""
+    """How often a tool was called, and how often it failed."""
 
     tool: str
     calls: int

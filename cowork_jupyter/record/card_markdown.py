@@ -149,7 +149,7 @@ class _Writer:
         told = [*(self._question(one, words) for one in self._run.questions[-6:])]
         known = {one.id for one in self._run.questions}
         told += [
-            f"- Asked: {self._line(one.text, words)} *(nobody was there to answer)*"
+            f"- Asked: {self._line(one.text, words)} *(nobody could answer)*"
             for one in self._run.messages[-200:]
             if isinstance(one.data, QuestionData) and one.data.id not in known
         ][-6:]

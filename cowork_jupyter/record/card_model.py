@@ -54,7 +54,7 @@ class CardJob(Excerpt):
 
 
 class CardTask(Excerpt):
-    """What became of a step, or of what was delegated."""
+    """The outcome of a step or a delegated task."""
 
     id: str
     job_id: str
@@ -111,7 +111,7 @@ class UserDecision(Data):
 
 
 class RunSnapshot(Data):
-    """How a run stood when its card was saved."""
+    """The state of a run when its card was saved."""
 
     seq: int
     """All events up to here are in it."""

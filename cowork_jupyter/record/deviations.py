@@ -34,7 +34,7 @@ _MADE_FOR_EACH_RUN = "find_tools"
 
 
 class DeviationKind(StrEnum):
-    """In which way a step went differently."""
+    """How a step differed from the plan."""
 
     EXTRA_TOOL = "extra_tool"
     EXTRA_FILE = "extra_file"
@@ -188,7 +188,7 @@ class DeviationFinder:
             shown = [*trace.of_type(MessageType.TASK_ASSIGNMENT)[:1], *results]
             yield Deviation(
                 kind=DeviationKind.OUT_OF_ORDER,
-                what=f"begun before it should: it needs {_numbers(overtaken)}",
+                what=f"started too early: it depends on {_numbers(overtaken)}",
                 message_ids=[one.id for one in shown],
             )
 
@@ -202,7 +202,7 @@ class DeviationFinder:
         shown = begun or [failure for one in waits_for for failure in one.failures]
         yield Deviation(
             kind=DeviationKind.NOT_RUN,
-            what=f"begun, but not finished ({status})" if begun or trace.started else why,
+            what=f"started, but not finished ({status})" if begun or trace.started else why,
             message_ids=[one.id for one in shown],
         )
 
@@ -248,7 +248,7 @@ def _skipped(trace: Trace) -> Iterator[Deviation]:
 def _extra_tool_text(tool: str, uses: list[LoggedUse]) -> str:
     ran = [use for use in uses if use.ok]
     if not ran:
-        return f"tried {tool}: {uses[-1].summary or 'it gave no result'}"
+        return f"tried {tool}: {uses[-1].summary or 'no result'}"
     times = "" if len(ran) < 2 else f" {len(ran)} times"
     allowed = " (allowed by you)" if all(use.asked for use in ran) else ""
     said = f": {ran[0].summary}" if ran[0].summary else ""

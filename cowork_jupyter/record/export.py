@@ -16,7 +16,7 @@ from .report import report, title_of
 
 
 class ExportFormat(StrEnum):
-    """What a conversation can be taken along as; also the ending of the file's name."""
+    """The format of an export, which is also the file's ending."""
 
     JSONL = "jsonl"
     MARKDOWN = "md"

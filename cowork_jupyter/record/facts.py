@@ -80,7 +80,7 @@ def _audited(store: Store, context_id: str, jobs: list[Job]) -> PlanRevision | N
     return store.plan(context_id, plan_id=jobs[0].plan_id) if jobs else store.plan(context_id)
 
 
-WITHHELD = "[left out: it may hold secrets]"
+WITHHELD = "[hidden: it may contain secrets]"
 
 
 def withhold(messages: Iterable[Message]) -> list[Message]:

@@ -75,7 +75,7 @@ class Redactor:
         if isinstance(value, str):
             return self.mask(value)
         if not room:
-            return "[nested too deeply to be shown]"
+            return "[nested too deeply to show]"
         if isinstance(value, Mapping):
             return {
                 self.mask(str(key)): self.mask_value(one, room - 1) for key, one in value.items()

@@ -90,7 +90,7 @@ def _plan(audit: Audit) -> Iterator[str]:
     ]
     head = ["", "Step", "Planned", "What happened", "Different from the plan"]
     about = " · ".join(one for one in summary if one)
-    yield f"## The plan, and what came of it\n\n{about}\n\n{table(head, rows)}"
+    yield f"## The plan and what happened\n\n{about}\n\n{table(head, rows)}"
 
 
 def _planned_cell(step: StepAudit) -> str:
@@ -105,7 +105,7 @@ def _actual_cell(step: StepAudit) -> str:
     if actual.order is None and not actual.tools:
         return line(step.status)
     moved = actual.order not in (None, step.planned.order)
-    begun = f"begun as number {actual.order}" if moved else ""
+    begun = f"started as number {actual.order}" if moved else ""
     parts = [_work(actual), duration(actual.seconds), begun]
     return ", ".join(part for part in parts if part)
 
@@ -134,7 +134,7 @@ def _deviations(audit: Audit) -> Iterator[str]:
         f"- Step {step.number}: {line(one.what)}" for step in audit.steps for one in step.deviations
     ]
     if lines:
-        yield "## Where it went differently\n\n" + "\n".join(lines)
+        yield "## Deviations\n\n" + "\n".join(lines)
 
 
 def _outside(audit: Audit) -> Iterator[str]:
@@ -151,7 +151,7 @@ def _who(outside: Outside) -> str:
 def _talk(facts: Facts, redactor: Redactor) -> Iterator[str]:
     parts = list(said(facts, redactor))
     if parts:
-        yield f"## What was said\n\n{parts[0]}"
+        yield f"## Conversation\n\n{parts[0]}"
         yield from parts[1:]
 
 

@@ -27,7 +27,7 @@ _RUN_CODE = {"command": "bash", "code": "python"}
 """Parameters that hold what a tool was told to run, and the language to show it in."""
 _MAX_OUTPUT = (12, 1_000)
 _MAX_CODE = (60, 4_000)
-_PICTURE = "*(a picture, left out here)*"
+_PICTURE = "*(a picture, not shown here)*"
 
 
 def said(facts: Facts, redactor: Redactor) -> Iterator[str]:
@@ -68,7 +68,7 @@ class _Teller:
         step = self._step(use.call)
         came = f": {line(use.summary)}" if use.ok else f" failed: {line(use.summary)}"
         if use.result is None:
-            came = " gave no result"
+            came = " returned no result"
         told = f"- {f'{step}, ' if step else ''}{code(use.tool)}{came}"
         blocks = self._blocks(use)
         return "\n\n".join([told, *blocks]) + ("\n" if blocks else "")
@@ -104,10 +104,10 @@ class _Teller:
             case ReviewData() as review:
                 return self._review(message, review)
             case TaskAssignmentData(replan=True):
-                return f"**{self._agent(message)}** plans anew from here."
+                return f"**{self._agent(message)}** re-plans from here."
             case TaskAssignmentData(step=step):
                 action = step.action if step else ""
-                return f"**{self._step(message)}** begins: {line(action)}"
+                return f"**{self._step(message)}** starts: {line(action)}"
             case TaskResultData(status=status):
                 return self._task_result(message, status or "ended")
             case RoleChangeData():
@@ -124,7 +124,7 @@ class _Teller:
         words = [quote(message.text)] if message.text.strip() else []
         if not (pictures or words):
             return ""
-        note = f" (could not be used: {line(problem)})" if problem else ""
+        note = f" (not usable: {line(problem)})" if problem else ""
         return "\n\n".join([f"**{self._speaker(message)}**{note}", *words, *pictures])
 
     def _plan(self, message: Message, plan: PlanData) -> str:

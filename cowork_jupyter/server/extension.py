@@ -43,7 +43,7 @@ class CoworkExtension(ExtensionApp):
 
     name = "cowork_jupyter"
     version = __version__
-    description = "Cowork: an agent that plans first and acts after you approved."
+    description = "Cowork: an agent that plans first and acts after you approve."
     extension_url = "/lab"
     load_other_extensions = True
     classes = [Cowork]
@@ -196,7 +196,7 @@ class CoworkExtension(ExtensionApp):
             return replace(known, private={**known.private, **private_paths_of(self.serverapp)})
         except TraitError as error:
             raise Unavailable(
-                f"Cowork's settings cannot be used: {error} Correct them and start Jupyter again.",
+                f"Cowork cannot use its settings: {error} Correct them and restart Jupyter.",
                 code="bad_settings",
                 retryable=False,
             ) from None

@@ -122,7 +122,7 @@ class ApiHandler(CallerMixin, APIHandler):
 
     async def _admit(self, route: Route, caller: Caller) -> Caller:
         if caller.kernel_id and not route.kernel:
-            raise web.HTTPError(403, "A kernel may not do this; do it in the browser.")
+            raise web.HTTPError(403, "A kernel may not do this. Do it in the browser.")
         return caller if route.action == "read" else await self.authorize(route.action)
 
     def _path(self) -> str:
@@ -158,7 +158,7 @@ def words_of(error: web.HTTPError) -> str:
 
 
 def _error_object(status: int, error: BaseException | None) -> dict[str, Any]:
-    message = "Something went wrong here; the log of the Jupyter server says more."
+    message = "Something went wrong. See the log of the Jupyter server."
     if isinstance(error, web.HTTPError) and status < 500:
         message = words_of(error) or error.reason or HTTPStatus(status).phrase
     usual = _CODES.get(status, "bad_request" if status < 500 else "internal")

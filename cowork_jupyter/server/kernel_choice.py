@@ -26,8 +26,8 @@ async def kernel_for(notebook: Path, kernels: Any) -> str | None:
         await ensure_async(kernels.kernel_spec_manager.get_kernel_spec(name))
     except NoSuchKernel:
         raise InvalidInput(
-            f"'{notebook.name}' wants the kernel '{name}', which is not installed here. "
-            "The user can install it, or choose another for this notebook.",
+            f"'{notebook.name}' needs the kernel '{name}', which is not installed here. "
+            "Ask the user to install it or to choose another kernel for this notebook.",
             code="no_such_kernel",
         ) from None
     return name

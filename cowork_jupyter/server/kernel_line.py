@@ -42,7 +42,7 @@ class KernelLine:
         facts = manager.get_connection_info(session=False)
         if not facts.get("shell_port"):
             raise Unavailable(
-                "This kernel runs behind a gateway, where it cannot be reached from here.",
+                "This kernel runs behind a gateway and cannot be reached from here.",
                 code="remote_kernel",
                 retryable=False,
             )
@@ -128,9 +128,9 @@ class KernelLine:
         if _process(self.manager) == self._process and await ensure_async(self.manager.is_alive()):
             return
         raise KernelDied(
-            "The kernel died or was restarted, and all its variables are gone. Cells that made "
-            "them must run again.",
-            advice="Do not run the same again unless that cannot be the reason.",
+            "The kernel died or was restarted, and all its variables are gone. Run the cells "
+            "that define them again.",
+            advice="Do not run the same code again if it may be what killed the kernel.",
         )
 
     async def interrupt(self) -> None:

@@ -34,7 +34,7 @@ async def report_on(manager: Any, name: str | None) -> dict[str, Any]:
                 await _leave(line, subshell)
         except TimeoutError:
             raise Unavailable(
-                "The kernel is busy and does not answer. Try again when its cell has ended.",
+                "The kernel is busy and does not answer. Try again when its cell has finished.",
                 code="kernel_busy",
             ) from None
     return _read(reply)
@@ -46,8 +46,8 @@ async def _enter(line: KernelLine) -> str | None:
     language = str(info.get("language_info", {}).get("name", ""))
     if language != "python":
         raise Unavailable(
-            f"Looking at variables is not supported in {language or 'unknown'} kernels. Run code "
-            "that shows what you need.",
+            f"Inspecting variables is not supported in {language or 'unknown'} kernels. Run code "
+            "that prints what you need.",
             code="not_supported",
             retryable=False,
         )
@@ -86,5 +86,5 @@ def _read(reply: dict[str, Any]) -> dict[str, Any]:
         facts: dict[str, Any] = json.loads(ast.literal_eval(found["data"]["text/plain"]))
     except (KeyError, ValueError, SyntaxError) as error:
         said = f"{found.get('ename') or reply.get('ename')}: {found.get('evalue')}"
-        raise CoworkError(f"The kernel's variables cannot be read: {said}") from error
+        raise CoworkError(f"Cannot read the kernel's variables: {said}") from error
     return facts

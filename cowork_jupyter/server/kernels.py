@@ -28,7 +28,7 @@ from .notebooks import ServerNotebooks
 from .open_elsewhere import ForeignSessions
 
 NOTICE_AFTER = 0.5
-WAITING = "[waiting for the kernel, which is busy]\n"
+WAITING = "[waiting for the busy kernel]\n"
 
 
 @dataclass(frozen=True)
@@ -163,8 +163,8 @@ class ServerKernels:
             kernel_id = await self._kernel_of(file)
         if kernel_id is None:
             raise Conflict(
-                f"No kernel is running for '{place}'. Run code with start_kernel to start one; "
-                "variables of an earlier kernel are gone.",
+                f"No kernel is running for '{place}'. Run code with start_kernel to start one. "
+                "The variables of an earlier kernel are gone.",
                 code="no_kernel",
             )
         return _Found(place, kernel_id, self._sessions.kernel_manager.get_kernel(kernel_id))
@@ -302,8 +302,8 @@ async def _follow(
     outputs.finish()
     if not outputs.began:
         raise Conflict(
-            "It was not run: a cell before it failed or was interrupted, and the kernel then "
-            "dropped what waited.",
+            "It did not run: an earlier cell failed or was interrupted, and the kernel dropped "
+            "everything in its queue.",
             code="dropped",
             retryable=True,
         )

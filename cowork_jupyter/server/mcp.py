@@ -45,7 +45,7 @@ class McpHandler(ApiHandler):
             raise web.HTTPError(403, "A kernel may not do this.")
         caller = await self.authorize("execute")
         if self.request.method not in _METHODS:
-            raise web.HTTPError(405, "This address takes GET, POST and DELETE only.")
+            raise web.HTTPError(405, "This address supports only GET, POST and DELETE.")
         from ..mcp.server.tool_host import check_installed
 
         check_installed()
@@ -57,7 +57,7 @@ class McpHandler(ApiHandler):
         )
         await door.handle(self._scope(), self._receive, self._send)
         if not self._headers_written and not self._gone.is_set():
-            raise web.HTTPError(503, "This server is being stopped.")
+            raise web.HTTPError(503, "This server is shutting down.")
 
     get = post = put = delete = patch = head = dispatch
 
@@ -75,7 +75,7 @@ class McpHandler(ApiHandler):
             return AgentRole(name)
         except ValueError:
             known = ", ".join(role.value for role in AgentRole)
-            why = f"role: there is no '{name}'. There are: {known}."
+            why = f"role: there is no '{name}'. Choose one of: {known}."
             raise InvalidInput(why, code="unknown_role") from None
 
     def _scope(self) -> dict[str, Any]:

@@ -187,8 +187,8 @@ class ServerNotebooks:
             gone = self._known(path)
             if gone and self._tabs.having(gone.file, self._root):
                 raise Conflict(
-                    f"'{path}' was deleted or moved, though a browser tab still shows it. Ask "
-                    "the user whether it is to be saved again.",
+                    f"'{path}' was deleted or moved, but a browser tab still shows it. Ask the "
+                    "user whether to save it again.",
                     code="deleted",
                 ) from None
             raise
@@ -254,7 +254,7 @@ def _check_place(where: _Where) -> None:
     """
     if os.path.realpath(where.file) != where.file or not os.path.exists(where.file):  # noqa: PTH110
         raise Conflict(
-            f"'{where.path}' is not any more where it was. Look at it, then try again.",
+            f"'{where.path}' is no longer where it was. Read it, then try again.",
             code="changed_since_decided",
             retryable=True,
         )
@@ -285,16 +285,16 @@ def _cell(raw: dict[str, Any]) -> CellState:
 
 def _cut_off(path: str, what: str) -> Unavailable:
     return Unavailable(
-        f"The browser tab that has '{path}' open {what}, so nobody knows whether the change "
-        "was made. Read the notebook again before you go on.",
+        f"The browser tab that has '{path}' open {what}, so it is unknown whether the change "
+        "was made. Read the notebook again before you continue.",
         code="tab_lost",
     )
 
 
 def _asleep(path: str, what: str) -> Unavailable:
     return Unavailable(
-        f"The browser tab that has '{path}' open {what}. Ask the user to look at that tab, or "
-        "to close it.",
+        f"The browser tab that has '{path}' open {what}. Ask the user to look at that tab or "
+        "close it.",
         code="tab_silent",
     )
 
@@ -313,7 +313,7 @@ def _refused(path: str, refusal: TabRefused) -> CoworkError:
         )
     if refusal.code == "read_only":
         return Forbidden(f"'{path}' is open read-only.", code="read_only")
-    return Unavailable(f"The tab that has '{path}' open could not do it: {refusal}", code="tab")
+    return Unavailable(f"The tab that has '{path}' open refused: {refusal}", code="tab")
 
 
 def _by_jupyter(path: str, error: web.HTTPError) -> CoworkError:

@@ -36,7 +36,7 @@ class PageSocket(Socket):
     async def prepare(self) -> None:  # type: ignore[override]
         """Refuse kernels, and all who may not read."""
         if self.recognise_kernel():
-            raise web.HTTPError(403, "A kernel may not do this; do it in the browser.")
+            raise web.HTTPError(403, "A kernel may not do this. Do it in the browser.")
         await super().prepare()
         self._caller = await self.authorize("read")
         try:
@@ -67,7 +67,7 @@ class PageSocket(Socket):
         try:
             self._take(frames.validate_json(message))
         except ValueError:
-            self.close(NOT_UNDERSTOOD, "That was no message of ours.")
+            self.close(NOT_UNDERSTOOD, "This message is not valid here.")
 
     def on_close(self) -> None:
         """The page is gone."""
@@ -98,7 +98,7 @@ class PageSocket(Socket):
 
     def _subscribe(self, asked: Subscribe) -> None:
         if asked.subscription in self._subscriptions:
-            raise ValueError("This number is in use.")
+            raise ValueError("This id is already in use.")
         sending = asyncio.ensure_future(self._send_events(asked, len(self._subscriptions)))
         self._subscriptions[asked.subscription] = sending
 

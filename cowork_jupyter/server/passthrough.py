@@ -62,11 +62,11 @@ class PassthroughHandler(ApiHandler):
         """Pass one request on, until it is answered or the client is gone."""
         (name,) = path
         if self.kernel:
-            raise web.HTTPError(403, "A kernel may not do this; use `%%plan`, `%%act` and `%%ask`.")
+            raise web.HTTPError(403, "A kernel may not do this. Use `%%plan`, `%%act` and `%%ask`.")
         asked = (self.request.method or "", name)
         await self.authorize(_ACTIONS.get(asked, "read"))
         if asked not in _ACTIONS:
-            raise web.HTTPError(405, "This address takes another method only.")
+            raise web.HTTPError(405, "This address does not support this method.")
         self._forwarding = asyncio.ensure_future(self._forward(name))
         try:
             await asyncio.wait({self._forwarding})

@@ -19,27 +19,27 @@ class StoreError(CoworkError):
 
 _DAMAGED = (
     "store_damaged",
-    "The record at {path} is damaged ({why}). Move the file away and start again: a new one is"
-    ' made. `sqlite3 "{path}" .recover` can often save what is in the old one.',
+    "The record at {path} is damaged ({why}). Move the file away and restart to get a new one."
+    ' `sqlite3 "{path}" .recover` can often rescue the contents of the old one.',
 )
 _UNWRITABLE = (
     "store_unwritable",
-    "The record at {path} cannot be written ({why}). Make its folder writable for you, or"
-    " choose another place with Cowork.db_path.",
+    "The record at {path} is not writable ({why}). Make its folder writable, or choose another"
+    " place with Cowork.db_path.",
 )
 _FULL = (
     "store_full",
-    "The disk is full, so the record at {path} cannot be written ({why}). Nothing that was"
-    " stored is lost; free some space and try again.",
+    "The disk is full, so the record at {path} cannot be written ({why}). Nothing stored so far"
+    " is lost; free some space and try again.",
 )
 _DISK = (
     "store_disk",
-    "The disk does not let us read or write the record at {path} ({why}). Often a quota is used"
-    " up, or a network disk is away.",
+    "The disk refuses to read or write the record at {path} ({why}). Often a quota is exhausted"
+    " or a network disk is unavailable.",
 )
 _BUSY = (
     "store_busy",
-    "Another process keeps the record at {path} locked ({why}). Try again in a moment.",
+    "Another process has locked the record at {path} ({why}). Try again in a moment.",
 )
 _OTHER = ("store", "The record at {path} cannot be used: {why}.")
 

@@ -12,16 +12,16 @@ from ..domain.messages import Message, MessageType, TextPart
 from .writing import Transaction
 
 _UNFINISHED = (StepStatus.RUNNING, StepStatus.WAITING)
-_JOB_ERROR = "The program ended before the job did. It can be resumed."
+_JOB_ERROR = "Cowork stopped before the job ended. You can resume it."
 _CALL_ERROR = ErrorBody(
     code="interrupted",
-    message="The program ended before this tool gave its result. "
+    message="Cowork stopped before this tool returned a result. "
     "It may have done some or all of its work.",
 )
 _NOT_RUN = ErrorBody(
     code="not_run",
-    message="The program ended while this tool waited for the user's permission. "
-    "It did nothing yet.",
+    message="Cowork stopped while this tool was waiting for the user's approval. "
+    "It had not done anything yet.",
 )
 
 

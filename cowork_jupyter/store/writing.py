@@ -217,7 +217,7 @@ class Transaction(Reader):
             self._connection.execute(sql, values)
         except sqlite3.IntegrityError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
-                raise Conflict(f"This is stored already: {error}.") from error
+                raise Conflict(f"This is already stored: {error}.") from error
             raise NotFound(
                 f"There is no context '{context_id}'.", details={"id": context_id}
             ) from error

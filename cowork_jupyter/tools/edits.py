@@ -38,17 +38,19 @@ class UpdateFile(ToolParameters):
     path: PathOf
     old_text: Annotated[
         str | None,
-        Field(min_length=1, description="Exact text that is in the file once."),
+        Field(min_length=1, description="Exact text that occurs once in the file."),
     ] = None
-    new_text: Annotated[str | None, Field(description="What stands there afterwards.")] = None
-    content: Annotated[str | None, Field(description="The whole new content instead.")] = None
+    new_text: Annotated[str | None, Field(description="Text that replaces old_text.")] = None
+    content: Annotated[
+        str | None, Field(description="The whole new content, instead of old_text and new_text.")
+    ] = None
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         ways = ("old_text", "new_text", "content")
         given = {way for way in ways if getattr(self, way) is not None}
         if given not in ({"old_text", "new_text"}, {"content"}):
-            raise ValueError("give either old_text and new_text, or content alone")
+            raise ValueError("pass either old_text and new_text, or only content")
         return self
 
 
@@ -85,7 +87,7 @@ def _preview_update(parameters: UpdateFile, workspace: Workspace) -> Preview:
 
 @tool(category="files", permissions=[Permission.CREATE_FILES], preview=preview_creation)
 async def create_file(parameters: CreateFile, context: ToolContext) -> ToolResult:
-    """Create a new text file, and its parent folders. Never overwrites."""
+    """Create a new text file and its parent folders. Never overwrites."""
     return await asyncio.to_thread(_create_file, parameters, context.workspace)
 
 
@@ -95,7 +97,7 @@ async def create_file(parameters: CreateFile, context: ToolContext) -> ToolResul
     preview=preview_update,
 )
 async def update_file(parameters: UpdateFile, context: ToolContext) -> ToolResult:
-    """Change a text file: replace one exact passage, or give the whole new content.
+    """Change a text file: replace one exact passage, or the whole content.
 
     Line endings, encoding and rights stay as they were.
     """
@@ -104,7 +106,7 @@ async def update_file(parameters: UpdateFile, context: ToolContext) -> ToolResul
 
 @tool(category="files", permissions=[Permission.READ_FILES, Permission.DELETE_FILES])
 async def delete_file(parameters: DeleteFile, context: ToolContext) -> ToolResult:
-    """Delete a file, a symlink (not what it leads to) or an empty folder."""
+    """Delete a file, a symlink (not its target) or an empty folder."""
     return await asyncio.to_thread(_delete_file, parameters, context.workspace)
 
 
@@ -113,7 +115,7 @@ def _create_file(parameters: CreateFile, workspace: Workspace) -> ToolResult:
     with workspace.locate(parameters.path) as place:
         if place.exists():
             raise Conflict(
-                f"'{place.path}' exists already, and create_file never overwrites; "
+                f"'{place.path}' already exists, and create_file never overwrites; "
                 "change it with update_file.",
                 code="exists",
             )
@@ -132,8 +134,8 @@ def _update_file(parameters: UpdateFile, workspace: Workspace) -> ToolResult:
         after = _edited(parameters, before, place.path)
         if after == before:
             return ToolResult(
-                f"{place.path} already reads like that; nothing was changed.",
-                f"left {place.path} as it is",
+                f"{place.path} already has this content; nothing was changed.",
+                f"left {place.path} unchanged",
                 {"paths": [], "diff": ""},
             )
         place.replace(encoding.encode(after))
@@ -144,14 +146,14 @@ def _update_file(parameters: UpdateFile, workspace: Workspace) -> ToolResult:
 def _content_to_edit(place: Place) -> bytes:
     if is_notebook(place.path):
         raise InvalidInput(
-            f"'{place.path}' is a notebook: change it cell by cell with edit_cell, insert_cell, "
+            f"'{place.path}' is a notebook. Change it cell by cell with edit_cell, insert_cell, "
             "move_cell and delete_cell, so that it stays valid and an open tab keeps up.",
             code="is_notebook",
         )
     raw = place.read(MAX_WHOLE_SIZE + 1)
     if len(raw) > MAX_WHOLE_SIZE:
         raise InvalidInput(
-            f"'{place.path}' is too large to edit as text; use a command.", code="too_large"
+            f"'{place.path}' is too large to edit as text. Use a command.", code="too_large"
         )
     if is_binary(raw[:HEAD]):
         raise InvalidInput(f"'{place.path}' is not a text file.", code="is_binary")
@@ -187,8 +189,8 @@ def _only_match(old: str, text: str, path: str) -> tuple[int, int]:
         )
     if len(found) > 1:
         raise InvalidInput(
-            f"old_text is in '{path}' {len(found)} times; add lines around it so that it fits "
-            "only once. Nothing was changed.",
+            f"old_text is in '{path}' {len(found)} times; add surrounding lines so that it "
+            "matches only once. Nothing was changed.",
             code="text_ambiguous",
             details={"matches": len(found)},
         )
@@ -201,7 +203,7 @@ def _hint(old: str, text: str) -> str:
     if not loose:
         return " Read the file again: it may have changed."
     line = text.count("\n", 0, loose.start()) + 1
-    return f" From line {line} on it is there with other spaces or line breaks; copy it exactly."
+    return f" It starts at line {line} with other spaces or line breaks; copy it exactly."
 
 
 def _delete_file(parameters: DeleteFile, workspace: Workspace) -> ToolResult:

@@ -66,7 +66,7 @@ class Encoding:
         except UnicodeEncodeError as error:
             character = text[error.start]
             raise InvalidInput(
-                f"{character!r} cannot be written in this file's encoding, {self.label}.",
+                f"This file's encoding, {self.label}, cannot represent {character!r}.",
                 code="bad_character",
             ) from error
 
@@ -105,7 +105,7 @@ def decode(data: bytes, announced: Encoding | None = None) -> tuple[str, Encodin
     except UnicodeDecodeError:
         if encoding.is_wide:
             raise InvalidInput(
-                f"The file says that it is {encoding.label}, but it is not.", code="bad_encoding"
+                f"The file claims to be {encoding.label}, but it is not.", code="bad_encoding"
             ) from None
     if encoding.bom and not announced:  # a mark before something that is not UTF-8
         body = data

@@ -50,7 +50,7 @@ class GetFileInfo(ToolParameters):
 
 @tool(category="files", permissions=[Permission.READ_FILES], idempotent=True)
 async def read_file(parameters: ReadFile, context: ToolContext) -> ToolResult:
-    """Read a text file, whole or some lines of it (from 1). Notebooks are shown as their cells.
+    """Read a text file, or some of its lines (counted from 1). Shows notebooks as their cells.
 
     Long files come in parts; the answer then says how to read on.
     """
@@ -59,7 +59,7 @@ async def read_file(parameters: ReadFile, context: ToolContext) -> ToolResult:
 
 @tool(category="files", permissions=[Permission.READ_FILES], idempotent=True)
 async def get_file_info(parameters: GetFileInfo, context: ToolContext) -> ToolResult:
-    """Tell a file's or folder's kind, size, time of change and rights, without its content."""
+    """Get a file's or folder's kind, size, modification time and permissions, not its content."""
     return await asyncio.to_thread(_get_file_info, parameters, context.workspace)
 
 
@@ -77,7 +77,7 @@ def _read_open(parameters: ReadFile, path: str, file: BinaryIO) -> ToolResult:
     if is_binary(head):
         size = file.seek(0, io.SEEK_END)
         kind = kind_of_binary(head)
-        text = f"{path} is not text but a {kind} of {size_text(size)}; its bytes are not shown."
+        text = f"{path} is not text but a {kind} of {size_text(size)}; its content is not shown."
         data = {"paths": [path], "binary": True, "size": size, "kind": kind}
         return ToolResult(text, f"looked at {path} ({kind})", data)
     notes: list[str] = []
@@ -114,8 +114,8 @@ def _as_lines(
         shown = _rendered_notebook(head + file.read(MAX_WHOLE_SIZE))
         if shown is not None:
             notes.append(
-                "the notebook's cells as they are on the disk; read_notebook shows outputs too, "
-                "and edits that are not saved yet"
+                "the notebook's cells as saved on disk; read_notebook also shows outputs "
+                "and unsaved edits"
             )
             return bom_of(b""), io.BytesIO(shown.encode("utf-8", "replace"))
     if encoding.is_wide:
@@ -140,7 +140,7 @@ def _how_to_read_on(lines: Lines) -> list[str]:
     if lines.first > 1 or lines.last < lines.total:
         notes.append(f"lines {lines.first}–{lines.last} of {lines.total}")
     if lines.last < lines.total:
-        notes.append(f"read on with start_line={lines.last + 1}")
+        notes.append(f"continue with start_line={lines.last + 1}")
     return notes
 
 

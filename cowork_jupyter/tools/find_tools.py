@@ -18,7 +18,7 @@ class FindTools(ToolParameters):
     """What is wanted."""
 
     query: Annotated[
-        str, Field(min_length=1, max_length=1000, description="What the tool should do or is for.")
+        str, Field(min_length=1, max_length=1000, description="What the tool should do.")
     ]
 
 
@@ -31,10 +31,12 @@ def find_tools_in(registry: ToolRegistry, search: Search) -> Tool:
 
     @tool(category="more tools", permissions=[], idempotent=True)
     async def find_tools(parameters: FindTools, context: ToolContext) -> ToolResult:
-        """Find and describe more of your tools, by a few words on what they should do."""
+        """Find and describe more of your tools from a few words about what they should do."""
         query = parameters.query
         found = search(query, registry.permitted(context.role))
-        text = "\n".join(found.values()) or f"None of your tools fits '{query}'. Try other words."
+        text = (
+            "\n".join(found.values()) or f"None of your tools matches '{query}'. Try other words."
+        )
         noun = "tool" if len(found) == 1 else "tools"
         return ToolResult(text, f"found {len(found)} {noun} for '{query}'", {"tools": list(found)})
 

@@ -13,10 +13,8 @@ from .base import Remark, ToolContext, ToolParameters, ToolResult, tool
 class Recall(ToolParameters):
     """What is looked for."""
 
-    query: Annotated[
-        str, Field(min_length=1, max_length=1000, description="Words that were used then.")
-    ]
-    limit: Annotated[int, Field(ge=1, le=20, description="At most so many excerpts.")] = 5
+    query: Annotated[str, Field(min_length=1, max_length=1000, description="Words to look for.")]
+    limit: Annotated[int, Field(ge=1, le=20, description="Maximum number of excerpts.")] = 5
 
 
 @tool(category="conversation", permissions=[Permission.READ_FILES], idempotent=True, travels=False)
@@ -28,7 +26,7 @@ async def recall(parameters: Recall, context: ToolContext) -> ToolResult:
     found = context.recall(query, parameters.limit)
     text = "\n\n".join(map(_told, found))
     noun = "excerpt" if len(found) == 1 else "excerpts"
-    nothing = f"Nothing that was said fits '{query}'. Try other words."
+    nothing = f"Nothing in this conversation matches '{query}'. Try other words."
     return ToolResult(text or nothing, f"recalled {len(found)} {noun} for '{query}'")
 
 

@@ -70,7 +70,9 @@ class ToolRegistry(Mapping[str, Tool]):
         offered = [tool.name for tool in self.permitted(role)]
         close = difflib.get_close_matches(name, offered, n=3)
         hint = (
-            f"Did you mean {' or '.join(close)}?" if close else f"There are: {', '.join(offered)}."
+            f"Did you mean {' or '.join(close)}?"
+            if close
+            else f"Choose one of: {', '.join(offered)}."
         )
         raise NotFound(f"There is no tool '{name}'. {hint}", code="unknown_tool")
 
@@ -131,7 +133,7 @@ def validated(tool: Tool, raw: dict[str, Any]) -> ToolParameters:
         return tool.parameters.model_validate(raw)
     except (UnicodeEncodeError, RecursionError, TypeError) as error:
         raise InvalidInput(
-            f"{tool.name}: the parameters are no JSON object, or hold broken characters.",
+            f"{tool.name}: the parameters are not a JSON object, or contain invalid characters.",
             code="bad_parameters",
         ) from error
     except ValidationError as error:

@@ -170,4 +170,4 @@ def _sure_texts(regex: str) -> Iterator[str]:
 
 
 def _bad_pattern(why: str) -> InvalidInput:
-    return InvalidInput(f"The pattern cannot be used. {why}", code="bad_pattern")
+    return InvalidInput(f"The pattern is not valid. {why}", code="bad_pattern")

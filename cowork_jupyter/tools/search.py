@@ -37,7 +37,10 @@ class Grep(ToolParameters):
     ]
     path: Where = "."
     glob: Annotated[
-        str | None, Field(max_length=1000, description="Only such files: '*.py', 'src/**/*.md'.")
+        str | None,
+        Field(
+            max_length=1000, description="Search only these files, e.g. '*.py' or 'src/**/*.md'."
+        ),
     ] = None
     ignore_case: bool = False
     max_results: Annotated[int, Field(ge=1, le=2000)] = 200
@@ -77,7 +80,7 @@ async def grep(parameters: Grep, context: ToolContext) -> ToolResult:
 
 @tool(category="search", permissions=[Permission.READ_FILES], idempotent=True)
 async def search_code(parameters: SearchCode, context: ToolContext) -> ToolResult:
-    """Find a piece of text, taken literally, in code files and notebooks, best files first."""
+    """Find literal text in code files and notebooks, best files first."""
     pattern = Pattern(parameters.text, literal=True, ignore_case=parameters.ignore_case)
     search = Search(pattern, parameters.path, CODE_FILES, _MAX_RANKED)
     found = await find(search, context.workspace)

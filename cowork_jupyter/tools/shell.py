@@ -37,18 +37,24 @@ class ExecuteCommand(ToolParameters):
     """A command line, where to run it, and for how long at most."""
 
     command: Annotated[
-        str, Field(min_length=1, max_length=100_000, pattern=r"^[^\x00]*$", description="For sh.")
+        str,
+        Field(
+            min_length=1,
+            max_length=100_000,
+            pattern=r"^[^\x00]*$",
+            description="Command line for sh.",
+        ),
     ]
     cwd: Annotated[str, Field(description="Folder to run in, relative to the workspace.")] = "."
     timeout_seconds: Annotated[float, Field(gt=0, le=3600)] = 120
-    needs_network: Annotated[bool, Field(description="Asks the user; without, there is none.")] = (
-        False
-    )
+    needs_network: Annotated[
+        bool, Field(description="Ask the user for network access; without it there is none.")
+    ] = False
 
 
 @tool(category="shell", permissions=[Permission.EXECUTE_COMMANDS])
 async def execute_command(parameters: ExecuteCommand, context: ToolContext) -> ToolResult:
-    """Run a shell command in the workspace and give its output and exit code.
+    """Run a shell command in the workspace and return its output and exit code.
 
     It has no terminal and no input; what it leaves running is ended with it.
     """
@@ -89,13 +95,13 @@ def _hints(process: Running, context: ToolContext, output: CommandOutput) -> str
     if may_write and any(sign in output.text for sign in _SIGNS_OF_READ_ONLY):
         hints = (
             "\n[git's settings and hooks, environments and editors' tasks are read-only for "
-            "commands; one that names the file asks the user.]"
+            "commands. To change one, run a command that names the file: it asks the user.]"
         )
     asking_helps = sandbox.allows_network(may_write=may_write, asked=True)
     if asking_helps and not sandbox.allows_network(
         may_write=may_write, asked=context.clearance.network
     ):
-        hints += "\n[There was no network. needs_network asks the user for it.]"
+        hints += "\n[There was no network access. Set needs_network to ask the user for it.]"
     return hints
 
 
@@ -104,8 +110,8 @@ def _undone(paths: list[str]) -> str:
     if not paths:
         return ""
     return (
-        "\n[Undone, because it would run or be read later, outside of the sandbox: "
-        f"{_listed(paths)}. To get it, run a command that names the file: it asks the user.]"
+        "\n[Undone, because it would run or be read later, outside the sandbox: "
+        f"{_listed(paths)}. To keep it, run a command that names the file: it asks the user.]"
     )
 
 
@@ -158,7 +164,7 @@ class CommandOutput:
 
     def _cut(self) -> None:
         if not self.omitted:
-            self._pass_on("\n[more output follows, which is not shown live]\n")
+            self._pass_on("\n[more output follows, not shown live]\n")
         self.omitted += len(self._tail) - self._half
         self._tail = self._tail[-self._half :]
 
@@ -212,8 +218,8 @@ def _run(launch: Launch, context: ToolContext) -> AbstractAsyncContextManager[Ru
         return context.sandbox.running(launch)
     if not launch.may_write:
         raise Forbidden(
-            f"Commands of the role {context.role} must not change the workspace, and there is no "
-            "sandbox here to make sure of that; so none can be run.",
+            f"Commands of the role {context.role} must not change the workspace, and this machine "
+            "has no sandbox to guarantee that, so none can run.",
             code="sandbox_missing",
         )
     return _unconfined(launch)

@@ -73,7 +73,7 @@ async def search_symbol(parameters: SearchSymbol, context: ToolContext) -> ToolR
 
 def _none(parameters: SearchSymbol) -> str:
     what = parameters.kind or "name"
-    return f"No {what} '{parameters.name}' is defined here; grep finds where it is used."
+    return f"No {what} '{parameters.name}' is defined here. Use grep to find where it is used."
 
 
 def _definitions_in(

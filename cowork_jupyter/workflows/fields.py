@@ -45,7 +45,7 @@ def _inside(path: str) -> str:
 
 def _notebook(path: str) -> str:
     if not path.endswith(".ipynb"):
-        raise ValueError("must be a notebook, so its name ends in .ipynb")
+        raise ValueError("must be a notebook, with a name that ends in .ipynb")
     return path
 
 

@@ -26,7 +26,7 @@ def load_workflows() -> WorkflowRegistry:
     try:
         points = sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))
     except Exception as error:
-        registry.problems.append(_problem("The list of plug-ins cannot be read", error))
+        registry.problems.append(_problem("Cannot read the list of plug-ins", error))
         points = []
     for point in points:
         _load(point, registry)
@@ -44,7 +44,7 @@ def _load(point: EntryPoint, registry: WorkflowRegistry) -> None:
         try:
             registry.add(_checked(one))
         except Exception as error:
-            registry.problems.append(_problem(f"A workflow of {whose[4:]} is left out", error))
+            registry.problems.append(_problem(f"Skipped a workflow of {whose[4:]}", error))
 
 
 def _several(loaded: Any) -> list[Any]:

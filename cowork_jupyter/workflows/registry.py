@@ -43,7 +43,7 @@ class WorkflowRegistry(Mapping[str, Workflow]):
     def add(self, workflow: Workflow) -> None:
         """Take in one more. Names are taken once: a plug-in cannot replace what users know."""
         if workflow.name in self._workflows:
-            raise ValueError(f"there is a workflow '{workflow.name}' already")
+            raise ValueError(f"a workflow '{workflow.name}' already exists")
         self._workflows[workflow.name] = workflow
 
     def together_with(self, listing: TemplateListing) -> WorkflowRegistry:
@@ -54,7 +54,7 @@ class WorkflowRegistry(Mapping[str, Workflow]):
             try:
                 whole.add(template)
             except ValueError as error:
-                message = f"The template '{template.name}' is left out: {error}."
+                message = f"Skipped the template '{template.name}': {error}."
                 whole.problems.append(Problem(code="template_skipped", message=message))
         return whole
 

@@ -43,8 +43,8 @@ class Draft(BaseModel):
 def template_of(draft: Draft, plan: Plan) -> Template:
     """The template, or an error that names the place where it does not add up."""
     if not NAME.fullmatch(draft.name) or len(draft.name) > MAX_NAME_LENGTH:
-        wanted = f"of small letters, digits and _, at most {MAX_NAME_LENGTH}"
-        raise _refusal(f"name: must be {wanted}, and begin with a letter")
+        wanted = f"at most {MAX_NAME_LENGTH} lower-case letters, digits and _"
+        raise _refusal(f"name: must be {wanted}, and start with a letter")
     _check_values(draft.parameters, plan)
     placed = _with_places(plan, draft.parameters)
     saved = {
@@ -67,9 +67,9 @@ def _check_values(parameters: Sequence[Varying], plan: Plan) -> None:
         if not one.value.strip():
             raise _refusal(f"parameters[{index}].value: is empty")
         if one.value in values[:index]:
-            raise _refusal(f"parameters[{index}].value: another parameter has the same")
+            raise _refusal(f"parameters[{index}].value: another parameter has the same value value")
         if one.name in known:
-            why = f"the plan says '{{{one.name}}}' already, and means something else"
+            why = f"the plan already contains '{{{one.name}}}' with another meaning"
             raise _refusal(f"parameters[{index}].name: {why}")
 
 
@@ -89,7 +89,7 @@ def _with_places(plan: Plan, parameters: Sequence[Varying]) -> Plan:
     placed = with_texts(plan, lambda text: any_value.sub(place, text))
     for index, one in enumerate(parameters):
         if one.value and one.value not in found:
-            why = f"'{shortened(one.value)}' is nowhere in the plan"
+            why = f"'{shortened(one.value)}' does not occur in the plan"
             raise _refusal(f"parameters[{index}].value: {why}")
     return placed
 

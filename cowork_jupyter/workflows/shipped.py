@@ -20,14 +20,14 @@ class ExplainNotebook(Parameters):
 
     notebook: NotebookPath = Field(title="Notebook")
     reader: Line = Field(
-        "", title="For whom", description="Who will read it, such as: a new colleague."
+        "", title="For whom", description="Who will read it, for example a new colleague."
     )
 
 
 class ProfileDataset(Parameters):
     """Which data, and what for."""
 
-    path: FilePath = Field(title="Dataset", description="A file, or a folder of such files.")
+    path: FilePath = Field(title="Dataset", description="A data file, or a folder of data files.")
     purpose: Line = Field("", title="Used for", description="What you want to do with the data.")
 
 
@@ -51,38 +51,40 @@ class ReviewChanges(Parameters):
     paths: list[FilePath] = Field(
         [],
         title="Files",
-        description="What changed. Left empty: what was changed in this conversation.",
+        description="What changed. Leave empty for what was changed in this conversation.",
         max_length=50,
     )
-    purpose: Line = Field("", title="Meant to", description="What the change is for.")
+    purpose: Line = Field("", title="Meant to", description="The purpose of the change.")
 
 
 class SetUpProject(Parameters):
     """What kind of project, where."""
 
-    goal: Line = Field(title="Goal", description="What the project is for.", min_length=1)
-    folder: FilePath = Field(".", title="Folder", description="Where; '.' is the workspace.")
+    goal: Line = Field(title="Goal", description="The purpose of the project.", min_length=1)
+    folder: FilePath = Field(
+        ".", title="Folder", description="The project's folder; '.' is the workspace."
+    )
     kind: Literal["analysis", "package", "application"] = Field("analysis", title="Kind")
 
 
 explain_notebook = Workflow(
     name="explain_notebook",
     title="Explain this notebook",
-    description="What the notebook does and shows, for somebody who has not seen it.",
+    description="Explains what the notebook does and shows to someone who has not seen it.",
     category="notebooks",
     # Reads everything and may ask back. A reviewer would judge instead of explaining.
     role=AgentRole.PLANNER,
     parameters=ExplainNotebook,
     request="""
-    Explain the notebook {notebook} to somebody who opens it for the first time.
+    Explain the notebook {notebook} to someone who opens it for the first time.
     The reader is: {reader}
 
     Read all of it first, and the modules and small files it uses. Then answer in plain Markdown;
     no plan is needed.
     1. In three sentences: the question it answers, the data it uses, what it finds.
     2. The way through it: part by part, what goes in, what is done, what comes out.
-    3. What a reader may trip over: cells that were run in another order, results that do not fit
-       the code, paths that exist on one machine only, claims that no cell shows.
+    3. What a reader may trip over: cells that were run in a different order, results that do not
+       fit the code, paths that exist on one machine only, claims that no cell shows.
 
     A good explanation names cells and variables, says what the saved outputs really show, and
     keeps apart what you read from what you conclude. It fits on one page.
@@ -92,7 +94,7 @@ explain_notebook = Workflow(
 profile_dataset = Workflow(
     name="profile_dataset",
     title="Profile a dataset",
-    description="What the data holds, column by column, and what not to trust in it.",
+    description="Describes the data column by column, and what not to trust in it.",
     category="data",
     # Figures need code to be run; the tester runs it while the workspace is read-only.
     role=AgentRole.TESTER,
@@ -107,7 +109,7 @@ profile_dataset = Workflow(
     2. A table of the columns: type, missing, distinct values, range or most frequent values.
     3. What is suspicious: duplicates, mixed types, impossible values, gaps in time, columns that
        are constant or say the same. For each, how many rows are concerned.
-    4. The three things to check or to mend first.
+    4. The three things to check or fix first.
 
     A good profile holds only numbers that your code printed. Where columns seem to be about
     persons, describe their values instead of showing them.
@@ -116,8 +118,8 @@ profile_dataset = Workflow(
 
 clean_notebook = Workflow(
     name="clean_notebook",
-    title="Clean a notebook's order of execution",
-    description="A plan after which the notebook runs from top to bottom in a fresh kernel.",
+    title="Fix a notebook's execution order",
+    description="Plans how to make the notebook run from top to bottom in a fresh kernel.",
     category="notebooks",
     # Cells will move: the user sees the plan before anything does.
     role=AgentRole.PLANNER,
@@ -128,11 +130,11 @@ clean_notebook = Workflow(
 
     Read every cell with its execution count and output, and look for:
     - names that are used before they are defined, or whose definition was deleted;
-    - cells that were run in another order than they stand in;
+    - cells that were run in a different order from the one they are in;
     - cells that change what an earlier cell made, so that a second run gives something else;
     - imports and settings that are spread over the notebook.
 
-    Deliver a plan of the fewest moves and edits that mend this. Each step names its cells and
+    Deliver a plan with the fewest moves and edits that fix this. Each step names its cells and
     what goes wrong there today. The last step runs the whole notebook in a fresh kernel and
     compares its results with the saved ones. Text, comments and style stay as they are. If the
     order is sound already, say so instead of planning.
@@ -142,7 +144,7 @@ clean_notebook = Workflow(
 write_tests = Workflow(
     name="write_tests",
     title="Write tests for a module",
-    description="A plan of tests, behaviour by behaviour, that ends with running them.",
+    description="Plans tests, behaviour by behaviour, and runs them in the last step.",
     category="code",
     # Which behaviour counts is the user's call, so they see the list before it is written.
     role=AgentRole.PLANNER,
@@ -168,7 +170,7 @@ write_tests = Workflow(
 review_changes = Workflow(
     name="review_changes",
     title="Review changes",
-    description="A review with a verdict: what is wrong, where, and how to mend it.",
+    description="Reviews a change and gives a verdict: what is wrong, where, and how to fix it.",
     category="code",
     # Delivers a review, which cards show finding by finding, and cannot touch what it judges.
     role=AgentRole.REVIEWER,
@@ -195,7 +197,7 @@ review_changes = Workflow(
 set_up_project = Workflow(
     name="set_up_project",
     title="Set up a project",
-    description="A plan for a small project that runs from its first day.",
+    description="Plans a small project that runs from its first day.",
     category="projects",
     # Many files at once: the user approves the list before the first one is made.
     role=AgentRole.PLANNER,

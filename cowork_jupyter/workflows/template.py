@@ -88,7 +88,7 @@ class SavedPlan(BaseModel):
             if name in names[:index]:
                 raise ValueError(f"parameters[{index}].name: '{name}' is used twice")
             if name not in placed:
-                raise ValueError(f"parameters[{index}]: '{{{name}}}' is nowhere in the plan")
+                raise ValueError(f"parameters[{index}]: '{{{name}}}' does not occur in the plan")
         return self
 
 

@@ -62,7 +62,9 @@ class Templates:
             if not self.trusts(offer):
                 continue
             if template.name in names:
-                listing.problems.append(_problem(template.name, "You have one of that name."))
+                listing.problems.append(
+                    _problem(template.name, "You already have a template of that name.")
+                )
             else:
                 listing.items.append(template)
         return listing
@@ -82,13 +84,13 @@ class Templates:
             elif replace:
                 place.replace(data)
             else:
-                raise Conflict(f"There is a template '{template.name}' already.", code="name_taken")
+                raise Conflict(f"The template '{template.name}' already exists.", code="name_taken")
 
     def delete(self, template: Template) -> None:
         """Remove one of the user's own."""
         if template.source != "user":
             where = f"{WORKSPACE_FOLDER}/{_file(template.name)}"
-            raise Forbidden(f"It belongs to the workspace: remove {where} to be rid of it.")
+            raise Forbidden(f"It belongs to the workspace. To delete it, remove {where}.")
         with Workspace(self._own_folder()).locate(_file(template.name), follow=False) as place:
             place.unlink()
 
@@ -124,7 +126,7 @@ class _Reading:
             except CoworkError as error:
                 self.problems.append(_problem(name, error.message))
         if len(names) > MAX_TEMPLATES:
-            why = f"Only the first {MAX_TEMPLATES} of a folder are read."
+            why = f"Only the first {MAX_TEMPLATES} templates of a folder are read."
             self.problems.append(_problem(names[MAX_TEMPLATES], why))
 
 
@@ -171,5 +173,5 @@ def _file(name: str) -> str:
 
 
 def _problem(name: str, why: str) -> Problem:
-    message = f"The template '{without_surrogates(name)}' is left out. {why}"
+    message = f"Skipped the template '{without_surrogates(name)}'. {why}"
     return Problem(code="template_skipped", message=message)

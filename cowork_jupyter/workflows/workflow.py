@@ -51,7 +51,7 @@ class Workflow:
             if not isinstance(getattr(self, name), str) or not getattr(self, name).strip():
                 raise TypeError(f"its {name} must be a text")
         if not NAME.fullmatch(self.name):
-            raise ValueError("its name must be of small letters, digits and _")
+            raise ValueError("its name must consist of lower-case letters, digits and _")
         if not isinstance(self.role, AgentRole):
             raise TypeError("its role must be an AgentRole")
         if not (isinstance(self.parameters, type) and issubclass(self.parameters, Parameters)):

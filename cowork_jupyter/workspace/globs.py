@@ -73,7 +73,7 @@ def _for_fnmatch(part: str) -> Iterator[str]:
     while position < len(part):
         piece = _PIECE.match(part, position)
         if piece is None:
-            raise ValueError(f"'{part}' is not a glob: a bracket or backslash is left open")
+            raise ValueError(f"'{part}' is not a valid glob: a bracket or backslash is not closed")
         position = piece.end()
         if piece["escaped"]:
             yield f"[{piece['escaped']}]" if piece["escaped"] in "*?[" else piece["escaped"]
@@ -96,7 +96,7 @@ def _choices_of(glob: str) -> list[str]:
         before, after = choice[: braces.start()], choice[braces.end() :]
         todo.extend(f"{before}{option}{after}" for option in braces[1].split(","))
         if len(todo) + len(done) > _MAX_CHOICES:
-            raise ValueError(f"'{glob}' has too many choices in braces")
+            raise ValueError(f"'{glob}' has too many alternatives in braces")
     if any(re.search(r"(?<!\\)[{}]", choice) for choice in done):
-        raise ValueError(f"'{glob}' is not a glob: its braces do not match")
+        raise ValueError(f"'{glob}' is not a valid glob: its braces do not match")
     return done

@@ -49,7 +49,7 @@ class GuardedWorkspace(Workspace):
         moved = place.path not in pin.places
         if moved or pin.mark not in (None, mark_of(place)):
             raise Conflict(
-                f"'{path}' is not any more what was decided about. Look at it, then try again.",
+                f"'{path}' has changed since this call was approved. Read it, then try again.",
                 code="changed_since_decided",
                 retryable=True,
             )

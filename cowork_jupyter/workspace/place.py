@@ -47,23 +47,23 @@ def explain(error: OSError, path: str) -> CoworkError:
             return NotFound(f"There is no '{path}' in the workspace.")
         case errno.EACCES | errno.EPERM:
             return Forbidden(
-                f"The operating system does not let us touch '{path}'.", code="permission_denied"
+                f"The operating system denies access to '{path}'.", code="permission_denied"
             )
         case errno.EEXIST:
-            return Conflict(f"'{path}' exists already.", code="exists")
+            return Conflict(f"'{path}' already exists.", code="exists")
         case errno.ENOTEMPTY:
             return Conflict(f"The folder '{path}' is not empty.", code="not_empty")
         case errno.ENOTDIR:
-            return InvalidInput(f"A part of '{path}' is not a folder.", code="not_a_folder")
+            return InvalidInput(f"Part of the path '{path}' is not a folder.", code="not_a_folder")
         case errno.EISDIR:
             return InvalidInput(f"'{path}' is a folder, not a file.", code="is_folder")
         case errno.ENAMETOOLONG:
             return InvalidInput("The path, or a name in it, is too long.", code="bad_path")
         case errno.ELOOP:
-            return Conflict(f"'{path}' became a symlink just now; try again.", retryable=True)
+            return Conflict(f"'{path}' has just become a symlink. Try again.", retryable=True)
         case errno.ENOSPC | errno.EDQUOT | errno.EROFS:
             return Unavailable(
-                f"The disk does not take '{path}': {error.strerror}.",
+                f"Cannot write '{path}' to the disk: {error.strerror}.",
                 code="disk_refuses",
                 retryable=False,
             )
@@ -204,7 +204,7 @@ class Place:
         """Remove the folder if it is empty."""
         self._refuse_unless_folder(self.stat())
         if self.name == ".":
-            raise Forbidden(f"'{self.path}' is where we stand; it cannot be removed that way.")
+            raise Forbidden(f"'{self.path}' is the current folder and cannot be removed that way.")
         with explained(self.path):
             os.rmdir(self.name, dir_fd=self._folder)
 
@@ -233,11 +233,11 @@ class Place:
         kind = kind_of(found.st_mode)
         if kind == "folder":
             raise InvalidInput(
-                f"'{self.path}' is a folder, not a file; list_directory shows what is in it.",
+                f"'{self.path}' is a folder, not a file. Use list_directory to see what is in it.",
                 code="is_folder",
             )
         if kind == "link":
-            raise Conflict(f"'{self.path}' became a symlink just now; try again.", retryable=True)
+            raise Conflict(f"'{self.path}' has just become a symlink. Try again.", retryable=True)
         if kind == "special":
             raise InvalidInput(
                 f"'{self.path}' is a pipe, socket or device, not a file with content.",

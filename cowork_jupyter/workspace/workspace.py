@@ -64,11 +64,11 @@ def check_path(path: str) -> None:
     if not path or path.isspace():
         raise InvalidInput("The path is empty; '.' is the workspace itself.", code="bad_path")
     if "\0" in path:
-        raise InvalidInput("A path cannot hold a NUL character.", code="bad_path")
+        raise InvalidInput("A path cannot contain a NUL character.", code="bad_path")
     try:
         encoded = os.fsencode(path)
     except UnicodeEncodeError as error:
-        raise InvalidInput("The path holds broken characters.", code="bad_path") from error
+        raise InvalidInput("The path contains invalid characters.", code="bad_path") from error
     if len(encoded) > _MAX_PATH_LENGTH or max(map(len, encoded.split(b"/"))) > _MAX_NAME_LENGTH:
         raise InvalidInput("The path, or a name in it, is too long.", code="bad_path")
 
@@ -150,7 +150,7 @@ class _Walk:
             return False
         self._hops += 1
         if self._hops > _MAX_HOPS:
-            raise InvalidInput(f"The symlinks of '{self._asked}' go in circles.", code="bad_path")
+            raise InvalidInput(f"The symlinks of '{self._asked}' form a loop.", code="bad_path")
         self._go(target)
         return True
 
@@ -164,7 +164,7 @@ class _Walk:
     def _outside(self) -> Forbidden:
         return Forbidden(
             f"'{self._asked}' leads outside the workspace. Use a path inside it, relative to "
-            "its top folder; ask the user to copy in what you need from elsewhere.",
+            "its top folder. Ask the user to copy in what you need from elsewhere.",
             code="outside_workspace",
         )
 

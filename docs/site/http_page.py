@@ -10,12 +10,12 @@ from cowork_jupyter.api.routes import RouteTable
 
 _HEAD = """# HTTP
 
-All under `{base_url}cowork/` of a Jupyter server, with its own logins and tokens. The same as
-[openapi.json](openapi.json), for people. Errors come as
-`{"error": {"code", "message", "retryable", "details"}}` with the fitting status. Unknown fields
-in a request are refused. What a kernel's own token opens too is marked so.
+All routes are under `{base_url}cowork/` of a Jupyter server and use its logins and tokens. Programs
+can read the same description in [openapi.json](openapi.json). Errors are returned as
+`{"error": {"code", "message", "retryable", "details"}}` with a matching status. Requests with
+unknown fields are refused. Routes that a kernel's own token may call are marked.
 
-`WS context/{id}/events/ws?after=SEQ` brings the events of a conversation live; over a reconnect
+`WS context/{id}/events/ws?after=SEQ` streams the events of a conversation; after a reconnect,
 nothing is missed or repeated.
 """
 
@@ -57,7 +57,7 @@ def _operation(
         yield f"- query: {', '.join(named)}"
     if body := operation.get("requestBody"):
         schema = body["content"]["application/json"]["schema"]
-        yield f"- body: {_type(schema)}" + ("" if body["required"] else " (may be left out)")
+        yield f"- body: {_type(schema)}" + ("" if body["required"] else " (optional)")
     for status, answer in operation["responses"].items():
         if status.isdecimal():
             content = answer.get("content", {})
@@ -65,7 +65,7 @@ def _operation(
                 _type(one["schema"]) if "schema" in one else f"`{kind}`"
                 for kind, one in content.items()
             ]
-            yield f"- answers {status}" + (f": {', '.join(kinds)}" if kinds else "")
+            yield f"- returns {status}" + (f": {', '.join(kinds)}" if kinds else "")
     if for_kernels:
         yield "- a kernel's token may call it"
     yield ""

@@ -33,9 +33,9 @@ _KINDS = {
     Dict: "A dictionary",
 }
 _WHERE_MAGICS_ARE = (
-    "They are there in every notebook of JupyterLab and Notebook, and in every kernel of the "
-    "environment that Cowork is installed in. Elsewhere, as in IPython in a terminal, "
-    "`%load_ext cowork_jupyter` brings them."
+    "The magics are available in every notebook of JupyterLab and Notebook, and in every kernel "
+    "of the environment in which Cowork is installed. Elsewhere, such as in IPython in a "
+    "terminal, load them with `%load_ext cowork_jupyter`."
 )
 
 
@@ -67,7 +67,7 @@ def magics_page() -> str:
         for name, usage in COMMANDS.items()
     ]
     lines += [*_table(("line", "what it does"), rows), ""]
-    lines += ["`%cowork -c NAME …` is about the conversation of that name."]
+    lines += ["`%cowork -c NAME …` applies to the conversation of that name."]
     return "\n".join(lines)
 
 
@@ -87,8 +87,8 @@ def settings_page() -> str:
     lines = [
         "# Settings",
         "",
-        'In a Jupyter config file as `c.Cowork.model = "…"`, on a command line as '
-        "`--Cowork.model=…`. `jupyter cowork --help-all` lists the same.",
+        'Set these in a Jupyter config file (`c.Cowork.model = "…"`) or on the command line '
+        "(`--Cowork.model=…`). `jupyter cowork --help-all` lists them too.",
         "",
     ]
     for name, trait in sorted(Cowork.class_traits(config=True).items()):
@@ -96,7 +96,7 @@ def settings_page() -> str:
         choices = _codes(getattr(trait, "values", None) or [])
         kind = f"One of {choices}" if choices else _KINDS.get(type(trait), type(trait).__name__)
         lines += [f"## {name}", "", str(trait.help), ""]
-        lines += [f"{kind}, by default {default}." if default else f"{kind}.", ""]
+        lines += [f"{kind}. Default: {default}." if default else f"{kind}.", ""]
     return "\n".join(lines)
 
 
@@ -105,8 +105,8 @@ def roles_and_tools_page() -> str:
     lines = [
         "# Roles and tools",
         "",
-        "A role is a ceiling: it is offered, and can call, only the tools of which it holds all "
-        "permissions. Nothing lifts that.",
+        "A role is a ceiling: the agent is offered, and can call, only tools for which its role "
+        "has all permissions. Nothing lifts that.",
         "",
         "## Roles",
         "",
@@ -123,7 +123,12 @@ def roles_and_tools_page() -> str:
     lines += [*_table(("role", "", "permissions", "delegates to"), rows), "", "## Tools", ""]
     for tool in tools_with_kernels().values():
         lines += _tool(tool)
-    lines += ["### delegate", "", "Hand a task to another role. Only for roles that delegate.", ""]
+    lines += [
+        "### delegate",
+        "",
+        "Delegate a task to another role. Only for roles that can delegate.",
+        "",
+    ]
     return "\n".join(lines)
 
 
@@ -137,7 +142,7 @@ def commands_of(parser: ArgumentParser) -> Iterator[tuple[str, ArgumentParser]]:
 def _tool(tool: Tool) -> Iterator[str]:
     roles = [role for role in AgentRole if role.permits(tool.permissions)]
     yield from (f"### {tool.name}", "", tool.description, "")
-    yield f"Needs {_codes(sorted(tool.permissions)) or 'nothing'}; for {_codes(roles)}."
+    yield f"Needs {_codes(sorted(tool.permissions)) or 'no permission'}; roles: {_codes(roles)}."
     yield ""
     schema = tool.parameters.model_json_schema()
     needed = schema.get("required", [])

@@ -111,7 +111,7 @@ async def test_a_file_that_is_no_model_says_so_and_can_be_mended(tmp_path: Path)
     file = tmp_path / "mine.gguf"
     file.write_bytes(b"GGUF but nothing else")
     server = LocalServer(file, context=CONTEXT)
-    with pytest.raises(Unavailable, match="mine could not be loaded: ") as failed:
+    with pytest.raises(Unavailable, match="Could not load the local model mine: ") as failed:
         await server.endpoint()
     assert server.state().why_not == failed.value.message
     file.unlink()

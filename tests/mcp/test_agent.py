@@ -94,7 +94,7 @@ async def test_a_tool_asks_shows_whose_it_is_and_runs_once_allowed(
     asked = await request(bench)
     shown = asked.data["shown"]["text"]
     assert "Tool look of the MCP server 'odd' (a program on this machine)" in shown
-    assert "It claims to be read-only, not destructive; nobody has checked that." in shown
+    assert "It claims to be read-only, not destructive; this is not verified." in shown
     assert asked.data["scopes"] == ["once", "session", "workspace", "global"]
     assert not (bench.workspace / "seen").exists()
     bench.service.inquiries.resolve_all([asked.id], ONCE)
@@ -149,7 +149,7 @@ async def test_the_user_can_assign_less_and_a_folder_cannot(
     service = bench.service
     assert {one.name: one.why_not for one in service.mcp.configured.all()} == {
         "mine": "",
-        "theirs": "it came with this folder, and is not trusted",
+        "theirs": "it came with this folder and is not trusted",
     }
     await service.factory.tools.registry.prepare(AgentRole.ACTOR)
     assert not [name for name in service.factory.tools.registry if name.startswith("mcp__theirs__")]

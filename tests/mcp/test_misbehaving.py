@@ -64,7 +64,7 @@ async def test_one_that_dies_in_the_middle_of_a_call_is_started_again(house: Hou
     servers = await house.ready(odd=odd(), other=odd())
     error = await failure(house, servers, "mcp__odd__die")
     assert "it ended with exit code 3" in error.message
-    assert "Whether it was done is not known" in error.message
+    assert "It is unknown whether it was done" in error.message
     assert not error.retryable
     assert (await call(house, servers, "mcp__odd__echo", text="back")).text == "back"
     assert (await call(house, servers, "mcp__other__echo", text="never away")).text == "never away"
@@ -81,7 +81,7 @@ async def test_a_real_server_killed_in_the_middle_of_a_call(house: House) -> Non
     await eventually(lambda: steps)
     (server,) = (one for one in below_us("server-everything") if "supervisor.py" not in one.words)
     os.kill(server.pid, signal.SIGKILL)
-    with pytest.raises(CoworkError, match="it was ended by signal 9"):
+    with pytest.raises(CoworkError, match="it was killed by signal 9"):
         await running
     assert (await call(house, servers, "mcp__every__echo", message="hi")).text == "Echo: hi"
 
@@ -94,7 +94,7 @@ async def test_one_that_keeps_dying_is_left_alone_for_a_while(house: House) -> N
         with pytest.raises(CoworkError, match="I will not start today"):
             await connection.client()
         assert connection.state == "failed"
-    with pytest.raises(CoworkError, match=r"It is tried again in \d+ s"):
+    with pytest.raises(CoworkError, match=r"Retrying in \d+ s"):
         await connection.client()
     house.configure(odd=odd())
     await servers.restart("odd")
@@ -141,7 +141,7 @@ async def test_one_that_never_gets_ready_is_given_up_and_ended(house: House) -> 
 async def test_one_that_greets_without_end_is_no_server(house: House) -> None:
     house.configure(loud=odd("garbage"))
     servers = house.servers()
-    with pytest.raises(CoworkError, match="what it writes is not MCP"):
+    with pytest.raises(CoworkError, match="its output is not valid MCP"):
         await servers.connection("loud").client()
     assert "Welcome to my server!" in servers.connection("loud").tail.text()
     assert len(servers.connection("loud").tail.text()) < 50_000
@@ -150,8 +150,8 @@ async def test_one_that_greets_without_end_is_no_server(house: House) -> None:
 @pytest.mark.parametrize(
     ("tool", "why"),
     [
-        ("garble", "what it writes is not MCP"),
-        ("nonsense", "what it answered is not MCP"),
+        ("garble", "its output is not valid MCP"),
+        ("nonsense", "its answer is not valid MCP"),
         ("flood", "it sent more than 5,000 messages"),
         ("burst", "it sent a message of more than 16 MiB"),
     ],
@@ -243,7 +243,7 @@ async def test_much_text_is_cut(house: House) -> None:
     servers = await house.ready(odd=odd())
     result = await call(house, servers, "mcp__odd__big")
     assert 1_000_000 <= len(result.text) < 1_001_000
-    assert result.text.endswith("[The rest was cut: it is more than is kept of a result.]")
+    assert result.text.endswith("[The rest was cut: the result is too large.]")
 
 
 async def test_nothing_of_a_server_is_left_when_it_is_stopped(house: House) -> None:
@@ -304,9 +304,11 @@ async def test_a_program_or_a_variable_that_is_not_there_is_named(house: House) 
             await connection.client()
         return failed.value.message
 
-    assert "there is no program 'no-such-program'" in await why(servers.connection("program"))
+    assert "the program 'no-such-program' is not installed" in await why(
+        servers.connection("program")
+    )
     assert "environment variable NOT_THERE" in await why(servers.connection("variable"))
-    assert "its folder /not/there is not there" in await why(servers.connection("folder"))
+    assert "its folder /not/there does not exist" in await why(servers.connection("folder"))
 
 
 async def test_without_the_package_it_says_how_to_get_it(

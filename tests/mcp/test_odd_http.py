@@ -75,7 +75,7 @@ async def test_what_is_no_server_fails_with_a_sentence_and_hurts_nobody(
             await others.connection("other").client()
             with pytest.raises(CoworkError) as failed:
                 await servers.connection("web").client()
-        assert failed.value.message.startswith("The MCP server 'web' does not run: ")
+        assert failed.value.message.startswith("The MCP server 'web' is not running: ")
         assert "Traceback" not in failed.value.message
         assert (await call(house, others, "mcp__other__echo", text="hi")).text == "hi"
 

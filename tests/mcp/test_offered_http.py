@@ -83,7 +83,7 @@ async def test_a_change_waits_for_the_user_and_can_be_taken_back(
         call = asyncio.create_task(client.call_tool("update_file", CHANGE, progress_callback=hear))
         asked = await panel.asked(name)
         async with asyncio.timeout(PATIENCE):  # a slow machine tells first that it is running
-            while await heard.get() != "Waits for the user: update_file a.txt":
+            while await heard.get() != "Waiting for the user: update_file a.txt":
                 pass
         assert not call.done()
         assert on_disk() == "one\n"

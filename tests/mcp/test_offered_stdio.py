@@ -46,7 +46,7 @@ async def test_a_policy_decides_and_the_rest_is_denied(home: Path) -> None:
         assert not (await client.call_tool("update_file", CHANGE)).is_error
         denied = await client.call_tool("update_file", {**CHANGE, "path": "b.txt"})
     assert denied.is_error
-    assert "Nobody is there to ask" in said(denied)
+    assert "Nobody can be asked" in said(denied)
     assert (home / "workspace" / "a.txt").read_text() == "two\n"
     assert (home / "workspace" / "b.txt").read_text() == "one\n"
 

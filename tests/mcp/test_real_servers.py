@@ -134,7 +134,7 @@ async def test_an_http_server_that_was_restarted_is_found_again(house: House) ->
     with held_port() as port:  # or somebody else could have it in between
         with http_server("http", port) as (url, _):
             servers = await house.ready(weather={"url": url})
-        with pytest.raises(CoworkError, match="Whether it was done is not known"):
+        with pytest.raises(CoworkError, match="It is unknown whether it was done"):
             await call(house, servers, "mcp__weather__add", a=2, b=3)
         with http_server("http", port):
             async with asyncio.timeout(PATIENCE):

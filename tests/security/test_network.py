@@ -70,7 +70,10 @@ async def test_a_rule_for_a_command_does_not_give_it_the_network(
     assert result["facts"]["exit_code"] != 0
     assert not outside.was_reached()
     assert house.user.asked == []
-    assert "There was no network. needs_network asks the user for it." in house.sent_to_model()
+    assert (
+        "There was no network access. Set needs_network to ask the user for it."
+        in house.sent_to_model()
+    )
 
 
 async def test_an_exact_rule_that_names_the_address_does_not_either(

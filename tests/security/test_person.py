@@ -199,7 +199,7 @@ def test_code_that_gives_the_agent_more_rights(notebook: Notebook) -> None:
         assert sent.json()["error"]["code"] == "needs_person"
         assert "Switch to Actor in JupyterLab" in sent.json()["error"]["message"]
     refused = notebook.cells.run("%cowork role actor", "r")
-    assert "Only you can give the agent more rights" in refused.error
+    assert "Only you can give the agent more permissions" in refused.error
     assert notebook.role(context) == "planner"
 
 

@@ -52,7 +52,7 @@ def answer(body: dict[str, Any]) -> Scripted:
     if not marked:
         return text("Well.")
     words = said[marked[-1]][1]
-    if "Plan anew from here" in words:
+    if "Re-plan from here" in words:
         return _plan("say", "0")
     step = STEP.search(words)
     kind, number = MARK.findall(step[0] if step else words)[-1]

@@ -99,7 +99,7 @@ def test_a_cell_returns_at_once_and_the_run_goes_on_in_the_server(
     busy = cells.run("%%plan\nSomething else", "c2")
     assert busy.status == "ok", "which would end Run All"
     link = "[Another cell](sales.ipynb#cell-id=c1)"
-    assert f"**Nothing was sent.** {link} is still at work on: Think long" in busy.markdown
+    assert f"**Nothing was sent.** {link} is still working on: Think long" in busy.markdown
     assert "`%cowork cancel` stops what runs" in busy.markdown
     assert "Stopped." in cells.run("%cowork cancel").markdown
     job = get(server, f"jobs/{shown.card['job_id']}")
@@ -120,7 +120,7 @@ def test_the_same_cell_run_again_offers_and_sends_nothing(
         "role": "planner",
         "notebook": "sub/sales.ipynb",
     }
-    assert "This cell has run before" in again.markdown
+    assert "This cell has already run" in again.markdown
     assert chats(scripted) == 1
 
     restart(server, cells)
@@ -189,7 +189,7 @@ def test_an_interrupt_ends_the_waiting_not_the_run(
 
     shown = cells.run("%%plan --wait\nThink", "c1", on_output=interrupt)
     assert len(shown.traceback) == 1
-    assert "the run goes on" in shown.error
+    assert "the run continues" in shown.error
     job = get(server, f"jobs/{shown.card['job_id']}")
     assert job["status"] == "running"
 
@@ -223,7 +223,7 @@ def test_what_an_agent_could_not_insert_is_inserted_by_the_kernels_reply(
         (asked_for,) = inserted.payload
         assert (asked_for["source"], asked_for["text"]) == ("set_next_input", source)
         assert asked_for["replace"] is False
-    assert "No cell of this conversation waits" in cells.run("%cowork insert", "c2").error
+    assert "This conversation has no cell waiting" in cells.run("%cowork insert", "c2").error
 
 
 def answer_first_question(server: LiveServer, context: str, value: str) -> dict[str, Any]:

@@ -151,7 +151,7 @@ async def test_what_the_user_changed_stays_unless_they_say_so(
     done = await api.post(address, {"paths": ["old.txt"]})
     assert (done["restored"], done["checkpoint_id"]) == ([], None)
     assert done["skipped"][0]["path"] == "old.txt"
-    assert "you changed it" in done["skipped"][0]["why"]
+    assert "you have changed it" in done["skipped"][0]["why"]
     assert done["skipped"][0]["can_overwrite"] is True
     assert (jp_root_dir / "old.txt").read_text() == "mine"
     chosen = {"paths": ["old.txt"], "overwrite": ["old.txt"]}
@@ -261,5 +261,5 @@ async def test_what_a_command_could_ruin_is_on_the_card_before_it_runs(
     scripted.add(call("execute_command", command="make"))
     sent = await api.post(f"context/{context}/messages", {"content": "Go."}, status=202)
     request = await api.first_request(context)
-    assert request["uncovered"] == [".git (git's own records are never touched)"]
+    assert request["uncovered"] == [".git (git's own data is never touched)"]
     await api.post(f"jobs/{sent['job_id']}/cancel")

@@ -67,7 +67,7 @@ async def test_a_port_that_was_taken_is_told(
     (problem,) = (await health(jp_fetch))["problems"]
     assert problem["code"] == "port_taken"
     assert (
-        f"Port 4711 was taken, so this server listens on {jp_serverapp.port}" in problem["message"]
+        f"Port 4711 was in use, so this server listens on {jp_serverapp.port}" in problem["message"]
     )
 
 

@@ -58,7 +58,7 @@ async def test_what_makes_no_sense_is_refused_with_the_reason(api: Api) -> None:
     broken = {"name": "gone", "config": {"command": "no-such-program"}}
     await api.post("mcp/servers", broken, status=201)
     error = await api.refused("POST", "mcp/servers/gone/restart", status=503, code="mcp_server")
-    assert "there is no program 'no-such-program'" in error["message"]
+    assert "the program 'no-such-program' is not installed" in error["message"]
     assert (await servers(api))["gone"]["state"] == "failed"
     for method, address in (
         ("DELETE", "mcp/servers/other"),
@@ -77,7 +77,7 @@ async def test_a_server_of_the_folder_does_nothing_before_it_is_trusted(
     shipped.write_text(json.dumps({"mcpServers": {"theirs": odd()}}))
     told = (await servers(api))["theirs"]
     assert (told["state"], told["source"]) == ("unused", "workspace")
-    assert told["why"] == "it came with this folder, and is not trusted"
+    assert told["why"] == "it came with this folder and is not trusted"
     await api.refused("POST", "mcp/servers/theirs/restart", status=404)
     seen = await api.get("trust")
     await api.post("trust", {"fingerprint": seen["fingerprint"], "trusted": True})

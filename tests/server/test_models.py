@@ -140,4 +140,4 @@ async def test_a_model_that_no_server_here_has_is_not_answered_by_the_guide(api:
     sent = await api.post(f"context/{context}/messages", {"content": "Hi"}, status=202)
     job = await api.ended(sent["job_id"])
     assert job["status"] == "failed"
-    assert "'gpt-5' was asked for. No language model is connected" in job["error"]
+    assert "needs the model 'gpt-5'. No language model is connected" in job["error"]

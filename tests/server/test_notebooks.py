@@ -209,7 +209,7 @@ async def test_browser_that_goes_in_the_middle_is_an_error_that_says_so(
 
     tab._answer_to = go_away  # type: ignore[method-assign]
     tab._say = _nothing_more(tab)  # type: ignore[assignment,method-assign]
-    with pytest.raises(Unavailable, match="nobody knows whether") as caught:
+    with pytest.raises(Unavailable, match="unknown whether") as caught:
         await use("insert_cell", path="n.ipynb", source="new")
     assert caught.value.code == "tab_lost"
     assert on_disk(path) == ["saved"]

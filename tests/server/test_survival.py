@@ -32,7 +32,7 @@ def reply(body: dict[str, Any]) -> Scripted:
     if "PLANNER role" in said:
         return plan("Five files", *STEPS)
     step = next(one for one in "abcde" if f"The step: do {one}" in said)
-    if "Result of create_file:" in said or "exists already" in said:
+    if "Result of create_file:" in said or "already exists" in said:
         return text(f"Made {step}.txt.", delay=0.02)
     return call("create_file", path=f"{step}.txt", content=step)
 

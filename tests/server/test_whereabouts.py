@@ -93,7 +93,7 @@ async def test_the_model_knows_the_users_cell_and_its_variables(
     assert "far_away" not in said
     tab.documents[NOTEBOOK]["cells"][0]["source"] = "a = api_key"
     said = await told(api, scripted, context, cell_id="c0")
-    assert "Since your last turn somebody else has edited c0." in said
+    assert "Since your last turn, someone else has edited c0." in said
     assert "the user is in it:\n    a = api_key" in said
     assert "    api_key: str · [hidden]" in said
     assert "abc" not in said

@@ -146,7 +146,7 @@ def test_a_person_may_give_the_agent_more_rights_in_a_cell_and_an_agent_may_not(
     press_shift_enter(page, 0)
     expect(press_shift_enter(page, 1)).to_contain_text("The role is Planner.")
     result = agent.use("run_cell", path=name, cell_id="c2")
-    assert "Only you can give the agent more rights" in agent.said(result)
+    assert "Only you can give the agent more permissions" in agent.said(result)
     expect(press_shift_enter(page, 2)).to_contain_text("The role is now Actor.")
     agent.use("run_cell", path=name, cell_id="c3")
     expect(cell(page, 3).locator(".jp-OutputArea")).to_contain_text("The role is now Reviewer.")

@@ -36,10 +36,10 @@ def test_with_no_model_the_quickstart_goes_from_a_plan_to_a_chart_and_back(
     expect(plan).to_contain_text("built-in guide · no language model")
     plan.get_by_role("button", name="Edit steps").click()
     plan.locator("textarea").first.fill(
-        "Clean `data/sales.csv` into `data/sales_clean.csv`: missing values filled in"
+        "Clean `data/sales.csv` into `data/sales_clean.csv`: fill in missing values"
     )
     plan.get_by_role("button", name="Save").click()
-    expect(plan.locator(".cw-steps")).to_contain_text("filled in")
+    expect(plan.locator(".cw-steps")).to_contain_text("fill in missing values")
     screenshot(page, "quickstart-plan")
     assert list(data.iterdir()) == [data / "sales.csv"], "planning changes nothing"
 

@@ -159,7 +159,7 @@ def test_the_preview_is_made_anew_if_something_else_would_happen(
     expect(run.get_by_role("checkbox")).to_have_count(0)
     add_line(page, 4, "mine = 4")
     press(run, "Roll back now")
-    expect(run).to_contain_text("Something has changed since you looked.")
+    expect(run).to_contain_text("Something has changed since the preview.")
     expect(run.get_by_role("checkbox", name=f"Roll back anyway: Cell 4 of {name}")).to_be_visible()
     both = "d = 'agent'\nmine = 4"
     expect_cells(page, "a = 1", "b = 'agent'", "c = 3", both, "new = 'agent'")

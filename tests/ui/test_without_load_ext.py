@@ -98,7 +98,7 @@ def test_an_empty_act_is_the_first_cell_of_a_kernel_that_does_not_load_us(
     page: Page, lab: LabServer
 ) -> None:
     _open(page, lab, "%%act", "whatever = 1\n%cowork", "dir()", kernel="unconfigured")
-    expect(_run(page, 0)).to_contain_text("There is no plan in this conversation yet")
+    expect(_run(page, 0)).to_contain_text("This conversation has no plan yet")
     expect(_run(page, 1).locator(".cw-card")).to_be_visible()
     expect(_run(page, 2)).not_to_contain_text("find_spec")
 

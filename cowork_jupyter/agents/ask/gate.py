@@ -149,7 +149,7 @@ class Gate:
         present = current_path(path, moves)
         if present != path:
             raise Conflict(
-                f"{tool.name} was not run. The user has renamed '{path}' to '{present}'.",
+                f"{tool.name} did not run. The user has renamed '{path}' to '{present}'.",
                 code="renamed",
                 advice="Call it again with the new path.",
             )
@@ -299,7 +299,7 @@ class Gate:
             return
         what = f"Step {step.step_number} uses {call.tool}"
         what += f" on {target.shown(self._anchors)}" if target else ""
-        said = f"{visible(what)}, which goes beyond its plan."
+        said = f"{visible(what)}, which is beyond its plan."
         log.event(PlanDeviation(size="large" if asks else "small", tool=call.tool, message=said))
 
 
@@ -320,7 +320,7 @@ def _shown(call: ProposedCall) -> CallPreview:
 
 def _denied(tool: Tool, why: str, code: str = "denied") -> Forbidden:
     return Forbidden(
-        f"{tool.name} was not run. {why}",
+        f"{tool.name} did not run. {why}",
         code=code,
-        advice="Do not try the same again; go on without it, or say what keeps you from going on.",
+        advice="Do not try it again. Continue without it, or say what keeps you from continuing.",
     )

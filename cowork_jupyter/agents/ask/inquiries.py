@@ -96,7 +96,7 @@ class Inquiries:
         if not question.accepts(value):
             offered = ", ".join(option.value for option in question.options)
             raise InvalidInput(
-                f"'{value}' is not one of the answers: {offered}.", code="not_an_answer"
+                f"'{value}' is not one of the options: {offered}.", code="not_an_answer"
             )
         said = _answer(inquiry, question, value)
         return self._settle(inquiry, ANSWERED, {"value": value}, said)
@@ -131,7 +131,7 @@ class Inquiries:
         offered = inquiry.data.get("scopes", [ONCE])
         if ruling.scope not in offered:
             raise InvalidInput(
-                f"scope: for this request only {', '.join(offered)} can be chosen.",
+                f"scope: this request only accepts {', '.join(offered)}.",
                 code="scope_not_offered",
             )
         return inquiry
@@ -184,7 +184,7 @@ class Inquiries:
         is_awaited = not waiting.done() if waiting else self._will_be_taken_up(inquiry)
         if inquiry.status != PENDING or not is_awaited:
             raise Conflict(
-                f"This {_NAMES[kind]} is not open any more: it was settled, or its job has ended.",
+                f"This {_NAMES[kind]} is no longer open: it was answered, or its job has ended.",
                 code="not_waiting",
             )
         return inquiry

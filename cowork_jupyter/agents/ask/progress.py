@@ -71,7 +71,7 @@ class ReportingApprover:
 
     async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling:
         """The user's decision, however long it takes."""
-        self.say(f"Waits for the user: {request.tool} {request.resource}")
+        self.say(f"Waiting for the user: {request.tool} {request.resource}")
         ruling = await self.approver.decide(request, log)
         if ruling.decision == "allow":
             self.say(running(request.tool))

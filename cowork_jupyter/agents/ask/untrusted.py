@@ -125,4 +125,4 @@ def _listed(results: Sequence[Message]) -> str:
 def _sources(result: Message) -> list[str]:
     assert isinstance(result.data, ToolResultData)
     tool = result.data.tool
-    return result.data.facts.paths or [_SOURCES.get(tool, f"an answer of {tool}")]
+    return result.data.facts.paths or [_SOURCES.get(tool, f"an answer from {tool}")]

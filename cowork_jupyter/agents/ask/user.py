@@ -103,7 +103,7 @@ class NobodyApproves:
     async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling:
         """Write down that it would have asked."""
         rules = " and ".join(request.rules)
-        hint = f" A policy that allows {rules} would let it run." if rules else ""
-        why = f"Nobody is there to ask: {' '.join(request.why)}{hint}"
+        hint = f" To allow it, use a policy file that allows {rules}." if rules else ""
+        why = f"Nobody can be asked: {' '.join(request.why)}{hint}"
         log.event(HeadlessDenial(tool=request.tool, message=why))
         return Unasked(decision="deny", feedback=why)

@@ -101,7 +101,7 @@ class Workbench:
     ) -> schema.CreateTerminalResponse:
         folder = self._place(cwd) if cwd else "."
         if self.terminals.full:
-            raise RequestError(_REFUSED, "There are too many terminals. Release some.")
+            raise RequestError(_REFUSED, "Too many terminals are open. Release some.")
         self._check_ceiling("execute_command")
         line = command_line(command, args, env)
         name = self.terminals.create(line, folder, output_byte_limit)
@@ -147,7 +147,7 @@ class Workbench:
             logger.info("%s was not allowed: %s", self.name, error.message)
             allowed, kinds = False, ("reject_once", "reject_always")
         said = "was allowed to do" if allowed else "was not allowed to do"
-        self._notice("external-permission", f"{self.name} {said} by itself: {title}")
+        self._notice("external-permission", f"{self.name} {said} on its own: {title}")
         chosen = next((one for kind in kinds for one in options if one.kind == kind), None)
         if chosen is None:
             denied = schema.DeniedOutcome(outcome="cancelled")
@@ -183,7 +183,7 @@ class Workbench:
             parameters=self.mask.everywhere(given),
             resource=self.mask(what),
             risk="high",
-            why=[f"The external agent {self.name} wants to do this by itself, not through us."],
+            why=[f"The external agent {self.name} wants to do this on its own, not through us."],
             shown=CallPreview(kind="text", text=self.mask(in_words(call))),
             digest=new_id("external"),
         )
@@ -247,7 +247,7 @@ async def _read_exactly(parameters: ReadFile, context: ToolContext) -> ToolResul
         with context.workspace.locate(parameters.path) as place:
             data = place.read(MAX_WHOLE_SIZE + 1)
             if len(data) > MAX_WHOLE_SIZE:
-                raise CoworkError(f"'{place.path}' is too large to be read as text.")
+                raise CoworkError(f"'{place.path}' is too large to read as text.")
             return place.path, decode(data)[0]
 
     path, text = await asyncio.to_thread(read)

@@ -35,7 +35,7 @@ class ExternalAgents:
         names = ", ".join(self.all())
         ways = [
             'delegate takes one as "agent"' if role.spec.delegates_to else "",
-            f'a step with "{MARK}NAME" among its tools_needed is carried out by that one'
+            f'a step with "{MARK}NAME" among its tools_needed is executed by that agent'
             if "plan" in role.spec.formats
             else "",
         ]

@@ -62,7 +62,7 @@ async def started(
     variables = scrubbed(environment) | agent.env
     program = shutil.which(agent.command, path=variables.get("PATH"))
     if program is None:
-        raise Unavailable(f"There is no program '{agent.command}' here.", code="no_agent")
+        raise Unavailable(f"The program '{agent.command}' is not installed.", code="no_agent")
     process = await supervised.start(program, agent.args, variables, folder)
     last: deque[str] = deque(maxlen=_TAIL)
     overhearing = asyncio.create_task(_overhear(process, last))

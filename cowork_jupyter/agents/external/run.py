@@ -38,12 +38,12 @@ _LOOK = 0.5
 _ANYTHING = frozenset({Permission.EXECUTE_COMMANDS})
 _HEAD = (
     "You work in this folder as the {label}: {description} Use the client's methods for files and "
-    "terminals, so that what you do is decided about and can be taken back.\n\n{text}"
+    "terminals, so that the user can approve what you do and roll it back.\n\n{text}"
 )
 _ENDINGS = {
     "refusal": "It refused.",
-    "max_tokens": "It came to the limit of its tokens.",
-    "max_turn_requests": "It came to the limit of its turns.",
+    "max_tokens": "It reached its token limit.",
+    "max_turn_requests": "It reached its turn limit.",
     "cancelled": "It was cancelled.",
 }
 
@@ -73,7 +73,7 @@ class ExternalTask:
             async with self.tools.recorded_use(self._use(text)):
                 said = await self._speak(resolved, text, runner, limits)
         except LimitReached as limit:
-            return Outcome(JobStatus.FAILED, f"The limit of {limit} is reached.")
+            return Outcome(JobStatus.FAILED, f"The limit of {limit} was reached.")
         except CoworkError as error:
             return Outcome(JobStatus.FAILED, mask(error.message))
         words = mask(said.text)
@@ -88,14 +88,14 @@ class ExternalTask:
     def _resolved(self, folder: str) -> Resolved:
         if find_spec("acp") is None:
             how = "Run: pip install 'cowork-jupyter[acp]'"
-            raise Unavailable(f"External agents need one more package. {how}", code="no_acp")
+            raise Unavailable(f"External agents need another package. {how}", code="no_acp")
         entry = self.externals.all().get(self.agent)
         if entry is None:
             raise NotFound(f"There is no external agent '{self.agent}'.", code="unknown_agent")
         try:
             return resolve(entry, os.environ, folder)
         except VariableMissing as error:
-            why = f"The agent {self.agent} cannot be started: {error}."
+            why = f"Cannot start the agent {self.agent}: {error}."
             raise Unavailable(why, code="no_agent") from None
 
     def _use(self, text: str) -> ToolUse:
@@ -177,8 +177,8 @@ class ExternalTask:
 
 
 def _broken_off(name: str, last: deque[str]) -> Unavailable:
-    words = f" Its last words: {' '.join(last)[-500:]}" if last else ""
-    return Unavailable(f"{name} broke off.{words}", code="agent_failed")
+    words = f" Its last output: {' '.join(last)[-500:]}" if last else ""
+    return Unavailable(f"{name} ended unexpectedly.{words}", code="agent_failed")
 
 
 async def _closed(connection: ClientSideConnection, lines: JsonLines) -> None:

@@ -26,7 +26,7 @@ from .context import NotebookContext, render
 logger = logging.getLogger(__name__)
 
 _READ, _LIST = "read_notebook", "list_variables"
-_BUSY = "The kernel is busy, so its variables are not known now."
+_BUSY = "The kernel is busy, so its variables cannot be listed now."
 _leaving: set[asyncio.Task[Any]] = set()
 """Looks that took too long; they end by themselves."""
 

@@ -13,15 +13,13 @@ ACCEPT = "accept"
 _OPTIONS = [
     Option(label="Try again", value=RETRY),
     Option(label="Try again with a hint", value=HINT, description="Say what to do differently."),
-    Option(label="Skip this step", value=SKIP, description="The rest goes on without it."),
-    Option(label="Plan anew from here", value=REPLAN, description="Finished steps stay."),
+    Option(label="Skip this step", value=SKIP, description="The other steps continue without it."),
+    Option(label="Re-plan from here", value=REPLAN, description="Finished steps stay."),
     Option(label="Stop", value=STOP),
 ]
-_ACCEPT = Option(
-    label="Go on with what is done", value=ACCEPT, description="The step counts as done."
-)
+_ACCEPT = Option(label="Accept the step as it is", value=ACCEPT, description="It counts as done.")
 
-ABOUT_HINT = Question(question="What should be done differently?", allow_custom=True)
+ABOUT_HINT = Question(question="What should I do differently?", allow_custom=True)
 
 
 def about_failure(step: PlanStep, end: StepEnd) -> Question:
@@ -44,7 +42,7 @@ def about_half_done(step: PlanStep, tool: str) -> Question:
     return Question(
         question=f"Step {step.step_number} was interrupted in the middle of {tool}. "
         "Run the step again?",
-        context="What it was doing may have happened in part. Have a look before you decide.",
+        context="It may have been partly done. Check before you decide.",
         severity="major",
         options=[one for one in _OPTIONS if one.value in (RETRY, SKIP, STOP)],
         default=STOP,

@@ -238,7 +238,7 @@ class Execution:
         except CoworkError as error:
             return StepResult(status="failed", summary=error.message)
         if outcome.status is not JobStatus.COMPLETED:
-            return StepResult(status="failed", summary=outcome.error or "It did not say why.")
+            return StepResult(status="failed", summary=outcome.error or "It gave no reason.")
         summary = outcome.text.strip() or "Done."
         return outcome.result or StepResult(status="done", summary=summary)
 
@@ -279,8 +279,8 @@ class Execution:
         done = [step for step in self.plan.steps if step.status in DONE]
         finished = "; ".join(f"{step.id}: {step.action}" for step in done) or "none"
         request = (
-            f"{why}\nPlan anew from here. Steps that are finished and must not be repeated: "
-            f"{finished}. Plan only what is still to be done."
+            f"{why}\nRe-plan from here. Steps that are finished and must not be repeated: "
+            f"{finished}. Plan only the remaining work."
         )
         log = replace(self._log(), role=AgentRole.PLANNER)
         log.say("user", request, TaskAssignmentData(replan=True))

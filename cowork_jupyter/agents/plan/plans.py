@@ -82,7 +82,7 @@ class Plans:
         self, context_id: str, newest: PlanRevision | None, plan: Plan, change: str = ""
     ) -> PlanRevision:
         if self.factory.journal.store.active_job(context_id):
-            raise Conflict("The plan is being carried out. Stop that first.", code="job_running")
+            raise Conflict("The plan is being executed. Stop the run first.", code="job_running")
         if newest is None:
             revised = PlanRevision(context_id=context_id, plan=plan, by="person")
         else:
@@ -143,11 +143,13 @@ class Plans:
         store = self.factory.journal.store
         job = store.job(job_id)
         if job.status not in (JobStatus.INTERRUPTED, JobStatus.FAILED, JobStatus.CANCELLED):
-            raise Conflict(f"The job is {job.status}; only a stopped one can be resumed.")
+            raise Conflict(f"The job is {job.status}; only a stopped job can be resumed.")
         if job.kind is JobKind.GUEST:
-            raise Conflict("These were calls of another agent, which alone can make them again.")
+            raise Conflict("These calls came from another agent. Only that agent can repeat them.")
         if job.kind is JobKind.CHECK:
-            raise Conflict("A check of the notebook begins at its top: check that it runs again.")
+            raise Conflict(
+                "A check cannot be resumed. Start it again with **Check that it runs…**."
+            )
         context, approved = store.context(job.context_id), self._approved(job)
 
         async def work(resumed: Job) -> Outcome:
@@ -163,7 +165,7 @@ class Plans:
         store = self.factory.journal.store
         job, task = store.job(job_id), store.task(task_id)
         if task.job_id != job_id:
-            raise NotFound(f"There is no task '{task_id}' in this job.")
+            raise NotFound(f"This job has no task '{task_id}'.")
         for question in store.pending_inquiries(job.context_id, "question"):
             offered = [option["value"] for option in question.data.get("options", [])]
             if question.task_id == task_id and choice in offered:
@@ -270,7 +272,7 @@ def _approval(job: Job) -> str:
 def _refuse_stale(newest: int, revision: int) -> None:
     if newest != revision:
         raise Conflict(
-            f"The plan has changed: it is at revision {newest}, not {revision}. Look at it again.",
+            f"The plan has changed: it is at revision {newest}, not {revision}. Read it again.",
             code="stale_revision",
             details={"revision": newest},
         )

@@ -30,7 +30,7 @@ class Reuse:
         made = template_of(draft, self.plans.checked(plan))
         taken = self.workflows.current().get(made.name)
         if taken and not (replace and isinstance(taken, Template) and taken.source == "user"):
-            raise Conflict(f"There is a workflow '{made.name}' already.", code="name_taken")
+            raise Conflict(f"The workflow '{made.name}' already exists.", code="name_taken")
         self.workflows.templates.save(made, replace=replace)
         return made
 
@@ -38,6 +38,6 @@ class Reuse:
         """Remove a template of the user's own; other workflows are not theirs to remove."""
         found = self.workflows.current().named(name)
         if not isinstance(found, Template):
-            why = "It comes with Cowork or with a plug-in; only templates can be deleted."
+            why = "It comes with Cowork or a plug-in. You can delete only templates."
             raise Forbidden(why, code="not_a_template")
         self.workflows.templates.delete(found)

@@ -45,12 +45,14 @@ class StepEnd:
     def problem(self) -> str:
         """What is lacking, in a sentence; empty if nothing is."""
         lacking = " and ".join(one.what for one in self.shortfalls)
-        return f"It says that it is done, but it {lacking}." if lacking else ""
+        return f"It says it is done, but it {lacking}." if lacking else ""
 
     @property
     def text(self) -> str:
         """All of it in words."""
-        return f"{self.problem} It said: {self.result.text}" if self.problem else self.result.text
+        return (
+            f"{self.problem} Its report: {self.result.text}" if self.problem else self.result.text
+        )
 
 
 def half_done_tool(task: Task, tools: Mapping[str, Tool], store: Store) -> str | None:
@@ -94,7 +96,7 @@ class StepCheck:
             return
         for path in filter(self._is_missing, self.step.files):
             if self._changes.get(_plain(path)) != "removed":
-                what = f"left no {path}"
+                what = f"did not create {path}"
                 yield Shortfall(kind=ShortfallKind.MISSING_FILE, what=what)
 
     @cached_property

@@ -192,7 +192,7 @@ class Cluster:
             seen: dict[str, Any] = await client.run(sees, proof, workers=workers, on_error="return")
         except OSError as error:
             raise Unavailable(
-                f"Nobody can see whether workers share the workspace: {error}"
+                f"Cannot check whether the workers share the workspace: {error}"
             ) from error
         finally:
             await asyncio.to_thread(proof.remove)
@@ -265,7 +265,7 @@ async def _follow(future: Dask, attempt: Attempt) -> None:
         return
     except Exception as error:  # a worker that died too often, or one that cannot run it at all
         begun = attempt.worker is not None
-        attempt.fail(Lost() if begun else Unavailable(f"The cluster did not run it: {error}"))
+        attempt.fail(Lost() if begun else Unavailable(f"The cluster could not run it: {error}"))
         return
     if isinstance(answer, ToolResult):
         if not attempt.outcome.done():

@@ -113,12 +113,12 @@ class _TaskAtWork:
         what = f"The worker {attempt.worker} was lost during {tool.name}."
         if attempt.worker and not tool.idempotent:
             raise Interrupted(f"{what} It may have done some or all of its work.")
-        said = f"{what} It is run again at another."
+        said = f"{what} It runs again on another worker."
         self.log.event(Notice(code="worker_lost", message=said))
 
     def _tell_queued(self, attempt: Attempt) -> None:
         if attempt.worker is None:
-            what = "No worker of the Dask cluster is free yet; waiting for one."
+            what = "Waiting for a free worker of the Dask cluster."
             self.log.event(Notice(code="waiting_for_worker", message=what))
 
 

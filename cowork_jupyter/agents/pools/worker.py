@@ -147,8 +147,7 @@ def _sandbox_for(order: WorkerOrder) -> Sandbox:
     runs_commands = Permission.EXECUTE_COMMANDS in default_tools()[order.tool].permissions
     if runs_commands and order.confined and sandbox.kind == "none":
         raise Forbidden(
-            "Commands run confined, and this worker has nothing to confine them with; so it "
-            "was not run.",
+            "Commands run only in a sandbox, and this worker has none, so the command did not run.",
             code="sandbox_missing",
         )
     return sandbox

@@ -24,10 +24,10 @@ MAX_STRIKES = 3
 """Unusable replies in a row that end the run."""
 
 _EMPTY = "The reply was empty."
-_REPAIR = "Your last reply could not be used. {problem} Reply again, in one of the formats above."
+_REPAIR = "Your last reply was not usable. {problem} Reply again in one of the formats above."
 _NUDGE = (
-    "You are going in circles: {circle}. Look at the results you already have and take another "
-    "way, or say in plain text what keeps you from going on."
+    "You are going in circles: {circle}. Look at the results you already have and try another "
+    "approach, or say in plain text what keeps you from continuing."
 )
 
 
@@ -72,7 +72,7 @@ class AgentLoop:
                 try:
                     outcome = await self._turn()
                 except LimitReached as limit:
-                    outcome = await self._go_on(f"The limit of {limit} is reached.")
+                    outcome = await self._go_on(f"The limit of {limit} was reached.")
             return outcome
         finally:
             await self.budget.spend(Usage(seconds=self.limits.lap()))
@@ -82,7 +82,7 @@ class AgentLoop:
         if question := self.user.left_open("model", self.log):
             await self._answer_to(question, "model")
         if question := self.user.left_open("limits", self.log):
-            return await self._may_go_on(question, "You stopped the agent at a limit.")
+            return await self._may_go_on(question, "You stopped the agent at this limit.")
         return None
 
     async def _turn(self) -> Outcome | None:
@@ -141,7 +141,7 @@ class AgentLoop:
     async def _deliver(self, reply: Reply, delivery: Plan | Review) -> Outcome | None:
         kind = delivery.type
         if kind not in self.log.role.spec.formats:
-            return await self._strike(reply, f"The {self.log.role} role does not deliver a {kind}.")
+            return await self._strike(reply, f"The {self.log.role} role does not produce a {kind}.")
         self._say(reply)
         if isinstance(delivery, Plan):
             known = self.runner.files_known(delivery)

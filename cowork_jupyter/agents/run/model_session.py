@@ -82,14 +82,14 @@ class ModelSession:
         except ContextOverflow as error:
             sent = sum(cost_of(message, self.counter) for message in self._history())
             self.history_tokens = min(self.history_tokens, sent) // 2
-            said = f"{error.message} Sending less of the past."
+            said = f"{error.message} Retrying with a shorter history."
             self.log.event(Notice(code="context_overflow", message=said))
             return await self._ask()
         except ModelError as error:
             name = self._name
             if not self._shows_pictures() or not self.vision.is_lost(name, error):
                 raise
-            said = f"{error.message} Trying without pictures, which {name} gets no more."
+            said = f"{error.message} Retrying without pictures; {name} gets none from now on."
             self.log.event(Notice(code="no_pictures", message=said))
             return await self._ask()
 
@@ -208,7 +208,7 @@ class ModelSession:
     def _say_restarted(self, chunk: Restarted) -> None:
         """What was shown of this reply is void; the card takes it back."""
         self._flush()
-        said = f"{chunk.reason} Trying again in {chunk.delay:.1f} s."
+        said = f"{chunk.reason} Retrying in {chunk.delay:.1f} s."
         self.log.event(Restart(message=said, attempt=chunk.attempt, delay=chunk.delay))
 
     async def _account(self, reader: ReplyReader, messages: list[dict[str, Any]]) -> None:

@@ -22,7 +22,7 @@ def standing_of(plan: Plan) -> str:
         groups.setdefault(step.status, []).append(step.id)
     if groups.keys() == {StepStatus.PENDING}:
         return ""
-    return f"How the plan stands now: {'; '.join(_listed(*group) for group in groups.items())}."
+    return f"Status of the plan: {'; '.join(_listed(*group) for group in groups.items())}."
 
 
 def _listed(status: StepStatus, steps: list[str]) -> str:

@@ -16,7 +16,7 @@ def queue_message(journal: Journal, context_id: str, content: str) -> QueuedMess
     message = QueuedMessage(context_id=context_id, content=content)
     with journal.transaction() as tx:
         if tx.active_job(context_id) is None:
-            why = "Nothing runs in this conversation. Send it as a message."
+            why = "No run is in progress in this conversation. Send it as a message."
             raise Conflict(why, code="not_running")
         tx.save_queued_message(message)
         _tell(tx, context_id)
@@ -27,7 +27,7 @@ def take_back(journal: Journal, context_id: str, message_id: str) -> None:
     """Remove a message that was not read yet."""
     with journal.transaction() as tx:
         if message_id not in [one.id for one in tx.queued_messages(context_id)]:
-            raise NotFound("The agent has read this message already.")
+            raise NotFound("The agent has already read this message.")
         tx.delete_queued_messages([message_id])
         _tell(tx, context_id)
 

@@ -199,7 +199,7 @@ class ToolRunner:
                 raise  # what it did is for the user to find out, not for the model
         except Exception as error:
             logger.exception("%s broke", one.call.tool)
-            failure = CoworkError(f"{one.call.tool} broke: {error}", code="internal")
+            failure = CoworkError(f"{one.call.tool} failed unexpectedly: {error}", code="internal")
             self._record_failure(one, failure)
         else:
             self._remember_files(one.call, result)

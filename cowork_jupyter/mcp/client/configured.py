@@ -62,9 +62,9 @@ class ConfiguredServers:
         taken = {one.config.slug: one for one in self.all() if one.config and one.source == "user"}
         other = taken.get(config.slug)
         if other and other.name != name:
-            raise Conflict(f"Its tools would be named like those of '{other.name}'.")
+            raise Conflict(f"Its tools would have the same names as those of '{other.name}'.")
         if len(self._of("user")) >= MAX_SERVERS:
-            raise Conflict(f"There are {MAX_SERVERS} servers already.")
+            raise Conflict(f"There are already {MAX_SERVERS} servers.")
         self._files["user"].set(SERVERS, {**self._of("user"), name: raw})
         return config
 
@@ -113,7 +113,7 @@ class ConfiguredServers:
                 one = self._judged(str(name), raw, source)
                 slug = one.config.slug if one.config else ""
                 if slug in slugs:
-                    why = f"'{slugs[slug].name}' ({slugs[slug].source}) goes before it"
+                    why = f"'{slugs[slug].name}' ({slugs[slug].source}) takes precedence"
                     one = Configured(one.name, source, one.config, why, one.enabled)
                 elif slug:
                     slugs[slug] = one
@@ -130,6 +130,6 @@ class ConfiguredServers:
             enabled = enabled and name not in self._disabled()
             if not self._trust.is_trusted(server_offer(name, raw)):
                 return Configured(
-                    name, source, config, "it came with this folder, and is not trusted", enabled
+                    name, source, config, "it came with this folder and is not trusted", enabled
                 )
         return Configured(name, source, config, enabled=enabled)

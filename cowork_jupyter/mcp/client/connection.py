@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 
 State = Literal["idle", "starting", "ready", "failed"]
 
-NOT_INSTALLED = (
-    "MCP servers need a package that is not installed here. Run: pip install 'cowork-jupyter[mcp]'"
-)
+NOT_INSTALLED = "MCP servers need another package. Run: pip install 'cowork-jupyter[mcp]'"
 
 
 @dataclass(frozen=True)
@@ -156,11 +154,11 @@ class McpConnection:
             if error.code == CONNECTION_CLOSED:
                 await self._hear_of_end()
             if self._ended.is_set():
-                why = f"{self.why or 'the connection ended'}. Whether it was done is not known"
+                why = f"{self.why or 'the connection ended'}. It is unknown whether it was done"
                 raise self._failed(what, why) from None
             raise self._failed(what, error.message, code="tool_failed") from None
         except ValidationError:
-            raise self._failed(what, "what it answered is not MCP") from None
+            raise self._failed(what, "its answer is not valid MCP") from None
         except (RuntimeError, ValueError) as error:  # the SDK's words for what should not be
             raise self._failed(what, str(error)) from None
 
@@ -178,9 +176,9 @@ class McpConnection:
 
     def _unavailable(self) -> ServerUnavailable:
         wait = max(0.0, self._next_start - time.monotonic())
-        again = f" It is tried again in {wait:.0f} s." if wait >= 1 else ""
+        again = f" Retrying in {wait:.0f} s." if wait >= 1 else ""
         name = self.config.name
-        return ServerUnavailable(f"The MCP server '{name}' does not run: {self.why}.{again}")
+        return ServerUnavailable(f"The MCP server '{name}' is not running: {self.why}.{again}")
 
     # Life
 

@@ -44,8 +44,8 @@ async def elicit(server: str, params: ElicitRequestParams, ask: Ask) -> ElicitRe
 
 async def _send_to(said: str, url: str, ask: Ask) -> None:
     """The user opens the address, if they want to; nothing opens it for them."""
-    options = [Option(label="I have been there", value=DONE), _decline()]
-    context = f"It wants you to open {_short(url)} in your browser. Look at the address first."
+    options = [Option(label="I have opened it", value=DONE), _decline()]
+    context = f"It wants you to open {_short(url)} in your browser. Check the address first."
     question = Question(question=said, context=context, options=options, default=DECLINE)
     if await ask(question) != DONE:
         raise _Declined
@@ -78,7 +78,7 @@ async def _field(said: str, name: str, field: dict[str, Any], needed: bool, ask:
     label = _short(str(field.get("title") or name))
     about = _short(str(field.get("description") or ""))
     choices = _choices(field)
-    skip = [] if needed else [Option(label="Leave it out", value=SKIP)]
+    skip = [] if needed else [Option(label="Skip it", value=SKIP)]
     problem = ""
     while True:
         question = Question(
@@ -148,7 +148,7 @@ def _hint(field: dict[str, Any]) -> str:
         case "number":
             return "A number."
         case "array":
-            return "One or more, with commas between them."
+            return "One or more, separated by commas."
         case _:
             return ""
 

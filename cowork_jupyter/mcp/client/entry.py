@@ -110,15 +110,15 @@ class ServerConfig:
 def read_server(name: str, raw: object, source: Source) -> ServerConfig:
     """A server's entry; ValueError says in one sentence what is wrong with it."""
     if not name.strip() or len(name) > MAX_NAME_LENGTH or visible(name) != name:
-        raise ValueError(f"a name has 1 to {MAX_NAME_LENGTH} characters that can be seen")
+        raise ValueError(f"a name must have 1 to {MAX_NAME_LENGTH} visible characters")
     entry = _read_entry(raw)
     if bool(entry.command) == bool(entry.url):
         raise ValueError("it needs either a 'command' to start or a 'url' to call")
     kind = entry.type or _guessed(entry)
     if (kind == "stdio") != bool(entry.command):
-        raise ValueError(f"its type is {kind}, which does not fit the rest")
+        raise ValueError(f"its type is {kind}, which does not match the rest")
     if entry.url and not entry.url.startswith(("http://", "https://", "${")):
-        raise ValueError("its url is not one of http or https")
+        raise ValueError("its url must start with http or https")
     if source == "workspace":
         # A folder cannot say what its own servers may do.
         entry = entry.model_copy(update={"permissions": None, "tools": {}, "sampling": False})

@@ -56,7 +56,7 @@ def facts_of(tool: SdkTool, mask: Mask) -> McpToolFacts:
     name, description = visible(tool.name), mask(tool.description or "")
     problem = ""
     if not 0 < len(tool.name) <= MAX_NAME_LENGTH or name != tool.name:
-        problem = "its name is empty, too long, or holds what cannot be seen"
+        problem = "its name is empty, too long, or contains invisible characters"
     elif len(description) > MAX_DESCRIPTION_LENGTH:
         problem = f"its description has more than {MAX_DESCRIPTION_LENGTH:,} characters"
     elif _size(tool.input_schema) > MAX_SCHEMA_SIZE:

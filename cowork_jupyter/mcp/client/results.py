@@ -61,7 +61,7 @@ class Gathered:
         kept = self.mask(text)[: self.room]
         self.room -= len(kept)
         if len(text) > len(kept) and not self.room:
-            kept += "\n[The rest was cut: it is more than is kept of a result.]"
+            kept += "\n[The rest was cut: the result is too large.]"
         if kept:
             self.texts.append(kept)
 
@@ -107,13 +107,13 @@ def result_of(answer: CallToolResult, server: str, tool: str, mask: Mask) -> Too
     if answer.structured_content is not None and not gathered.texts:
         gathered.say(json.dumps(answer.structured_content, ensure_ascii=False, indent=1))
     if answer.is_error:
-        said = gathered.text[:4_000] or "it did not say why"
+        said = gathered.text[:4_000] or "it gave no reason"
         raise ToolFailed(f"{tool} of the MCP server '{server}' failed: {said}", retryable=True)
     data: dict[str, Any] = {"mcp_server": server, "mcp_tool": tool}
     if gathered.resources:
         data["resources"] = gathered.resources[:100]
     return ToolResult(
-        text=gathered.text or "It was done; there is nothing to read.",
+        text=gathered.text or "Done, without output.",
         summary=f"{server} answered {tool}",
         data=data,
         images=tuple(gathered.images),

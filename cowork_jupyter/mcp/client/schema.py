@@ -41,7 +41,7 @@ class ForeignParameters(ToolParameters):
     @classmethod
     def _checked(cls, given: Any) -> Any:
         if not isinstance(given, dict):
-            raise ValueError("the parameters are no object")
+            raise ValueError("the parameters are not an object")
         problems = problems_of(given, cls.wanted)
         if problems:
             raise ValueError("; ".join(problems))
@@ -56,13 +56,13 @@ class ForeignParameters(ToolParameters):
 def parameters_of(name: str, schema: dict[str, Any]) -> type[ForeignParameters]:
     """The class for one tool; ValueError says why its schema cannot be used."""
     if schema.get("type", "object") != "object":
-        raise ValueError("its parameters are no object")
+        raise ValueError("its parameters are not an object")
     properties = schema.get("properties", {})
     if not isinstance(properties, dict) or not all(map(_NAME.fullmatch, properties)):
         raise ValueError("a parameter's name is too long, or more than a word")
     wanted = _without(schema, _LEFT_OUT)
     if _nodes(wanted, wanted, ()) > MAX_NODES:
-        raise ValueError("its parameters refer to each other too often to be checked")
+        raise ValueError("its parameters reference each other too often to check")
     whole = _without(schema, _NOT_SHOWN)
     told = {"type": "object", **_shortened(_inlined(whole, whole, ()))}
     return type(name, (ForeignParameters,), {"wanted": wanted, "told": told})

@@ -158,7 +158,7 @@ async def list_tools(client: Client, mask: Mask) -> tuple[McpToolFacts, ...]:
             return tuple(found)
         if len(found) > MAX_TOOLS:
             break
-    raise Misbehaved(f"it has more than {MAX_TOOLS} tools, or never ends to list them")
+    raise Misbehaved(f"it has more than {MAX_TOOLS} tools, or never finishes listing them")
 
 
 async def follow_changes(client: Client, on_change: Callable[[], None]) -> None:

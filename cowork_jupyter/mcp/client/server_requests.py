@@ -29,10 +29,12 @@ async def sample(
     for message in params.messages:
         for block in message.content_as_list:
             if not isinstance(block, TextContent):
-                return ErrorData(code=INVALID_REQUEST, message="Only text can be sampled.")
+                return ErrorData(
+                    code=INVALID_REQUEST, message="Only text is supported for sampling."
+                )
             messages.append({"role": message.role, "content": block.text})
     if sum(len(one["content"]) for one in messages) > MAX_CHARACTERS:
-        return ErrorData(code=INVALID_REQUEST, message="That is too long to be sampled.")
+        return ErrorData(code=INVALID_REQUEST, message="The request is too long for sampling.")
     text, reason = "", "endTurn"
     request = ModelRequest(messages, arguments={"max_tokens": min(params.max_tokens, MAX_TOKENS)})
     async with aclosing(model.stream(request)) as chunks:

@@ -114,7 +114,7 @@ class McpServers:
         await self._follow_up()
 
     async def enable(self, name: str, enabled: bool) -> None:
-        """Use a server, or do not."""
+        """Enable or disable a server."""
         self.configured.enable(name, enabled)
         await self._follow_up()
 

@@ -90,12 +90,12 @@ async def started(
 async def _start(server: Resolved) -> SupervisedProcess:
     program = server.program()
     if program is None:
-        raise Misbehaved(f"there is no program '{server.command}' here")
+        raise Misbehaved(f"the program '{server.command}' is not installed")
     environment = get_default_environment() | server.env
     try:
         return await supervised.start(program, server.args, environment, server.cwd)
     except (FileNotFoundError, NotADirectoryError):
-        raise Misbehaved(f"its folder {server.cwd} is not there") from None
+        raise Misbehaved(f"its folder {server.cwd} does not exist") from None
 
 
 async def _listen(
@@ -110,7 +110,7 @@ async def _listen(
         async with send:
             await _messages(process, send, tail)
         code = await process.wait()
-        why = f"it ended with exit code {code}" if code >= 0 else f"it was ended by signal {-code}"
+        why = f"it ended with exit code {code}" if code >= 0 else f"it was killed by signal {-code}"
         # Its last words say more than that, and may still be on their way.
         await asyncio.wait([overhearing], timeout=LAST_LINES)
     except Misbehaved as error:
@@ -147,7 +147,7 @@ async def _messages(
             garbage += 1
             tail.add_line(f"no message: {line[:500].decode(errors='replace').rstrip()}")
             if garbage > MAX_GARBAGE:
-                raise Misbehaved("what it writes is not MCP") from None
+                raise Misbehaved("its output is not valid MCP") from None
             continue
         along = getattr(message, "method", "") in _ALONG_THE_WAY
         if not along or flood.count <= MAX_HEARD:

@@ -48,8 +48,8 @@ def tool_of(connection: McpConnection, facts: McpToolFacts, pins: Pins) -> Tool:
         same = connection.fingerprint(facts.name) == fingerprint
         if not same or context.clearance.tool not in (None, fingerprint):
             raise ToolChanged(
-                f"{name} was not run: the server describes it in another way now. Look at its "
-                "new description, and call it again if it still is what you need.",
+                f"{name} did not run: the server has changed its description. Read the new "
+                "description, and call it again if it is still what you need.",
                 retryable=True,
             )
         answer = await connection.call(facts.name, parameters.model_dump(mode="json"), context)
@@ -86,7 +86,7 @@ def _about(connection: McpConnection, facts: McpToolFacts, name: str, pins: Pins
     lines = [f"Tool {facts.name} of the MCP server '{config.name}' ({where[config.kind]})."]
     said = [word if so else f"not {word}" for word, so in facts.hints.items()]
     if said:
-        lines.append(f"It claims to be {', '.join(said)}; nobody has checked that.")
+        lines.append(f"It claims to be {', '.join(said)}; this is not verified.")
     now = described(config.slug, facts.description or facts.title)
     pinned = pins.look_up(name, facts.fingerprint(config))
     if pinned.state == "changed":

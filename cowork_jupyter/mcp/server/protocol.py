@@ -33,9 +33,9 @@ Context = ServerRequestContext[Any, Any]
 _ONLY_LOOKING = {Permission.READ_FILES}
 _ONLY_ADDING = {Permission.READ_FILES, Permission.CREATE_FILES}
 _INSTRUCTIONS = (
-    "Tools for one workspace and its notebooks, under the role {role}: {what} Paths are relative "
-    "to the workspace. A call may wait until the user has allowed it; one that was not allowed "
-    "should not be tried again. What was changed can be taken back by the user."
+    "Tools for one workspace and its notebooks, in the role {role}: {what} Paths are relative "
+    "to the workspace. A call may wait for the user's approval; do not retry a call that was "
+    "denied. The user can roll changes back."
 )
 
 

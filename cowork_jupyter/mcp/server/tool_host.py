@@ -32,4 +32,4 @@ def check_installed() -> None:
     """Say what is missing before anything is imported that needs it."""
     if find_spec("mcp") is None:
         how = "Run: pip install 'cowork-jupyter[mcp]'"
-        raise Unavailable(f"This needs one more package. {how}", code="no_mcp", retryable=False)
+        raise Unavailable(f"A package is missing. {how}", code="no_mcp", retryable=False)

@@ -31,9 +31,9 @@ def character_doubts(text: str) -> list[str]:
         strange = {sign for sign in text if sign not in "\n\t " and _hides(sign)}
         if strange:
             named = ", ".join(f"U+{ord(sign):04X}" for sign in sorted(strange)[:5])
-            doubts.append(f"It contains characters that cannot be seen or mislead: {named}.")
+            doubts.append(f"It contains invisible or misleading characters: {named}.")
     if _INSIDE_A_WORD.search(text):
-        doubts.append("A word goes on in the next line.")
+        doubts.append("A word continues on the next line.")
     return doubts
 
 
@@ -56,13 +56,13 @@ _MAX_FOLDERS = 8
 _NOWHERE = frozenset(["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty"])
 
 _TOO_LONG = f"It is longer than {MAX_LENGTH:,} characters."
-_TOO_DEEP = "It hides commands inside commands too often to look at them all."
+_TOO_DEEP = "It nests too many commands inside commands to check them all."
 _TOO_MANY = f"It has more than {_MAX_COMMANDS} commands."
-_DIFFERENT = "Two ways of reading it disagree about where its commands and words begin and end."
-_ASSIGNS = "It sets a variable for the command, which can change what that does."
-_NO_NAME = "Which program it runs is not spelled out."
-_ELSEWHERE = "git would follow the settings of another folder."
-_FILLED = "Which file a redirection means is not spelled out."
+_DIFFERENT = "Two parsers disagree about where its commands and words start and end."
+_ASSIGNS = "It sets a variable for the command, which can change what the command does."
+_NO_NAME = "The command does not spell out which program it runs."
+_ELSEWHERE = "git would use the settings of another folder."
+_FILLED = "The command does not spell out which file it redirects to or from."
 
 
 def analyse(text: str) -> Analysis:
@@ -120,7 +120,7 @@ def _read(text: str) -> tuple[list[Phrase], list[str]]:
         phrases = split(text)
     except NotPlain as stop:
         phrases = stop.phrases + [stop.unfinished] * (MISREAD in doubts)
-        doubts = doubts or [f"It goes beyond what can be read for sure: {stop}."]
+        doubts = doubts or [f"Part of it cannot be parsed reliably: {stop}."]
     if not doubts and _same(phrases, sighting.phrases, sighting.redirects):
         return phrases, doubts
     if not doubts:
@@ -236,7 +236,7 @@ class _Gathering:
         """What follows may be meant from there; or from here, if the change fails."""
         targets = [word.text for word in words if word.text not in ("-L", "-P", "-e", "--")]
         if len(targets) != 1 or targets[0] == "-" or len(self.folders) >= _MAX_FOLDERS:
-            self.doubts.append("Which folder it goes to is not spelled out.")
+            self.doubts.append("The command does not spell out which folder it changes to.")
             return
         new = [posixpath.join(folder, targets[0]) for folder in self.folders]
         self.folders = list(_unique([*self.folders, *new]))
@@ -275,7 +275,7 @@ def _redirected(redirects: list[Redirect]) -> CommandUse:
         operator, target = redirect.operator, redirect.target
         if operator.startswith("<<"):
             if not target.literal:
-                use.doubts.append("The shell fills in a text that is passed on.")
+                use.doubts.append("The shell expands text that it passes on.")
             continue
         if operator in (">&", "<&") and (target.text.isdigit() or target.text == "-"):
             continue

@@ -245,7 +245,7 @@ def examine_git(words: Sequence[Word]) -> CommandUse:
         if flag in ("--version", "-v") and not rest:
             return CommandUse(set(_R))
         if flag not in ("--no-pager", "--no-optional-locks", "--literal-pathspecs"):
-            doubts.append(f"The flag {flag} makes git follow other settings.")
+            doubts.append(f"The flag {flag} makes git use other settings.")
         if flag in _VALUED:
             del rest[:1]
     if not rest:
@@ -277,7 +277,7 @@ def configures_git(words: Sequence[str]) -> bool:
 def _examine_sub(name: str, rest: list[Word]) -> CommandUse:
     texts = [word.text for word in rest]
     if name in _HISTORY_ANYHOW and (name != "reflog" or texts[:1] in _REFLOG_DROPS):
-        return CommandUse(set(_H), doubts=[f"What git {name} would change is not looked into."])
+        return CommandUse(set(_H), doubts=[f"Cowork does not check what git {name} would change."])
     if name == "stash":
         action = "push" if not texts or texts[0].startswith("-") else rest.pop(0).text
         sub = STASH.get(action)
@@ -287,11 +287,13 @@ def _examine_sub(name: str, rest: list[Word]) -> CommandUse:
         effects = _WORDS.get((name, *texts[:1])) if len(texts) < 3 else None
         if effects is not None and not (len(texts) == 2 and texts[0] == "-v"):
             return CommandUse(set(effects))
-        return CommandUse(set(_W), doubts=[f"What git {name} does here is not known."])
+        return CommandUse(set(_W), doubts=[f"Cowork does not know what git {name} does here."])
     else:
         sub = SUB_COMMANDS.get(name)
     if sub is None:
-        return CommandUse({CommandEffect.UNKNOWN}, doubts=[f"What git {name} does is not known."])
+        return CommandUse(
+            {CommandEffect.UNKNOWN}, doubts=[f"Cowork does not know what git {name} does."]
+        )
     return _examine_flags(name, sub, sub.flags.parse(rest), texts)
 
 

@@ -260,7 +260,7 @@ class Program:
             use.doubts.append(f"{name} would change something with “{operands[self.most]}”.")
         match self.operands:
             case Operands.NONE if operands:
-                use.doubts.append(f"{name} is not known to take “{operands[0]}”.")
+                use.doubts.append(f"Cowork does not know that {name} accepts “{operands[0]}”.")
             case Operands.READ:
                 use.reads += [one for one in operands if one != "-"]
             case Operands.WRITE:
@@ -281,13 +281,13 @@ class Program:
 
 def unknown_flag(name: str, flag: str) -> str:
     """The sentence about a flag that is in no table."""
-    return f"What the flag {flag} of {name} does is not known."
+    return f"Cowork does not know what the flag {flag} of {name} does."
 
 
 def glob_doubts(words: Sequence[Word]) -> list[str]:
     """Sentences about file patterns, for programs that read or change what these find."""
     return [
-        f"Which files “{word.source}” stands for is not known."
+        f"Cowork does not know which files “{word.source}” stands for."
         for word in words
         if Quirk.GLOB in word.quirks
     ]

@@ -31,7 +31,7 @@ def examine(words: Sequence[Word]) -> CommandUse:
     use = _examine_known(name, rest)
     use.doubts += [doubt for check in _CHECKS.get(name, ()) for doubt in check(texts)]
     if name in _CHANGES_SHELL:
-        use.doubts.append(f"“{name}” changes what the shell does next, or runs what it is told.")
+        use.doubts.append(f"“{name}” changes what the shell does next, or runs its arguments.")
     use.doubts += _word_doubts(name, rest)
     return use
 
@@ -48,13 +48,13 @@ def _examine_known(name: str, rest: Sequence[Word]) -> CommandUse:
 
 
 _WORD_DOUBTS = {
-    Quirk.VARIABLE: "What “{}” stands for is not known.",
-    Quirk.SUBSTITUTION: "What the shell puts in the place of “{}” is not known.",
-    Quirk.BRACES: "The shell makes several words of “{}”.",
-    Quirk.TILDE: "The shell puts a home folder in the place of “{}”.",
+    Quirk.VARIABLE: "Cowork does not know what “{}” stands for.",
+    Quirk.SUBSTITUTION: "Cowork does not know what the shell substitutes for “{}”.",
+    Quirk.BRACES: "The shell expands “{}” to several words.",
+    Quirk.TILDE: "The shell replaces “{}” with a home folder.",
     Quirk.HISTORY: "A shell may take “{}” for an earlier command.",
     Quirk.ENCODING: "What “{}” says depends on the machine.",
-    Quirk.UNREADABLE: "“{}” cannot be read for sure.",
+    Quirk.UNREADABLE: "“{}” cannot be parsed reliably.",
 }
 _SHOWN = 80
 
@@ -78,7 +78,7 @@ def _printf(texts: tuple[str, ...]) -> list[str]:
 
 
 def _less(texts: tuple[str, ...]) -> list[str]:
-    return ["It gives the pager a command."] if any(text[:1] == "+" for text in texts) else []
+    return ["It passes a command to the pager."] if any(text[:1] == "+" for text in texts) else []
 
 
 def _date(texts: tuple[str, ...]) -> list[str]:
@@ -111,14 +111,18 @@ def _ps(texts: tuple[str, ...]) -> list[str]:
 def _env(texts: tuple[str, ...]) -> list[str]:
     """`env LD_PRELOAD=./x ls` does what an assignment before the command does."""
     sets = any(ASSIGNMENT.match(text) for text in texts)
-    return ["It sets a variable for the command, which can change what that does."] if sets else []
+    return (
+        ["It sets a variable for the command, which can change what the command does."]
+        if sets
+        else []
+    )
 
 
 def _shell(texts: tuple[str, ...]) -> list[str]:
     """`echo … | sh`: with no file and no text of its own, it runs what it is passed."""
     told = any(text[:1] not in ("-", "+") for text in texts) and "-s" not in texts
     passed = not told and texts not in _VERSION
-    return ["The shell runs what it is passed, which is not spelled out."] if passed else []
+    return ["The shell runs its input, which the command does not spell out."] if passed else []
 
 
 _CHECKS: dict[str, tuple[Callable[[tuple[str, ...]], list[str]], ...]] = {

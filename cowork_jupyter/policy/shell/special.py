@@ -55,7 +55,7 @@ def _find(words: Sequence[Word]) -> CommandUse:
             rest.pop(0)
         elif test in _FIND_RUNS:
             use.effects.add(CommandEffect.RUNS_PROGRAMS)
-            use.doubts.append("find would run a program for what it finds.")
+            use.doubts.append("find would run a program on what it finds.")
             while rest and rest.pop(0) not in (";", "+"):
                 pass
         elif test in _FIND_DELETES:
@@ -98,14 +98,14 @@ def _sed(words: Sequence[Word]) -> CommandUse:
     scripts = parsed.values("-e", "--expression") or [files.pop(0) if files else ""]
     for script in scripts:
         if not all(_SED_SAFE.fullmatch(one) for one in re.split(r"[;\n]", script) if one.strip()):
-            use.doubts.append(f"What the sed script “{script}” does is not known.")
+            use.doubts.append(f"Cowork does not know what the sed script “{script}” does.")
     use.reads += files
     if parsed.has("-i", "--in-place"):
         use.effects.add(CommandEffect.WRITES)
         backups = parsed.values("-i", "--in-place")
         use.writes += [name + ending for name in files for ending in ("", *backups)]
         if any("/" in value or "*" in value for value in backups):
-            use.doubts.append("Where sed would keep the old file is not known.")
+            use.doubts.append("Cowork does not know where sed would keep the old file.")
     return use
 
 
@@ -152,7 +152,7 @@ _SET_SAFE = re.compile(r"[-+][eux]+|-[eux]*o|pipefail|errexit|nounset|xtrace")
 def _set(words: Sequence[Word]) -> CommandUse:
     use = CommandUse({CommandEffect.READS})
     if not words or not all(_SET_SAFE.fullmatch(word.text) for word in words):
-        use.doubts.append("It changes how the shell reads what follows.")
+        use.doubts.append("It changes how the shell reads the rest of the line.")
     return use
 
 

@@ -28,27 +28,27 @@ _KNOWN = names(
 """Constructs that prove nothing against a line. Their words are looked at on their own."""
 
 _SENTENCES = {
-    "command_substitution": "It puts the output of another command in its place.",
-    "process_substitution": "It passes another command's output on as a file.",
-    "expansion": "It uses an expansion (${…}), which can do more than give a value.",
-    "arithmetic_expansion": "It computes, and computing can run commands.",
+    "command_substitution": "It substitutes the output of another command.",
+    "process_substitution": "It passes another command's output as a file.",
+    "expansion": "It uses an expansion (${…}), which can do more than insert a value.",
+    "arithmetic_expansion": "It uses arithmetic, which can run commands.",
     "variable_assignment": "It sets a variable, which can change what commands do.",
     "variable_assignments": "It sets variables, which can change what commands do.",
     "declaration_command": "It declares a variable, which can change what commands do.",
-    "unset_command": "It takes a variable or a function away.",
-    "function_definition": "It defines a function, which can take the place of a program.",
-    "for_statement": "It repeats commands with changing words.",
-    "c_style_for_statement": "It repeats commands with computed words.",
-    "case_statement": "It chooses between commands by a pattern.",
-    "brace_expression": "The shell makes several words of one ({…}).",
-    "translated_string": "It holds a text that the shell would translate.",
+    "unset_command": "It removes a variable or a function.",
+    "function_definition": "It defines a function, which can replace a program.",
+    "for_statement": "It repeats commands with changing arguments.",
+    "c_style_for_statement": "It repeats commands with computed arguments.",
+    "case_statement": "It chooses between commands with a pattern.",
+    "brace_expression": "The shell expands one word to several ({…}).",
+    "translated_string": "It contains text that the shell would translate.",
 }
 _LEAVES = names(
     "word raw_string number string_content variable_name ansi_c_string comment ; && || |"
 )
 """What is known and has nothing inside; not visiting it makes the walk three times as fast."""
 _REDIRECTS = ("file_redirect", "herestring_redirect", "heredoc_redirect")
-MISREAD = "The line cannot be read as shell."
+MISREAD = "The line is not valid shell syntax."
 
 
 @dataclass(slots=True)
@@ -117,13 +117,13 @@ def _doubts(node: Node, children: list[Node]) -> Iterator[str]:
     kind = node.type
     if kind == "heredoc_body":
         if any(child.type != "heredoc_content" for child in children):
-            yield "The shell fills in parts of a here-document."
+            yield "The shell expands parts of a here-document."
     elif children and children[0].type == "((":
         yield _SENTENCES["arithmetic_expansion"]
     elif kind == "test_command" and children[0].type != "[":
-        yield "It tests with [[ … ]], which can compute."
+        yield "It tests with [[ … ]], which can run arithmetic."
     elif node.is_named and kind not in _KNOWN and kind != "ERROR":
-        unknown = f"It uses a construct of the shell ({kind}) that is not looked into."
+        unknown = f"It uses shell syntax ({kind}) that Cowork does not check."
         yield _SENTENCES.get(kind, unknown)
 
 

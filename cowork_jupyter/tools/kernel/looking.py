@@ -22,7 +22,7 @@ class ListVariables(ToolParameters):
 class InspectVariable(ToolParameters):
     """Which variable, in whose kernel."""
 
-    name: Annotated[str, Field(min_length=1, max_length=500, description="As in the code.")]
+    name: Annotated[str, Field(min_length=1, max_length=500, description="Variable name.")]
     path: NotebookPath = None
 
 
@@ -35,7 +35,7 @@ async def list_variables(parameters: ListVariables, context: ToolContext) -> Too
     if found.total > len(lines):
         lines.append(f"[{found.total - len(lines):,} more names are not shown]")
     count = f"{found.total:,} variable{'' if found.total == 1 else 's'}"
-    text = "\n".join(lines) or "The kernel holds no variables yet."
+    text = "\n".join(lines) or "The kernel has no variables yet."
     return ToolResult(text, f"listed {count} of {found.path}", {"notebook": found.path})
 
 
@@ -46,7 +46,7 @@ async def inspect_variable(parameters: InspectVariable, context: ToolContext) ->
     """
     if not parameters.name.isidentifier():
         raise InvalidInput(
-            f"'{parameters.name}' is no variable's name; expressions are not evaluated.",
+            f"'{parameters.name}' is not a variable name; expressions are not evaluated.",
             code="no_name",
         )
     path = kernel_path(parameters.path, context)

@@ -24,8 +24,8 @@ _LINE = re.compile(
 )
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _NO_INPUT = (
-    "it asks for input, which nobody can give to code that an agent runs. Put the value into "
-    "the code, or ask the user to run the cell."
+    "it asks for input, which code that an agent runs cannot get. Put the value into the code, "
+    "or ask the user to run the cell."
 )
 
 

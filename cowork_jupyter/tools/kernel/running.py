@@ -22,7 +22,7 @@ GO_ON, INTERRUPT, STOP = "go_on", "interrupt", "stop"
 
 NotebookPath = Annotated[
     str | None,
-    Field(description="The notebook whose kernel is meant; without it, the user's notebook."),
+    Field(description="Notebook whose kernel to use; default: the user's notebook."),
 ]
 StartKernel = Annotated[
     bool, Field(description="Start a kernel for the notebook if none is running.")
@@ -69,7 +69,7 @@ def _code_in(path: str) -> str:
     travels=False,
 )
 async def run_cell(parameters: RunCell, context: ToolContext) -> ToolResult:
-    """Run a cell of a notebook in its kernel, as Shift-Enter does, and give its output.
+    """Run a notebook cell in its kernel, as Shift-Enter does, and return its output.
 
     It waits behind what the kernel is doing already. There is no time limit; it has no input.
     """
@@ -87,7 +87,7 @@ async def run_cell(parameters: RunCell, context: ToolContext) -> ToolResult:
     travels=False,
 )
 async def run_code(parameters: RunCode, context: ToolContext) -> ToolResult:
-    """Run code in a notebook's kernel without leaving a cell, and give its output.
+    """Run code in a notebook's kernel without adding a cell, and return its output.
 
     It sees and can change the user's variables. There is no time limit; it has no input.
     """
@@ -100,8 +100,8 @@ async def _run(
     """`cell` is what people call it, where it is one."""
     if not context.role.spec.commands_may_write:
         raise Forbidden(
-            f"What the role {context.role} runs must not change the workspace, and nothing can "
-            "make sure of that in a kernel. Use execute_command.",
+            f"Code of the role {context.role} must not change the workspace, which cannot be "
+            "guaranteed in a kernel. Use execute_command.",
             code="kernel_unconfined",
         )
     path = kernel_path(parameters.path, context)
@@ -122,12 +122,12 @@ async def _run(
 
 def _about_waiting(name: str, seconds: float) -> Question:
     return Question(
-        question=f"{_capital(name)} has put nothing out and used no processor for "
-        f"{seconds:.0f} seconds. Go on waiting?",
-        context="It may be waiting for something outside, or sleep.",
+        question=f"{_capital(name)} has produced no output and used no CPU for "
+        f"{seconds:.0f} seconds. Keep waiting?",
+        context="It may be sleeping, or waiting for something outside.",
         severity="major",
         options=[
-            Option(label="Go on waiting", value=GO_ON),
+            Option(label="Keep waiting", value=GO_ON),
             Option(label="Interrupt it", value=INTERRUPT, description="The agent is told."),
             Option(label="Interrupt it and stop the agent", value=STOP),
         ],
@@ -137,10 +137,10 @@ def _about_waiting(name: str, seconds: float) -> Question:
 
 def _given_up(ran: Ran, code: Code, name: str, answer: str | None) -> CoworkError:
     """Why it was interrupted, for the model, or for the user if they stopped all of it."""
-    quiet = f"for {ran.stalled:.0f} seconds it put nothing out and used no processor"
+    quiet = f"it produced no output and used no CPU for {ran.stalled:.0f} seconds"
     if answer == STOP:
         return Interrupted(f"{_capital(name)} was interrupted, and the agent stopped: {quiet}.")
-    who = "the user did not want to wait" if answer else "nobody was there to ask whether to wait"
+    who = "the user did not want to wait" if answer else "nobody could be asked whether to wait"
     line = ran.failure.line if ran.failure else None
     where = f" It was in line {line}: {_line(code.source, line)}." if line else ""
     text = described(ran.outputs, MAX_LENGTH)
@@ -157,7 +157,7 @@ async def _cell(parameters: RunCell, context: ToolContext) -> tuple[CellState, s
     state = await context.notebooks.read(context.workspace, path)
     cell = state.cell(parameters.cell_id)
     if cell.cell_type != "code":
-        raise InvalidInput(f"Cell '{cell.id}' is no code cell.", code="no_code")
+        raise InvalidInput(f"Cell '{cell.id}' is not a code cell.", code="no_code")
     return cell, f"{state.name_of(cell.id)} of {state.path}"
 
 
@@ -166,7 +166,8 @@ def notebook_path(path: str | None, context: ToolContext) -> str:
     found = path or context.notebook
     if not found:
         raise InvalidInput(
-            "This conversation belongs to no notebook: name one with 'path'.", code="no_notebook"
+            "This conversation does not belong to a notebook. Name one with 'path'.",
+            code="no_notebook",
         )
     return found
 
@@ -196,7 +197,7 @@ def _result(ran: Ran, code: Code, name: str) -> ToolResult:
         )
     what = f"cell {code.cell_id}" if code.cell_id else "code"  # models know cells by their ids
     head = f"[ran {what} in {ran.seconds:.1f} s]"
-    said = f"{text}\n{head}" if text else f"{head} There was no output."
+    said = f"{text}\n{head}" if text else f"{head} No output."
     return ToolResult(said, f"ran {name}", data, pictures_in(ran.outputs))
 
 

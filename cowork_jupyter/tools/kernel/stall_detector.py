@@ -113,8 +113,8 @@ def processor_seconds(pid: int) -> float | None:
 
 def _stuck() -> Unavailable:
     return Unavailable(
-        "The code does not react to being interrupted, and neither puts anything out nor uses the "
-        "processor. Its kernel has to be restarted, which only the user can do.",
+        "The code does not respond to an interrupt, produces no output and uses no CPU. Only the "
+        "user can restart its kernel.",
         code="kernel_stuck",
         retryable=False,
     )

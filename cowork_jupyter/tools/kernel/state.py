@@ -65,9 +65,7 @@ class Variable:
         if facts.get("missing"):
             close = difflib.get_close_matches(name, facts["names"], n=3)
             hint = f" Did you mean {' or '.join(close)}?" if close else ""
-            raise NotFound(
-                f"There is no variable '{name}' in the kernel.{hint}", code="no_such_name"
-            )
+            raise NotFound(f"The kernel has no variable '{name}'.{hint}", code="no_such_name")
         return cls(name, facts["type"], facts["about"], tuple(facts["lines"]))
 
 
@@ -164,8 +162,8 @@ class NoKernels:
 
 def _none_here() -> CoworkError:
     return Unavailable(
-        "There is no kernel here that could be used: Cowork runs without a Jupyter server. "
-        "Go on without running cells and without looking at variables.",
+        "No kernel is available: Cowork runs without a Jupyter server. "
+        "Continue without running cells and without inspecting variables.",
         code="no_kernels",
         retryable=False,
     )

@@ -27,10 +27,10 @@ from .reading import CellId
 from .state import CellState, CellType, Changed, Edit, NotebookState, OpenElsewhere, stale
 
 Fingerprint = Annotated[
-    str, Field(min_length=1, description="Of the cell, as it was when you read it.")
+    str, Field(min_length=1, description="Fingerprint of the cell when you read it.")
 ]
-Index = Annotated[int | None, Field(ge=0, description="Place from 0, instead of `after`.")]
-After = Annotated[str | None, Field(description="Id of the cell behind which it goes.")]
+Index = Annotated[int | None, Field(ge=0, description="Position from 0, instead of `after`.")]
+After = Annotated[str | None, Field(description="Id of the cell to put it below.")]
 
 
 WRITE, LEAVE = "write", "leave"
@@ -46,7 +46,7 @@ class _Placed(ToolParameters):
     @model_validator(mode="after")
     def _one_place(self) -> Self:
         if self.after is not None and self.index is not None:
-            raise ValueError("give either after or index")
+            raise ValueError("pass either after or index")
         return self
 
 
@@ -64,7 +64,7 @@ class EditCell(ToolParameters):
     cell_id: CellId
     fingerprint: Fingerprint
     source: Annotated[str, Field(description="The whole new source.")]
-    cell_type: Annotated[CellType | None, Field(description="To change the type.")] = None
+    cell_type: Annotated[CellType | None, Field(description="New cell type, to change it.")] = None
 
 
 class MoveCell(_Placed):
@@ -75,7 +75,7 @@ class MoveCell(_Placed):
     @model_validator(mode="after")
     def _some_place(self) -> Self:
         if self.after is None and self.index is None:
-            raise ValueError("give after or index")
+            raise ValueError("pass after or index")
         return self
 
 
@@ -175,7 +175,7 @@ async def _move(parameters: MoveCell, context: ToolContext) -> _Planned:
     def said(who: str) -> str:
         # Models count from 0, as `index` does; people from 1.
         places = (old + 1, new + 1) if who == name else (old, new)
-        return f"moved {who} of {state.path} from place {places[0]} to {places[1]}"
+        return f"moved {who} of {state.path} from position {places[0]} to {places[1]}"
 
     return _Planned(state, edit, Diff("", 0, 0), said, name)
 
@@ -207,7 +207,7 @@ _CHANGES = (Permission.READ_FILES, Permission.WRITE_FILES)
     checks_itself=True,
 )
 async def insert_cell(parameters: InsertCell, context: ToolContext) -> ToolResult:
-    """Insert a cell into a notebook: behind the cell `after`, at `index`, or at the end."""
+    """Insert a cell into a notebook: below the cell `after`, at `index`, or at the end."""
     return await _carried_out(await _insertion(parameters, context), context, parameters.path)
 
 
@@ -219,7 +219,7 @@ async def insert_cell(parameters: InsertCell, context: ToolContext) -> ToolResul
     checks_itself=True,
 )
 async def edit_cell(parameters: EditCell, context: ToolContext) -> ToolResult:
-    """Give a cell of a notebook a new source. Read it first, for its id and fingerprint."""
+    """Replace the source of a notebook cell. Read it first to get its id and fingerprint."""
     return await _carried_out(await _edition(parameters, context), context, parameters.path)
 
 
@@ -231,7 +231,7 @@ async def edit_cell(parameters: EditCell, context: ToolContext) -> ToolResult:
     checks_itself=True,
 )
 async def move_cell(parameters: MoveCell, context: ToolContext) -> ToolResult:
-    """Move a cell of a notebook behind the cell `after`, or to place `index`."""
+    """Move a notebook cell below the cell `after`, or to position `index`."""
     return await _carried_out(await _move(parameters, context), context, parameters.path)
 
 
@@ -243,7 +243,7 @@ async def move_cell(parameters: MoveCell, context: ToolContext) -> ToolResult:
     checks_itself=True,
 )
 async def delete_cell(parameters: DeleteCell, context: ToolContext) -> ToolResult:
-    """Delete a cell of a notebook. Read it first, for its id and fingerprint."""
+    """Delete a notebook cell. Read it first to get its id and fingerprint."""
     return await _carried_out(await _deletion(parameters, context), context, parameters.path)
 
 
@@ -296,9 +296,9 @@ def _told(planned: _Planned, changed: Changed) -> str:
     """What the model needs to go on without reading all again."""
     told = ""
     if planned.fingerprint:
-        told += f" Cell {changed.cell_id} has fingerprint {planned.fingerprint} now."
+        told += f" Cell {changed.cell_id} now has fingerprint {planned.fingerprint}."
     if changed.unsaved:
-        told += " The user sees it in the open notebook, which has unsaved edits of theirs."
+        told += " The user sees it in the open notebook, which has unsaved edits."
     return told
 
 
@@ -316,7 +316,7 @@ def _neighbour(state: NotebookState, place: _Placed, end: int) -> str | None:
     index = end if place.index is None else place.index
     if index > end:
         raise InvalidInput(
-            f"'{state.path}' has no place {index}: the last one is {end}.", code="no_such_place"
+            f"'{state.path}' has no position {index}: the last one is {end}.", code="no_such_place"
         )
     return state.cells[index - 1].id if index else None
 

@@ -33,7 +33,7 @@ class CreateNotebook(ToolParameters):
 
     path: PathOf
     cells: list[NewCell] = []
-    kernel: Annotated[str, Field(min_length=1, description="Name of the kernel.")] = "python3"
+    kernel: Annotated[str, Field(min_length=1, description="Kernel name.")] = "python3"
 
 
 async def preview_notebook(parameters: CreateNotebook, context: ToolContext) -> Preview:
@@ -57,7 +57,7 @@ def _create(parameters: CreateNotebook, workspace: Workspace) -> ToolResult:
             raise InvalidInput(f"'{place.path}' must end in .ipynb.", code="no_notebook")
         if place.exists():
             raise Conflict(
-                f"'{place.path}' exists already, and create_notebook never overwrites; change "
+                f"'{place.path}' already exists, and create_notebook never overwrites; change "
                 "it with insert_cell and edit_cell.",
                 code="exists",
             )

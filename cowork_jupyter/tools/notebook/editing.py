@@ -26,7 +26,9 @@ def parsed(path: str, data: bytes) -> Document:
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
-        raise InvalidInput(f"'{path}' is not a notebook: it is no JSON object.", code="no_notebook")
+        raise InvalidInput(
+            f"'{path}' is not a notebook: it is not a JSON object.", code="no_notebook"
+        )
     return checked(path, document)
 
 
@@ -34,7 +36,7 @@ def checked(path: str, document: Document) -> Document:
     """The same document, if its cells can be told."""
     if document.get("nbformat") != 4:
         raise InvalidInput(
-            f"'{path}' is in an old notebook format, or in none. Ask the user to open it in "
+            f"'{path}' has an old or unknown notebook format. Ask the user to open it in "
             "JupyterLab and save it.",
             code="old_notebook",
         )

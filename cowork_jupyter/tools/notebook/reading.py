@@ -21,17 +21,19 @@ MAX_CELLS = 100
 MAX_TEXT = 40_000
 """Characters after which no further cell is begun."""
 
-_HOW_TO_SEE = "[a cell that is read alone, by cell_id, comes with its pictures]"
+_HOW_TO_SEE = "[read a single cell by cell_id to see its pictures]"
 
-CellId = Annotated[str, Field(min_length=1, description="As read_notebook shows it.")]
+CellId = Annotated[str, Field(min_length=1, description="Cell id, as read_notebook shows it.")]
 
 
 class ReadNotebook(ToolParameters):
     """Which notebook, and which of its cells."""
 
     path: PathOf
-    offset: Annotated[int, Field(ge=0, description="First cell, from 0.")] = 0
-    limit: Annotated[int, Field(ge=1, le=MAX_CELLS, description="Cells to show.")] = MAX_CELLS
+    offset: Annotated[int, Field(ge=0, description="First cell to show, from 0.")] = 0
+    limit: Annotated[int, Field(ge=1, le=MAX_CELLS, description="Number of cells to show.")] = (
+        MAX_CELLS
+    )
     cell_id: Annotated[
         str | None, Field(description="Only this cell, with more of its output and its pictures.")
     ] = None
@@ -112,7 +114,7 @@ def _result(state: NotebookState, text: str, start: int, end: int) -> ToolResult
     if state.is_open:
         notes.append("open in the browser" + (", with unsaved edits" if state.unsaved else ""))
     part = [f"cells {start}–{end - 1} of {total}"] if end - start < total else []
-    more = [f"read on with offset={end}"] if end < total else []
+    more = [f"continue with offset={end}"] if end < total else []
     tail = f"\n\n[{'; '.join([*part, *more])}]" if part else ""
     which = f"cells {start}–{end - 1} of " if part else ""
     data = {

@@ -134,7 +134,7 @@ class OpenElsewhere(Conflict):
 def no_such_cell(path: str, cell_id: str) -> NotFound:
     """Said to who names a cell that is not there."""
     return NotFound(
-        f"There is no cell '{cell_id}' in '{path}' (any more). Read the notebook again with "
+        f"'{path}' has no cell '{cell_id}'. Read the notebook again with "
         "read_notebook. Nothing was changed.",
         code="no_such_cell",
     )
@@ -144,7 +144,7 @@ def stale(path: str, cell: CellState) -> Conflict:
     """Said to who wants to change a cell as it was, with what it is now."""
     return Conflict(
         f"Cell '{cell.id}' of '{path}' has changed since you read it. Nothing was changed. "
-        f"It is a {cell.cell_type} cell now with fingerprint {cell.fingerprint} and this "
+        f"It is now a {cell.cell_type} cell with fingerprint {cell.fingerprint} and this "
         f"source:\n{cell.source}",
         code="stale_cell",
         details={"cell_id": cell.id, "fingerprint": cell.fingerprint, "source": cell.source},

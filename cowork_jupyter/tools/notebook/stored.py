@@ -74,7 +74,7 @@ def _document(place: Place) -> Document:
     data = place.read(MAX_WHOLE_SIZE + 1)
     if len(data) > MAX_WHOLE_SIZE:
         raise InvalidInput(
-            f"'{place.path}' is too large; ask the user to clear its outputs.", code="too_large"
+            f"'{place.path}' is too large. Ask the user to clear its outputs.", code="too_large"
         )
     return parsed(place.path, data)
 
@@ -85,7 +85,7 @@ def locate_notebook(workspace: Workspace, path: str) -> Place:
     try:
         if not is_notebook(place.path):
             raise InvalidInput(
-                f"'{place.path}' is not a notebook (.ipynb); use read_file and update_file.",
+                f"'{place.path}' is not a notebook (.ipynb). Use read_file and update_file.",
                 code="no_notebook",
             )
         place.stat()

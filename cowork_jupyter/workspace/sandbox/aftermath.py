@@ -96,7 +96,7 @@ class Aftermath:
                 if self._set_aside(path, aside):
                     gone.append(path)
                 else:
-                    stuck.append(f"{self._relative(path)} (could not be: remove it yourself)")
+                    stuck.append(f"{self._relative(path)} (failed: remove it yourself)")
             back = [path for path in run.kept if self._is_missed(path, run, now, gone, kinds)]
             restored = [path for path in back if self._put_back(path, run)]
             self._tell_others(run, gone, restored)

@@ -47,28 +47,28 @@ def promises(powers: Powers, settings: Settings) -> list[str]:
     if powers.kind == "none":
         return []
     said = [
-        "Commands write only in the workspace and in a temporary folder of their own.",
-        "Commands of the tester cannot write in the workspace.",
-        "Keys, tokens, browsers' profiles and Jupyter's own secrets cannot be read.",
-        "Other programs, this server included, cannot be looked into.",
-        "Nothing that a command starts outlives it, or the server.",
+        "Commands write only to the workspace and to a private temporary folder.",
+        "Commands of the tester cannot write to the workspace.",
+        "Commands cannot read keys, tokens, browser profiles or Jupyter's own secrets.",
+        "Commands cannot inspect other programs, including this server.",
+        "Nothing a command starts outlives the command or the server.",
     ]
     if powers.own_mounts or powers.landlock >= 6:
-        said.append("Other programs cannot be sent signals.")
+        said.append("Commands cannot send signals to other programs.")
     if powers.no_network:
         all_of_them = settings.sandbox_network == "deny"
         whose = "Commands have" if all_of_them else "Commands of the tester have"
-        said.append(f"{whose} no network.")
+        said.append(f"{whose} no network access.")
     if powers.hides_sockets:
-        said.append("Other programs' local sockets cannot be reached, wherever they are.")
+        said.append("Commands cannot reach other programs' local sockets, wherever they are.")
     said.append(
-        "Nothing stays behind that runs later, outside: git's hooks and settings, .envrc, editors' "
-        "tasks, .cowork, .jupyter and .ipython are as before when a command ends, unless you "
-        "approved one that writes them."
+        "No command leaves anything behind that would run later, outside the sandbox: when it "
+        "ends, git's hooks and settings, .envrc, editors' tasks, .cowork, .jupyter and .ipython "
+        "are as before, unless you approved a command that writes them."
     )
     if powers.own_mounts:
-        said.append("What of these is there already, and environments, are read-only meanwhile.")
-    said.append("Memory, size of files, and core dumps are limited.")
+        said.append("While it runs, those of them that exist, and environments, are read-only.")
+    said.append("Memory, file size and core dumps are limited.")
     if not powers.root:
         said.append("The number of processes is limited.")
     return said
@@ -78,30 +78,30 @@ def missing(powers: Powers) -> list[str]:
     """What does not hold here."""
     if powers.kind == "none":
         return [
-            "Nothing confines commands here, so every one asks, and the tester can run none. "
+            "This machine has no sandbox, so every command asks and the tester can run none. "
             "Install bubblewrap, or use Linux 5.13 or newer with Landlock."
         ]
     gaps = {
-        "Permissions and times of files elsewhere can be changed, contents cannot: "
-        "this system lets nobody have mounts of their own "
+        "Commands can change the permissions and timestamps of files elsewhere, but not their "
+        "contents: this system does not give them their own mounts "
         "(needs user namespaces).": not powers.own_mounts,
         "While a command runs, it can write git's hooks and settings, editors' tasks, .cowork and "
-        "the like; that is put back when it ends.": not powers.own_mounts,
-        "Programs and packages of an environment in the workspace can be changed; only what Python "
-        "runs when it starts (.pth and the like) is put back.": not powers.own_mounts,
-        "Shared memory of your other programs can be read "
+        "the like; these are restored when it ends.": not powers.own_mounts,
+        "Commands can change programs and packages of an environment in the workspace; only what "
+        "Python runs when it starts (.pth and the like) is restored.": not powers.own_mounts,
+        "Commands can read the shared memory of your other programs "
         "(needs user namespaces).": not powers.own_mounts,
-        "Files elsewhere can be made empty (needs Linux 6.2).": _old(powers, 3),
-        "Files cannot be moved between folders (needs Linux 5.19).": _only_landlock(powers, 2),
-        "Your other programs can be sent signals (needs Linux 6.12).": _old(powers, 6)
+        "Commands can truncate files elsewhere (needs Linux 6.2).": _old(powers, 3),
+        "Commands cannot move files between folders (needs Linux 5.19).": _only_landlock(powers, 2),
+        "Commands can send signals to your other programs (needs Linux 6.12).": _old(powers, 6)
         or (powers.own_mounts and _only_landlock(powers, 6)),
-        "Without network, only TCP is refused (needs seccomp).": not powers.no_network
+        "Without network access, only TCP is blocked (needs seccomp).": not powers.no_network
         and powers.landlock >= 4,
-        "The network cannot be taken away (needs Linux 6.7).": not powers.no_network
+        "Network access cannot be blocked (needs Linux 6.7).": not powers.no_network
         and powers.landlock < 4,
-        "Local sockets of your other programs outside /run and /tmp can be reached "
+        "Commands can reach local sockets of your other programs outside /run and /tmp "
         "(needs Landlock, user namespaces and Linux 5.19).": not powers.hides_sockets,
-        "Commands that have the network can reach abstract sockets, such as X11's.": (
+        "Commands with network access can reach abstract sockets, such as X11's.": (
             not powers.hides_sockets and powers.landlock < 6
         ),
         "The number of processes is not limited, because root has no such limit. "

@@ -121,7 +121,7 @@ def _explained() -> Iterator[None]:
         yield
     except OSError as error:
         raise Unavailable(
-            f"The process that starts commands cannot be reached: {error}.", code="sandbox_failed"
+            f"Cannot reach the process that starts commands: {error}.", code="sandbox_failed"
         ) from error
 
 
@@ -147,7 +147,7 @@ class ConfinedCommand:
             await command.end()
             why = first.get("error", "its guard ended")
             raise Unavailable(
-                f"The command could not be confined, so it was not run: {why}.",
+                f"The command could not be sandboxed, so it did not run: {why}.",
                 code="sandbox_failed",
             )
         command.pid = first["pid"]

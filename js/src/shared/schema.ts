@@ -62,7 +62,7 @@ export interface components {
         };
         /**
          * Answered
-         * @description The question is answered and the job goes on.
+         * @description The question is answered and the job continues.
          */
         Answered: {
             id: string;
@@ -111,7 +111,7 @@ export interface components {
         };
         /**
          * AwaitsApproval
-         * @description Nothing was begun: a person has to say so first, with the Execute button of the card.
+         * @description Nothing has started: a person has to press Execute plan on the card first.
          */
         AwaitsApproval: {
             /**
@@ -151,7 +151,7 @@ export interface components {
         };
         /**
          * CallPreview
-         * @description What a card shows of a call: all of it, or the user cannot judge it.
+         * @description What a card shows of a call: all of it, so that the user can judge it.
          */
         CallPreview: {
             /** @default true */
@@ -282,7 +282,7 @@ export interface components {
         };
         /**
          * CardTask
-         * @description What became of a step, or of what was delegated.
+         * @description The outcome of a step or a delegated task.
          */
         CardTask: {
             completed_at: string | null;
@@ -316,7 +316,7 @@ export interface components {
         };
         /**
          * CellChange
-         * @description What became of a cell, and what the user says to it.
+         * @description What happened to a cell, and whether the user accepted it.
          */
         CellChange: {
             /** @default null */
@@ -504,7 +504,7 @@ export interface components {
         };
         /**
          * CheckpointView
-         * @description A state of the workspace that one can go back to: the one before its tool ran.
+         * @description A state of the workspace to go back to: the one before its tool ran.
          */
         CheckpointView: {
             /** @default [] */
@@ -613,7 +613,7 @@ export interface components {
         };
         /**
          * DeviationKind
-         * @description In which way a step went differently.
+         * @description How a step differed from the plan.
          * @enum {string}
          */
         DeviationKind: "extra_tool" | "extra_file" | "skipped" | "failed" | "out_of_order" | "not_run" | "nothing_done" | "missing_file";
@@ -647,7 +647,7 @@ export interface components {
         };
         /**
          * ErrorAnswer
-         * @description Every failure.
+         * @description The answer to every request that failed.
          */
         ErrorAnswer: {
             error: components["schemas"]["ErrorBody"];
@@ -747,7 +747,7 @@ export interface components {
         ExecutionAnswer: components["schemas"]["JobAccepted"] | components["schemas"]["AwaitsApproval"];
         /**
          * ExportFormat
-         * @description What a conversation can be taken along as; also the ending of the file's name.
+         * @description The format of an export, which is also the file's ending.
          * @enum {string}
          */
         ExportFormat: "jsonl" | "md" | "ipynb";
@@ -761,7 +761,7 @@ export interface components {
         };
         /**
          * FailedCell
-         * @description The cell at which a notebook that ran anew came to an end.
+         * @description The cell at which a check of the notebook failed.
          */
         FailedCell: {
             cell: number;
@@ -877,7 +877,7 @@ export interface components {
         };
         /**
          * HiddenState
-         * @description Something that cannot be seen by reading the notebook.
+         * @description State that you cannot see by reading the notebook.
          */
         HiddenState: {
             cell: number;
@@ -989,14 +989,14 @@ export interface components {
         };
         /**
          * JobAccepted
-         * @description A job works on it.
+         * @description A job has started.
          */
         JobAccepted: {
             job_id: string;
         };
         /**
          * JobCompleted
-         * @description A job has come to its end.
+         * @description A job has ended.
          */
         JobCompleted: {
             /** @default null */
@@ -1105,7 +1105,7 @@ export interface components {
         };
         /**
          * JobStatus
-         * @description How a job stands.
+         * @description The status of a job.
          * @enum {string}
          */
         JobStatus: "running" | "waiting" | "completed" | "failed" | "cancelled" | "interrupted";
@@ -1127,7 +1127,7 @@ export interface components {
         };
         /**
          * McpServer
-         * @description A server, and how it is doing.
+         * @description A server and its status.
          */
         McpServer: {
             config: {
@@ -1153,7 +1153,7 @@ export interface components {
         };
         /**
          * McpServerList
-         * @description Every server that is written down.
+         * @description Every configured server.
          */
         McpServerList: {
             items: components["schemas"]["McpServer"][];
@@ -1162,7 +1162,7 @@ export interface components {
         };
         /**
          * McpTool
-         * @description A tool of a server, with what it claims of itself.
+         * @description A tool of a server, with what it claims about itself.
          */
         McpTool: {
             description: string;
@@ -1304,7 +1304,7 @@ export interface components {
         };
         /**
          * NewParameter
-         * @description What is to be different each time the plan is used.
+         * @description A part of the plan that varies each time it is used.
          */
         NewParameter: {
             /** @default null */
@@ -1428,7 +1428,7 @@ export interface components {
         };
         /**
          * OfferList
-         * @description What was found; nothing of it is used before somebody says so.
+         * @description The servers found. None is used until the user says so.
          */
         OfferList: {
             items: components["schemas"]["OfferedServer"][];
@@ -1514,7 +1514,7 @@ export interface components {
         };
         /**
          * PermissionRequested
-         * @description A call waits for the user's permission.
+         * @description A call is waiting for the user's approval.
          */
         PermissionRequested: {
             /** @default  */
@@ -1564,7 +1564,7 @@ export interface components {
         };
         /**
          * PermissionResolved
-         * @description The user has decided, or nobody waits for it any more.
+         * @description The user has decided, or the call is no longer waiting.
          */
         PermissionResolved: {
             /** @default null */
@@ -1594,7 +1594,7 @@ export interface components {
         };
         /**
          * PermissionView
-         * @description A call that waits, or waited, for the user's permission.
+         * @description A call that is or was waiting for the user's approval.
          */
         PermissionView: {
             /** @default  */
@@ -1837,7 +1837,7 @@ export interface components {
         };
         /**
          * PlanUpdated
-         * @description The whole plan as it stands now.
+         * @description The whole plan in its current state.
          */
         PlanUpdated: {
             /** @default  */
@@ -1877,7 +1877,7 @@ export interface components {
         };
         /**
          * Problem
-         * @description One thing that is not right, and what to do about it.
+         * @description One problem, and how to fix it.
          */
         Problem: {
             code: string;
@@ -1907,7 +1907,7 @@ export interface components {
         };
         /**
          * PromptList
-         * @description All base prompts, and what is wrong with those left out.
+         * @description All base prompts, and what is wrong with those that were skipped.
          */
         PromptList: {
             items: components["schemas"]["BasePrompt"][];
@@ -1937,7 +1937,7 @@ export interface components {
         };
         /**
          * QuestionAnswered
-         * @description The user has answered, or nobody waits for it any more.
+         * @description The user has answered, or the question is no longer waiting.
          */
         QuestionAnswered: {
             id: string;
@@ -1964,7 +1964,7 @@ export interface components {
         };
         /**
          * QuestionAsked
-         * @description A question waits for the user's answer.
+         * @description A question is waiting for the user's answer.
          */
         QuestionAsked: {
             /** @default false */
@@ -2068,7 +2068,7 @@ export interface components {
         };
         /**
          * QuestionView
-         * @description A question, with its id and how it stands.
+         * @description A question with its id and status.
          */
         QuestionView: {
             context_id: string;
@@ -2140,7 +2140,7 @@ export interface components {
         };
         /**
          * ReasoningStreamed
-         * @description The next piece of what the model thinks.
+         * @description The next piece of the model's reasoning.
          */
         ReasoningStreamed: {
             text: string;
@@ -2187,7 +2187,7 @@ export interface components {
         };
         /**
          * ReproductionProgress
-         * @description How far a notebook is that runs anew.
+         * @description The progress of a check that runs a notebook.
          */
         ReproductionProgress: {
             cells: number;
@@ -2219,7 +2219,7 @@ export interface components {
         };
         /**
          * ResourceList
-         * @description What a server lets be read.
+         * @description The resources of a server.
          */
         ResourceList: {
             items: components["schemas"]["Resource"][];
@@ -2339,7 +2339,7 @@ export interface components {
         };
         /**
          * RoleChangeData
-         * @description The conversation goes on in another role.
+         * @description The conversation continues in another role.
          */
         RoleChangeData: {
             /** @default null */
@@ -2463,7 +2463,7 @@ export interface components {
         };
         /**
          * RuleList
-         * @description All rules, those of this session first.
+         * @description All rules, the session's first.
          */
         RuleList: {
             items: components["schemas"]["RuleView"][];
@@ -2472,7 +2472,7 @@ export interface components {
         };
         /**
          * RuleView
-         * @description What the user has said about a tool.
+         * @description A rule about a tool.
          */
         RuleView: {
             /** @default true */
@@ -2505,7 +2505,7 @@ export interface components {
         };
         /**
          * RunSnapshot
-         * @description How a run stood when its card was saved.
+         * @description The state of a run when its card was saved.
          */
         RunSnapshot: {
             asked_by: string;
@@ -2551,7 +2551,7 @@ export interface components {
         };
         /**
          * ShortfallKind
-         * @description In which way a step did less than planned.
+         * @description How a step did less than planned.
          * @enum {string}
          */
         ShortfallKind: "nothing_done" | "missing_file";
@@ -2586,7 +2586,7 @@ export interface components {
         };
         /**
          * SkippedCell
-         * @description A cell that both the agent and somebody else changed.
+         * @description A cell that both the agent and someone else changed.
          */
         SkippedCell: {
             before: string | null;
@@ -2610,7 +2610,7 @@ export interface components {
         };
         /**
          * StepStatus
-         * @description How a plan step, or the task that carries it out, stands.
+         * @description The status of a plan step, or of the task that executes it.
          * @enum {string}
          */
         StepStatus: "pending" | "running" | "waiting" | "completed" | "failed" | "skipped" | "cancelled" | "interrupted";
@@ -2687,7 +2687,7 @@ export interface components {
         };
         /**
          * TaskCompleted
-         * @description A task has come to its end.
+         * @description A task has ended.
          */
         TaskCompleted: {
             /** @default  */
@@ -2720,7 +2720,7 @@ export interface components {
         };
         /**
          * TaskResultData
-         * @description What became of a task.
+         * @description The result of a task.
          */
         TaskResultData: {
             /** @default  */
@@ -2758,7 +2758,7 @@ export interface components {
         };
         /**
          * TaskStarted
-         * @description A task begins.
+         * @description A task has started.
          */
         TaskStarted: {
             /** @default  */
@@ -2878,7 +2878,7 @@ export interface components {
         };
         /**
          * TextStreamed
-         * @description The next piece of what the model says.
+         * @description The next piece of the model's reply.
          */
         TextStreamed: {
             text: string;
@@ -2935,7 +2935,7 @@ export interface components {
         };
         /**
          * ToolCount
-         * @description How often a tool was called, and how often that came to nothing.
+         * @description How often a tool was called, and how often it failed.
          */
         ToolCount: {
             calls: number;
@@ -2963,7 +2963,7 @@ export interface components {
         };
         /**
          * ToolOutcome
-         * @description What came of a call, in short.
+         * @description The result of a call, in short.
          */
         ToolOutcome: {
             call_id: string;
@@ -2977,7 +2977,7 @@ export interface components {
         };
         /**
          * ToolOutput
-         * @description What a tool says while it runs.
+         * @description Output of a tool while it runs.
          */
         ToolOutput: {
             call_id: string;
@@ -2990,7 +2990,7 @@ export interface components {
         };
         /**
          * ToolResultData
-         * @description What came of a call.
+         * @description The result of a call.
          */
         ToolResultData: {
             /** @default false */
@@ -3084,7 +3084,7 @@ export interface components {
         };
         /**
          * TrustView
-         * @description What came with the workspace, and whether the user has taken all of it.
+         * @description What came with the workspace, and whether the user trusts all of it.
          */
         TrustView: {
             fingerprint: string;
@@ -3093,7 +3093,7 @@ export interface components {
         };
         /**
          * UncoveredPath
-         * @description What a checkpoint does not keep.
+         * @description Something that a checkpoint does not cover.
          */
         UncoveredPath: {
             path: string;
@@ -3101,7 +3101,7 @@ export interface components {
         };
         /**
          * Usage
-         * @description What a job has spent, and how much it may.
+         * @description What a job has spent, and its limits.
          */
         Usage: {
             /** @default 0 */
@@ -3191,7 +3191,7 @@ export interface components {
         };
         /**
          * WorkflowList
-         * @description All workflows, and what is wrong with plug-ins that were left out.
+         * @description All workflows, and what is wrong with plug-ins that were skipped.
          */
         WorkflowList: {
             items: components["schemas"]["WorkflowView"][];

@@ -30,7 +30,7 @@ def test_a_failed_step_is_planned_anew_and_what_is_done_stays_done(
     stands(card, "Waits for you")
     desk.is_as_it_happened()
 
-    answer(card, "Plan anew from here")
+    answer(card, "Re-plan from here")
     stands(card, "Plan ready")
     expect(card).to_contain_text("Write ponds1.txt")
     expect(card.locator(".cw-step").first).to_contain_text("Write lakes1.txt")

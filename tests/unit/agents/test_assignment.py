@@ -133,5 +133,5 @@ async def test_steps_side_by_side_share_all_but_what_is_their_own(bench: Bench) 
     assert "Result of step a: Found 214 duplicates." in last
     assert "Result of step b: Done." in last
     assert '"status":' not in first[: first.index("Your task is step")]
-    assert "How the plan stands now: completed: a; running: b" in left.splitlines()[-1]
-    assert "How the plan stands now: completed: a, b, c; running: d." in last
+    assert "Status of the plan: completed: a; running: b" in left.splitlines()[-1]
+    assert "Status of the plan: completed: a, b, c; running: d." in last

@@ -331,7 +331,7 @@ async def test_nobody_is_said_to_have_asked_for_the_new_plan(bench: Bench) -> No
     assert words == ["Execute the plan (revision 1).", "replan"]
     exported = (await bench.service.export(bench.context.id, ExportFormat.MARKDOWN)).body.decode()
     assert "must not be repeated" not in exported
-    assert "**Planner** plans anew from here." in exported
+    assert "**Planner** re-plans from here." in exported
 
 
 async def test_without_a_new_plan_the_job_says_why_there_is_none(bench: Bench) -> None:
@@ -456,7 +456,7 @@ async def test_an_old_revision_cannot_be_approved_or_edited(bench: Bench) -> Non
 @pytest.mark.parametrize(
     ("steps", "place"),
     [
-        ([{"id": "a", "action": "x", "depends_on": ["a"]}], "wait for each other"),
+        ([{"id": "a", "action": "x", "depends_on": ["a"]}], "depend on each other"),
         ([{"id": "a", "action": "x", "depends_on": ["q"]}], "steps[0].depends_on"),
         ([{"id": "a", "action": "x"}, {"id": "a", "action": "y"}], "steps[1].id"),
         ([{"id": "a", "action": "x", "tools_needed": ["fly"]}], "steps[0].tools_needed"),

@@ -17,7 +17,7 @@ from .helpers import ended
 
 pytestmark = pytest.mark.asyncio
 
-NOTE = "Steps that do not wait for others come first; the order is now: 1, 3, 2."
+NOTE = "Steps that do not depend on others come first; the order is now: 1, 3, 2."
 STEPS: list[dict[str, Any]] = [
     {"id": "a", "action": "one", "depends_on": []},
     {"id": "b", "action": "two", "depends_on": ["a"]},

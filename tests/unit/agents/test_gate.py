@@ -100,9 +100,9 @@ async def test_a_denial_reaches_the_model_with_what_the_user_said(
     told = json.dumps(scripted.requests[-1].body)
     assert "use the docs folder" in told
     # What the model should do about it is no business of the user's, who sees the summary.
-    assert "Do not try the same again" in told
+    assert "Do not try it again" in told
     assert result["summary"] == result["error"]["message"]
-    assert "try the same" not in result["summary"]
+    assert "try it again" not in result["summary"]
 
 
 @pytest.mark.parametrize("scope", ["session", "workspace", "global"])

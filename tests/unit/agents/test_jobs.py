@@ -195,7 +195,7 @@ async def test_what_a_crash_left_behind_is_closed_when_the_service_opens(
         assert (
             bench.service.inquiries.pending(context.id, "question") == []
         )  # the conversation went on
-        with pytest.raises(Conflict, match="not open any more"):
+        with pytest.raises(Conflict, match="no longer open"):
             bench.service.inquiries.answer("q_1", "b")
         assert bench.job_statuses() == [JobStatus.INTERRUPTED, JobStatus.COMPLETED]
 

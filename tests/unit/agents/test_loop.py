@@ -221,7 +221,7 @@ async def test_who_may_not_plan_is_told_so(bench: Bench, scripted: ScriptedServe
     scripted.add(plan("Take over", "write"), text("All right."))
     await bench.tell("go", AgentRole.ACTOR)
     assert bench.service.plan(bench.context.id) is None
-    assert "does not deliver a plan" in scripted.requests[1].body["messages"][-1]["content"]
+    assert "does not produce a plan" in scripted.requests[1].body["messages"][-1]["content"]
 
 
 async def test_the_reviewer_delivers_a_review(bench: Bench, scripted: ScriptedServer) -> None:

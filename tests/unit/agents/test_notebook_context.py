@@ -49,7 +49,7 @@ def test_its_output_and_what_is_selected_are_told() -> None:
 def test_a_cell_that_only_says_what_is_asked_is_not_repeated() -> None:
     state = notebook("a = 1", "%%plan -m x\nMake a chart\n", "b = 2")
     text = told(NotebookContext(state, active="c1", request="Make a chart"))
-    assert "the user's message stands in it:\nCell 2" in text
+    assert "contains the user's message:\nCell 2" in text
     assert "Make a chart" not in text
     assert "    a = 1" in text
     assert "    b = 2" in text
@@ -71,7 +71,7 @@ def test_a_huge_cell_is_cut_in_its_middle_and_leaves_room_for_the_others() -> No
     assert "cut here: lines" in text
     assert "    before()" in text
     assert "    after()" in text
-    assert "fingerprint" not in text.partition("the user is in it")[0].rpartition("Cell 1")[2]
+    assert "fingerprint" not in text.partition("the user's current cell")[0].rpartition("Cell 1")[2]
 
 
 def test_a_closed_notebook_is_told_by_how_its_last_cells_begin() -> None:
@@ -112,9 +112,9 @@ def test_what_changed_is_named_by_id_and_much_of_it_counted() -> None:
     state = notebook("x")
     many = tuple(f"id{at}" for at in range(40))
     text = told(NotebookContext(state, active="c0", changes=Changes(edited=("c0",), run=many)))
-    assert "Since your last turn somebody else has edited c0; run id0, id1" in text
+    assert "Since your last turn, someone else has edited c0; run id0, id1" in text
     assert "and 28 more." in text
-    assert "as you left it" in told(NotebookContext(state, changes=Changes()))
+    assert "unchanged since your last turn" in told(NotebookContext(state, changes=Changes()))
 
 
 @pytest.mark.parametrize("line_break", ["\n", "\r", "\x0b", "\x85", "\u2028"])

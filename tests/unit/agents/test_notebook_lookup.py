@@ -29,7 +29,7 @@ from .conftest import Bench
 from .helpers import bench_with
 
 NOTEBOOK = "sales.ipynb"
-TITLE = "Where the user is as they write this"
+TITLE = "Where the user is while writing this"
 
 
 class OpenNotebook(NotebookFiles):
@@ -154,14 +154,14 @@ async def test_what_others_changed_since_is_told_and_what_the_agent_did_is_not(
     place: Place,
 ) -> None:
     assert "last turn" not in await place.told()
-    assert "The notebook is as you left it." in await place.told()
+    assert "The notebook is unchanged since your last turn." in await place.told()
     place.notebook.write("c0", source="df = load(2)")
     place.notebook.write("c1", execution_count=2)
     place.notebook.cells.append(CellState("new", "markdown", "# Words"))
     told = await place.told()
-    assert "somebody else has edited c0; added new; run c1." in told
+    assert "someone else has edited c0; added new; run c1." in told
     place.notebook.cells = place.notebook.cells[:1]
-    assert "somebody else has removed c1, new." in await place.told()
+    assert "someone else has removed c1, new." in await place.told()
 
 
 @pytest.mark.asyncio
@@ -193,7 +193,7 @@ async def test_variables_that_may_not_be_listed_are_not_told(place: Place) -> No
 async def test_a_busy_kernel_is_said_to_be_busy(place: Place) -> None:
     place.kernel.problem = Unavailable("The kernel is busy.", code="kernel_busy")
     told = await place.told()
-    assert "The kernel is busy, so its variables are not known now." in told
+    assert "The kernel is busy, so its variables cannot be listed now." in told
     place.kernel.problem = Unavailable("There is none.", code="no_kernel")
     assert "kernel" not in await place.told()
 

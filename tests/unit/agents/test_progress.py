@@ -82,7 +82,7 @@ async def test_it_hears_that_the_user_is_asked(decision: Any, then: list[str]) -
 
     class User:
         async def decide(self, request: PermissionRequest, log: RunLog) -> Ruling:
-            assert said == ["Waits for the user: a b.txt"]
+            assert said == ["Waiting for the user: a b.txt"]
             return Ruling(decision=decision)
 
     request = PermissionRequest.model_construct(tool="a", resource="b.txt")

@@ -73,7 +73,7 @@ async def test_the_question_shows_what_the_agent_said(bench: Bench) -> None:
     await asks(bench, text("I could not do it."))
     (asked,) = bench.events(EventType.QUESTION_ASKED)
     data = asked.data.model_dump()
-    assert data["context"].endswith("It said: I could not do it.")
+    assert data["context"].endswith("Its report: I could not do it.")
     offered = [option["value"] for option in data["options"]]
     assert offered == ["accept", "retry", "hint", "skip", "replan", "stop"]
 
@@ -137,7 +137,7 @@ async def test_the_next_attempt_is_told_why_the_last_one_does_not_count(bench: B
     assert status(bench) is StepStatus.COMPLETED
     assert await deviations(bench) == []
     sent = json.dumps([one.model_dump() for one in bench.messages()])
-    assert "Your last attempt does not count. It says that it is done, but it did none" in sent
+    assert "Your last attempt does not count. It says it is done, but it did none" in sent
 
 
 async def test_what_the_user_accepts_is_completed_and_not_as_planned(bench: Bench) -> None:

@@ -59,7 +59,7 @@ async def test_a_wrong_option_is_refused_with_the_right_ones_and_the_job_waits_o
 ) -> None:
     scripted.add(QUESTION, text("A it is."))
     job_id, question_id = await waiting(bench)
-    with pytest.raises(InvalidInput, match="'c' is not one of the answers: a, b"):
+    with pytest.raises(InvalidInput, match="'c' is not one of the options: a, b"):
         bench.service.inquiries.answer(question_id, "c")
     assert bench.job_statuses() == [JobStatus.WAITING]
     bench.service.inquiries.answer(question_id, "a")

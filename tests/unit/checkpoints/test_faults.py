@@ -128,7 +128,7 @@ def test_contents_go_with_the_last_conversation_that_needs_them(site: Site) -> N
         site.write("shared.txt", "shared")
     site.store.forget_context("one")
     sweep(site.store, grace=-1)
-    with pytest.raises(Exception, match="not kept any more"):
+    with pytest.raises(Exception, match="no longer kept"):
         site.store.checkpoint("one")
     assert objects_in(site) == 3  # two's own, and both of the shared file
     site.store.forget_context("two")

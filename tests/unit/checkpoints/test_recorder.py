@@ -611,7 +611,7 @@ async def test_past_the_limit_the_oldest_go_from_the_list_too(
 async def test_a_deleted_conversation_takes_its_checkpoints_along(desk: Desk) -> None:
     made = await desk.write("a.txt", "x")
     await desk.parts.lazy_store.forget_context(desk.context)
-    with pytest.raises(NotFound, match="not kept any more"):
+    with pytest.raises(NotFound, match="no longer kept"):
         await desk.parts.undo.rollback(made)
 
 

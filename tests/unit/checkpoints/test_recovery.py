@@ -383,7 +383,7 @@ async def test_a_checkpoint_that_fails_is_made_up_for_when_there_is_room_again(
         monkeypatch.setattr(WorkspaceState, "scan", full)
     (notice,) = desk.notices()
     assert notice == (
-        "What tool changed could not be recorded yet: [Errno 28] No space left on device"
+        "The changes of tool could not be recorded yet: [Errno 28] No space left on device"
     )
     await desk.parts.recorder.finish_interrupted()
     assert desk.unfinished() == ["scan"]

@@ -40,7 +40,7 @@ def test_what_is_wrong_is_said_without_commands_to_the_terminal(
 def test_help_spells_names_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_here("acp", "--help") == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "Let an editor drive the agent: speak the Agent Client Protocol" in told
+    assert "Let an editor drive the agent over the Agent Client Protocol" in told
 
 
 def test_all_settings_can_be_listed(capsys: pytest.CaptureFixture[str]) -> None:

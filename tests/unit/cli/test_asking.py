@@ -54,7 +54,7 @@ def test_calls_are_allowed_denied_and_questions_answered(
         terminal.type("y")
         terminal.wait_for("Allow it?")
         terminal.type("n")
-        terminal.wait_for("What should it do instead?")
+        terminal.wait_for("What should the agent do instead?")
         terminal.type("leave b alone")
         terminal.wait_for("Allow it?")
         assert "leave b alone" in last_words(connected)
@@ -84,7 +84,7 @@ def test_nothing_typed_before_a_question_answers_it(
     with Terminal("act", "Write a.txt", folder=tmp_path, typed_before="y\ny\ny") as terminal:
         terminal.wait_for("Allow it?")
         terminal.type("no")
-        terminal.wait_for("What should it do instead?")
+        terminal.wait_for("What should the agent do instead?")
         terminal.type("")
         terminal.wait_for("I could not.")
         assert terminal.exit_code() == 0

@@ -78,7 +78,7 @@ def test_a_local_model_is_named_with_its_file(tmp_path: Path) -> None:
     config = Cowork().settings(workspace=tmp_path).user_settings
     config.parent.mkdir(parents=True)
     config.write_text(json.dumps({"model": {"local": str(file)}}))
-    assert findings(tmp_path)["model"] == (True, f"small, loaded from {file} when asked")
+    assert findings(tmp_path)["model"] == (True, f"small, loaded from {file} on first use")
     file.unlink()
     ok, message = findings(tmp_path)["model"]
     assert not ok
@@ -109,7 +109,7 @@ def test_a_package_that_is_missing_or_too_old_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ok, message = findings(tmp_path)["packages"]
-    assert (ok, message.startswith("all there; extras: ")) == (True, True)
+    assert (ok, message.startswith("all installed; extras: ")) == (True, True)
     assert "mcp" in message
     needs = ["nothing-of-that-name>=1", "pydantic>=999", "also-missing; extra == 'mcp'"]
     monkeypatch.setattr("cowork_jupyter.cli.installation.requires", lambda _: needs)
@@ -129,7 +129,7 @@ def test_a_lab_extension_of_another_version_is_not_ours(
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
     ok, message = findings(tmp_path)["lab extension"]
     assert not ok
-    assert "is version 0.0.1, not " in message
+    assert "has version 0.0.1, not " in message
 
 
 def test_the_database_is_read_and_left_alone(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_the_database_is_read_and_left_alone(tmp_path: Path) -> None:
     store.save_context(Context())
     store.close()
     ok, message = found()
-    assert (ok, message) == (True, f"1 conversations, whole, in {path}")
+    assert (ok, message) == (True, f"1 conversations, all intact, in {path}")
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version=999")
     ok, message = found()
@@ -164,16 +164,16 @@ def test_the_checkpoints_are_verified(tmp_path: Path) -> None:
     WorkspaceState(store, tmp_path, Exclusions()).scan()
     store.close()
     ok, message = findings(tmp_path)["checkpoints"]
-    assert (ok, message.startswith("0, all whole; ")) == (True, True)
+    assert (ok, message.startswith("0, all intact; ")) == (True, True)
     (large,) = (folder / "large").rglob("*/*")
     large.write_bytes(b"damaged")
     ok, message = findings(tmp_path)["checkpoints"]
     assert not ok
-    assert "1 of 1 contents are damaged" in message
+    assert "1 of 1 file contents are damaged" in message
     (folder / "checkpoints.sqlite").write_bytes(b"no database at all" * 1000)
     ok, message = findings(tmp_path)["checkpoints"]
     assert not ok
-    assert "cannot be read" in message
+    assert "Cannot read" in message
 
 
 def test_the_exit_code_tells_and_json_is_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -234,7 +234,7 @@ def test_without_a_sandbox_it_says_what_happens_instead_and_what_to_install(
     said = kept(tmp_path, sandbox="none")
     (text, holds), *rest = said.items()
     assert not holds
-    assert "every one asks" in text
+    assert "every command asks" in text
     assert "Install bubblewrap" in text
     assert not any("network" in text for text, _ in rest)
 
@@ -245,7 +245,7 @@ def test_a_network_for_every_command_is_a_promise_not_kept(
     powers = Powers("landlock", 7, "user", seccomp=True, watches_sockets=True, root=False)
     monkeypatch.setattr(Sandbox, "powers", powers)
     usual, open_ = kept(tmp_path), kept(tmp_path, sandbox_network="allow")
-    assert usual["No command has the network unless you gave it to it."]
+    assert usual["No command has network access unless you gave it to that call."]
     (text,) = [text for text, holds in open_.items() if not holds and "sandbox_network" in text]
     assert "Set it to 'ask'" in text
 
@@ -260,7 +260,9 @@ def test_no_bash_and_no_server_extension_are_told_with_what_to_do(
         assert advice in broken
 
 
-@pytest.mark.parametrize(("has", "said"), [(True, "keyring keeps them"), (False, "forgotten")])
+@pytest.mark.parametrize(
+    ("has", "said"), [(True, "keyring stores them"), (False, "until the server stops")]
+)
 def test_what_keeps_keys_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has: bool, said: str
 ) -> None:
@@ -276,4 +278,4 @@ def test_a_sandbox_that_was_asked_for_and_is_not_there_is_a_finding(
     cowork = Cowork(config=Config({"Cowork": {"sandbox": "bubblewrap"}}))
     found = {one.name: one for one in examine(cowork, Config())}["sandbox"]
     assert not found.ok
-    assert "bubblewrap was asked for and is not here" in found.message
+    assert "bubblewrap is configured but not available here" in found.message

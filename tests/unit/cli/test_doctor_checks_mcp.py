@@ -37,13 +37,13 @@ def test_all_are_listed_and_what_is_missing_is_named(settings: Settings) -> None
     assert found.ok
     assert found.message == (
         "good (stdio); web (http); off (stdio): disabled; "
-        "theirs (stdio): it came with this folder, and is not trusted"
+        "theirs (stdio): it came with this folder and is not trusted"
     )
     broken = {"a": {"command": "no-such-program"}, "b": {**good, "env": {"K": "${NOT_SET_X}"}}}
     configure(settings, good=good, **broken, c=3)
     found = examine_servers(settings)
     assert not found.ok
-    assert "a (stdio): there is no program 'no-such-program' here" in found.message
+    assert "a (stdio): the program 'no-such-program' is not installed" in found.message
     assert "b (stdio): it needs the environment variable NOT_SET_X" in found.message
     assert "c: it is not an object" in found.message
 

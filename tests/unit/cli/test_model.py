@@ -77,7 +77,7 @@ def test_what_is_here_is_not_downloaded_again(
     publisher: Publisher, downloaded: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run("model", "get", NAME) == 0
-    assert "here already" in capsys.readouterr().out
+    assert "already downloaded" in capsys.readouterr().out
     assert publisher.asked == []
 
 
@@ -91,7 +91,7 @@ def test_an_interrupted_download_says_how_to_go_on(
 
     monkeypatch.setattr(downloading, "download", interrupted)
     assert run("model", "get", NAME) == 130
-    assert "Stopped at 30%; run the same command to go on." in capsys.readouterr().err
+    assert "Stopped at 30%; run the same command to resume." in capsys.readouterr().err
 
 
 def test_a_damaged_download_fails_in_one_line(
@@ -142,8 +142,7 @@ def test_a_configured_server_comes_first_and_that_is_said(
     monkeypatch.setenv("COWORK_BASE_URL", "http://localhost:11434/v1")
     assert run("model", "use", NAME) == 0
     assert (
-        "environment names another model, which comes first: remove COWORK_BASE_URL"
-        in capsys.readouterr().out
+        "which takes precedence. To use this one, remove COWORK_BASE_URL" in capsys.readouterr().out
     )
 
 

@@ -84,7 +84,7 @@ def test_a_question_that_nobody_can_answer_is_told() -> None:
         message_type=MessageType.QUESTION,
         data={"id": "q_1", "question": "And which?"},
     )
-    assert told.progress == ["? Which one? (nobody is there to answer)"]
+    assert told.progress == ["? Which one? (nobody can be asked)"]
 
 
 def test_the_outcome_knows_of_plans_and_denials() -> None:

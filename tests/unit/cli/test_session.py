@@ -30,7 +30,7 @@ def test_a_plan_is_made_carried_out_and_taken_along(
     assert planned.returncode == 0, planned.stderr
     assert planned.stdout.splitlines()[:3] == ["Plan: Write a", "", "  1. Write a.txt"]
     assert "completed" in planned.stderr
-    assert planned.stderr.endswith("carry it out: jupyter cowork act\n")
+    assert planned.stderr.endswith("execute it: jupyter cowork act\n")
     assert not (tmp_path / "a.txt").exists()
 
     connected.add(WRITE, text("Written."))
@@ -51,7 +51,7 @@ def test_a_plan_is_made_carried_out_and_taken_along(
     assert json.loads(lines[0])["type"] == "context"
     assert run_here("export", "-o", "record.jsonl") == 1
     told = capsys.readouterr().err
-    assert told == "cowork: There is a record.jsonl already. Choose another name.\n"
+    assert told == "cowork: record.jsonl already exists. Choose another name.\n"
 
 
 def test_a_policy_file_decides(tmp_path: Path, connected: ScriptedServer) -> None:
@@ -109,8 +109,8 @@ def test_what_nobody_can_be_asked_about_is_denied_and_the_exit_code_tells(
     connected.add(WRITE, text("I could not."))
     assert run_here("act", "Write a.txt") == 3
     shown = capsys.readouterr()
-    assert "Nobody is there to ask" in shown.err
-    assert "A policy that allows create_file" in shown.err
+    assert "Nobody can be asked" in shown.err
+    assert "a policy file that allows create_file" in shown.err
     assert shown.out == "I could not.\n"
     assert not (here / "a.txt").exists()
 
@@ -187,8 +187,11 @@ def test_each_folder_and_each_name_has_a_conversation_of_its_own(
     [
         (["plan", "-"], "the text is empty"),
         (["act", "Hi", "--workspace", "gone"], "is not a folder"),
-        (["act", "Hi", "--policy", "none.json"], "none.json cannot be read: No such file"),
-        (["act", "--new"], "has no plan yet"),
+        (
+            ["act", "Hi", "--policy", "none.json"],
+            "Cannot read the policy file none.json: No such file",
+        ),
+        (["act", "--new"], "has no plan to execute yet"),
     ],
 )
 def test_what_cannot_be_meant_is_a_usage_error(

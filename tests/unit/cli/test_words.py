@@ -59,7 +59,7 @@ def test_a_request_shows_the_whole_call_and_what_cannot_be_undone() -> None:
         scopes=["once", "session", "global"],
     )
     text = request_text(request)
-    assert "  │ curl x\n  │ curl y\n  │ … (too long to be shown whole)" in text
+    assert "  │ curl x\n  │ curl y\n  │ … (too long to show in full)" in text
     assert "It reaches the network." in text
     assert "cannot undo: big.bin (too large)" in text
     assert [scope for scope, _ in scopes_text(request)] == ["session", "global"]

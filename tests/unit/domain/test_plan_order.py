@@ -44,7 +44,7 @@ def test_steps_that_wait_for_nothing_come_first() -> None:
     given = plan(step("a"), step("b", "a"), step("c"), step("d", "c"))
     better, notes = improve(given)
     assert order(better) == "acbd"
-    assert notes == ["Steps that do not wait for others come first; the order is now: 1, 3, 2, 4."]
+    assert notes == ["Steps that do not depend on others come first; the order is now: 1, 3, 2, 4."]
 
 
 def test_what_begins_the_longest_chain_comes_before_what_is_wanted_by_few() -> None:
@@ -125,8 +125,7 @@ def test_the_same_look_is_taken_once_and_shared() -> None:
     assert better.step("t").depends_on == ["a"]
     assert better.step("a").reason == "for the plot; for the table"
     assert notes == [
-        "Steps 1 and 2 are the same look at the same things: step 1 does it once, "
-        "and its result is shared."
+        "Steps 1 and 2 read the same things: step 1 reads them once, and both share the result."
     ]
 
 

@@ -40,7 +40,7 @@ def test_each_problem_names_its_place_and_why() -> None:
 
 
 def test_a_field_too_many_is_answered_with_those_there_are() -> None:
-    assert problems({"nmae": ""}, "items", "name") == ["nmae: is unknown; there are: items, name"]
+    assert problems({"nmae": ""}, "items", "name") == ["nmae: is unknown; choose from: items, name"]
     assert problems({"nmae": ""}) == ["nmae: is unknown"]
 
 

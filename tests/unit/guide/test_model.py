@@ -52,7 +52,7 @@ async def test_a_plan_is_made_approved_and_carried_out(bench: Bench) -> None:
     assert {step.status for step in done.plan.steps} == {StepStatus.COMPLETED}
     said = [one.text for one in bench.messages(MessageType.TASK_RESULT)]
     assert "50 rows, 3 columns" in said[0]
-    drawn = re.search(r"drawn to (\S+)", said[1])
+    drawn = re.search(r"chart saved to (\S+)", said[1])
     assert drawn
     assert (bench.workspace / drawn[1]).stat().st_size > 0
 

@@ -59,7 +59,7 @@ def test_what_is_no_python_stays_where_it_is() -> None:
 def test_what_a_magic_gives_is_a_name_like_any_other() -> None:
     cells = (("a", "code", "print(files, who)"), ("b", "code", "files = !ls\nwho = %who_ls"))
     assert order(*cells) == "b a"
-    assert "no cell makes" not in explained("nb.ipynb", cells_in(shown(*cells)))
+    assert "no cell defines" not in explained("nb.ipynb", cells_in(shown(*cells)))
 
 
 def test_names_inside_functions_and_comprehensions_are_their_own() -> None:
@@ -99,4 +99,4 @@ def test_a_notebook_without_cells_is_said_to_have_none(kind: str, tmp_path: Path
     (tmp_path / "new.ipynb").write_text(json.dumps(empty))
     text = {"explain": "Explain new.ipynb", "order": "Put the cells of new.ipynb in order"}[kind]
     said = Desk(tmp_path).ask(text, notebook="new.ipynb")
-    assert {"explain": "has no cells yet", "order": "in order already"}[kind] in said
+    assert {"explain": "has no cells yet", "order": "already in order"}[kind] in said

@@ -42,7 +42,7 @@ def test_a_plan_is_made_and_carried_out(
     cells.run("%cowork export record.md")
     assert (tmp_path / "record.md").read_text().startswith("# Write a file")
     again = cells.run("%cowork export record.md")
-    assert again.traceback == ["Cowork: There is a record.md already. Choose another name."]
+    assert again.traceback == ["Cowork: record.md already exists. Choose another name."]
 
 
 def test_a_policy_file_decides(cells: Cells, connected: ScriptedServer, tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_an_interrupt_stops_the_run(tmp_path: Path, connected: ScriptedServer) -
         threading.Thread(target=interrupt_when_the_model_is_asked).start()
         shown = cells.run("%%plan\nThink long")
         assert shown.status == "error"
-        assert shown.traceback == ["Cowork: Stopped, because the cell was interrupted."]
+        assert shown.traceback == ["Cowork: Stopped because the cell was interrupted."]
         assert shown.card["snapshot"]["status"] == "cancelled"
         connected.add(text("Hello."))
         assert "> Hello." in cells.run("%%plan\nSay hello").markdown
@@ -223,7 +223,7 @@ def test_a_run_can_be_taken_back(cells: Cells, connected: ScriptedServer, tmp_pa
     assert "a.txt" in listed
     (tmp_path / "a.txt").write_text("mine\n")
     left = cells.run("%cowork rollback").markdown
-    assert "Left alone: `a.txt`, you changed it after that" in left
+    assert "Skipped: `a.txt`, you have changed it since" in left
     assert "overwrite=[PATH]" in left
     point = re.findall(r"cp_\w+", listed)[0]
     back = cells.run(

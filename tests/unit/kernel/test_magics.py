@@ -117,7 +117,7 @@ def test_help_explains_the_options(
     shown = capsys.readouterr().out
     for option in ("--context NAME", "--model MODEL", "--wait", "--policy FILE"):
         assert option in shown
-    assert "execute the current plan" in shown
+    assert "executes the current plan" in shown
 
 
 def test_an_unknown_option_is_one_line_not_a_traceback(shell: InteractiveShell) -> None:
@@ -128,21 +128,21 @@ def test_an_unknown_option_is_one_line_not_a_traceback(shell: InteractiveShell) 
 @pytest.mark.parametrize(
     ("code", "words"),
     [
-        ("%%plan", "Write below %%plan what you want to reach."),
-        ("%%plan\n   \n", "Write below %%plan what you want to reach."),
-        ("%%ask", "Write below %%ask what you want to say."),
+        ("%%plan", "Write your goal below %%plan."),
+        ("%%plan\n   \n", "Write your goal below %%plan."),
+        ("%%ask", "Write your message below %%ask."),
         ("%%ask reveiwer\nLook", "There is no role 'reveiwer'. Did you mean 'reviewer'?"),
         ("%cowork frobnicate", "There is no '%cowork frobnicate'. See: %cowork help"),
         ("%cowork role", "Usage: %cowork role ROLE [--confirm]"),
         ("%cowork role actor now", "Usage: %cowork role ROLE [--confirm]"),
         ("%cowork role king", "There is no role 'king'. Roles: planner, actor"),
-        ("%cowork audit", "There is no conversation in this notebook yet."),
-        ("%cowork -c sales audit", "There is no conversation 'sales' in this notebook yet."),
-        ("%cowork export x.pdf", "The file's name should end in .jsonl, .md, .ipynb."),
+        ("%cowork audit", "This notebook has no conversation yet."),
+        ("%cowork -c sales audit", "This notebook has no conversation 'sales' yet."),
+        ("%cowork export x.pdf", "The file name must end in .jsonl, .md, .ipynb."),
         ("%cowork run nothing", "There is no workflow 'nothing'. See: %cowork workflows"),
-        ("%cowork run 'x", "This line cannot be read"),
-        ("%%plan -c 'x\ngoal", "This line cannot be read"),
-        ("%%act -m 'x\ngoal", "This line cannot be read"),
+        ("%cowork run 'x", "Cannot read this line"),
+        ("%%plan -c 'x\ngoal", "Cannot read this line"),
+        ("%%act -m 'x\ngoal", "Cannot read this line"),
         ("%cowork run explain_notebook =x", "Write parameters as name=value, not '=x'."),
         ("%%act --policy no.json\nx", "The policy file no.json cannot be read"),
     ],
@@ -160,7 +160,7 @@ def test_an_empty_act_cell_means_the_plan(
     shell: InteractiveShell, connected: Any, bundles: list[dict[str, Any]]
 ) -> None:
     problem = shell.run_cell("%%act").error_in_exec
-    assert "There is no plan in this conversation yet" in str(problem)
+    assert "This conversation has no plan yet" in str(problem)
 
 
 @pytest.mark.parametrize("words", ["-h", "--help"])

@@ -60,7 +60,7 @@ def test_it_answers_like_the_server(link: OwnLink) -> None:
 def test_its_errors_are_those_of_the_contract(link: OwnLink) -> None:
     with pytest.raises(NotFound):
         link.request("GET", "nothing/here")
-    with pytest.raises(CoworkError, match="takes GET"):
+    with pytest.raises(CoworkError, match="supports only GET"):
         link.request("DELETE", "health")
     with pytest.raises(InvalidInput, match="colour"):
         link.request("POST", "context", {"colour": "red"})
@@ -99,7 +99,7 @@ def test_a_question_does_not_keep_a_run_waiting(link: OwnLink, scripted: Scripte
     assert ended(link, job)["error"] == "Nobody could answer: Which region?"
     card = link.request("GET", f"jobs/{job}/card")
     assert card["card"]["host"] == "kernel"
-    assert "- Asked: Which region? *(nobody was there to answer)*" in card["markdown"]
+    assert "- Asked: Which region? *(nobody could answer)*" in card["markdown"]
 
 
 def test_what_would_ask_is_denied_with_the_reason(

@@ -54,7 +54,7 @@ def test_the_first_cell_can_be_a_magic_also_after_a_restart(
 
 def test_an_empty_act_and_completion_work_from_the_start(tmp_path: Path, connected: Any) -> None:
     with started_kernel(tmp_path) as cells:
-        assert "There is no plan in this conversation yet" in cells.run("%%act").error
+        assert "This conversation has no plan yet" in cells.run("%%act").error
         assert "audit" in cells.completions("%cowork au")
 
 

@@ -18,12 +18,12 @@ def test_what_we_tell_an_agent_is_not_shown_as_the_users_words() -> None:
         [
             said("Report on sales", "text"),
             said("Your task is step 1 …", "task_assignment", step={"action": "Read sales.csv"}),
-            said("Plan anew from here. Steps that …", "task_assignment", replan=True),
+            said("Re-plan from here. Steps that …", "task_assignment", replan=True),
         ]
     )
     rows = [line.split(" | ")[1:] for line in shown.splitlines()[2:]]
     assert rows == [
         ["You", "text", "Report on sales |"],
         ["Cowork", "task assignment", "Read sales.csv |"],
-        ["Cowork", "task assignment", "plan anew from here |"],
+        ["Cowork", "task assignment", "re-plan from here |"],
     ]

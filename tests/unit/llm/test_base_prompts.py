@@ -91,13 +91,13 @@ def test_a_workspace_cannot_replace_a_prompt_of_the_user(user: Path, workspace: 
     (user / "team.md").write_text("Mine.")
     prompts = BasePrompts(user, workspace, trusts=lambda _offer: True)
     assert [one.text for one in prompts.listing().items if one.id == "team"] == ["Mine."]
-    assert "workspace's prompt 'team.md' is left out. There is another" in problem(prompts)
+    assert "workspace's prompt 'team.md' is skipped. Another one" in problem(prompts)
 
 
 def test_nothing_replaces_the_default_one(user: Path) -> None:
     (user / "default.md").write_text("Mine.")
     assert ids(BasePrompts(user)) == ["default"]
-    assert "There is another of that name" in problem(BasePrompts(user))
+    assert "Another one already has that name" in problem(BasePrompts(user))
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_a_name_that_fits_no_address_is_reported(user: Path, name: bytes) -> Non
     (user / os.fsdecode(name)).write_text("Hi.")
     prompts = BasePrompts(user)
     assert ids(prompts) == ["default"]
-    assert "Its name should be" in problem(prompts).encode().decode()
+    assert "Its name may contain only" in problem(prompts).encode().decode()
 
 
 def test_the_name_of_a_role_is_not_free(user: Path) -> None:
@@ -148,12 +148,12 @@ def test_a_link_does_not_lead_out_of_the_workspace(workspace: Path, tmp_path: Pa
     (workspace / ".cowork" / "prompts" / "leak.md").symlink_to(tmp_path / "secret.md")
     prompts = BasePrompts(workspace=workspace, trusts=lambda _offer: True)
     assert ids(prompts) == ["default", "team"]
-    assert "'leak.md' is left out" in problem(prompts)
+    assert "'leak.md' is skipped" in problem(prompts)
 
 
 def test_a_folder_that_is_none_is_reported(tmp_path: Path) -> None:
     (tmp_path / "prompts").write_text("not a folder")
-    assert "The user's folder of prompts is left out" in problem(BasePrompts(tmp_path / "prompts"))
+    assert "The user's folder of prompts is skipped" in problem(BasePrompts(tmp_path / "prompts"))
 
 
 @pytest.mark.parametrize("prompt_id", ["../terse", "terse.md", "./terse", "", "\0", "\ud800"])

@@ -66,7 +66,7 @@ def test_with_nothing_said_the_guide_is_ready_and_says_what_it_is() -> None:
 def test_a_model_without_a_server_is_not_replaced_by_the_guide() -> None:
     state = look(connected("", "m"))
     assert (state.provider, state.name, state.ready) == ("none", "m", False)
-    assert state.why_not == "No server is named for the model 'm'. Set Cowork.base_url."
+    assert state.why_not == "No server is set for the model 'm'. Set Cowork.base_url."
 
 
 def test_sizes_are_told_where_the_server_tells_them() -> None:
@@ -114,11 +114,11 @@ def test_with_no_name_given_and_several_served_one_must_be_chosen() -> None:
 @pytest.mark.parametrize(
     ("status", "body", "sentence"),
     [
-        (200, serving("other"), "does not serve the model 'm'. Set Cowork.model to one of: other"),
-        (200, serving(), "serves no model"),
+        (200, serving("other"), "does not have the model 'm'. Set Cowork.model to one of: other"),
+        (200, serving(), "has no model"),
         (401, {}, "refuses the key (401)"),
         (404, {}, "usually ends in /v1"),
-        (500, {}, "trouble of its own (HTTP 500)"),
+        (500, {}, "internal error (HTTP 500)"),
         (200, b"<html>hello</html>", "not like an OpenAI-compatible server"),
         (200, {"models": []}, "not like an OpenAI-compatible server"),
     ],
@@ -137,7 +137,7 @@ def test_a_server_that_wants_a_key_and_got_none_says_so() -> None:
         state = look(connected(url))
     assert (state.problem, state.why_not) == (
         "key",
-        f"{url} wants a key (401). Set Cowork.api_key to a valid one.",
+        f"{url} requires a key (401). Set Cowork.api_key to a valid one.",
     )
 
 

@@ -309,7 +309,7 @@ def test_raw_line_breaks_in_strings_are_accepted() -> None:
         ('{"tool": "x", "parameters": {"n": NaN}}', "NaN is not JSON"),
         ('{"tool": "x", "parameters": {"n": 1e999}}', "too large"),
         ('{"tool": "x", "parameters": {"n": ' + "1" * 5000 + "}}", "number"),
-        (json.dumps(PLAN) + "\n" + json.dumps(CALL), "one thing only"),
+        (json.dumps(PLAN) + "\n" + json.dumps(CALL), "only one of these"),
         (json.dumps(PLAN) + "\n" + json.dumps(PLAN), "plan and plan"),
         ("\n".join([json.dumps(CALL)] * 17), "at most 16"),
     ],
@@ -329,7 +329,7 @@ def test_a_cyclic_plan_is_explained() -> None:
     steps[1]["depends_on"] = "a"
     reply = parse(json.dumps({**PLAN, "steps": steps}))
     assert reply.problem is not None
-    assert "wait for each other" in reply.problem
+    assert "depend on each other" in reply.problem
 
 
 @pytest.mark.parametrize("bracket", ["[", '{"a":'])

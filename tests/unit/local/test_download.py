@@ -93,7 +93,9 @@ def test_a_connection_that_always_breaks_is_given_up_and_what_came_is_kept(
     wanted: Download, publisher: Publisher
 ) -> None:
     publisher.cuts = [MIDDLE] + [0] * FRUITLESS
-    with pytest.raises(Unavailable, match=r"50% is here and kept; run the same command") as failed:
+    with pytest.raises(
+        Unavailable, match=r"50% is downloaded and kept; run the same command"
+    ) as failed:
         wanted.run()
     assert failed.value.code == "download_interrupted"
     assert wanted.part.read_bytes() == CONTENT[:MIDDLE]
@@ -112,7 +114,7 @@ def test_a_server_in_trouble_is_asked_again(wanted: Download, publisher: Publish
 
 def test_a_server_that_stays_in_trouble(wanted: Download, publisher: Publisher) -> None:
     publisher.statuses = [503] * FRUITLESS
-    with pytest.raises(Unavailable, match=r"HTTP 503.*0% is here"):
+    with pytest.raises(Unavailable, match=r"HTTP 503.*0% is downloaded"):
         wanted.run()
 
 
@@ -178,7 +180,7 @@ def test_a_file_that_is_here_is_not_fetched(wanted: Download, publisher: Publish
 def test_too_little_room_is_said_before_anything_is_fetched(
     wanted: Download, publisher: Publisher
 ) -> None:
-    with pytest.raises(CoworkError, match=r"no room.*needs 900000000\.0 GB") as failed:
+    with pytest.raises(CoworkError, match=r"Not enough space.*needs 900000000\.0 GB") as failed:
         wanted.run(replace(wanted.described, size=900_000_000 * 10**9))
     assert failed.value.code == "disk_full"
     assert publisher.asked == []
@@ -191,13 +193,13 @@ def test_a_disk_that_fills_up_on_the_way_says_so(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(module, "_ask", full)
-    with pytest.raises(CoworkError, match="no room"):
+    with pytest.raises(CoworkError, match="Not enough space"):
         wanted.run()
 
 
 def test_a_folder_that_cannot_be_made_says_so(wanted: Download) -> None:
     wanted.target.parent.write_text("a file")
-    with pytest.raises(CoworkError, match="cannot be stored"):
+    with pytest.raises(CoworkError, match="Cannot store"):
         wanted.run()
 
 

@@ -35,7 +35,7 @@ def test_a_path_means_any_model_file(
     (tmp_path / "my.gguf").write_bytes(b"GGUF")
     assert model_dir.find("my.gguf") == tmp_path / "my.gguf"
     (tmp_path / "other.gguf").write_bytes(b"PK\x03\x04")
-    with pytest.raises(InvalidInput, match="does not begin as a GGUF file does"):
+    with pytest.raises(InvalidInput, match="is not a GGUF model file"):
         model_dir.find("other.gguf")
     with pytest.raises(NotFound, match=f"no file {tmp_path / 'third.gguf'}"):
         model_dir.find("third.gguf")
@@ -53,5 +53,5 @@ def test_removing_takes_the_file_and_its_parts_and_nothing_else(model_dir: Model
     assert model_dir.remove(NAME) == 8
     assert list(model_dir.folder.iterdir()) == [mine]
     assert model_dir.others() == [mine]
-    with pytest.raises(NotFound, match="is not here"):
+    with pytest.raises(NotFound, match="is not downloaded"):
         model_dir.remove(NAME)

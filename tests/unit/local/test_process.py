@@ -96,7 +96,7 @@ async def test_its_log_is_kept_in_bounds_and_without_the_key(file: Path, library
     [
         (FAILING, "no such processor"),
         (GROANING, "too little memory"),
-        (DYING, "its process ended without a word"),
+        (DYING, "its process ended without a message"),
     ],
 )
 async def test_it_says_why_a_model_cannot_be_loaded(
@@ -104,7 +104,7 @@ async def test_it_says_why_a_model_cannot_be_loaded(
 ) -> None:
     library(body)
     server = LocalServer(file)
-    with pytest.raises(Unavailable, match=f"^The local model small could not be loaded: {cause}.$"):
+    with pytest.raises(Unavailable, match=f"^Could not load the local model small: {cause}.$"):
         await server.endpoint()
     assert cause in (server.state().why_not or "")
     await server.close()
@@ -128,7 +128,7 @@ def stillborn(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_process_that_ends_at_once_is_no_riddle(file: Path) -> None:
     server = LocalServer(file)
     async with asyncio.timeout(60):
-        with pytest.raises(Unavailable, match="its process ended without a word"):
+        with pytest.raises(Unavailable, match="its process ended without a message"):
             await server.endpoint()
     await server.close()
 

@@ -32,7 +32,7 @@ def test_it_counts_as_ready_before_it_runs_since_asking_starts_it(file: Path) ->
 @pytest.mark.asyncio
 async def test_a_file_that_is_gone(tmp_path: Path) -> None:
     server = LocalServer(tmp_path / "gone.gguf")
-    assert "is gone" in (server.state().why_not or "")
+    assert "is missing" in (server.state().why_not or "")
     with pytest.raises(Unavailable, match="jupyter cowork model list"):
         await server.endpoint()
     await server.close()

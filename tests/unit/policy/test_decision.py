@@ -343,7 +343,7 @@ def test_a_rule_of_one_word_allows_no_more_than_reading_and_computing(text: str)
 def test_the_reason_names_the_rule_that_does_not_go_that_far() -> None:
     allow = rule(ALLOW, "execute_command(git)")
     made = decided("execute_command", {"command": "git commit -m x"}, allow)
-    assert f"The rule '{allow}' does not go that far." in made.because[0]
+    assert f"The rule '{allow}' does not cover that." in made.because[0]
 
 
 @pytest.mark.parametrize(

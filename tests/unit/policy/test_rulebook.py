@@ -94,7 +94,7 @@ def test_a_policy_that_makes_no_sense_is_refused(house: House, policy: dict[str,
         ("excute_command(git push)", "Did you mean 'execute_command'?"),
         ("Read_File", "Did you mean 'read_file'?"),
         ("edit_sell*", "Did you mean 'edit_cell'?"),
-        ("Bash(ls)", "There is no tool 'Bash'. There are: create_file, "),
+        ("Bash(ls)", "There is no tool 'Bash'. Choose one of: create_file, "),
     ],
 )
 def test_a_rule_about_no_tool_is_refused_with_the_nearest_name(
@@ -104,7 +104,7 @@ def test_a_rule_about_no_tool_is_refused_with_the_nearest_name(
         house.book.add(DENY, text, Scope.GLOBAL)
     assert refused.value.code == "unknown_tool"
     assert advice in refused.value.message
-    with pytest.raises(InvalidInput, match="The policy cannot be followed: There is no tool"):
+    with pytest.raises(InvalidInput, match="The policy is not valid: There is no tool"):
         house.book.read_policy({"permissions": {"deny": [text]}})
     assert house.book.all() == []
 

@@ -128,7 +128,7 @@ def test_a_call_without_a_result_is_said_to_have_none() -> None:
     log = Log(step("a"))
     call = log.say("", MessageType.TOOL_CALL, "a", call_id="x", tool="execute_command")
     (extra,) = log.audited("a").deviations
-    assert extra.what == "tried execute_command: it gave no result"
+    assert extra.what == "tried execute_command: no result"
     assert extra.message_ids == [call.id]
 
 
@@ -236,7 +236,7 @@ def test_a_cancelled_step_was_begun_but_not_finished() -> None:
     begun = log.begin("a")
     log.end("a", StepStatus.CANCELLED)
     (not_run,) = log.audited("a").deviations
-    assert not_run.what == "begun, but not finished (cancelled)"
+    assert not_run.what == "started, but not finished (cancelled)"
     assert not_run.message_ids == [begun.id]
 
 
@@ -278,7 +278,7 @@ def test_a_step_begun_before_what_it_needs_was_done_is_out_of_order() -> None:
     found = log.audit()
     assert [kinds(one.deviations) for one in found.steps] == [[], [], ["out_of_order"]]
     (deviation,) = found.steps[2].deviations
-    assert deviation.what == "begun before it should: it needs steps 1, 2"
+    assert deviation.what == "started too early: it depends on steps 1, 2"
     assert deviation.message_ids == [early.id, done.id]
     assert [one.actual.order for one in found.steps] == [1, 3, 2]
 

@@ -199,7 +199,7 @@ def test_questions_and_permissions_stand_with_their_answers() -> None:
 
 def test_a_question_that_nobody_could_answer_is_told() -> None:
     asked = message("Which region?", MessageType.QUESTION, data={"question": "Which region?"})
-    assert "Asked: Which region? *(nobody was there" in card_of(run(asked)).markdown
+    assert "Asked: Which region? *(nobody could answer" in card_of(run(asked)).markdown
 
 
 def test_what_the_tools_did_is_one_line_and_what_went_wrong_another() -> None:

@@ -111,7 +111,7 @@ def test_markdown_reads_as_a_report(log: Log) -> None:
     text = exported(log)
     assert text.startswith(
         "# Sales\n\n4 July 2026, 14:00 UTC · `gpt-5-mini` · Actor, Planner\n\n"
-        "## Goal\n\n> Clean sales.csv\n\n## The plan, and what came of it\n\n"
+        "## Goal\n\n> Clean sales.csv\n\n## The plan and what happened\n\n"
         "Revision 1 was approved · 1 of 2 steps completed · "
     )
     assert "| ✓ 1 | Drop duplicates | `update_file`, `clean.py`, 5 s | " in text

@@ -45,7 +45,7 @@ async def test_many_lines_come_whole_so_that_the_store_has_them(root: Path, call
 async def test_some_lines_say_where_they_are_and_how_to_read_on(root: Path, call: Call) -> None:
     write(root, {"a": "".join(f"line {n}\n" for n in range(1, 11))})
     result = await call("read_file", path="a", start_line=3, end_line=4)
-    assert result.text == "line 3\nline 4\n[lines 3–4 of 10; read on with start_line=5]"
+    assert result.text == "line 3\nline 4\n[lines 3–4 of 10; continue with start_line=5]"
     last = await call("read_file", path="a", start_line=9)
     assert last.text == "line 9\nline 10\n[lines 9–10 of 10]"
 

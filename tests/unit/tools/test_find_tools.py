@@ -218,7 +218,7 @@ async def find(search: Any, folder: Path, **parameters: Any) -> ToolResult:
 
 async def test_finding_nothing_says_so_and_what_to_do(tmp_path: Path) -> None:
     result = await find(nothing, tmp_path, query="weather")
-    assert result.text == "None of your tools fits 'weather'. Try other words."
+    assert result.text == "None of your tools matches 'weather'. Try other words."
     assert result.summary == "found 0 tools for 'weather'"
     assert result.data == {"tools": []}
 

@@ -15,7 +15,7 @@ from cowork_jupyter.tools.ripgrep import Pattern
 @pytest.mark.parametrize("text", ["a\nb", "a\0", "a\r"])
 def test_what_no_line_can_hold_is_refused(text: str) -> None:
     for literal in (True, False):
-        with pytest.raises(InvalidInput, match="pattern cannot be used") as caught:
+        with pytest.raises(InvalidInput, match="pattern is not valid") as caught:
             Pattern(text, literal=literal)
         assert caught.value.code == "bad_pattern"
 

@@ -108,7 +108,7 @@ async def test_unknown_tool_suggests_what_the_role_may_use(root: Path, call: Cal
     with pytest.raises(NotFound) as caught:
         await call("updat_file", as_role=AgentRole.PLANNER)
     assert "update_file" not in caught.value.message
-    with pytest.raises(NotFound, match=r"There are: .*grep"):
+    with pytest.raises(NotFound, match=r"Choose one of: .*grep"):
         await call("zzzzzz")
 
 
@@ -118,11 +118,11 @@ async def test_unknown_tool_suggests_what_the_role_may_use(root: Path, call: Cal
     [
         ({}, "path: is missing"),
         ({"path": 3}, "path: input should be a valid string"),
-        ({"path": "a", "file": "b"}, "file: is unknown; there are: path, start_line, end_line"),
+        ({"path": "a", "file": "b"}, "file: is unknown; choose from: path, start_line, end_line"),
         ({"path": "a", "start_line": 0}, "start_line: input should be greater than"),
         ({"path": "a", "start_line": 3, "end_line": 2}, "end_line must not be before start_line"),
-        ({"path": "\ud800"}, "broken characters"),
-        ({"path": b"a"}, "no JSON object"),
+        ({"path": "\ud800"}, "invalid characters"),
+        ({"path": b"a"}, "not a JSON object"),
     ],
 )
 async def test_bad_parameters_are_named(

@@ -207,10 +207,10 @@ async def test_bad_patterns_globs_and_paths_are_explained(root: Path, call: Call
             "(": "unclosed",
             r"a\n": "not allowed",
         }.items():
-            with pytest.raises(InvalidInput, match=f"(?s)pattern cannot be used.*{why}") as caught:
+            with pytest.raises(InvalidInput, match=f"(?s)pattern is not valid.*{why}") as caught:
                 await call("grep", pattern=pattern, path=path)
             assert caught.value.code == "bad_pattern"
-    with pytest.raises(InvalidInput, match="not a glob"):
+    with pytest.raises(InvalidInput, match="not a valid glob"):
         await call("grep", pattern="x", glob="[a")
     with pytest.raises(NotFound):
         await call("grep", pattern="x", path="nowhere")

@@ -82,8 +82,8 @@ def test_a_plug_in_brings_one_or_several(plugins: Plugins) -> None:
         ("", "AttributeError"),
         ("it = 7", "TypeError: it is a int, not a Workflow"),
         ("it = [declare('good'), 'look']", "TypeError: it is a str, not a Workflow"),
-        ("it = declare('write_tests')", "ValueError: there is a workflow 'write_tests' already"),
-        ("it = declare('Bad Name')", "ValueError: its name must be"),
+        ("it = declare('write_tests')", "ValueError: a workflow 'write_tests' already exists"),
+        ("it = declare('Bad Name')", "ValueError: its name must consist"),
         ("it = declare('odd', request='{nothing}')", "do not both name: nothing"),
         (
             "from typing import Callable\n"

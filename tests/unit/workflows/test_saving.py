@@ -91,7 +91,7 @@ def test_a_hand_made_plan_holds_its_places_already() -> None:
 @pytest.mark.parametrize(
     ("parameters", "why"),
     [
-        ([Varying(name="a", value="nowhere")], "parameters[0].value: 'nowhere' is nowhere"),
+        ([Varying(name="a", value="nowhere")], "parameters[0].value: 'nowhere' does not occur"),
         ([Varying(name="a", value="  ")], "parameters[0].value: is empty"),
         (
             [Varying(name="a", value="2024"), Varying(name="b", value="2024")],
@@ -101,7 +101,7 @@ def test_a_hand_made_plan_holds_its_places_already() -> None:
             [Varying(name="a", value="2024"), Varying(name="a", value="sales.csv")],
             "parameters[1].name: 'a' is used twice",
         ),
-        ([Varying(name="a")], "parameters[0]: '{a}' is nowhere in the plan"),
+        ([Varying(name="a")], "parameters[0]: '{a}' does not occur in the plan"),
         ([Varying(name="A b", value="2024")], "parameters[0].name"),
         ([Varying(name="schema", value="2024")], "parameters[0]: 'schema' means something else"),
         (
@@ -119,7 +119,7 @@ def test_what_does_not_add_up_is_refused_with_its_place(
 def test_a_name_that_the_plan_has_in_braces_already_is_refused() -> None:
     raw = {"goal": "Format {path} of 2024", "steps": [{"action": "x"}]}
     why = refusal(Varying(name="path", value="2024"), raw=raw)
-    assert why.startswith("parameters[0].name: the plan says '{path}' already")
+    assert why.startswith("parameters[0].name: the plan already contains '{path}'")
 
 
 @pytest.mark.parametrize("name", ["", "Clean", "../x", "a-b", "1a", "a" * 51, "a.json"])

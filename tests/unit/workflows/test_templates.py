@@ -99,7 +99,7 @@ def test_what_is_too_large_to_be_read_is_not_saved(templates: Templates) -> None
             json.dumps(
                 {"title": "T", "description": "D", "plan": RAW, "parameters": [{"name": "q"}]}
             ),
-            "'{q}' is nowhere",
+            "'{q}' does not occur",
         ),
         ("[" * 100_000, "Invalid JSON"),
         (" " * (MAX_SIZE + 1), "larger than"),
@@ -114,7 +114,7 @@ def test_a_broken_file_is_told_and_the_others_work(
     (templates.user / "broken.json").write_bytes(data)
     assert names(templates) == ["clean_sales"]
     (problem,) = problems(templates)
-    assert problem.startswith("The template 'broken' is left out. ")
+    assert problem.startswith("Skipped the template 'broken'. ")
     assert why in problem
 
 
@@ -122,7 +122,7 @@ def test_a_file_with_an_odd_name_is_told(templates: Templates) -> None:
     templates.save(template())
     assert templates.user
     (templates.user / "clean_sales.json").rename(templates.user / "Clean-sales.json")
-    assert "small letters" in problems(templates)[0]
+    assert "lower-case letters" in problems(templates)[0]
 
 
 def test_a_folder_of_thousands_is_not_read_to_its_end(templates: Templates) -> None:
@@ -171,7 +171,7 @@ def test_the_users_own_come_first(templates: Templates) -> None:
     bring(templates.workspace, "brought")
     templates.trusts = everything
     assert [one.source for one in templates.listing().items] == ["user"]
-    assert "You have one of that name" in problems(templates)[0]
+    assert "You already have a template of that name" in problems(templates)[0]
 
 
 def test_what_belongs_to_the_workspace_is_not_ours_to_delete(templates: Templates) -> None:
@@ -211,5 +211,5 @@ def test_a_template_cannot_take_the_name_of_another_workflow(templates: Template
         "other": "Shipped",
         "clean_sales": "Clean sales",
     }
-    assert "'other' is left out" in whole.problems[0].message
+    assert "Skipped the template 'other'" in whole.problems[0].message
     assert [one.label for one in whole.categories()] == ["Code", "Templates"]

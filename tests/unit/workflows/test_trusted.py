@@ -61,4 +61,4 @@ async def test_what_is_wrong_with_templates_is_told_in_health_once_they_were_ask
     (service.workflows.templates.user / "broken.json").write_text("{")
     assert service.workflows.current().problems
     told = [one.message for one in (await service.health()).problems]
-    assert any("'broken' is left out" in one for one in told)
+    assert any("Skipped the template 'broken'" in one for one in told)

@@ -122,7 +122,7 @@ def test_each_bad_parameter_is_named_with_the_reason() -> None:
     found = problems(paths=["ok.py", ""], note=7, notbook="a.ipynb")
     assert set(found) == {"notebook", "paths[1]", "note", "notbook"}
     assert found["notebook"] == "is missing"
-    assert found["notbook"] == "is unknown; there are: notebook, paths, note"
+    assert found["notbook"] == "is unknown; choose from: notebook, paths, note"
     assert "string" in found["note"]
 
 
@@ -151,8 +151,8 @@ def test_the_form_can_tell_paths_from_text() -> None:
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"name": "Look At"}, "its name must be of small letters"),
-        ({"name": "../look"}, "its name must be of small letters"),
+        ({"name": "Look At"}, "its name must consist of lower-case letters"),
+        ({"name": "../look"}, "its name must consist of lower-case letters"),
         ({"title": " "}, "its title must be a text"),
         ({"category": None}, "its category must be a text"),
         ({"role": "planner"}, "its role must be an AgentRole"),

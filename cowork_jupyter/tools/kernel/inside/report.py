@@ -61,7 +61,7 @@ def description(name: str, value: Any) -> dict[str, Any]:
             facts["about"] = ", ".join([*about, *([size_text(size)] if size else [])])
             facts["lines"] = [brief(value, room, 3, secret), *members(value, room)]
     except Exception as error:  # a running cell may change it at the same time
-        facts["lines"] = ["It cannot be read now: " + type_name(error) + "."]
+        facts["lines"] = ["Cannot be read now: " + type_name(error) + "."]
     return facts
 
 

@@ -43,7 +43,7 @@ def test_the_users_come_first_and_a_folders_count_once_trusted(place: Place) -> 
     place.trust.accept(place.trust.fingerprint())
     assert place.used() == [("mine", "user"), ("theirs", "workspace")]
     shadowed = place.servers.all()[-1]
-    assert shadowed.why_not == "'mine' (user) goes before it"
+    assert shadowed.why_not == "'mine' (user) takes precedence"
     place.write(place.shipped, mcpServers={"theirs": {"command": "worse"}})
     assert place.used() == [("mine", "user")], "what was changed is not what was trusted"
 
@@ -58,7 +58,7 @@ def test_one_that_cannot_be_read_hides_no_other(place: Place) -> None:
     assert place.used() == [("good", "user"), ("a b", "user")]
     why = {one.name: one.why_not for one in place.servers.all()}
     assert why["bad"] == "it is not an object"
-    assert why["a_b"] == "'a b' (user) goes before it", "their tools would have the same names"
+    assert why["a_b"] == "'a b' (user) takes precedence", "their tools would have the same names"
     place.write(place.user, mcpServers=[1])
     assert place.servers.all() == ()
 
@@ -68,7 +68,7 @@ def test_servers_are_added_and_removed_beside_all_else(place: Place) -> None:
     place.servers.add("new", {**A, "env": {"K": "${V}"}})
     assert place.used() == [("new", "user")]
     assert json.loads(place.user.read_text())["permissions"] == {"deny": ["x"]}
-    with pytest.raises(Conflict, match="named like those of 'new'"):
+    with pytest.raises(Conflict, match="same names as those of 'new'"):
         place.servers.add("new_", A)
     with pytest.raises(InvalidInput, match="'url'"):
         place.servers.add("other", {})

@@ -81,7 +81,7 @@ def test_parts_that_refer_to_each_other_over_and_over_are_refused() -> None:
         for n in range(40)
     }
     schema = {"type": "object", "$defs": {**parts, "p40": {}}, "properties": {"a": parts["p0"]}}
-    with pytest.raises(ValueError, match="refer to each other too often"):
+    with pytest.raises(ValueError, match="reference each other too often"):
         parameters_of("x", schema)
 
 

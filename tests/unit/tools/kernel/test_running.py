@@ -178,7 +178,7 @@ class StalledKernels(NoKernels):
 @pytest.mark.parametrize(
     ("answer", "code", "words"),
     [
-        (None, "stalled", "nobody was there to ask"),
+        (None, "stalled", "nobody could be asked"),
         ("interrupt", "stalled", "the user did not want to wait. It was in line 1: sleep()"),
         ("stop", "interrupted", "and the agent stopped"),
     ],
@@ -205,4 +205,4 @@ async def test_the_user_decides_about_code_in_which_nothing_moves(
         return "go_on"
 
     patient = replace(context, kernels=StalledKernels(), ask=wait)
-    assert "no output" in (await call("run_code", patient, code="sleep()")).text
+    assert "No output" in (await call("run_code", patient, code="sleep()")).text

@@ -112,7 +112,7 @@ async def test_code_that_ignores_the_interrupt_is_told_and_not_waited_for() -> N
     world.answer.set_result(False)
     detector = world.detector()
     assert await world.wait(detector, PATIENCE + 5)
-    with pytest.raises(CoworkError, match="does not react"):
+    with pytest.raises(CoworkError, match="does not respond"):
         await world.wait(detector, PATIENCE + 5)
 
 

@@ -210,9 +210,9 @@ async def test_what_is_no_notebook_is_said_to_be_none(disk: Disk, call: Call) ->
     disk.write(name="there.ipynb")
     for name, error, why in [
         ("a.py", InvalidInput, "update_file"),
-        ("broken.ipynb", InvalidInput, "no JSON"),
-        ("list.ipynb", InvalidInput, "no JSON"),
-        ("old.ipynb", InvalidInput, "old notebook format"),
+        ("broken.ipynb", InvalidInput, "not a JSON"),
+        ("list.ipynb", InvalidInput, "not a JSON"),
+        ("old.ipynb", InvalidInput, "old or unknown notebook format"),
         ("ther.ipynb", NotFound, "Did you mean 'there.ipynb'"),
         ("../n.ipynb", Forbidden, "outside"),
     ]:

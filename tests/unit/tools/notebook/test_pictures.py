@@ -74,7 +74,7 @@ async def test_a_cell_that_is_read_alone_shows_its_pictures(disk: Disk, call: Ca
     assert "[image/png, 640×480, " in alone.text
     both = await call("read_notebook", path="n.ipynb")
     assert both.images == ()
-    assert both.text.endswith("[a cell that is read alone, by cell_id, comes with its pictures]")
+    assert both.text.endswith("[read a single cell by cell_id to see its pictures]")
     assert both.data["last_cell"] == 1
     other = await call("read_notebook", path="n.ipynb", offset=1)
     assert "pictures" not in other.text

@@ -62,7 +62,7 @@ async def test_long_notebooks_come_in_parts_and_say_how_to_read_on(disk: Disk, c
         result = await call("read_notebook", path="n.ipynb", offset=offset)
         seen += [f"id{n}" for n in range(result.data["first_cell"], result.data["last_cell"] + 1)]
         pages += 1
-        more = f"read on with offset={result.data['last_cell'] + 1}"
+        more = f"continue with offset={result.data['last_cell'] + 1}"
         if more not in result.text:
             break
         offset = result.data["last_cell"] + 1

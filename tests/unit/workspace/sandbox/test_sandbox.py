@@ -67,7 +67,7 @@ def powers(
 
 def test_nothing_is_promised_without_a_sandbox() -> None:
     assert promises(powers("none", 0), SETTINGS) == []
-    assert "every one asks" in missing(powers("none", 0))[0]
+    assert "every command asks" in missing(powers("none", 0))[0]
 
 
 def test_a_new_kernel_that_allows_all_misses_nothing() -> None:
@@ -77,19 +77,19 @@ def test_a_new_kernel_that_allows_all_misses_nothing() -> None:
 @pytest.mark.parametrize(
     ("machine", "gap"),
     [
-        (powers(), "Permissions and times"),
+        (powers(), "permissions and timestamps"),
         (powers(), "it can write git's hooks and settings"),
         (powers(), "packages of an environment in the workspace"),
-        (powers(landlock=2), "made empty"),
-        (powers(landlock=1), "moved between folders"),
-        (powers(landlock=5), "sent signals"),
-        (powers(landlock=5, own=True), "sent signals"),
+        (powers(landlock=2), "truncate files"),
+        (powers(landlock=1), "cannot move files between folders"),
+        (powers(landlock=5), "send signals"),
+        (powers(landlock=5, own=True), "send signals"),
         (powers(landlock=5, own=True, watches=False), "abstract sockets"),
         (powers("bubblewrap", 0), "abstract sockets"),
-        (powers("bubblewrap", 0), "Local sockets of your other programs"),
-        (powers(own=True, watches=False), "Local sockets of your other programs"),
-        (powers(seccomp=False), "only TCP is refused"),
-        (powers(landlock=3, seccomp=False), "network cannot be taken away"),
+        (powers("bubblewrap", 0), "local sockets of your other programs"),
+        (powers(own=True, watches=False), "local sockets of your other programs"),
+        (powers(seccomp=False), "only TCP is blocked"),
+        (powers(landlock=3, seccomp=False), "Network access cannot be blocked"),
     ],
 )
 def test_what_is_missing_is_said(machine: Powers, gap: str) -> None:
