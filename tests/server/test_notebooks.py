@@ -291,7 +291,7 @@ async def test_hidden_notebooks_are_changed_as_files(root: Path, use: Call) -> N
 async def test_unsaved_edits_are_what_a_checkpoint_keeps(
     root: Path, extension: Any, new_tab: NewTab, jp_serverapp: Any
 ) -> None:
-    documents = extension.service._notebooks
+    documents = extension.service.factory.tools.gate.notebooks
     path = save(root, notebook("saved"))
     assert await documents.read_unsaved("n.ipynb") is None
     tab = await new_tab()
@@ -309,7 +309,7 @@ async def test_unsaved_edits_are_what_a_checkpoint_keeps(
 async def test_a_rollback_goes_through_the_open_document(
     root: Path, extension: Any, new_tab: NewTab
 ) -> None:
-    documents = extension.service._notebooks
+    documents = extension.service.factory.tools.gate.notebooks
     path = save(root, notebook("saved"))
     before = path.read_bytes()
     now, content = (json.dumps(notebook(one)).encode() for one in ("open", "as it was"))
