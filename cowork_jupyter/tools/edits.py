@@ -203,7 +203,7 @@ def _hint(old: str, text: str) -> str:
     if not loose:
         return " Read the file again: it may have changed."
     line = text.count("\n", 0, loose.start()) + 1
-    return f" It starts at line {line} with other spaces or line breaks; copy it exactly."
+    return f" It is at line {line} with other spaces or line breaks; copy it exactly."
 
 
 def _delete_file(parameters: DeleteFile, workspace: Workspace) -> ToolResult:

@@ -116,7 +116,7 @@ async def test_approving_a_command_that_shows_the_network_gives_it_for_that_call
     user = house.says_yes()
     line = f"{PYTHON} send.py {outside.server_port}"
     await house.attempt("execute_command", command=line, needs_network=True)
-    assert user.asked[0].why[-1] == "Uses the network: hosts that it does not name."
+    assert user.asked[0].why[-1] == "Uses the network: hosts it does not name."
     assert user.asked[0].rules == []
     assert outside.was_reached()
     await house.run(line)

@@ -462,7 +462,7 @@ async def test_a_command_reaches_the_network_only_if_the_user_was_asked(
     (first,) = asking.results()
     assert first["facts"]["exit_code"] != 0, "the plan's grant brings no network"
     network, untrusted = request.data["why"]
-    assert network == "Uses the network: hosts that it does not name."
+    assert network == "Uses the network: hosts it does not name."
     assert untrusted.startswith("Untrusted text was read just before")
     asking.service.inquiries.resolve_all([request.id], ALLOW)
     assert (await ended(asking, job_id)).status is JobStatus.COMPLETED

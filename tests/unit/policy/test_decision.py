@@ -507,7 +507,7 @@ def test_a_command_that_wants_the_network_asks_for_it() -> None:
         decided("execute_command", wanted, exact),
     ):
         assert judgement.effect is ASK
-        assert judgement.because == ["Uses the network: hosts that it does not name."]
+        assert judgement.because == ["Uses the network: hosts it does not name."]
     assert decided("execute_command", wanted, exact, rule(ALLOW, "network")).effect is ALLOW
     without = decided("execute_command", {"command": "python x.py"}, exact)
     assert without.effect is ALLOW

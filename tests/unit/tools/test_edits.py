@@ -62,7 +62,7 @@ async def test_whole_content_is_replaced(root: Path, call: Call) -> None:
     ("old", "why", "code"),
     [
         ("nothing", "Read the file again", "text_not_found"),
-        ("def  f():\n  return 1", "From line 2 on", "text_not_found"),
+        ("def  f():\n  return 1", "It is at line 2", "text_not_found"),
         ("x", "2 times", "text_ambiguous"),
         ("aa", "2 times", "text_ambiguous"),
     ],

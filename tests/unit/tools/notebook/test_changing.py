@@ -137,8 +137,8 @@ async def test_people_know_a_cell_by_its_place_and_models_by_its_id(disk: Disk, 
     assert edited.text.startswith("Changed cell b of n.ipynb")
     assert "cell" not in edited.data["diff"]
     moved = await call("move_cell", path="n.ipynb", cell_id="b", index=0)
-    assert moved.summary == "moved cell 2 of n.ipynb from place 2 to 1"
-    assert moved.text.startswith("Moved cell b of n.ipynb from place 1 to 0.")
+    assert moved.summary == "moved cell 2 of n.ipynb from position 2 to 1"
+    assert moved.text.startswith("Moved cell b of n.ipynb from position 1 to 0.")
 
 
 @pytest.mark.asyncio
@@ -269,7 +269,7 @@ async def test_edits_at_once_all_land(disk: Disk, call: Call) -> None:
             "move_cell",
             {"cell_id": "a", "index": 1},
             "text",
-            "moved cell 1 of n.ipynb from place 1 to 2",
+            "moved cell 1 of n.ipynb from position 1 to 2",
         ),
         ("create_notebook", {"cells": [{"source": "b = 1"}]}, "diff", "+b = 1"),
     ],
