@@ -9,7 +9,8 @@ from typing import Literal, TypeVar
 
 from .connection import CONFIGURATION, Connection, FieldNames
 
-ToolProtocol = Literal["json", "json_schema", "native"]
+ToolProtocol = Literal["json", "json_schema", "native", "code"]
+ProtocolChoice = Literal["auto", "json", "json_schema", "native", "code"]
 SandboxChoice = Literal["auto", "landlock", "bubblewrap", "none"]
 NetworkChoice = Literal["ask", "allow", "deny"]
 WorkerChoice = Literal["asyncio", "dask"]
@@ -77,10 +78,12 @@ class Settings:
     """Keys in the environment, whether we use them or not: none of them is stored or sent."""
     connection_fields: FieldNames = CONFIGURATION
     """What the user knows these three by."""
-    tool_protocol: ToolProtocol = setting(
-        "json",
+    tool_protocol: ProtocolChoice = setting(
+        "auto",
         "How the model asks for tools: JSON in its text, JSON under a schema that "
-        "the server enforces, or the API's own tool calls.",
+        "the server enforces, the API's own tool calls, or, for small models, one block of Python "
+        "in its text (a role that may not run code uses JSON then). 'auto': code for a model whose "
+        "name says that it is small, such as qwen2.5-coder-1.5b, JSON for all others.",
     )
     images: PictureChoice = setting(
         "auto",
