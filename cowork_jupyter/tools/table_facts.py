@@ -36,7 +36,7 @@ _DATES = frozenset({"dates", "times", _DAY_FIRST})
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A column of the rows that were read."""
 
     name: str
@@ -76,7 +76,7 @@ class TableFacts:
     """What is known of a table."""
 
     path: str
-    columns: list[Column]
+    columns: list[TableColumn]
     rows: str
     reading: str
     """How pandas reads it."""
@@ -144,13 +144,13 @@ def _separator(lines: list[str]) -> str:
     return max(_SEPARATORS, key=parts)
 
 
-def _column(name: str, place: int, rows: list[list[str]]) -> Column:
+def _column(name: str, place: int, rows: list[list[str]]) -> TableColumn:
     cells = [row[place].strip() if place < len(row) else "" for row in rows if row]
     values = [cell for cell in cells if cell.lower() not in _MISSING]
     kind = next(
         (kind for kind, form in _KINDS if values and all(map(form.fullmatch, values))), "text"
     )
-    return Column(name, kind, values, len(cells) - len(values))
+    return TableColumn(name, kind, values, len(cells) - len(values))
 
 
 def _rows(read: int, looked_at: int, size: int, *, is_all: bool) -> str:
@@ -162,7 +162,7 @@ def _rows(read: int, looked_at: int, size: int, *, is_all: bool) -> str:
     return f"about {about:,.0f} rows (what follows is of the first {read:,})"
 
 
-def _reading(path: str, separator: str, encoding: str, columns: list[Column]) -> str:
+def _reading(path: str, separator: str, encoding: str, columns: list[TableColumn]) -> str:
     kinds = {one.kind for one in columns}
     dates = [one.name for one in columns if one.kind in _DATES]
     has_comma = _COMMA in kinds
@@ -177,11 +177,11 @@ def _reading(path: str, separator: str, encoding: str, columns: list[Column]) ->
     return f"pd.read_csv({', '.join([repr(path), *options])})"
 
 
-def _has_thousands(columns: list[Column]) -> bool:
+def _has_thousands(columns: list[TableColumn]) -> bool:
     return any("." in value for one in columns if one.kind == _COMMA for value in one.values)
 
 
-def _has_secret(columns: list[Column]) -> bool:
+def _has_secret(columns: list[TableColumn]) -> bool:
     return any(is_secret_name(one.name) for one in columns)
 
 
