@@ -27,6 +27,7 @@ from .run.budget import Budget, JobBudget
 from .run.limits import RunLimits
 from .run.loop import AgentLoop, Outcome
 from .run.model_session import ModelSession
+from .run.table_lookup import describe_tables
 from .run.tool_runner import ToolEnvironment, ToolRunner
 
 
@@ -86,6 +87,8 @@ class AgentFactory:
         parts = self._parts(role, context, request, base, registry)
         if not parts.base:
             log.event(_prompt_missing(context.system_prompt_id))
+        where = await describe_notebook_context(self.tools, log, self.settings, self.llm.counter)
+        tables = await describe_tables(self.tools, log, request)
         session = ModelSession(
             model=self.llm.model,
             log=log,
@@ -95,10 +98,13 @@ class AgentFactory:
             frame=self.prompts.frames.of(context.id),
             model_name=context.model or "",
             tools=frozenset(one.spec.name for one in parts.tools),
+            runs_code=parts.runs_code,
+            asks_for_code=parts.protocol == "code",
             arguments=request_for(parts, in_task=task_id is not None),
             counter=self.llm.counter,
             vision=self.llm.vision,
-            note=await describe_notebook_context(self.tools, log, self.settings, self.llm.counter),
+            note="\n\n".join(filter(None, [where, tables.text])),
+            is_about_tables=tables.is_asked_about,
             is_step=step is not None,
         )
         registry = self._with_delegation(registry, context, log, limits, budget)
@@ -124,7 +130,8 @@ class AgentFactory:
         denied = self.tools.gate.denied_tools(context.id, [tool.name for tool in permitted])
         tools = [tool for tool in permitted if tool.name not in denied]
         finder = find_tools_in(registry, lambda _query, _tools: {})  # only to describe it
-        return self.prompts.parts(role, context, request, base, tools, finder)
+        model = context.model or self.llm.model.name
+        return self.prompts.parts(role, context, request, base, tools, finder, model)
 
     def _with_delegation(
         self,

@@ -12,9 +12,10 @@ from ..domain.contexts import Context
 from ..domain.roles import AgentRole
 from ..domain.settings import Settings
 from ..llm.base_prompts import BasePrompt, BasePrompts
+from ..llm.code_reply import RUN_CODE
 from ..llm.frames import Frames
 from ..llm.prompt import DescribedTool, PromptParts, choose_tools, room_for_tools
-from ..llm.protocols import ToolSpec, request_arguments
+from ..llm.protocols import ToolSpec, protocol_for, request_arguments
 from ..llm.relevance import closest
 from ..tools.base import Tool, ToolParameters
 from ..workflows.templates import Templates
@@ -44,14 +45,20 @@ class PromptSources:
         base: BasePrompt | None,
         tools: Sequence[Tool],
         finder: Tool,
+        model: str,
     ) -> PromptParts:
         """What the prompt is made of; with the `finder` if not all tools fit into it."""
+        runs_code = any(one.name == RUN_CODE for one in tools)
+        protocol = protocol_for(self.settings.tool_protocol, model)
+        if protocol == "code" and runs_code:  # a block of Python is how that one is called
+            tools = [one for one in tools if one.name != RUN_CODE]
         parts = PromptParts(
             role=role,
             tools=[described(finder)],
             others=len(tools),
             base=base.text if base else "",
-            protocol=self.settings.tool_protocol,
+            protocol="json" if protocol == "code" and not runs_code else protocol,
+            runs_code=runs_code,
             facts={**self._facts(context), **self.externals.facts(role)},
             templates=self._templates(role, request),
             frame=self.frames.of(context.id),

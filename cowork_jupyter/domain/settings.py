@@ -9,7 +9,8 @@ from typing import Literal, TypeVar
 
 from .connection import CONFIGURATION, Connection, FieldNames
 
-ToolProtocol = Literal["json", "json_schema", "native"]
+ToolProtocol = Literal["json", "json_schema", "native", "code"]
+ProtocolChoice = Literal["auto", "json", "json_schema", "native", "code"]
 SandboxChoice = Literal["auto", "landlock", "bubblewrap", "none"]
 NetworkChoice = Literal["ask", "allow", "deny"]
 WorkerChoice = Literal["asyncio", "dask"]
@@ -77,10 +78,12 @@ class Settings:
     """Keys in the environment, whether we use them or not: none of them is stored or sent."""
     connection_fields: FieldNames = CONFIGURATION
     """What the user knows these three by."""
-    tool_protocol: ToolProtocol = setting(
-        "json",
-        "How the model calls tools: as JSON in its text, as JSON under a schema that the "
-        "server enforces, or with the API's own tool calls.",
+    tool_protocol: ProtocolChoice = setting(
+        "auto",
+        "How the model calls tools: as JSON in its text, as JSON under a schema that the server "
+        "enforces, with the API's own tool calls, or, for small models, as one block of Python "
+        "in its text (roles that may not run code use JSON). 'auto': code for a model whose name "
+        "says that it is small, such as qwen2.5-coder-1.5b, JSON for all others.",
     )
     images: PictureChoice = setting(
         "auto",

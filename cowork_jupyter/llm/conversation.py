@@ -22,11 +22,18 @@ _NOTHING = "(nothing)"
 _PICTURES = "[pictures of the result of {tool}]"
 
 
-def to_api_messages(system: str, history: Iterable[Message], frame: Frame) -> list[dict[str, Any]]:
-    """The request's messages: the system prompt, then the turns, all of them plain text."""
+def to_api_messages(
+    system: str, history: Iterable[Message], frame: Frame, *, fenced: bool = False
+) -> list[dict[str, Any]]:
+    """The request's messages: the system prompt, then the turns, all of them plain text.
+
+    `fenced`: code that ran is told as the block of Python that the model is asked for.
+    """
     turns: list[dict[str, Any]] = [{"role": "system", "content": system}]
     spoken = (
-        (_speaker(one), part) for one in _joined_calls(history) for part in _parts(one, frame)
+        (_speaker(one), part)
+        for one in _joined_calls(history)
+        for part in _parts(one, frame, fenced=fenced)
     )
     for speaker, group in groupby(spoken, key=itemgetter(0)):
         turns.append({"role": speaker, "content": _joined([part for _, part in group])})
@@ -119,12 +126,21 @@ def _is_call(message: Message) -> bool:
     return isinstance(message.data, ToolCallData)
 
 
-def _parts(message: Message | list[Message], frame: Frame) -> list[dict[str, Any]]:
+def _parts(message: Message | list[Message], frame: Frame, *, fenced: bool) -> list[dict[str, Any]]:
     if isinstance(message, list):
-        return [{"type": "text", "text": _calls_as_json(message)}]
+        told = (_code_of(message) if fenced else None) or _calls_as_json(message)
+        return [{"type": "text", "text": told}]
     parts = [_image(part) for part in message.content if isinstance(part, ImagePart) and part.data]
     text = _text(message, frame)
     return [*([{"type": "text", "text": text}] if text else []), *parts]
+
+
+def _code_of(calls: list[Message]) -> str | None:
+    """The one call that ran code, as a block."""
+    data = calls[0].data
+    if len(calls) > 1 or not isinstance(data, ToolCallData) or set(data.parameters) != {"code"}:
+        return None
+    return f"```python\n{data.parameters['code']}\n```"
 
 
 def _calls_as_json(calls: list[Message]) -> str:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from enum import Enum, auto
 
+PYTHON = frozenset({"python", "py", "python3", "ipython"})
+"""What a block of Python may call its language."""
+
 _TICKS = re.compile(r"`*")
 _INFO = re.compile(r"[^\s`{]*")
 _SPACE = re.compile(r"\s*")
@@ -54,8 +57,14 @@ class CodeScanner:
         self.ended = False
         self._ticks = ticks
         self._run = 0
+        self._language = before.strip("`").partition("\n")[0].strip().lower()
         self._first_line = "\n" not in before
         self._line_start = "\n" in before[len(before.rstrip()) :]
+
+    @property
+    def is_python(self) -> bool:
+        """Whether it is a block, and says that it is Python."""
+        return not self._first_line and self._language in PYTHON
 
     def scan(self, text: str, start: int) -> int:
         """Read on from `start`; returns where it stopped, after the fence or for more."""

@@ -21,6 +21,8 @@ from .relevance import fitness
 from .tokens import Count, estimate_tokens
 
 PROMPTS = Path(__file__).parent / "prompts"
+THIN_PROMPT_TOKENS = 650
+"""How long the prompt may be that small models get, with its tools."""
 PROMPT_TOKENS, PERMISSION_TOKENS = 1_800, 250
 """How long the prompt of a role that only reads may be, and what each further permission adds.
 
@@ -56,6 +58,8 @@ class PromptParts:
     """How many more there are, to be found with `find_tools`."""
     base: str = ""
     protocol: ToolProtocol = "json"
+    runs_code: bool = False
+    """Whether the role can run code here."""
     facts: dict[str, str] = field(default_factory=dict)
     """What is known of the workspace: its name, the notebook, the date."""
     templates: Sequence[str] = ()
@@ -65,10 +69,30 @@ class PromptParts:
 
 
 def render_prompt(parts: PromptParts) -> str:
-    """The system prompt, whole."""
+    """The system prompt, whole; with the protocol `code` a thin one, for small models."""
+    sections = _thin_sections(parts) if parts.protocol == "code" else _sections(parts)
+    return "\n\n".join(section.strip() for section in sections if section) + "\n"
+
+
+def _thin_sections(parts: PromptParts) -> list[str]:
+    """Only what helps with code: every sentence more is one to stumble over."""
+    return [
+        parts.base or read_prompt("base", "default.md"),
+        read_prompt("formats", "code.md"),
+        f"# Other tools\n{_other_tools(parts)}" if parts.tools else "",
+        f"# Facts\n{_facts(parts.facts)}" if parts.facts else "",
+        parts.frame.explained if parts.frame else "",
+    ]
+
+
+def _other_tools(parts: PromptParts) -> str:
+    return f"{_tools(parts)}\n{read_prompt('formats', 'code_tools.md')}"
+
+
+def _sections(parts: PromptParts) -> list[str]:
     spec = parts.role.spec
     role_text = read_prompt("roles", spec.prompt_file)
-    sections = [
+    return [
         parts.base or read_prompt("base", "default.md"),
         f"# Role\n{role_text.replace('{delegates}', ', '.join(spec.delegates_to))}",
         f"# Permissions\n{_permissions(parts.role)}",
@@ -80,7 +104,6 @@ def render_prompt(parts: PromptParts) -> str:
         # Last, because it differs between conversations, and servers cache what is the same.
         parts.frame.explained if parts.frame else "",
     ]
-    return "\n\n".join(section.strip() for section in sections if section) + "\n"
 
 
 def room_for_tools(frame: PromptParts, count: Count = estimate_tokens) -> int:
@@ -89,6 +112,7 @@ def room_for_tools(frame: PromptParts, count: Count = estimate_tokens) -> int:
     A long base prompt of the user's own takes no room from the tools, nor do templates.
     """
     limit = PROMPT_TOKENS + PERMISSION_TOKENS * (len(frame.role.spec.permissions) - 1)
+    limit = THIN_PROMPT_TOKENS if frame.protocol == "code" else limit
     return limit - count(render_prompt(replace(frame, base="", templates=())))
 
 
@@ -172,7 +196,9 @@ def _examples(parts: PromptParts) -> str:
     """Small models need a few; with native calls they would show the wrong form."""
     if parts.protocol == "native":
         return ""
-    text = read_prompt("examples", parts.role.spec.prompt_file)
+    name = parts.role.spec.prompt_file
+    with_code = read_prompt("examples", name.replace(".md", "_code.md")) if parts.runs_code else ""
+    text = with_code or read_prompt("examples", name)
     return f"# Examples\n{text}" if text else ""
 
 

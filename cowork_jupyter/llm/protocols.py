@@ -1,12 +1,13 @@
-"""The three ways to agree with a server on the form of a reply.
+"""The ways to agree with a server on the form of a reply.
 
 `json`: the prompt alone says it. `json_schema`: a `response_format` also makes the server
 decode under a grammar of exactly the replies allowed now. `native`: tools go as `tools`, and
-calls come back as `tool_calls`. Whatever comes back ends as the same `Reply`.
+calls come back as `tool_calls`. `code`: a short prompt asks for one block of Python, which is a
+call of `run_code` (see `code_reply`). Whatever comes back ends as the same `Reply`.
 
-The history is plain text in the first two: the assistant's calls as the JSON it wrote, tool
-results as framed user messages. With `native`, calls and results go by their ids in the API's own
-form; a server that refuses `tools` gets the plain text. Both are made from the same stored
+The history is plain text in all but one: the assistant's calls as the JSON or the code it wrote,
+tool results as framed user messages. With `native`, calls and results go by their ids in the API's
+own form; a server that refuses `tools` gets the plain text. Both are made from the same stored
 messages, so a conversation survives a change of protocol.
 """
 
@@ -16,8 +17,21 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..domain.settings import ToolProtocol
+from ..domain.settings import ProtocolChoice, ToolProtocol
 from .structured import FORMATS
+
+SMALL = 9.0
+"""Billions of parameters up to which a model writes code better than code inside JSON."""
+
+_BILLIONS = re.compile(r"(?<![a-z\d.])(\d+x)?(\d+(?:\.\d+)?)b(?![a-z\d])", re.IGNORECASE)
+
+
+def protocol_for(choice: ProtocolChoice, model: str) -> ToolProtocol:
+    """The protocol to use with a model of this name, unless one was chosen."""
+    if choice != "auto":
+        return choice
+    sizes = [float(size) * (10 if experts else 1) for experts, size in _BILLIONS.findall(model)]
+    return "code" if sizes and max(sizes) <= SMALL else "json"
 
 
 class ToolSpec(NamedTuple):

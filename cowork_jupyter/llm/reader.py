@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..domain.contexts import Usage
 from .chunks import (
@@ -15,6 +15,7 @@ from .chunks import (
     UsageChunk,
 )
 from .reply import Delta, Reply, ReplyParser
+from .run_on import RunOnDetector, said_once
 
 
 @dataclass
@@ -36,7 +37,9 @@ class ReplyReader:
     A `Restarted` chunk makes it start over: what was shown of this reply is to be taken back.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, ends_with_code: bool = False) -> None:
+        """`ends_with_code`: a block of Python is all that is wanted."""
+        self._ends_with_code = ends_with_code
         self.usage = Usage()
         """Tokens spent, failed attempts included as far as the server told."""
         self._spent = Usage()
@@ -44,20 +47,31 @@ class ReplyReader:
 
     def _begin(self) -> None:
         self.finish_reason = ""
-        self._parser = ReplyParser()
+        self._parser = ReplyParser(ends_with_code=self._ends_with_code)
+        self._run_on = RunOnDetector()
         self._calls: dict[int, list[_NativeCall]] = {}
 
     @property
     def reply(self) -> Reply:
         """The reply so far; complete after `finish`."""
-        return self._parser.reply
+        reply = self._parser.reply
+        if reply.cut == "repetition":
+            return replace(reply, text=said_once(reply.text), raw=said_once(reply.raw))
+        return reply
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the rest of the stream can be spared: all is said, or said over and over."""
+        return self._parser.is_whole or self._run_on.found
 
     def feed(self, chunk: Chunk) -> list[Delta]:
         """Take in a chunk; returns what can be shown now."""
         match chunk:
             case TextChunk(text):
+                self._run_on.add(text, in_data=self._parser.is_in_data)
                 return self._parser.feed(text)
             case ReasoningChunk(text):
+                self._run_on.add(text)
                 return self._parser.feed_reasoning(text)
             case ToolCallChunk():
                 self._collect(chunk)
@@ -72,6 +86,10 @@ class ReplyReader:
 
     def finish(self) -> list[Delta]:
         """The stream has ended; returns what was still held back."""
+        if self._run_on.found:
+            self._parser.cut = "repetition"
+        elif self.finish_reason == "length":
+            self._parser.cut = "length"
         for calls in self._calls.values():
             for call in calls:
                 self._parser.add_call(call.name, "".join(call.arguments))

@@ -9,6 +9,10 @@ ordinary text. White space around the text, and around JSON taken out of it, is 
 and right after a backtick the tags are only characters. Some models leave out the opening tag:
 at a lone `</think>` the text before it has been shown and stays text, but JSON before it was a
 thought, so it is dropped rather than run.
+
+A reply is whole with the first object that is meant for us, or, if asked for, with the first block
+of Python. What follows is neither shown nor run: small models go on with copies of the same call,
+or with results that they make up.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, Literal
 
 from ..domain.message_data import TextData
 from ..domain.replies import Structured
@@ -42,6 +46,7 @@ class ReasoningDelta:
 
 
 Delta = TextDelta | ReasoningDelta
+Cut = Literal["", "length", "repetition"]
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,8 @@ class Reply:
     """What was wrong with JSON that looked meant for us, in words for the model."""
     raw: str = ""
     """All the model wrote, its reasoning excepted: what is kept of a reply that has a problem."""
+    cut: Cut = ""
+    """Why it ends before the model was done."""
 
     @property
     def is_empty(self) -> bool:
@@ -75,6 +82,8 @@ _OPEN, _CLOSE = "<think>", "</think>"
 _PLAIN = re.compile(r"\s+|[^<{\n]+")
 _OF_RESULTS = frozenset({"status", "summary"})
 _BEFORE_OBJECT = (" ", "\t", ":")
+_MAY_BE_THOUGHT = 2_000
+"""Characters after a call in which a lone `</think>` still tells that it was only thought of."""
 
 
 def read_reply(text: str) -> Reply:
@@ -100,7 +109,12 @@ class ReplyParser:
     cannot read without more text it leaves in `_carry`, never more than a tag's length.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, ends_with_code: bool = False) -> None:
+        """`ends_with_code`: a block of Python is all that is wanted."""
+        self._ends_with_code = ends_with_code
+        self.cut: Cut = ""
+        """Why it ends, if not because the model was done."""
+        self._patience = 0
         self._raw: list[str] = []
         self._text, self._reasoning = StreamedText(), StreamedText()
         self._text_joiner, self._reasoning_joiner = SurrogateJoiner(), SurrogateJoiner()
@@ -133,11 +147,21 @@ class ReplyParser:
         """Take in a native tool call, as if the model had written it in JSON."""
         self._raw.append(f"\n{name}({arguments})")
         try:
-            parameters = load_object(arguments) if arguments.strip() else {}
+            parameters = load_object(arguments, may_close=not self.cut) if arguments.strip() else {}
         except MalformedReply as error:
             self._problem = self._problem or f"The arguments of {name}: {error}"
         else:
             self._found.append({"tool": name, "parameters": parameters})
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing that may still come counts."""
+        return self._state == self._in_rest and self._patience <= 0
+
+    @property
+    def is_in_data(self) -> bool:
+        """Whether it is reading an object or code, which may rightly repeat itself."""
+        return self._state in (self._in_object, self._in_code)
 
     def finish(self) -> list[Delta]:
         """The reply has ended: whatever still waited is text, or a problem."""
@@ -145,6 +169,8 @@ class ReplyParser:
         self._reason(self._reasoning_joiner.flush())
         if self._state == self._in_thought:
             self._reason(self._carry)
+        elif self._state == self._in_rest:
+            pass
         elif self._state == self._in_object and self._object.verdict is Ownership.OURS:
             self._take_object()
         else:
@@ -169,6 +195,7 @@ class ReplyParser:
             structured=structured,
             problem=problem,
             raw="".join(self._raw),
+            cut=self.cut,
         )
 
     def _read(self, text: str) -> None:
@@ -177,7 +204,7 @@ class ReplyParser:
         while position < len(text):
             state, start = self._state, position
             position = state(text, start)
-            if self._in_thought not in (state, self._state):
+            if state != self._in_rest and self._in_thought not in (state, self._state):
                 self._raw.append(text[start : position - len(self._carry)])
 
     def _show(self, piece: str) -> None:
@@ -241,11 +268,26 @@ class ReplyParser:
             self._reason(text[position:end])
             self._state = self._in_text
             return end + len(_CLOSE)
-        kept = next(n for n in range(len(_CLOSE) - 1, -1, -1) if text.endswith(_CLOSE[:n]))
-        end = max(position, len(text) - kept)
+        end = _before_tag(text, position)
         self._reason(text[position:end])
         self._carry = text[end:]
         return len(text)
+
+    def _in_rest(self, text: str, position: int) -> int:
+        """Dropped, unless it shows within a while that the call before it was only a thought."""
+        end = text.find(_CLOSE, position, position + max(self._patience, 0))
+        if end >= 0:
+            self._found.clear()
+            self._problem = None
+            self._state, self._line_start = self._in_text, True
+            return end + len(_CLOSE)
+        end = _before_tag(text, position) if self._patience > len(text) - position else len(text)
+        self._patience -= end - position
+        self._carry = text[end:]
+        return len(text)
+
+    def _drop_rest(self, patience: int) -> None:
+        self._state, self._patience = self._in_rest, patience
 
     def _begin_object(self, position: int) -> int:
         self._object = ObjectScanner()
@@ -274,9 +316,12 @@ class ReplyParser:
         self._text.drop_space()
         self._state, self._line_start, self._after_object = self._in_text, True, True
         try:
-            self._sort_in(load_object(source), source)
+            self._sort_in(load_object(source, may_close=not self.cut), source)
         except MalformedReply as error:
             self._problem = self._problem or str(error)
+        if self._found or self._problem:
+            was_prose = not self._text.is_empty and self._reasoning.is_empty
+            self._drop_rest(_MAY_BE_THOUGHT if was_prose else 0)
 
     def _sort_in(self, value: dict[str, Any], source: str) -> None:
         kind = value.get("type")
@@ -330,4 +375,12 @@ class ReplyParser:
         self._show(text[position:end])
         if self._code.ended:
             self._state, self._line_start = self._in_text, False
+            if self._ends_with_code and self._code.is_python:
+                self._drop_rest(0)
         return end
+
+
+def _before_tag(text: str, position: int) -> int:
+    """Where a closing tag may begin at the end of the text."""
+    kept = next(n for n in range(len(_CLOSE) - 1, -1, -1) if text.endswith(_CLOSE[:n]))
+    return max(position, len(text) - kept)

@@ -14,6 +14,7 @@ from ..domain.replies import Question, Review, StepResult, Structured, ToolCall,
 from ..domain.surrogates import without_surrogates
 from ..domain.validation import describe_problems, field_problems
 from .objects import CALLS
+from .repair import NotClear, read_nearly_json
 
 FORMATS: dict[str, type[Plan | Question | Review | StepResult]] = {
     "plan": Plan,
@@ -30,14 +31,20 @@ class MalformedReply(ValueError):
     """Text that is not the JSON it wants to be; the message says where and why."""
 
 
-def load_object(source: str) -> dict[str, Any]:
-    """Read one JSON object. Raw line breaks in strings are fine, anything else wrong is not."""
+def load_object(source: str, *, may_close: bool = True) -> dict[str, Any]:
+    """Read one JSON object, or what can only mean one (see `repair`).
+
+    `may_close`: brackets that are missing at the end were forgotten, not cut off.
+    """
     try:
         value = json.loads(source, strict=False, parse_constant=_refuse, parse_float=_finite)
     except RecursionError:
         raise MalformedReply("The JSON is nested too deeply.") from None
     except json.JSONDecodeError as error:
-        raise MalformedReply(_where(error)) from None
+        try:
+            value = read_nearly_json(source, may_close=may_close)
+        except (NotClear, RecursionError, ValueError):
+            raise MalformedReply(_where(error)) from None
     except ValueError as error:
         raise MalformedReply(f"The JSON contains a number that cannot be read: {error}.") from None
     if not isinstance(value, dict):

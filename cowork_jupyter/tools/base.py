@@ -168,6 +168,8 @@ class Tool:
     """Shows what a call would do; raises as the tool would."""
     travels: bool = True
     """Whether it needs nothing but the workspace, so that a worker elsewhere can run it."""
+    unconfined: bool = False
+    """Whether it runs code where nothing keeps it from writing: not for a role that must not."""
     checks_itself: bool = False
     """Whether it refuses by itself to change what is not any more as the model saw it. Then
     the file may be saved while the user thinks about the call."""
@@ -183,6 +185,7 @@ def tool(
     preview: PreviewFunction | None = None,
     travels: bool = True,
     checks_itself: bool = False,
+    unconfined: bool = False,
 ) -> Callable[[ToolFunction[P]], Tool]:
     """Declare the decorated function as a tool."""
 
@@ -199,6 +202,7 @@ def tool(
             idempotent=idempotent,
             preview=preview,
             travels=travels,
+            unconfined=unconfined,
             checks_itself=checks_itself,
         )
 

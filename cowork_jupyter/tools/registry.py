@@ -60,15 +60,23 @@ class ToolRegistry(Mapping[str, Tool]):
         return len(self._tools)
 
     def permitted(self, role: AgentRole) -> list[Tool]:
-        """The tools that the role may use: those it holds ALL permissions of."""
-        return [tool for tool in self._tools.values() if role.permits(tool.permissions)]
+        """The tools that the role may use: those it holds ALL permissions of.
+
+        What would refuse every call of the role is none of them.
+        """
+        may_write = role.spec.commands_may_write
+        return [
+            tool
+            for tool in self._tools.values()
+            if role.permits(tool.permissions) and (may_write or not tool.unconfined)
+        ]
 
     def named(self, name: str, role: AgentRole) -> Tool:
         """The tool, or an error that suggests those of the role's tools with a similar name."""
         if name in self._tools:
             return self._tools[name]
         offered = [tool.name for tool in self.permitted(role)]
-        close = difflib.get_close_matches(name, offered, n=3)
+        close = difflib.get_close_matches(name, offered, n=3, cutoff=0.5)
         hint = (
             f"Did you mean {' or '.join(close)}?"
             if close

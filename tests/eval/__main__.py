@@ -31,7 +31,7 @@ WAYS: dict[str, Way] = {
 
 def main() -> int:
     options = _options()
-    server = Server(options.base_url, options.model, options.api_key)
+    server = Server(options.base_url, options.model, options.api_key, options.protocol)
     tables = make_tables()
     chosen = [one for one in QUESTIONS if options.half in ("all", one.half)]
     chosen = [one for one in chosen if not options.only or one.id in options.only][: options.most]
@@ -46,10 +46,16 @@ def main() -> int:
             mark = "✓" if is_right else "✗"
             figures = f"{attempt.turns} turns, {attempt.seconds:.0f} s"
             print(f"{number}/{len(chosen)} {mark} {name:9} {question.id}: {figures}", flush=True)
-    OUTPUT.parent.mkdir(exist_ok=True)
-    OUTPUT.write_text(json.dumps({"model": options.model, "results": results}, indent=1))
+            _write(options.model, results)
     _print_table(options.ways, results)
     return 0
+
+
+def _write(model: str, results: list[dict[str, object]]) -> None:
+    """After each attempt, because a run may be stopped."""
+    OUTPUT.parent.mkdir(exist_ok=True)
+    written = json.dumps({"model": model, "results": results}, indent=1, ensure_ascii=False)
+    OUTPUT.write_text(written, encoding="utf-8")
 
 
 def _options() -> argparse.Namespace:
@@ -58,6 +64,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--base-url", default=variables.get("COWORK_BASE_URL"))
     parser.add_argument("--model", default=variables.get("COWORK_MODEL", ""))
     parser.add_argument("--api-key", default=variables.get("COWORK_API_KEY") or "none")
+    parser.add_argument("--protocol", default="", help="Cowork.tool_protocol of our agent")
     parser.add_argument("--ways", nargs="+", choices=list(WAYS), default=list(WAYS))
     parser.add_argument("--half", choices=["tune", "report", "all"], default="report")
     parser.add_argument("--most", type=int, default=None, help="no more questions than these")

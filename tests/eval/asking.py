@@ -28,13 +28,19 @@ class Attempt:
     seconds: float = 0.0
     problems: list[str] = field(default_factory=list)
     """What went wrong on the way: a script that failed, a reply that could not be used."""
+    transcript: list[str] = field(default_factory=list)
+    """What was said and done, to find out why an answer is wrong."""
 
 
 class Server:
     """A model behind an OpenAI-compatible server."""
 
-    def __init__(self, base_url: str, model: str, api_key: str = "none") -> None:
+    def __init__(
+        self, base_url: str, model: str, api_key: str = "none", protocol: str = ""
+    ) -> None:
+        """`protocol`: the tool protocol that our agent uses with it; empty for the default."""
         self.base_url, self.model, self.api_key = base_url, model, api_key
+        self.protocol = protocol
         self._client = OpenAI(base_url=base_url, api_key=api_key, timeout=600, max_retries=1)
 
     def reply(self, messages: list[dict[str, str]], attempt: Attempt) -> str:
@@ -49,7 +55,9 @@ class Server:
         attempt.turns += 1
         attempt.seconds += time.perf_counter() - began
         attempt.tokens += done.usage.total_tokens if done.usage else 0
-        return done.choices[0].message.content or ""
+        said = done.choices[0].message.content or ""
+        attempt.transcript.append(said)
+        return said
 
 
 def first_lines(folder: Path, question: Question, lines: int = 4) -> str:
@@ -82,4 +90,5 @@ def run_script(code: str, folder: Path, attempt: Attempt) -> str:
         output = f"It did not end within {SCRIPT_SECONDS} seconds."
         attempt.problems.append("timeout")
     attempt.seconds += time.perf_counter() - began
+    attempt.transcript.append(output[:MAX_OUTPUT])
     return output[:MAX_OUTPUT]

@@ -31,7 +31,7 @@ print({mark!r} + json.dumps({{"messages": list(cw.messages), "usage": run.snapsh
 
 def in_notebook(server: Server, question: Question, folder: Path) -> Attempt:
     """A cell of a notebook that nobody sits in front of."""
-    _prepare(folder)
+    _prepare(folder, server)
     source = _CELL.format(text=question.wording, mark=_MARK)
     cell = nbformat.v4.new_code_cell(source)  # type: ignore[no-untyped-call]
     notebook = nbformat.v4.new_notebook(cells=[cell])  # type: ignore[no-untyped-call]
@@ -48,7 +48,8 @@ def in_notebook(server: Server, question: Question, folder: Path) -> Attempt:
     )
     found = [line for line in printed.splitlines() if line.startswith(_MARK)]
     if not found:
-        attempt.problems.append(printed.strip()[-300:] or "nothing was printed")
+        shown = [str(output.get("data", output)) for output in notebook.cells[0].outputs]
+        attempt.problems.append(printed.strip()[-300:] or " ".join(shown)[:1_000])
         return attempt
     told = json.loads(found[-1].removeprefix(_MARK))
     _read_usage(told["usage"], attempt)
@@ -58,7 +59,7 @@ def in_notebook(server: Server, question: Question, folder: Path) -> Attempt:
 
 def in_terminal(server: Server, question: Question, folder: Path) -> Attempt:
     """`jupyter cowork act`, as a script would call it."""
-    _prepare(folder)
+    _prepare(folder, server)
     attempt = Attempt()
     began = time.perf_counter()
     command = [sys.executable, "-m", "cowork_jupyter.cli.app", "act", "--json", "--new"]
@@ -79,8 +80,13 @@ def in_terminal(server: Server, question: Question, folder: Path) -> Attempt:
     return attempt
 
 
-def _prepare(folder: Path) -> None:
+def _prepare(folder: Path, server: Server) -> None:
     (folder / "policy.json").write_text(json.dumps(POLICY))
+    config = folder.parent / "home" / "config"
+    config.mkdir(parents=True)
+    protocol = {"tool_protocol": server.protocol} if server.protocol else {}
+    settings = {"Cowork": {"max_seconds": LIMIT, **protocol}}
+    (config / "jupyter_config.json").write_text(json.dumps(settings))
 
 
 def _environment(server: Server, folder: Path) -> dict[str, str]:
@@ -106,6 +112,9 @@ def _read_messages(messages: Iterable[dict[str, Any]], attempt: Attempt) -> None
     for message in messages:
         text = "".join(part.get("text", "") for part in message.get("content", []))
         data = message.get("data") or {}
+        called = f"{data.get('tool')} {data.get('parameters')}"
+        said = called if message["message_type"] == "tool_call" else text
+        attempt.transcript.append(f"{message['role']}: {said}")
         if message["message_type"] == "tool_result" and not data.get("ok", True):
             attempt.problems.append(f"{data.get('tool')}: {text[:160]}")
         if message["message_type"] == "text" and message["role"] == "assistant" and text:

@@ -37,8 +37,13 @@ class Question:
     def wording(self) -> str:
         """The question as it is asked."""
         rounded = "" if self.decimals is None else f", rounded to {self.decimals} decimals"
+        # All ways know which files are meant, as whoever asks does.
+        if any(name not in self.text for name in self.files):
+            text = f"{self.text} (The data: {', '.join(self.files)}.)"
+        else:
+            text = self.text
         return (
-            f"{self.text} End your answer with @{self.name}[value]{rounded}. If the data cannot "
+            f"{text} End your answer with @{self.name}[value]{rounded}. If the data cannot "
             f"tell, write @{self.name}[{UNKNOWN}]."
         )
 

@@ -91,7 +91,7 @@ def test_each_part_of_the_connection_is_known_by_where_it_was_set(
 def test_the_defaults_are_those_of_the_contract() -> None:
     found = settings()
     assert (found.max_iterations, found.max_seconds, found.max_parallel) == (30, 300, 4)
-    assert (found.tool_protocol, found.sandbox) == ("json", "auto")
+    assert (found.tool_protocol, found.sandbox) == ("auto", "auto")
 
 
 def test_prices_are_given_by_model_for_a_million_tokens() -> None:

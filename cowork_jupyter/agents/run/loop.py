@@ -23,6 +23,20 @@ from .tool_runner import Handled, ToolRunner
 MAX_STRIKES = 3
 """Unusable replies in a row that end the run."""
 
+MAX_PARTS = 3
+"""Times that an answer is continued where the server cut it off."""
+
+_CUT = {
+    "": "",
+    "length": "It was cut off at the server's limit for one reply; write less at a time. ",
+    "repetition": "It repeated itself without end and was stopped. ",
+}
+_COMPUTE = (
+    "That was not computed. Reply with a fenced Python block that computes it from the tables "
+    "above; if they cannot tell, say so again."
+)
+_CONTINUE = "Your reply was cut off at the server's limit. Go on exactly where it stopped."
+_GIVEN_UP = "The server cut the answer off at its limit for one reply, again and again."
 _EMPTY = "The reply was empty."
 _REPAIR = "Your last reply was not usable. {problem} Reply again in one of the formats above."
 _NUDGE = (
@@ -63,6 +77,10 @@ class AgentLoop:
     _guard: CircleGuard = field(default_factory=CircleGuard)
     _strikes: int = 0
     _nudged: bool = False
+    _computed: bool = False
+    """Whether it has looked at anything, or was asked to."""
+    _begun: list[str] = field(default_factory=list)
+    """Parts of an answer that the server cut off."""
 
     async def run(self) -> Outcome:
         """Take turns until one of them is the last."""
@@ -103,12 +121,36 @@ class AgentLoop:
             case StepResult() as result:
                 return self._end(reply, result)
         if reply.problem or reply.is_empty:
-            return await self._strike(reply, reply.problem or _EMPTY)
+            problem = _CUT[reply.cut] + (reply.problem or _EMPTY)
+            return await self._strike(reply, problem)
         self._say(reply)
-        return Outcome(text=reply.text)
+        if self._must_compute():
+            self.log.say("system", _COMPUTE)
+            return None
+        return self._go_on_writing(reply) if reply.cut == "length" else self._done(reply)
+
+    def _must_compute(self) -> bool:
+        """Small models like to guess: once, an answer about tables is sent back."""
+        guessed = self.session.is_about_tables and self.session.asks_for_code and not self._computed
+        self._computed = True
+        return guessed
+
+    def _go_on_writing(self, reply: Reply) -> Outcome | None:
+        """The server's limit has cut the answer off: the rest is asked for, a few times."""
+        self._begun.append(reply.text)
+        if len(self._begun) > MAX_PARTS:
+            self.log.say("system", _GIVEN_UP)
+            return self._done(Reply())
+        self.log.say("system", _CONTINUE)
+        return None
+
+    def _done(self, reply: Reply) -> Outcome:
+        """The answer, with what of it came in earlier turns."""
+        return Outcome(text="\n".join([*self._begun, *([reply.text] if reply.text else [])]))
 
     async def _act(self, reply: Reply, calls: ToolCalls) -> Outcome | None:
         self._say(reply)
+        self._computed = True
         handled = await self.runner.run(calls.tools)
         misused = [one for one in handled if one.misused]
         self._strikes = self._strikes + 1 if len(misused) == len(handled) else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Iterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
@@ -19,6 +19,7 @@ from ...domain.notices import Notice, Restart
 from ...domain.roles import AgentRole
 from ...llm.chunks import Conversation, ModelRequest, Restarted
 from ...llm.client import LanguageModel
+from ...llm.code_reply import with_code
 from ...llm.conversation import to_api_messages, to_native_messages
 from ...llm.failures import ContextOverflow, ModelError
 from ...llm.frames import Frame, spelled
@@ -39,6 +40,15 @@ HISTORY_TOKENS = 24_000
 
 _NOTE_SHARE = 4
 """The note about the notebook takes at most one part in this many of what is sent."""
+
+_LAST_WORDS = 1.0
+"""Seconds in which a model that has said all may end its reply and tell what it cost."""
+
+_MAX_REMINDER = 1_000
+_REMINDER = (
+    "The user's request was: {request}\nIf the output holds what is needed, reply now in plain "
+    "words with its values, in the form that was asked for. If not, reply with another block."
+)
 
 _LESSONS = (1, 2, 4, 8, 16, 32)
 """Turns after which the counter compares: what it can learn, it has learnt soon."""
@@ -61,6 +71,12 @@ class ModelSession:
     """What the tool protocol adds to each request."""
     tools: frozenset[str] = frozenset()
     """The tools that the prompt describes."""
+    runs_code: bool = False
+    """Whether a block of Python in a reply is a call of `run_code`."""
+    asks_for_code: bool = False
+    """Whether the prompt asks for such blocks."""
+    is_about_tables: bool = False
+    """Whether the request names tables that the note tells of: its answer can be computed."""
     counter: TokenCounter = field(default_factory=TokenCounter)
     vision: VisionSupport = field(default_factory=VisionSupport)
     note: str = ""
@@ -103,16 +119,10 @@ class ModelSession:
     async def _ask(self) -> Reply:
         request = self._request()
         messages = request.messages
-        reader = ReplyReader()
+        reader = ReplyReader(ends_with_code=self.asks_for_code)
         self.limits.turns += 1
         try:
-            async with aclosing(self.model.stream(request)) as chunks:
-                async for chunk in chunks:
-                    if not reader.finish_reason:
-                        self.limits.check_seconds()
-                    if isinstance(chunk, Restarted):
-                        self._say_restarted(chunk)
-                    self._show(reader.feed(chunk))
+            await self._read(request, reader)
             self._show(reader.finish())
         except LimitReached as limit:
             self._flush()
@@ -122,13 +132,31 @@ class ModelSession:
         finally:
             self._flush()
             await self._account(reader, messages)
+        if self.runs_code and self._name != BUILT_IN:
+            return with_code(reader.reply, expected=self.asks_for_code)
         return reader.reply
+
+    async def _read(self, request: ModelRequest, reader: ReplyReader) -> None:
+        """Read the stream to its end, or a moment beyond the end of a reply that is whole."""
+        with suppress(TimeoutError):
+            async with (
+                asyncio.timeout(None) as patience,
+                aclosing(self.model.stream(request)) as chunks,
+            ):
+                async for chunk in chunks:
+                    if not reader.finish_reason:
+                        self.limits.check_seconds()
+                    if isinstance(chunk, Restarted):
+                        self._say_restarted(chunk)
+                    self._show(reader.feed(chunk))
+                    if reader.is_whole and patience.when() is None:
+                        patience.reschedule(asyncio.get_running_loop().time() + _LAST_WORDS)
 
     def _request(self) -> ModelRequest:
         history = self._history()
         native = "tools" in self.arguments
         return ModelRequest(
-            to_api_messages(self.system, history, self.frame),
+            to_api_messages(self.system, history, self.frame, fenced=self.asks_for_code),
             self.model_name,
             self.arguments,
             self._conversation,
@@ -145,7 +173,7 @@ class ModelSession:
     def _history(self) -> list[Message]:
         """The plan and what fits of the past; last comes what changes from turn to turn."""
         revision, goal = self._plan(), self._goal()
-        progress = standing_of(revision.plan) if revision else ""
+        progress = standing_of(revision.plan) if revision else self._reminder(goal)
         standing = [self.log.message("system", progress)] if progress else []
         pictures = MAX_SENT if self.vision.sees(self._name) else 0
         aside = cost_of(self._aside, self.counter)
@@ -161,6 +189,14 @@ class ModelSession:
         )
         told = self._with_note(history, goal) if is_told else history
         return [*told, *standing]
+
+    def _reminder(self, goal: Message | None) -> str:
+        """Small models forget what was asked, and in which form, once they see an output."""
+        newest = next(iter(self._past.newest_first()), None)
+        is_output = newest is not None and newest.message_type is MessageType.TOOL_RESULT
+        if not (self.asks_for_code and goal and is_output):
+            return ""
+        return _REMINDER.format(request=goal.text[:_MAX_REMINDER])
 
     def _goal(self) -> Message | None:
         """What is wanted, which is never left out."""

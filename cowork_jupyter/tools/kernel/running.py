@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -11,14 +12,22 @@ from ...domain.replies import Option, Question
 from ...domain.roles import Permission
 from ...policy.calls import Preview
 from ..base import ToolContext, ToolParameters, ToolResult, tool
-from ..notebook.outputs import MAX_LENGTH, described
+from ..notebook.outputs import MAX_LENGTH, described, middle_cut
 from ..notebook.pictures import pictures_in
 from ..notebook.reading import CellId
 from ..notebook.state import CellState, stale
-from .state import Code, CodeRun, Ran
+from .hints import hint_for
+from .state import CellFailure, Code, CodeRun, Ran
 
 GO_ON, INTERRUPT, STOP = "go_on", "interrupt", "stop"
 """What can be done about code in which nothing moves."""
+
+MAX_ERROR = 1_000
+"""Characters of an exception's message: its beginning and its end."""
+MAX_FRAMES = 3
+
+_FRAME = re.compile(r"^File (\S.*?):(\d+), in ", re.MULTILINE)
+_LIBRARY = re.compile(r"site-packages|dist-packages|[\\/]lib[\\/]python\d|<frozen|<string>")
 
 NotebookPath = Annotated[
     str | None,
@@ -67,6 +76,7 @@ def _code_in(path: str) -> str:
     permissions=[Permission.EXECUTE_COMMANDS],
     preview=preview_cell,
     travels=False,
+    unconfined=True,
 )
 async def run_cell(parameters: RunCell, context: ToolContext) -> ToolResult:
     """Run a notebook cell in its kernel, as Shift-Enter does, and return its output.
@@ -85,6 +95,7 @@ async def run_cell(parameters: RunCell, context: ToolContext) -> ToolResult:
     permissions=[Permission.EXECUTE_COMMANDS],
     preview=preview_code,
     travels=False,
+    unconfined=True,
 )
 async def run_code(parameters: RunCode, context: ToolContext) -> ToolResult:
     """Run code in a notebook's kernel without adding a cell, and return its output.
@@ -115,9 +126,12 @@ async def _run(
     run = CodeRun(path, code, context.output, parameters.start_kernel, stalled, context.mask)
     with context.waiting():
         ran = await context.kernels.run(context.workspace, run)
-    if ran.stalled is None:
-        return _result(ran, code, name)
-    raise _given_up(ran, code, name, answers[-1])
+    if ran.stalled is not None:
+        raise _given_up(ran, code, name, answers[-1])
+    if ran.failure:
+        hint = await hint_for(ran.failure, code.source, path, context)
+        raise _failed(ran, ran.failure, code, name, hint)
+    return _result(ran, code, name)
 
 
 def _about_waiting(name: str, seconds: float) -> Question:
@@ -177,28 +191,43 @@ def kernel_path(path: str | None, context: ToolContext) -> str:
     return path or context.notebook or context.kernels.home or notebook_path(path, context)
 
 
-def _result(ran: Ran, code: Code, name: str) -> ToolResult:
-    data: dict[str, Any] = {
+def _failed(ran: Ran, failure: CellFailure, code: Code, name: str, hint: str) -> CoworkError:
+    """Short: the line, what was printed, what went wrong and where in files of the user's own."""
+    line = failure.line
+    where = f" in line {line}: {_line(code.source, line)}" if line else "."
+    said = f"{failure.name}: {failure.message}"
+    printed = [one for one in ran.outputs if one.get("output_type") != "error"]
+    text = described(printed, MAX_LENGTH)
+    told = [text, *_own_frames(failure), middle_cut(said, MAX_ERROR), hint]
+    return CoworkError(
+        "\n".join([f"{_capital(name)} failed{where}", *(one for one in told if one)]),
+        code="code_failed",
+        details={**_facts(ran, code), "line": line, "exception": said[:2000]},
+    )
+
+
+def _own_frames(failure: CellFailure) -> list[str]:
+    """Where in the user's own modules it went wrong; libraries' insides help nobody."""
+    frames = _FRAME.findall(failure.traceback)
+    own = [one for one in frames if not _LIBRARY.search(one[0])]
+    return [f"in {file}, line {line}" for file, line in own[-MAX_FRAMES:]]
+
+
+def _facts(ran: Ran, code: Code) -> dict[str, Any]:
+    return {
         "notebook": ran.path,
         "cell_id": code.cell_id,
         "seconds": round(ran.seconds, 3),
         "omitted_characters": ran.omitted,
     }
+
+
+def _result(ran: Ran, code: Code, name: str) -> ToolResult:
     text = described(ran.outputs, MAX_LENGTH)
-    if ran.failure:
-        line = ran.failure.line
-        where = f" in line {line}: {_line(code.source, line)}" if line else "."
-        said = f"{ran.failure.name}: {ran.failure.message}"
-        told = [text] if ran.failure.message in text else [*([text] if text else []), said]
-        raise CoworkError(
-            "\n".join([f"{_capital(name)} failed{where}", *told]),
-            code="code_failed",
-            details={**data, "line": line, "exception": said[:2000]},
-        )
     what = f"cell {code.cell_id}" if code.cell_id else "code"  # models know cells by their ids
     head = f"[ran {what} in {ran.seconds:.1f} s]"
     said = f"{text}\n{head}" if text else f"{head} No output."
-    return ToolResult(said, f"ran {name}", data, pictures_in(ran.outputs))
+    return ToolResult(said, f"ran {name}", _facts(ran, code), pictures_in(ran.outputs))
 
 
 def _capital(words: str) -> str:

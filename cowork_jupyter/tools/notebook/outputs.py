@@ -14,7 +14,8 @@ MAX_LENGTH = 20_000
 """Characters that are kept of any one text."""
 SHOWN = 2_000
 """Characters that the model is shown of one output, unless it asks for the cell alone."""
-_TABLE_LINES = 12
+_TABLE_LINES, _TABLE_END = 12, 4
+"""Lines of a table, and how many of them are its last: those often tell its size."""
 _TRACEBACK_LINES = 15
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
@@ -135,9 +136,10 @@ def _shown(data: Mapping[str, Any], room: int) -> str:
 def _table(text: str, room: int) -> str:
     lines = text.rstrip().splitlines()
     missing = len(lines) - _TABLE_LINES
-    head = "\n".join(lines[:_TABLE_LINES])
-    more = f"\n[… {missing} lines of the table left out …]" if missing > 1 else ""
-    return middle_cut(head, room) + (more or "".join(f"\n{line}" for line in lines[_TABLE_LINES:]))
+    if missing > 1:
+        said = f"[… {missing} lines of the table left out …]"
+        lines = [*lines[:-_TABLE_END][: _TABLE_LINES - _TABLE_END], said, *lines[-_TABLE_END:]]
+    return middle_cut("\n".join(lines), room)
 
 
 def _picture(mime: str, value: Any) -> str:

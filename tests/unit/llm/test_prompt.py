@@ -35,7 +35,12 @@ from cowork_jupyter.llm.protocols import ToolSpec
 from cowork_jupyter.llm.reply import Reply, ReplyParser
 from cowork_jupyter.llm.tokens import estimate_tokens
 from cowork_jupyter.tools.base import Tool, ToolContext, ToolParameters, ToolResult
-from cowork_jupyter.tools.registry import ToolRegistry, default_tools, validated
+from cowork_jupyter.tools.registry import (
+    ToolRegistry,
+    default_tools,
+    tools_with_kernels,
+    validated,
+)
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 FACTS = {"workspace": "sales (paths are relative to it)", "date": "2026-03-14"}
@@ -104,7 +109,7 @@ NOT_BUILT_YET = [
         code=(str, ...), path=(str | None, None), timeout_seconds=(float, 600),
     ),
 ]  # fmt: skip
-TODAY = default_tools()
+TODAY, WITH_KERNELS = default_tools(), tools_with_kernels()
 WHOLE_CONTRACT = ToolRegistry([*NOT_BUILT_YET, *TODAY.values()])
 
 every_role = pytest.mark.parametrize("role", AgentRole)
@@ -428,17 +433,21 @@ def parsed(text: str) -> Reply:
     return parser.reply
 
 
-def example_replies(role: AgentRole) -> Iterator[Reply]:
-    for line in sections(prompt_of(role))["Examples"].splitlines():
+def example_replies(role: AgentRole, *, runs_code: bool = False) -> Iterator[Reply]:
+    parts = replace(frame(role), tools=[described(TODAY["grep"])], runs_code=runs_code)
+    for line in sections(render_prompt(parts))["Examples"].splitlines():
         said = re.fullmatch(r"You(?: \([^)]*\))?: (.*)", line)
         if said:
             yield parsed(said[1])
 
 
 @every_role
-def test_examples_show_what_the_role_may_write_and_nothing_else(role: AgentRole) -> None:
-    permitted = {tool.name: tool for tool in TODAY.permitted(role)}
-    replies = list(example_replies(role))
+@pytest.mark.parametrize("registry", [TODAY, WITH_KERNELS], ids=["no kernels", "kernels"])
+def test_examples_show_what_the_role_may_write_and_nothing_else(
+    role: AgentRole, registry: ToolRegistry
+) -> None:
+    permitted = {tool.name: tool for tool in registry.permitted(role)}
+    replies = list(example_replies(role, runs_code="run_code" in permitted))
     assert 1 <= len(replies) <= 4
     for reply in replies:
         assert reply.problem is None
@@ -451,6 +460,16 @@ def test_examples_show_what_the_role_may_write_and_nothing_else(role: AgentRole)
         elif reply.structured:
             assert reply.structured.type in role.spec.formats
         assert bool(reply.text) != bool(reply.structured)
+
+
+def test_the_actor_is_shown_work_on_data_with_the_tool_it_has() -> None:
+    for runs_code, tool in ((True, "run_code"), (False, "execute_command")):
+        shown = [
+            reply.structured for reply in example_replies(AgentRole.ACTOR, runs_code=runs_code)
+        ]
+        calls = [one.tools[0] for one in shown if isinstance(one, ToolCalls)]
+        assert [call.tool for call in calls] == [tool]
+        assert "read_csv" in str(calls[0].parameters)
 
 
 @pytest.mark.parametrize("role", MAX_LENGTH)
@@ -477,9 +496,10 @@ def test_no_prompt_file_lies_around_unused() -> None:
     expected = {
         "base": {"default.md"},
         "roles": roles,
-        "examples": roles,
+        "examples": roles | {"actor_code.md"},
         "formats": formats
-        | {"tool_call.md", "tool_call_native.md", "diagram.md", "templates.md", "result.md"},
+        | {"tool_call.md", "tool_call_native.md", "diagram.md", "templates.md", "result.md"}
+        | {"code.md", "code_tools.md"},
     }
     assert {
         folder.name: {file.name for file in folder.iterdir()} for folder in PROMPTS.iterdir()

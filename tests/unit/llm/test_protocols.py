@@ -16,6 +16,7 @@ from cowork_jupyter.llm.chunks import ModelRequest
 from cowork_jupyter.llm.client import Model
 from cowork_jupyter.llm.protocols import (
     ToolSpec,
+    protocol_for,
     refused_option,
     reply_schema,
     request_arguments,
@@ -203,3 +204,25 @@ async def test_every_protocol_ends_as_the_same_reply(
     assert reader.reply.structured == ToolCalls.model_validate({"tools": [CALL]})
     assert (reader.reply.text, reader.reply.problem) == ("", None)
     await model.aclose()
+
+
+@pytest.mark.parametrize(
+    ("model", "protocol"),
+    [
+        ("qwen-1.5b.gguf", "code"),
+        ("Qwen2.5-Coder-7B-Instruct", "code"),
+        ("llama3.2:3b", "code"),
+        ("llama-3.1-70b", "json"),
+        ("mixtral-8x7b", "json"),
+        ("qwen3-30b-a3b", "json"),
+        ("gpt-5", "json"),
+        ("4bit-model", "json"),
+        ("", "json"),
+    ],
+)
+def test_a_small_model_is_asked_for_code_unless_a_protocol_is_chosen(
+    model: str, protocol: str
+) -> None:
+    assert protocol_for("auto", model) == protocol
+    assert protocol_for("native", model) == "native"
+    assert protocol_for("json", model) == "json"

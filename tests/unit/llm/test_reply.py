@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from cowork_jupyter.domain.plan import Plan
 from cowork_jupyter.domain.replies import Question, Review, StepResult, ToolCall, ToolCalls
 from cowork_jupyter.domain.surrogates import without_surrogates
-from cowork_jupyter.llm.reply import Delta, ReasoningDelta, Reply, ReplyParser, TextDelta
+from cowork_jupyter.llm.reply import Cut, Delta, ReasoningDelta, Reply, ReplyParser, TextDelta
 
 CALL = {"tool": "read_file", "parameters": {"path": "a.py"}, "terminate": False}
 OTHER = {"tool": "grep", "parameters": {"pattern": "x"}}
@@ -46,6 +46,10 @@ def parse(text: str) -> Reply:
     assert (reply, shown, thought) == run(*text)
     assert (shown, thought) == (reply.text, reply.reasoning)
     return reply
+
+
+def is_whole(parser: ReplyParser) -> bool:
+    return parser.is_whole
 
 
 def calls(reply: Reply) -> list[str]:
@@ -161,8 +165,9 @@ def test_a_call_is_found_bare_and_in_fences(language: str, before: str, after: s
     for source in (json.dumps(CALL), json.dumps(CALL, indent=2), fenced(CALL, language)):
         reply = parse(before + source + after)
         assert calls(reply) == ["read_file"]
-        assert reply.text == (before.strip() + after if before else after.strip())
-        assert reply.raw == before + source + after
+        assert reply.text == before.strip()
+        assert (before + source).startswith(reply.raw)
+        assert "Done" not in reply.raw
 
 
 @pytest.mark.parametrize("thought", ["<think>hm</think>", "<think>a < b </thin </think>"])
@@ -170,7 +175,7 @@ def test_reasoning_is_not_kept_as_text_of_a_reply_with_a_problem(thought: str) -
     broken = '{"tool": "read_file", "parameters": "<think>no tag here</think>"}'
     reply = parse(f"Well. {thought}{broken} <")
     assert reply.problem
-    assert reply.raw == f"Well. {broken} <"
+    assert reply.raw == f"Well. {broken}"
     assert parse("<think>never closed").raw == ""
 
 
@@ -182,7 +187,9 @@ def test_no_line_break_is_needed_in_a_fence() -> None:
 def test_stray_text_after_json_in_a_fence() -> None:
     reply = parse(f"```json\n{json.dumps(CALL)}\nthat was it\n```\nBye.\n```python\n1\n```")
     assert calls(reply) == ["read_file"]
-    assert reply.text == "that was it\nBye.\n```python\n1\n```"
+    assert reply.text == ""
+    words = parse('```json\n{"type": "text", "text": "Hi"}\n```\nBye.')
+    assert words.text == "Hi\nBye."
 
 
 @pytest.mark.parametrize("value", [{"type": "result", "value": 3}, {"type": "result"}])
@@ -217,16 +224,54 @@ def test_the_telling_key_may_come_last() -> None:
     assert isinstance(reply.structured, Plan)
 
 
-def test_calls_in_a_row_are_one_reply() -> None:
-    for between in ("\n", "\n\n", " ", "", ", ", ",\n"):
-        reply = parse(json.dumps(CALL) + between + json.dumps(OTHER))
-        assert calls(reply) == ["read_file", "grep"]
-        assert reply.text == ""
-    two_fences = parse(fenced(CALL) + "\nand\n" + fenced(OTHER))
-    assert calls(two_fences) == ["read_file", "grep"]
-    assert two_fences.text == "and"
-    one_fence = parse(f"```json\n{json.dumps(CALL)}\n{json.dumps(OTHER)}\n```")
-    assert calls(one_fence) == ["read_file", "grep"]
+@pytest.mark.parametrize("before", ["", "Let me see.\n"])
+@pytest.mark.parametrize("between", ["\n", "\n\n", " ", "", ", ", ",\n", "\nResult: 42\n"])
+def test_a_reply_is_whole_with_its_first_call(before: str, between: str) -> None:
+    for second in (json.dumps(CALL), json.dumps(OTHER), fenced(OTHER), json.dumps(PLAN), "{,}"):
+        for first in (json.dumps(CALL), fenced(CALL)):
+            reply = parse(before + first + between + second)
+            assert calls(reply) == ["read_file"]
+            assert reply.text == before.strip()
+            assert "42" not in reply.raw
+
+
+def test_copies_of_a_call_are_one_call() -> None:
+    assert calls(parse("\n".join([json.dumps(CALL)] * 5))) == ["read_file"]
+
+
+def test_a_stream_can_be_closed_once_the_reply_is_whole() -> None:
+    parser = ReplyParser()
+    parser.feed(json.dumps(CALL)[:-1])
+    assert not is_whole(parser)
+    parser.feed("}")
+    assert is_whole(parser)
+
+    parser = ReplyParser()
+    parser.feed("I could call\n" + json.dumps(CALL))
+    assert not is_whole(parser), "it may turn out to have been a thought"
+    parser.feed("x" * 2_000)
+    assert is_whole(parser)
+    parser.feed("</think>")
+    parser.finish()
+    assert calls(parser.reply) == ["read_file"]
+
+    parser = ReplyParser()
+    parser.feed(f"<think>I could</think>Yes.\n{json.dumps(CALL)}")
+    assert is_whole(parser)
+
+
+def test_where_code_is_asked_for_the_first_block_of_python_is_the_whole_reply() -> None:
+    parser = ReplyParser(ends_with_code=True)
+    parser.feed("I use `x`:\n```\nnot this\n```\nbut\n```python\nprint('```')\n")
+    assert not is_whole(parser)
+    parser.feed("```")
+    assert is_whole(parser)
+    parser.feed("\nIt prints 42.")
+    parser.finish()
+    assert parser.reply.text.endswith("print('```')\n```")
+    parser = ReplyParser()
+    parser.feed("```python\n1\n```")
+    assert not is_whole(parser)
 
 
 def test_several_calls_in_one_object() -> None:
@@ -241,8 +286,6 @@ def test_several_calls_in_one_object() -> None:
     ("values", "terminate"),
     [
         ([{**CALL, "terminate": True}], True),
-        ([CALL, {**OTHER, "terminate": True}], True),
-        ([{**CALL, "terminate": True}, OTHER], False),
         ([{"tools": [CALL, {**OTHER, "terminate": True}]}], True),
         ([{**CALL, "terminate": None}], False),
     ],
@@ -291,14 +334,12 @@ def test_raw_line_breaks_in_strings_are_accepted() -> None:
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ('{"tool": "read_file", "parameters": {"path": "a"},}', "malformed at line 1"),
         ('{"tool": "x",\n "parameters": {"a" 1}}', "line 2"),
-        ('{"tool": "read_file", "parameters": {"path": "a"', "ends before it is complete"),
+        ('{"tool": "read_file", "parameters": {"path": "a', "malformed"),
+        ('{"tool": "read_file", "parameters": {"path":', "ends before it is complete"),
         ('{"tool": "read_file', "malformed"),
-        ('```json\n{"tool": "x", "parameters": {\n```\nSorry.', "ends before"),
-        ("{'tool': 'read_file', 'parameters': {}}", "double quotes"),
-        ('{tool: "read_file"}', "double quotes"),
-        ("{'type': 'plan', 'goal': 'x'}", "double quotes"),
+        ('```json\n{"tool": "x", "parameters": {\n', "ends before"),
+        ("{'type': 'plan', 'goal': 'x'}", "steps: "),
         ('{"tool": 5}', "tool: "),
         ('{"tool": "x", "parameters": [1]}', "parameters: "),
         ('{"tools": []}', "tools: "),
@@ -309,9 +350,7 @@ def test_raw_line_breaks_in_strings_are_accepted() -> None:
         ('{"tool": "x", "parameters": {"n": NaN}}', "NaN is not JSON"),
         ('{"tool": "x", "parameters": {"n": 1e999}}', "too large"),
         ('{"tool": "x", "parameters": {"n": ' + "1" * 5000 + "}}", "number"),
-        (json.dumps(PLAN) + "\n" + json.dumps(CALL), "only one of these"),
-        (json.dumps(PLAN) + "\n" + json.dumps(PLAN), "plan and plan"),
-        ("\n".join([json.dumps(CALL)] * 17), "at most 16"),
+        (json.dumps({"tools": [CALL] * 17}), "at most 16"),
     ],
 )
 def test_what_is_wrong_is_said_to_the_model(source: str, words: str) -> None:
@@ -319,7 +358,7 @@ def test_what_is_wrong_is_said_to_the_model(source: str, words: str) -> None:
     assert reply.structured is None
     assert reply.problem is not None
     assert words in reply.problem
-    assert reply.text in ("Here.", "Here.\nSorry.")
+    assert reply.text == "Here."
     assert reply.raw == "Here.\n" + source
     assert len(reply.problem) < 600
 
@@ -342,9 +381,58 @@ def test_deep_nesting_is_a_problem_not_a_crash(bracket: str, depth: int) -> None
 
 
 def test_one_bad_call_keeps_the_others_from_running() -> None:
-    reply = parse(json.dumps(CALL) + '\n{"tool": "grep", "parameters": {,}}')
+    reply = parse(json.dumps({"tools": [CALL, {"tool": 5}]}))
     assert reply.structured is None
     assert reply.problem is not None
+
+
+def test_a_plan_beside_a_native_call_is_a_problem() -> None:
+    parser = ReplyParser()
+    parser.feed(json.dumps(PLAN))
+    parser.add_call("read_file", '{"path": "a.py"}')
+    parser.finish()
+    assert "one thing only" in (parser.reply.problem or "")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '{"tool": "read_file", "parameters": {"path": "a.py",},}',
+        "{'tool': 'read_file', 'parameters': {'path': 'a.py'}, 'terminate': False}",
+        '{"tool": "read_file", "parameters": {"path": "a.py"}, "terminate": False}',
+        '{tool: "read_file", parameters: {path: "a.py"}}',
+        '{"tool": "read_file", "parameters": {"path": "a.py"',
+        '{"tool": "read_file", "parameters": {"path": "a.py"}',
+        '```json\n{"tool": "read_file", "parameters": {"path": "a.py"}\n```',
+    ],
+)
+def test_what_can_only_mean_one_thing_costs_no_turn(source: str) -> None:
+    reply = parse(source)
+    assert isinstance(reply.structured, ToolCalls), reply.problem
+    assert reply.structured.tools[0].parameters == {"path": "a.py"}
+
+
+def test_quotes_in_code_are_part_of_it() -> None:
+    source = '{"tool": "run_code", "parameters": {"code": "print(df["a"].sum(), df["b"])"}}'
+    reply = parse(source)
+    assert isinstance(reply.structured, ToolCalls), reply.problem
+    assert reply.structured.tools[0].parameters == {"code": 'print(df["a"].sum(), df["b"])'}
+
+
+def test_a_call_that_somebody_else_cut_off_is_not_completed() -> None:
+    cuts: list[Cut] = ["length", "repetition"]
+    for cut in cuts:
+        parser = ReplyParser()
+        parser.cut = cut
+        parser.feed('{"tool": "delete_file", "parameters": {"path": "a.py"}')
+        parser.finish()
+        assert parser.reply.structured is None
+        assert parser.reply.cut == cut
+        native = ReplyParser()
+        native.cut = cut
+        native.add_call("delete_file", '{"path": "a"')
+        native.finish()
+        assert native.reply.structured is None
 
 
 # Reasoning
@@ -375,7 +463,7 @@ def test_thinking_is_shown_as_it_comes() -> None:
 def test_a_missing_opening_tag_drops_calls_that_were_only_thought() -> None:
     reply = parse(f"I could\n{json.dumps(CALL)}\nbut no.</think>\n{json.dumps(OTHER)}")
     assert calls(reply) == ["grep"]
-    assert reply.text == "I could\nbut no."
+    assert reply.text == "I could"
 
 
 def test_a_second_closing_tag_drops_nothing() -> None:

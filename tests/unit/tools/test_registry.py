@@ -112,6 +112,25 @@ async def test_unknown_tool_suggests_what_the_role_may_use(root: Path, call: Cal
         await call("zzzzzz")
 
 
+@pytest.mark.parametrize(
+    ("invented", "meant"),
+    [("run_python", "run_code"), ("list_files", "list_directory"), ("search_file", "search_code")],
+)
+def test_a_tool_that_models_invent_is_answered_with_one_that_is_there(
+    invented: str, meant: str
+) -> None:
+    with pytest.raises(NotFound, match=f"Did you mean .*{meant}"):
+        tools_with_kernels().named(invented, AgentRole.ACTOR)
+
+
+def test_the_tester_is_not_offered_what_would_refuse_each_of_its_calls() -> None:
+    offered = {tool.name for tool in tools_with_kernels().permitted(AgentRole.TESTER)}
+    assert {"run_code", "run_cell"}.isdisjoint(offered)
+    assert {"execute_command", "list_variables"} <= offered
+    actors = {tool.name for tool in tools_with_kernels().permitted(AgentRole.ACTOR)}
+    assert {"run_code", "run_cell"} <= actors
+
+
 @pytest.mark.asyncio
 @pytest.mark.parametrize(
     ("raw", "says"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,8 +16,17 @@ from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.replies import Question
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.tools.base import Clearance, ToolContext, ToolResult
+from cowork_jupyter.tools.kernel import hints
 from cowork_jupyter.tools.kernel.running import preview_cell, preview_code, run_cell, run_code
-from cowork_jupyter.tools.kernel.state import CellFailure, Code, CodeRun, NoKernels, Ran
+from cowork_jupyter.tools.kernel.state import (
+    CellFailure,
+    Code,
+    CodeRun,
+    NoKernels,
+    Ran,
+    Variable,
+    Variables,
+)
 from cowork_jupyter.tools.registry import tools_with_kernels, validated
 from cowork_jupyter.workspace import Workspace
 
@@ -206,3 +216,112 @@ async def test_the_user_decides_about_code_in_which_nothing_moves(
 
     patient = replace(context, kernels=StalledKernels(), ask=wait)
     assert "No output" in (await call("run_code", patient, code="sleep()")).text
+
+
+# Failures
+
+
+@dataclass
+class KernelWithTables(FakeKernels):
+    """Also holds variables."""
+
+    names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Tables by name, with their columns."""
+
+    async def variables(self, workspace: Workspace, path: str) -> Variables:
+        items = [Variable(name, "pandas.DataFrame") for name in self.names]
+        return Variables(path, (*items, Variable("threshold", "int")), len(items) + 1)
+
+    async def inspect(self, workspace: Workspace, path: str, name: str) -> Variable:
+        columns = [f"  {column!r}  int64  nulls 0" for column in self.names[name]]
+        lines = ("columns:", *columns, "first rows:", "  'not a column'  x")
+        return Variable(name, "pandas.DataFrame", lines=lines)
+
+
+async def failure_of(context: ToolContext, name: str, message: str, trace: str = "") -> str:
+    failure = CellFailure(name, message, trace, line=1)
+    error = {"output_type": "error", "ename": name, "evalue": message, "traceback": [trace]}
+    tables = {"sales": ("revenue", "units"), "other": ("secret",)}
+    kernels = KernelWithTables(Ran("n.ipynb", (PRINTED, error), failure), names=tables)
+    with pytest.raises(CoworkError) as raised:
+        await call("run_code", replace(context, kernels=kernels), code="sales['Revnue'].mean()")
+    return raised.value.message
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("name", "message", "hint"),
+    [
+        ("KeyError", "'Revnue'", "Did you mean 'revenue'?"),
+        ("KeyError", "\"['Units'] not in index\"", "Did you mean 'units'?"),
+        ("KeyError", "Index(['unit'], dtype='str')", "Did you mean 'units'?"),
+        ("KeyError", "'Column not found: unit'", "Did you mean 'units'?"),
+        ("KeyError", "'zzz'", "sales has the columns 'revenue', 'units'."),
+        ("AttributeError", "'DataFrame' object has no attribute 'revnue'", "mean 'revenue'?"),
+        ("NameError", "name 'treshold' is not defined", "Did you mean 'threshold'?"),
+        ("NameError", "name 'sale' is not defined", "Did you mean 'sales'"),
+        ("FileNotFoundError", "[Errno 2] No such file or directory: 'sale.csv'", "'sales.csv'?"),
+        ("ModuleNotFoundError", "No module named 'pydantik'", "Did you mean 'pydantic'"),
+    ],
+)
+async def test_a_name_that_is_not_there_is_answered_with_the_nearest(
+    context: ToolContext, name: str, message: str, hint: str
+) -> None:
+    (context.workspace.root / "sales.csv").write_text("a\n1\n")
+    said = await failure_of(context, name, message)
+    assert hint in said.splitlines()[-1]
+    assert "secret" not in said, "the code does not name that table"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("KeyError", "'revenue'"),
+        ("AttributeError", "'Series' object has no attribute 'revnue'"),
+        ("ValueError", "could not convert string to float: 'revnue'"),
+        ("KeyError", "7"),
+    ],
+)
+async def test_where_no_name_is_missing_nothing_is_suggested(
+    context: ToolContext, name: str, message: str
+) -> None:
+    said = await failure_of(context, name, message)
+    assert said.splitlines()[-1] == f"{name}: {message}"
+
+
+@pytest.mark.asyncio
+async def test_a_failure_is_short_and_names_only_files_of_the_users_own(
+    context: ToolContext,
+) -> None:
+    trace = "\n".join(
+        [
+            "Cell In[1], line 1",
+            "File ~/work/clean.py:12, in load(path)",
+            "     11 x",
+            "File /usr/lib/python3.12/site-packages/pandas/core.py:99, in get(key)",
+            *("     98 inside" for _ in range(50)),
+        ]
+    )
+    said = await failure_of(context, "ValueError", "bad " + "x" * 5_000, trace)
+    lines = said.splitlines()
+    assert lines[:3] == [
+        "Code in n.ipynb failed in line 1: sales['Revnue'].mean()",
+        "hello",
+        "in ~/work/clean.py, line 12",
+    ]
+    assert "pandas" not in said
+    assert len(said) < 1_500
+
+
+@pytest.mark.asyncio
+async def test_a_kernel_that_does_not_answer_costs_no_more_than_a_moment(
+    context: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(*_: Any) -> Variables:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    monkeypatch.setattr(KernelWithTables, "variables", never)
+    monkeypatch.setattr(hints, "SECONDS", 0.01)
+    assert (await failure_of(context, "KeyError", "'a'")).endswith("KeyError: 'a'")

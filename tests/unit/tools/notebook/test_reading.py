@@ -115,11 +115,12 @@ def test_of_a_traceback_the_end_is_shown_without_colours() -> None:
     assert told({**error, "traceback": []}) == "ValueError: no such month: 13"
 
 
-def test_of_a_table_the_head_is_shown() -> None:
+def test_of_a_table_the_head_and_the_tail_are_shown() -> None:
     rows = "\n".join(f"{number}  {number * number}" for number in range(60))
     text = told(display(text_html="<table>…</table>", text_plain=rows))
     assert text.startswith("0  0\n1  1\n")
-    assert "59" not in text
+    assert text.endswith("\n58  3364\n59  3481")
+    assert "\n30  900\n" not in text
     assert "48 lines of the table left out" in text
     assert "<table" not in text
 

@@ -1,0 +1,135 @@
+"""The tables that a request is about: what a model is told of them beside what the user writes.
+
+It is looked up once, when a run begins, within a moment and from the first bytes of each file;
+nothing is told that the role could not read by itself without anybody being asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from ...domain.errors import CoworkError
+from ...tools.table_facts import TableFacts, table_facts
+from ...workspace import Workspace
+from ..log import RunLog
+from .tool_runner import ToolEnvironment
+
+logger = logging.getLogger(__name__)
+
+SECONDS, KERNEL_SECONDS = 1.0, 0.3
+"""For the files, and for the kernel, which may be busy."""
+MAX_BYTES = 512 * 1024
+"""Bytes that are read of a table that is named; less of others."""
+MAX_BYTES_UNNAMED = 64 * 1024
+MAX_NAMED, MAX_UNNAMED = 4, 6
+MAX_CHARACTERS = 3_000
+"""For all tables together: about 900 tokens."""
+
+_FILE = re.compile(r"[^\s\"'`,;:()\[\]<>|*?]+\.(?:csv|tsv)\b", re.IGNORECASE)
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_TABLES = ("DataFrame", "Table", "Series")
+_HEAD = "Tables that the request names, as they are now:"
+_HEAD_UNNAMED = "Tables in the workspace:"
+
+
+@dataclass(frozen=True)
+class TableNote:
+    """What the model is told of tables."""
+
+    text: str = ""
+    is_asked_about: bool = False
+    """Whether the request names them, so that its answer can be computed from them."""
+
+
+async def describe_tables(tools: ToolEnvironment, log: RunLog, request: str) -> TableNote:
+    """The note for the model; empty if there is nothing to tell. Never fails."""
+    try:
+        known: list[str] = []
+        with suppress(TimeoutError):
+            async with asyncio.timeout(KERNEL_SECONDS):
+                known = await _variables(tools, log, request)
+        async with asyncio.timeout(SECONDS):
+            note = await asyncio.to_thread(_note, tools, log, request, known)
+            return replace(note, text=log.mask(note.text))
+    except (CoworkError, TimeoutError):
+        return TableNote()
+    except Exception:
+        logger.exception("The tables of a request were not looked up")
+        return TableNote()
+
+
+def _note(tools: ToolEnvironment, log: RunLog, request: str, known: list[str]) -> TableNote:
+    named = list(dict.fromkeys(one.removeprefix("./") for one in _FILE.findall(request)))
+    found = [_facts(tools, log, path, MAX_BYTES) for path in named[:MAX_NAMED]]
+    tables = [one for one in found if one]
+    if tables or known:
+        room = MAX_CHARACTERS // (len(tables) + len(known))
+        lines = [_HEAD, *(one.text(room) for one in tables), *(one[:room] for one in known)]
+        return TableNote("\n".join(lines), is_asked_about=True)
+    others = [_facts(tools, log, path, MAX_BYTES_UNNAMED) for path in _unnamed(tools, log)]
+    lines = [one.brief for one in others if one]
+    return TableNote("\n".join([_HEAD_UNNAMED, *lines])[:MAX_CHARACTERS] if lines else "")
+
+
+def _facts(tools: ToolEnvironment, log: RunLog, path: str, limit: int) -> TableFacts | None:
+    workspace = _allowed(tools, log, "read_file", {"path": path})
+    if workspace is None:
+        return None
+    try:
+        with workspace.locate(path) as place:
+            size = place.stat().st_size
+            return table_facts(path, place.read(limit), size)
+    except CoworkError:  # not there, or no file; whoever reads it is told
+        return None
+
+
+def _unnamed(tools: ToolEnvironment, log: RunLog) -> list[str]:
+    """The tables beside the notebook, or at the top of the workspace, if they are few."""
+    folder = (log.notebook or "").rpartition("/")[0] or "."
+    workspace = _allowed(tools, log, "list_directory", {"path": folder})
+    if workspace is None:
+        return []
+    with workspace.locate(folder) as place:
+        names = [one.name for one in place.entries() if not one.name.startswith(".")]
+    found = [name for name in names if _FILE.fullmatch(name)]
+    return [_in(folder, name) for name in found] if len(found) <= MAX_UNNAMED else []
+
+
+def _in(folder: str, name: str) -> str:
+    return name if folder == "." else f"{folder}/{name}"
+
+
+async def _variables(tools: ToolEnvironment, log: RunLog, request: str) -> list[str]:
+    """What is known of tables in the kernel that the request names."""
+    path = log.notebook or tools.kernels.home
+    workspace = _allowed(tools, log, "inspect_variable", {"name": "x", "path": path})
+    if not path or workspace is None:
+        return []
+    try:
+        words = set(_NAME.findall(request))
+        listed = await tools.kernels.variables(workspace, path)
+        names = [one.name for one in listed.items if one.type.endswith(_TABLES)]
+        looked = [
+            await tools.kernels.inspect(workspace, path, name)
+            for name in [name for name in names if name in words][:MAX_NAMED]
+        ]
+    except CoworkError:  # there is no kernel, or it is busy
+        return []
+    return [
+        "\n".join([f"{one.name} in the kernel: {one.type}, {one.about}", *one.lines])
+        for one in looked
+    ]
+
+
+def _allowed(
+    tools: ToolEnvironment, log: RunLog, tool: str, parameters: dict[str, str]
+) -> Workspace | None:
+    """The workspace as a call of this tool would see it; None if there is no such call."""
+    if tool not in tools.registry:
+        return None
+    clearance = tools.gate.leave_without_asking(tools.registry[tool], parameters, log)
+    return clearance.guard(tools.workspace) if clearance else None

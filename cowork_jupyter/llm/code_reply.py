@@ -1,0 +1,115 @@
+"""Code as a reply: one fenced Python block stands for a call of `run_code`.
+
+Small models write code in a fence far better than inside JSON. The code is parsed before
+anything is asked or run, so that a typo costs no approval.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from dataclasses import dataclass, replace
+
+from ..domain.replies import ToolCall, ToolCalls
+from .fences import PYTHON
+from .reply import Reply
+
+RUN_CODE = "run_code"
+MAX_LEAD = 300
+"""Characters that may introduce a block; what explains more is an answer with an example in it."""
+
+_FENCE = re.compile(r"^(?P<ticks>`{3,})[ \t]*(?P<language>[^\s`]*)[^\n`]*\n", re.MULTILINE)
+_COMMAND = re.compile(r"^([ \t]*)[%!].*$", re.MULTILINE)
+_MAX_LINE = 120
+_DOING = (ast.Call, ast.Assign, ast.Import, ast.ImportFrom, ast.Subscript)
+
+
+@dataclass(frozen=True)
+class FencedBlock:
+    """A fenced block and the words around it."""
+
+    language: str
+    code: str
+    before: str
+    after: str
+    closed: bool
+
+
+def only_block(text: str) -> FencedBlock | None:
+    """The fenced block of a text that has exactly one; it may lack its end."""
+    opening = _FENCE.search(text)
+    if opening is None:
+        return None
+    rest = text[opening.end() :]
+    closing = re.search(rf"^{opening['ticks']}[ \t]*$", rest, re.MULTILINE)
+    code, after = (rest[: closing.start()], rest[closing.end() :]) if closing else (rest, "")
+    if _FENCE.search(after):
+        return None
+    before = text[: opening.start()].strip()
+    language = opening["language"].lower()
+    return FencedBlock(language, code.rstrip(), before, after.strip(), closing is not None)
+
+
+def with_code(reply: Reply, *, expected: bool) -> Reply:
+    """The reply as a call of `run_code`, if its only action is a block of Python.
+
+    `expected`: the prompt asks for blocks, so whatever stands around one is only talk. Else the
+    block must be all of the reply but a few words before it: an answer may show code, too.
+    """
+    if reply.structured or reply.problem:
+        return reply
+    block = only_block(reply.text)
+    if block is None or not block.code.strip() or not _is_python(block):
+        return reply
+    if not expected and (block.after or len(block.before) > MAX_LEAD):
+        return reply
+    if reply.cut and not block.closed:
+        return replace(reply, problem="The code was cut off before its end, and not run.")
+    if problem := syntax_problem(block.code):
+        return replace(reply, problem=problem)
+    call = ToolCall(tool=RUN_CODE, parameters={"code": block.code})
+    return replace(reply, text=block.before, structured=ToolCalls(tools=[call]))
+
+
+def syntax_problem(code: str) -> str | None:
+    """Why Python cannot read the code, with the line; None if it can."""
+    try:
+        _parsed(code)
+    except SyntaxError as error:
+        number = min(error.lineno or 1, code.count("\n") + 1)
+        line = code.split("\n")[number - 1].strip()[:_MAX_LINE]
+        return f"The code was not run. {error.msg} in line {number}: {line}"
+    except (ValueError, RecursionError, MemoryError):
+        return "The code was not run: Python cannot read it."
+    return None
+
+
+def _is_python(block: FencedBlock) -> bool:
+    """Without a language, only what reads as Python that does something."""
+    if block.language:
+        return block.language in PYTHON
+    try:
+        tree = _parsed(block.code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return any(isinstance(node, _DOING) for node in ast.walk(tree))
+
+
+def _parsed(code: str) -> ast.Module:
+    try:
+        return _tree(code)
+    except SyntaxError:
+        # Lines for IPython (`%magic`, `!command`) are not Python's, but may stand there.
+        plain = _COMMAND.sub(r"\1pass", code)
+        if plain == code:
+            raise
+        return _tree(plain)
+
+
+def _tree(code: str) -> ast.Module:
+    with warnings.catch_warnings():  # about odd escapes, which are for whoever runs it
+        warnings.simplefilter("ignore")
+        flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        tree: ast.Module = compile(code, "<reply>", "exec", flags)
+    return tree

@@ -1,0 +1,126 @@
+"""What code may have meant that names a column, a variable, a file or a module that is not there.
+
+The names come from the kernel, as our own code there reports them, and from the workspace.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import builtins
+import difflib
+import pkgutil
+import re
+import sys
+from collections.abc import Collection, Iterable
+from functools import cache
+
+from ...domain.errors import CoworkError
+from ..base import ToolContext
+from ..close_names import close_names
+from .state import CellFailure
+
+SECONDS = 1.0
+"""A hint is worth no longer wait."""
+MAX_TABLES = 4
+MAX_LISTED = 30
+"""Columns that are listed where none is similar."""
+
+_QUOTED = re.compile(r"'([^'\n]{1,200})'")
+_DTYPE = re.compile(r"dtype='\w+'")
+_COLUMN = re.compile(r"^  ('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")  ")
+_TABLES = ("DataFrame", "Table")
+
+
+async def hint_for(failure: CellFailure, code: str, path: str, context: ToolContext) -> str:
+    """One sentence with the nearest names; empty where there are none, or none in time."""
+    try:
+        async with asyncio.timeout(SECONDS):
+            return await _hint(failure, code, path, context)
+    except (CoworkError, TimeoutError):
+        return ""
+
+
+async def _hint(failure: CellFailure, code: str, path: str, context: ToolContext) -> str:
+    missing = [
+        name.removeprefix("Column not found: ")
+        for name in _QUOTED.findall(_DTYPE.sub("", failure.message))
+    ]
+    if not missing:
+        return ""
+    if failure.name == "FileNotFoundError":
+        return _or(await asyncio.to_thread(close_names, context.workspace, missing[-1]))
+    if failure.name in ("ModuleNotFoundError", "ImportError"):
+        return _meant(missing[:1], await asyncio.to_thread(_modules))
+    if failure.name == "NameError":
+        return _meant(missing[:1], await _names(path, context))
+    if failure.name == "AttributeError" and missing[0] != "DataFrame":
+        return ""
+    if failure.name in ("KeyError", "UndefinedVariableError", "AttributeError"):
+        is_attribute = failure.name == "AttributeError"
+        return await _column_hint(missing[-1:] if is_attribute else missing, code, path, context)
+    return ""
+
+
+async def _column_hint(missing: list[str], code: str, path: str, context: ToolContext) -> str:
+    tables = await _columns(code, path, context)
+    known = [name for columns in tables.values() for name in columns]
+    if all(name in known for name in missing):
+        return ""  # it is about something else
+    if close := _meant([name for name in missing if name not in known], known):
+        return close
+    listed = [f"{table} has the columns {_list(columns)}." for table, columns in tables.items()]
+    return " ".join(listed)
+
+
+async def _names(path: str, context: ToolContext) -> list[str]:
+    found = await context.kernels.variables(context.workspace, path)
+    return [*(one.name for one in found.items), *vars(builtins)]
+
+
+async def _columns(code: str, path: str, context: ToolContext) -> dict[str, list[str]]:
+    """The columns of the tables in the kernel that the code names."""
+    found = await context.kernels.variables(context.workspace, path)
+    used = _used(code)
+    tables = [one.name for one in found.items if one.type.endswith(_TABLES) and one.name in used]
+    inspected = [
+        await context.kernels.inspect(context.workspace, path, name) for name in tables[:MAX_TABLES]
+    ]
+    return {one.name: list(_columns_in(one.lines)) for one in inspected}
+
+
+def _columns_in(lines: Iterable[str]) -> Iterable[str]:
+    for line in lines:
+        if line == "first rows:":
+            return
+        if found := _COLUMN.match(line):
+            yield str(ast.literal_eval(found[1]))
+
+
+def _used(code: str) -> set[str]:
+    return set(re.findall(r"\w+", code))
+
+
+@cache
+def _modules() -> frozenset[str]:
+    """What can be imported here; a kernel of another environment may know others."""
+    return frozenset(one.name for one in pkgutil.iter_modules()) | sys.stdlib_module_names
+
+
+def _meant(missing: list[str], known: Collection[str]) -> str:
+    by_lower = {name.lower(): name for name in known}
+    close = [
+        by_lower[match]
+        for name in missing
+        for match in difflib.get_close_matches(name.lower(), list(by_lower), n=2)
+    ]
+    return _or(list(dict.fromkeys(close))[:3])
+
+
+def _or(names: list[str]) -> str:
+    return f"Did you mean {' or '.join(map(repr, names))}?" if names else ""
+
+
+def _list(columns: list[str]) -> str:
+    more = f" and {len(columns) - MAX_LISTED} more" if len(columns) > MAX_LISTED else ""
+    return ", ".join(map(repr, columns[:MAX_LISTED])) + more

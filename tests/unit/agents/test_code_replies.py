@@ -1,0 +1,136 @@
+"""Blocks of Python as replies, from the model to the kernel and back."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from cowork_jupyter.domain.contexts import JobStatus
+from cowork_jupyter.domain.messages import MessageType
+from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.llm.tokens import estimate_tokens
+from cowork_jupyter.policy.rules import Effect, Scope
+from cowork_jupyter.tools.kernel.state import CodeRun, NoKernels, Ran
+from cowork_jupyter.tools.registry import tools_with_kernels
+from cowork_jupyter.workspace import Workspace
+from tests.scripted import ScriptedServer, text
+
+from .conftest import Bench
+from .helpers import bench_with
+
+pytestmark = pytest.mark.asyncio
+BLOCK = "```python\nprint(6 * 7)\n```"
+
+
+class Kernel(NoKernels):
+    """Prints the same whatever it runs."""
+
+    home = "this kernel"
+
+    def __init__(self) -> None:
+        self.ran: list[str] = []
+
+    async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
+        self.ran.append(run.code.source)
+        return Ran(run.path, ({"output_type": "stream", "name": "stdout", "text": "42\n"},))
+
+
+def kernel_of(bench: Bench) -> Kernel:
+    kernel = Kernel()
+    bench.service.factory.tools.registry = tools_with_kernels()
+    bench.service.factory.tools.kernels = kernel
+    return kernel
+
+
+@pytest_asyncio.fixture
+async def asked_for_code(settings: Settings) -> AsyncIterator[Bench]:
+    async with bench_with(settings, tool_protocol="code") as bench:
+        yield bench
+
+
+def sent(scripted: ScriptedServer, turn: int) -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = scripted.requests[turn].body["messages"]
+    return messages
+
+
+async def test_a_block_runs_and_its_output_goes_back(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    kernel = kernel_of(bench)
+    scripted.add(text(BLOCK), text("It is 42."))
+    assert (await bench.tell("What is six times seven?")).status is JobStatus.COMPLETED
+    assert kernel.ran == ["print(6 * 7)"]
+    (called,) = bench.messages(MessageType.TOOL_CALL)
+    assert called.data.model_dump()["tool"] == "run_code"
+    assert "42" in sent(scripted, 1)[-1]["content"]
+    words = [one.text for one in bench.messages(MessageType.TEXT) if one.role == "assistant"]
+    assert words == ["It is 42."]
+
+
+async def test_code_with_a_syntax_error_is_not_run(bench: Bench, scripted: ScriptedServer) -> None:
+    kernel = kernel_of(bench)
+    scripted.add(text("```python\nprint((1\n```"), text(BLOCK), text("42"))
+    assert (await bench.tell("go")).status is JobStatus.COMPLETED
+    assert kernel.ran == ["print(6 * 7)"]
+    assert "line 1: print((1" in sent(scripted, 1)[-1]["content"]
+
+
+@pytest.mark.parametrize("role", [AgentRole.PLANNER, AgentRole.DESIGNER])
+async def test_a_role_that_may_not_run_code_only_shows_it(
+    bench: Bench, scripted: ScriptedServer, role: AgentRole
+) -> None:
+    kernel = kernel_of(bench)
+    scripted.add(text(BLOCK))
+    await bench.tell("go", role)
+    assert kernel.ran == []
+    assert bench.messages()[-1].text == BLOCK
+
+
+async def test_where_no_code_can_run_a_block_is_text(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    scripted.add(text(BLOCK))
+    await bench.tell("go")
+    assert bench.messages()[-1].text == BLOCK
+
+
+async def test_a_rule_that_denies_running_code_counts(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    kernel = kernel_of(bench)
+    bench.service.rules.add(Effect.DENY, "run_code", Scope.SESSION, bench.context.id)
+    scripted.add(text(BLOCK))
+    await bench.tell("go")
+    assert kernel.ran == []
+
+
+async def test_the_thin_prompt_asks_for_a_block_and_the_history_shows_blocks(
+    asked_for_code: Bench, scripted: ScriptedServer
+) -> None:
+    kernel = kernel_of(asked_for_code)
+    scripted.add(text(f"Sure!\n{BLOCK}\nThis prints 42."), text("It is 42."))
+    await asked_for_code.tell("What is six times seven?")
+    assert kernel.ran == ["print(6 * 7)"]
+    system = sent(scripted, 0)[0]["content"]
+    assert "ONE fenced Python block" in system
+    assert "mermaid" not in system.lower()
+    assert estimate_tokens(system) <= 900
+    assert BLOCK in sent(scripted, 1)[-2]["content"]
+    assert '"tool"' not in sent(scripted, 1)[-2]["content"]
+
+
+@pytest.mark.parametrize("role", [AgentRole.PLANNER, AgentRole.ACTOR])
+async def test_without_code_to_run_the_same_setting_means_json(
+    asked_for_code: Bench, scripted: ScriptedServer, role: AgentRole
+) -> None:
+    if role is AgentRole.PLANNER:
+        kernel_of(asked_for_code)
+    scripted.add(text("Well."))
+    await asked_for_code.tell("go", role)
+    system = sent(scripted, 0)[0]["content"]
+    assert "reply with only a JSON object" in system
+    assert "fenced Python" not in system
