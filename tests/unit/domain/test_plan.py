@@ -69,7 +69,7 @@ def test_a_new_plan_is_pending() -> None:
                 {"id": "a", "action": "x", "depends_on": ["b"]},
                 {"id": "b", "action": "y", "depends_on": ["a"]},
             ],
-            "wait for each other",
+            "depend on each other in a cycle",
         ),
     ],
 )

@@ -45,9 +45,9 @@ def test_the_forms_that_there_are(raw: dict[str, Any], kind: str) -> None:
         ("x", {"command": "a", "timeout": -1}, "timeout: "),
         ("x", {"command": "a", "permissions": []}, "permissions: "),
         ("x", {"command": "a", "permissions": ["everything"]}, r"permissions\[0\]: "),
-        ("", {"command": "a"}, "a name has 1 to 60 characters"),
-        ("a\u202eb", {"command": "a"}, "a name has 1 to 60 characters"),
-        ("x" * 61, {"command": "a"}, "a name has 1 to 60 characters"),
+        ("", {"command": "a"}, "a name must have 1 to 60 visible characters"),
+        ("a\u202eb", {"command": "a"}, "a name must have 1 to 60 visible characters"),
+        ("x" * 61, {"command": "a"}, "a name must have 1 to 60 visible characters"),
     ],
 )
 def test_what_makes_no_sense_is_said_in_a_sentence(name: str, raw: object, why: str) -> None:

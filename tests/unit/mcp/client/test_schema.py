@@ -64,7 +64,7 @@ def test_the_model_is_told_little_and_nothing_hidden() -> None:
 @pytest.mark.parametrize(
     ("schema", "why"),
     [
-        ({"type": "array"}, "no object"),
+        ({"type": "array"}, "not an object"),
         ({"type": "object", "properties": []}, "name"),
         ({"type": "object", "properties": {"a b": {}}}, "name"),
         ({"type": "object", "properties": {"x" * 65: {}}}, "name"),
