@@ -53,6 +53,7 @@ def test_card_panel_and_what_the_server_says_are_german(
     choose_in_palette(page, "Cowork-Seitenleiste anzeigen")
     panel = page.locator(".cw-panel")
     expect(panel).to_contain_text("Sicherungspunkte")
+    expect(panel).to_contain_text("kein Sprachmodell")
     expect(panel.get_by_label("Ihre Nachricht")).to_be_visible()
     panel.get_by_text("Workflows").click()
     expect(panel).to_contain_text("Einen Datensatz beschreiben")  # the server's words

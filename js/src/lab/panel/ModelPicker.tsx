@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 
 import type { Check } from '../../shared/model/connectionCheck';
 import type { Health, Page } from '../../shared/types';
-import { t } from '../../shared/translate';
+import { said, t } from '../../shared/translate';
 import { oneLine } from '../../shared/visible';
 import { useLoaded, usePanel } from './context';
 
@@ -51,7 +51,7 @@ export function ModelPicker({ health, check, picked, onPick }: ModelPickerProps)
     >
       {names.map(name => (
         <option key={name} value={name}>
-          {oneLine(name, 80)}
+          {oneLine(said(name), 80)}
         </option>
       ))}
     </select>
@@ -65,7 +65,7 @@ export function stateWord(health: Health | null, check: Check): string {
   }
   const { name, ready, problem } = health.model;
   if (ready) {
-    return oneLine(name ?? health.model.provider, 80);
+    return oneLine(said(name ?? health.model.provider), 80);
   }
   if (problem === 'key') {
     return t('%1: no key', oneLine(name ?? t('model'), 60));
