@@ -16,8 +16,8 @@ from cowork_jupyter.checkpoints import checkpoint_folder
 from cowork_jupyter.checkpoints.exclude import Exclusions
 from cowork_jupyter.checkpoints.objects import LARGE
 from cowork_jupyter.checkpoints.store import CheckpointStore, WorkspaceState
-from cowork_jupyter.cli.doctor import promises_here
 from cowork_jupyter.cli.doctor_checks import examine
+from cowork_jupyter.cli.promises import promises_here
 from cowork_jupyter.config import Cowork
 from cowork_jupyter.domain.contexts import Context
 from cowork_jupyter.domain.settings import Settings

@@ -61,11 +61,12 @@ def test_only_folders_that_changed_are_listed_again(
         listed.append(str(Path(folder).relative_to(tmp_path)))
         return list_folder(folder)
 
-    monkeypatch.setattr(os, "scandir", noting)
-    finder.find()
-    assert sorted(listed) == [".", "a", "b", "b/c"]
-    listed.clear()
-    made(tmp_path, "b/c/.envrc")
-    os.utime(tmp_path / "b/c", ns=(0, 0))
-    assert found(finder, tmp_path) == {"b/c/.envrc": "editor"}
-    assert listed == ["b/c"]
+    with monkeypatch.context() as patched:  # what clears up after the test lists folders, too
+        patched.setattr(os, "scandir", noting)
+        finder.find()
+        assert sorted(listed) == [".", "a", "b", "b/c"]
+        listed.clear()
+        made(tmp_path, "b/c/.envrc")
+        os.utime(tmp_path / "b/c", ns=(0, 0))
+        assert found(finder, tmp_path) == {"b/c/.envrc": "editor"}
+        assert listed == ["b/c"]
