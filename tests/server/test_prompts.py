@@ -123,7 +123,7 @@ async def test_another_role_and_prompt_can_be_tried_in_a_context(api: Api, ada: 
 class TestWithMoreToolsThanFit:
     @pytest.fixture(autouse=True)
     def little_room(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("cowork_jupyter.agents.agent.room_for_tools", lambda _parts: 120)
+        monkeypatch.setattr("cowork_jupyter.agents.prompting.room_for_tools", lambda _parts: 120)
 
     async def test_the_tools_are_those_of_the_newest_request(
         self, api: Api, scripted: ScriptedServer
