@@ -265,7 +265,7 @@ def _help(_: Command) -> Note:
         "%%plan [-c NAME] [-m MODEL] [--wait]",
         "".ljust(28) + "make a plan for the goal in the cell; read-only",
         "%%act [-c NAME] [-m MODEL] [--wait] [--policy FILE]",
-        "".ljust(28) + "do what the cell says; an empty cell executes the plan",
+        "".ljust(28) + "do what it says; an empty cell executes the plan",
         "%%ask [ROLE] [-c NAME] [-m MODEL] [--wait]",
         "".ljust(28) + "continue in the current role, or in another one",
     ]

@@ -45,7 +45,7 @@ class _Reached:
     unit: str
 
     def __str__(self) -> str:
-        return f"The job's limit of {self.size:,.10g} {self.unit} ({self.name}) is reached."
+        return f"The job's limit of {self.size:,.10g} {self.unit} ({self.name}) was reached."
 
 
 class JobBudget:

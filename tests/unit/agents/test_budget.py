@@ -100,7 +100,7 @@ async def test_tasks_side_by_side_come_to_the_limit_together_and_one_question_is
         with asking(bench, two_turns(bench, 4)) as model:
             job_id = await at_the_limit(bench)
             (asked,) = bench.events(EventType.QUESTION_ASKED)
-            words = "The job's limit of 240 tokens (max_job_tokens) is reached. Go on?"
+            words = "The job's limit of 240 tokens (max_job_tokens) was reached. Go on?"
             assert asked.data.model_dump()["question"] == words
             assert [one["value"] for one in asked.data.model_dump()["options"]] == ["go_on", "stop"]
             assert asked.task_id is None
@@ -122,7 +122,7 @@ async def test_stopping_at_the_jobs_limit_ends_it_naming_the_limit_and_asks_noth
             await bench.answer("stop")
             job = await ended(bench, job_id)
             assert len(model.requests) == 4
-        assert job.error == "The job's limit of 240 tokens (max_job_tokens) is reached."
+        assert job.error == "The job's limit of 240 tokens (max_job_tokens) was reached."
         assert len(questions(bench)) == 1
         assert set(statuses(bench).values()) == {StepStatus.CANCELLED}
         check_ended_well(bench, JobStatus.FAILED)
@@ -205,7 +205,7 @@ async def test_after_a_crash_the_count_goes_on_and_what_the_user_granted_still_h
     async with bench_with(settings) as bench:
         job_id = bench.start("go")
         await bench.answer("go_on")
-        second = "The job's limit of 120 tokens (max_job_tokens) is reached. Go on?"
+        second = "The job's limit of 120 tokens (max_job_tokens) was reached. Go on?"
         await eventually(lambda: questions(bench)[1:] == [second])
         bench.service.inquiries.answer(
             bench.service.inquiries.pending(bench.context.id, "question")[0].id, "go_on"
@@ -221,7 +221,7 @@ async def test_after_a_crash_the_count_goes_on_and_what_the_user_granted_still_h
         bench.service.factory.tools.user = Nobody()
         bench.service.plans.resume(job_id)
         job = await ended(bench, job_id)
-        assert job.error == "The job's limit of 180 tokens (max_job_tokens) is reached."
+        assert job.error == "The job's limit of 180 tokens (max_job_tokens) was reached."
         assert job.usage.total_tokens == 180
         assert job.usage.turns == 4, "the turn that was cut off was one too"
 
@@ -265,7 +265,7 @@ async def test_the_limit_of_money_is_named_with_its_currency(
         bench.service.factory.tools.user = Nobody()
         scripted.add(spent(call("read_file", path="a.py")), text("never"))
         job = await tell(bench, "go")
-        assert job.error == "The job's limit of 0.0001 USD (max_cost) is reached."
+        assert job.error == "The job's limit of 0.0001 USD (max_cost) was reached."
 
 
 async def test_that_a_limit_of_money_cannot_be_kept_is_said_once(
@@ -338,7 +338,7 @@ async def test_a_delegate_spends_from_the_same_budget_and_its_end_ends_the_job(
         )
         with asking(bench, script):
             job = await tell(bench, "lead", AgentRole.COMMANDER)
-        assert job.error == "The job's limit of 2 model turns (max_job_iterations) is reached."
+        assert job.error == "The job's limit of 2 model turns (max_job_iterations) was reached."
         assert len(bench.messages(MessageType.QUESTION)) == 1
 
 

@@ -185,7 +185,7 @@ async def test_at_a_limit_the_job_waits_and_asks_and_going_on_goes_on(
         scripted.add(*turns(bench, clock, 4))
         job_id = bench.start("go")
         asked = await bench.until(EventType.QUESTION_ASKED)
-        assert f"({name}) is reached" in asked.data.model_dump()["question"]
+        assert f"({name}) was reached" in asked.data.model_dump()["question"]
         assert [option["value"] for option in asked.data.model_dump()["options"]] == [
             "go_on",
             "stop",
@@ -194,7 +194,7 @@ async def test_at_a_limit_the_job_waits_and_asks_and_going_on_goes_on(
         assert len(scripted.requests) == 2
         await bench.answer("go_on")
         second = await next_question(bench, asked.seq)
-        assert f"({name}) is reached" in second
+        assert f"({name}) was reached" in second
         assert len(scripted.requests) == 4, "going on must give the same amount again"
         bench.service.inquiries.answer(pending(bench), "stop")
         await ended(bench, job_id)

@@ -86,7 +86,7 @@ async def test_a_call_that_failed_is_no_work(bench: Bench) -> None:
 async def test_a_file_that_was_to_be_written_must_be_there(bench: Bench) -> None:
     make_plan(bench, tools_needed=["create_file"], files=["report.md"])
     asked = await asks(bench, call("create_file", path="reprot.md", content="x"), DONE)
-    assert asked == "Step 1 says it is done, but it left no report.md: write it. What now?"
+    assert asked == "Step 1 says it is done, but it did not create report.md: write it. What now?"
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ async def test_what_the_user_accepts_is_completed_and_not_as_planned(bench: Benc
     assert bench.job_statuses() == [JobStatus.COMPLETED]
     assert await deviations(bench) == [
         ("nothing_done", "did none of its planned work (create_file)"),
-        ("missing_file", "left no new.md"),
+        ("missing_file", "did not create new.md"),
     ]
 
 

@@ -45,7 +45,7 @@ async def test_a_tool_that_breaks_gives_a_result_and_the_job_goes_on(
     check_ended_well(bench, JobStatus.COMPLETED)
     (result,) = bench.results()
     assert (result["ok"], result["error"]["code"]) == (False, "internal")
-    assert "breaks broke" in scripted.requests[1].body["messages"][-1]["content"]
+    assert "breaks failed unexpectedly" in scripted.requests[1].body["messages"][-1]["content"]
     assert type(error).__name__ in caplog.text
 
 

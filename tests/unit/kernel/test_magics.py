@@ -144,7 +144,7 @@ def test_an_unknown_option_is_one_line_not_a_traceback(shell: InteractiveShell) 
         ("%%plan -c 'x\ngoal", "Cannot read this line"),
         ("%%act -m 'x\ngoal", "Cannot read this line"),
         ("%cowork run explain_notebook =x", "Write parameters as name=value, not '=x'."),
-        ("%%act --policy no.json\nx", "The policy file no.json cannot be read"),
+        ("%%act --policy no.json\nx", "Cannot read the policy file no.json"),
     ],
 )
 def test_mistakes_are_answered_in_one_line(shell: InteractiveShell, code: str, words: str) -> None:
