@@ -87,14 +87,14 @@ async def test_the_model_knows_the_users_cell_and_its_variables(
     context = await api.new_context(notebook=NOTEBOOK, role="planner")
     said = await told(api, scripted, context)
     assert f"Notebook {NOTEBOOK}: 3 cells, python, open in the browser." in said
-    assert "Cell 1 · c1 · code" in said.partition("the user is in it:")[0].rpartition("\n")[2]
+    assert "Cell 1 · c1 · code" in said.partition("the user's current cell:")[0].rpartition("\n")[2]
     assert "    print('from a cell')\n    a + 1" in said
     assert "    a: list · length 2" in said
     assert "far_away" not in said
     tab.documents[NOTEBOOK]["cells"][0]["source"] = "a = api_key"
     said = await told(api, scripted, context, cell_id="c0")
     assert "Since your last turn, someone else has edited c0." in said
-    assert "the user is in it:\n    a = api_key" in said
+    assert "the user's current cell:\n    a = api_key" in said
     assert "    api_key: str · [hidden]" in said
     assert "abc" not in said
 

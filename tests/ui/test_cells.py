@@ -569,8 +569,8 @@ def test_the_model_is_told_where_the_user_is(
     told = next(filter(None, (last_words(one.body, "user") for one in model.requests[::-1])))
     assert f"Notebook {name}: 3 cells, " in told
     assert "open in the browser, with unsaved edits." in told
-    assert "Cell 1 · c1 · code" in told.partition("the user is in it:")[0].rpartition("\n")[2]
-    assert "the user is in it:\n    second = 2 + typed\n" in told
+    assert "Cell 1 · c1 · code" in told.partition("the user's current cell:")[0].rpartition("\n")[2]
+    assert "the user's current cell:\n    second = 2 + typed\n" in told
     assert "They have selected:\n    typed\n" in told
     assert "    first = 1\n" in told
     assert "    third = 3\n" in told

@@ -29,7 +29,7 @@ def test_the_cell_of_the_user_comes_whole_with_what_an_edit_must_name() -> None:
     text = told(NotebookContext(state, active="c1"))
     assert "Notebook sales.ipynb: 3 cells, python, open in the browser." in text
     mark = state.cells[1].fingerprint
-    head = f"Cell 1 · c1 · code · fingerprint {mark} · the user is in it:"
+    head = f"Cell 1 · c1 · code · fingerprint {mark} · the user's current cell:"
     assert f"{head}\n    df = load()\n    df.head()\n" in text
     assert text.index("import pandas") < text.index("df.head()") < text.index("plot(df)")
     assert text.endswith(f"\n{END}")

@@ -144,9 +144,9 @@ async def test_the_cell_that_the_message_was_sent_from_counts_before_the_cursor(
     await place.bench.service.jobs.wait(str(sent.job_id))
     told = last_words(place.scripted.requests[-1].body, "user")
     assert "c0 · code · In [1] · fingerprint" in told
-    assert "the user is in it:\n    df = load()" in told
+    assert "the user's current cell:\n    df = load()" in told
     place.notebook.cells = place.notebook.cells[1:]
-    assert "the user is in it:\n    df.x" in await place.told()
+    assert "the user's current cell:\n    df.x" in await place.told()
 
 
 @pytest.mark.asyncio
