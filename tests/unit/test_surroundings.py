@@ -38,7 +38,7 @@ def test_a_server_that_moved_to_another_port_says_so() -> None:
     assert list(moved_port_problems(8888, 8888)) == []
     assert list(moved_port_problems(0, 41234)) == []
     (problem,) = moved_port_problems(8888, 8889)
-    assert "8888 was taken" in problem.message
+    assert "8888 was in use" in problem.message
     assert "8889" in problem.message
 
 

@@ -391,7 +391,7 @@ def test_a_plan_beside_a_native_call_is_a_problem() -> None:
     parser.feed(json.dumps(PLAN))
     parser.add_call("read_file", '{"path": "a.py"}')
     parser.finish()
-    assert "one thing only" in (parser.reply.problem or "")
+    assert "only one of these" in (parser.reply.problem or "")
 
 
 @pytest.mark.parametrize(

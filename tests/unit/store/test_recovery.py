@@ -52,7 +52,7 @@ def test_a_job_without_its_process_is_interrupted_once(path: Path) -> None:
         job = store.job("job_1")
         assert job.status is JobStatus.INTERRUPTED
         assert job.error
-        assert "resumed" in job.error
+        assert "can resume it" in job.error
         assert store.recover() == []
 
 

@@ -49,7 +49,7 @@ def test_glob_fits(glob: str, path: str, fits: bool) -> None:
 
 @pytest.mark.parametrize("glob", ["[a", "{a", "a}", "a\\", "{a,b}" * 8])
 def test_malformed_glob_is_refused(glob: str) -> None:
-    with pytest.raises(ValueError, match=r"glob|choices"):
+    with pytest.raises(ValueError, match=r"glob|alternatives"):
         Glob(glob)
 
 

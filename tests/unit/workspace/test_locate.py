@@ -74,7 +74,7 @@ def test_root_may_be_spelled_through_a_symlink(root: Path, tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     ("path", "why"),
-    [("", "empty"), ("  ", "empty"), ("a\0b", "NUL"), ("x" * 300, "long"), ("\ud800", "broken")],
+    [("", "empty"), ("  ", "empty"), ("a\0b", "NUL"), ("x" * 300, "long"), ("\ud800", "invalid")],
 )
 def test_what_cannot_be_a_path_is_refused(root: Path, path: str, why: str) -> None:
     with pytest.raises(InvalidInput, match=why):
@@ -119,7 +119,7 @@ def test_symlink_circle_is_refused(root: Path) -> None:
     (root / "one").symlink_to("two")
     (root / "two").symlink_to("one")
     for path in ("one", "one/more"):
-        with pytest.raises(InvalidInput, match="circles"):
+        with pytest.raises(InvalidInput, match="form a loop"):
             read(root, path)
 
 
