@@ -129,7 +129,7 @@ class CoworkAgent:
         before = self._sessions.pop(context_id, None)
         if before is not None:
             await before.close()
-        unused = [str(one.name) for one in mcp_servers or []]
+        unused = [str(server.name) for server in mcp_servers or []]
         session = AcpSession(service, context_id, self._client, forms=self._forms, unused=unused)
         self._sessions[context_id] = session
         session.open()

@@ -120,8 +120,10 @@ def question_form(question: Question) -> schema.ElicitationSchema:
         title="Answer",
         default=question.default,
         one_of=[
-            schema.EnumOption(const=one.value, title=one.label, description=one.description or None)
-            for one in question.options
+            schema.EnumOption(
+                const=option.value, title=option.label, description=option.description or None
+            )
+            for option in question.options
         ],
     )
     if not question.allow_custom:

@@ -63,7 +63,7 @@ async def _roll_back(service: CoworkService, context_id: str, chosen: str) -> st
         *(f"Skipped: {code(one.path)}, {line(one.why)}" for one in done.skipped),
         *map(line, done.notes),
     ]
-    told = "\n".join(f"- {one}" for one in parts if one) or "There was nothing to change."
+    told = "\n".join(f"- {part}" for part in parts if part) or "There was nothing to change."
     made = done.checkpoint_id
     return told + (f"\n\nTo take this back: `/rollback {made}`" if made else "")
 
@@ -101,8 +101,8 @@ async def _audit(service: CoworkService, context_id: str) -> str:
             f"{step.number} ({step.status.value})",
             line(step.action),
             _codes(step.planned.tools + step.planned.files),
-            _codes([one.tool for one in step.actual.tools] + step.actual.files),
-            "; ".join(line(one.what) for one in step.deviations) or "as planned",
+            _codes([tool.tool for tool in step.actual.tools] + step.actual.files),
+            "; ".join(line(deviation.what) for deviation in step.deviations) or "as planned",
         ]
         for step in found.steps
     ]
@@ -113,4 +113,4 @@ async def _audit(service: CoworkService, context_id: str) -> str:
 
 
 def _codes(names: Iterable[str]) -> str:
-    return " ".join(code(one) for one in dict.fromkeys(names))
+    return " ".join(code(name) for name in dict.fromkeys(names))

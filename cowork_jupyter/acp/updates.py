@@ -111,7 +111,7 @@ class Portrayal:
 
     def places(self, paths: Iterable[Any], line: object = None) -> list[schema.ToolCallLocation]:
         """Where in the workspace something happens."""
-        found = [one for one in dict.fromkeys(paths) if isinstance(one, str)][:MAX_PLACES]
+        found = [path for path in dict.fromkeys(paths) if isinstance(path, str)][:MAX_PLACES]
         number = line if isinstance(line, int) and line > 0 else None
         return [schema.ToolCallLocation(path=self.absolute(one), line=number) for one in found]
 

@@ -97,7 +97,7 @@ class AgentFactory:
             system=render_prompt(parts),
             frame=self.prompts.frames.of(context.id),
             model_name=context.model or "",
-            tools=frozenset(one.spec.name for one in parts.tools),
+            tools=frozenset(tool.spec.name for tool in parts.tools),
             runs_code=parts.runs_code,
             asks_for_code=parts.protocol == "code",
             arguments=request_for(parts, in_task=task_id is not None),

@@ -48,10 +48,10 @@ class PromptSources:
         model: str,
     ) -> PromptParts:
         """What the prompt is made of; with the `finder` if not all tools fit into it."""
-        runs_code = any(one.name == RUN_CODE for one in tools)
+        runs_code = any(tool.name == RUN_CODE for tool in tools)
         protocol = protocol_for(self.settings.tool_protocol, model)
         if protocol == "code" and runs_code:  # a block of Python is how that one is called
-            tools = [one for one in tools if one.name != RUN_CODE]
+            tools = [tool for tool in tools if tool.name != RUN_CODE]
         parts = PromptParts(
             role=role,
             tools=[described(finder)],
@@ -70,7 +70,7 @@ class PromptSources:
         """The few saved plans that fit the request, for those who make plans."""
         if "plan" not in role.spec.formats:
             return []
-        outlines = [one.outline for one in self.templates.listing().items]
+        outlines = [item.outline for item in self.templates.listing().items]
         return closest(outlines, request, MAX_TEMPLATES)
 
     def _facts(self, context: Context) -> dict[str, str]:
@@ -99,6 +99,6 @@ def _schema_of(parameters: type[ToolParameters]) -> dict[str, Any]:
 
 def request_for(parts: PromptParts, *, in_task: bool) -> dict[str, Any]:
     """What a request says beside its messages: which tools and forms of answers there are."""
-    specs = [one.spec for one in parts.tools]
+    specs = [tool.spec for tool in parts.tools]
     formats = parts.role.spec.formats
     return request_arguments(parts.protocol, specs, (*formats, "result") if in_task else formats)

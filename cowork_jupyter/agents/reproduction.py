@@ -28,7 +28,9 @@ class Trial:
     @classmethod
     def of(cls, notebook: NotebookState, job: Job) -> Trial:
         """All that is to be run. To ask the agent again would cost money and change things."""
-        filled = [one for one in notebook.cells if one.cell_type == "code" and one.source.strip()]
+        filled = [
+            cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()
+        ]
         code = [one for one in filled if not _ASKS_THE_AGENT.match(one.source)]
         state = Reproduction(
             context_id=job.context_id,

@@ -120,8 +120,8 @@ def _state(call: Call, run: RecordedRun, seq: int, left_out: int) -> CardState:
         tasks=[CardTask.of(task) for task in run.tasks],
         plan=plan_answer(call, run.revision) if run.revision else None,
         checkpoints=sum(
-            one.job_id in ids and bool(one.data.get("files"))
-            for one in store.checkpoints(context_id)
+            checkpoint.job_id in ids and bool(checkpoint.data.get("files"))
+            for checkpoint in store.checkpoints(context_id)
         ),
         decisions=decisions(run),
     )

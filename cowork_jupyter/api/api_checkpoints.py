@@ -46,7 +46,7 @@ class CheckpointView(BaseModel):
         fields = record.model_dump(include={"id", "created_at", "job_id"})
         changes = record.data.get("files", [])
         shown = {
-            "files": [one["path"] for one in changes],
+            "files": [change["path"] for change in changes],
             "uncovered": [f"{one['path']} ({one['why']})" for one in record.data["uncovered"]],
             "changes": changes,
         }

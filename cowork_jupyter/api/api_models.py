@@ -107,7 +107,9 @@ async def forget_model(call: Call) -> BaseModel:
 
 
 def _offer(found: FoundServer) -> OfferedServer:
-    models = [OfferedModel(name=one.name, context_size=one.context_size) for one in found.models]
+    models = [
+        OfferedModel(name=model.name, context_size=model.context_size) for model in found.models
+    ]
     return OfferedServer(
         provider=found.provider, label=found.label, base_url=found.base_url, models=models
     )

@@ -206,8 +206,10 @@ def _trust(call: Call) -> TrustView:
     trust = call.service.trust
     offers = trust.offers()
     items = [
-        TrustItem(kind=one.kind, name=one.name, detail=one.detail, trusted=trust.is_trusted(one))
-        for one in offers
+        TrustItem(
+            kind=offer.kind, name=offer.name, detail=offer.detail, trusted=trust.is_trusted(offer)
+        )
+        for offer in offers
     ]
     return TrustView(
         trusted=all(item.trusted for item in items), items=items, fingerprint=fingerprint_of(offers)

@@ -104,7 +104,10 @@ class CategoryView(BaseModel):
     @classmethod
     def of(cls, category: Category) -> CategoryView:
         """The view of one category."""
-        names = [WorkflowName(name=one.name, title=one.title) for one in category.workflows]
+        names = [
+            WorkflowName(name=workflow.name, title=workflow.title)
+            for workflow in category.workflows
+        ]
         return cls(name=category.name, label=category.label, workflows=names)
 
 
@@ -125,7 +128,7 @@ class WorkflowAccepted(models.Accepted):
 async def list_workflows(call: Call) -> BaseModel:
     """All workflows."""
     workflows = call.service.workflows.current()
-    views = [WorkflowView.of(one) for one in workflows.values()]
+    views = [WorkflowView.of(workflow) for workflow in workflows.values()]
     return WorkflowList(items=views, problems=workflows.problems)
 
 
@@ -163,7 +166,7 @@ async def delete_workflow(call: Call) -> None:
 async def list_categories(call: Call) -> BaseModel:
     """All workflows, grouped for menus."""
     groups = call.service.workflows.current().categories()
-    return CategoryList(items=[CategoryView.of(one) for one in groups])
+    return CategoryList(items=[CategoryView.of(group) for group in groups])
 
 
 @table.route(

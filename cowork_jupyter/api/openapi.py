@@ -117,9 +117,9 @@ class _WhatIsSent(GenerateJsonSchema):
             is_data = issubclass(schema["cls"], Data)
             whole = {
                 name
-                for one in bases
-                if not issubclass(one, Data)
-                for name, field in one.model_fields.items()
+                for base in bases
+                if not issubclass(base, Data)
+                for name, field in base.model_fields.items()
                 if not (is_data and field.default is None)  # null is not said
             }
             needed = whole.union(found.get("required", ()))
@@ -150,7 +150,7 @@ def _operation(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
     if route.body:
         schema = references[(route.body, "validation")]
         content = {"application/json": {"schema": schema}}
-        required = any(one.is_required() for one in route.body.model_fields.values())
+        required = any(field.is_required() for field in route.body.model_fields.values())
         operation["requestBody"] = {"required": required, "content": content}
     return operation
 
@@ -181,7 +181,7 @@ def _responses(route: Route, references: Any) -> dict[str, Any]:
         schema = references[(route.answer, "serialization")]
         good["content"] = {"application/json": {"schema": schema}}
     if route.downloads:
-        good["content"] = {one.partition(";")[0]: {} for one in route.downloads}
+        good["content"] = {download.partition(";")[0]: {} for download in route.downloads}
     return {
         str(route.status): good,
         "4XX": {"description": "What is wrong with the request.", "content": failure},

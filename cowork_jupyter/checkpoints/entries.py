@@ -120,7 +120,7 @@ def depth(change: Change) -> tuple[int, str]:
 
 def changes_to_bytes(changes: Iterable[Change]) -> bytes:
     """For the database. JSON escapes what is no UTF-8 in names, so they come back the same."""
-    rows = [[one.path, _to_list(one.before), _to_list(one.after)] for one in changes]
+    rows = [[change.path, _to_list(change.before), _to_list(change.after)] for change in changes]
     return zlib.compress(json.dumps(rows, separators=(",", ":")).encode(), 1)
 
 

@@ -56,7 +56,7 @@ class Exclusions:
         """Why this file or folder is left out; empty if it is not."""
         if name == NEVER:
             return "git's own data is never touched"
-        if name in self._names or (self._globs and any(one.matches(path) for one in self._globs)):
+        if name in self._names or (self._globs and any(glob.matches(path) for glob in self._globs)):
             return "excluded by checkpoint_exclude"
         if name.startswith(".") and LEFTOVER.fullmatch(name):
             return "a temporary file of ours"

@@ -53,7 +53,7 @@ def packed(numbers: list[int] | tuple[int, ...]) -> bytes:
     try:
         return array("q", numbers).tobytes()
     except OverflowError:  # some filesystems number their files beyond what is signed
-        return array("q", [(one + 2**63) % 2**64 - 2**63 for one in numbers]).tobytes()
+        return array("q", [(number + 2**63) % 2**64 - 2**63 for number in numbers]).tobytes()
 
 
 def row_of(facts: os.stat_result) -> bytes:

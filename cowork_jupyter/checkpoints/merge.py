@@ -118,7 +118,9 @@ def take_back(
             if target[name] != present.cells.get(name)
         ),
         document != now,
-        any(not one.touched and one.value != one.before for one in outcomes.values()),
+        any(
+            not outcome.touched and outcome.value != outcome.before for outcome in outcomes.values()
+        ),
     )
 
 

@@ -112,7 +112,7 @@ class ToolUse:
     @property
     def origin(self) -> Origin:
         """What its checkpoint belongs to, with a label such as `update_file data/a.csv`."""
-        about = next((str(one) for one in self.parameters.values() if one), "")
+        about = next((str(parameter) for parameter in self.parameters.values() if parameter), "")
         label = f"{self.tool} {about}".strip().partition("\n")[0][:MAX_LABEL_LENGTH]
         place = (self.context_id, self.job_id, self.task_id, self.step_id)
         return Origin(*place, self.tool, label)
@@ -286,9 +286,9 @@ class Recorder:
             if not same(entry, found.get(path))
         ]
         lost = [
-            Uncovered(one.path, one.before.why_not_kept)
-            for one in changes
-            if one.before and one.before.why_not_kept
+            Uncovered(change.path, change.before.why_not_kept)
+            for change in changes
+            if change.before and change.before.why_not_kept
         ]
         return changes, lost
 

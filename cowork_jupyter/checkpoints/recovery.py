@@ -123,7 +123,9 @@ class Recovery:
             found = await captured(
                 self._lazy_store, self._documents, [change.path for change in left.changes]
             )
-            now = [Change(one.path, one.after, found.get(one.path)) for one in left.changes]
+            now = [
+                Change(change.path, change.after, found.get(change.path)) for change in left.changes
+            ]
             return merged((*left.changes, *now)), []
 
         def scanned(state: WorkspaceState) -> tuple[Snapshot, bool, list[Change]]:

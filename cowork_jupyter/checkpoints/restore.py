@@ -44,9 +44,9 @@ def _in_order(changes: list[Change]) -> tuple[list[Change], list[Change], list[C
     """What goes, deepest first, so that names are free (also for other spellings of them);
     then folders from the top; then what is in them.
     """
-    gone = [one for one in changes if one.after is None]
-    folders = [one for one in changes if one.after and one.after.kind == "folder"]
-    rest = [one for one in changes if one.after and one.after.kind != "folder"]
+    gone = [change for change in changes if change.after is None]
+    folders = [change for change in changes if change.after and change.after.kind == "folder"]
+    rest = [change for change in changes if change.after and change.after.kind != "folder"]
     return sorted(gone, key=depth, reverse=True), sorted(folders, key=depth), rest
 
 

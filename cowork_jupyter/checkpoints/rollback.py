@@ -57,8 +57,8 @@ class RollbackPlan:
 
     def adopt(self, path: str, anew: RollbackPlan) -> None:
         """Do with one path what another plan says."""
-        self.changes = [one for one in self.changes if one.path != path]
-        self.changes += [one for one in anew.changes if one.path == path]
+        self.changes = [change for change in self.changes if change.path != path]
+        self.changes += [change for change in anew.changes if change.path == path]
         self.skipped = [one for one in self.skipped if one.path != path]
         self.skipped += [one for one in anew.skipped if one.path == path]
         self.merges.pop(path, None)
@@ -66,17 +66,17 @@ class RollbackPlan:
 
     def change_of(self, path: str) -> Change | None:
         """What happens to a path; None if it stays as it is."""
-        return next((one for one in self.changes if one.path == path), None)
+        return next((change for change in self.changes if change.path == path), None)
 
     @property
     def restored(self) -> list[str]:
         """What is brought back."""
-        return sorted(one.path for one in self.changes if one.after is not None)
+        return sorted(change.path for change in self.changes if change.after is not None)
 
     @property
     def removed(self) -> list[str]:
         """What is taken away."""
-        return sorted(one.path for one in self.changes if one.after is None)
+        return sorted(change.path for change in self.changes if change.after is None)
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,9 @@ def _by_cell(
     path = without_surrogates(steps[0].path)
     merge = merged_notebook(state, steps, present, wanted.overwrite_cells.get(path, ()))
     if merge and path in wanted.overwrite:
-        merge = merged_notebook(state, steps, present, {one.cell_id for one in merge.conflicts})
+        merge = merged_notebook(
+            state, steps, present, {conflict.cell_id for conflict in merge.conflicts}
+        )
     return merge
 
 
@@ -198,7 +200,9 @@ def _also_changed(context_id: str, later: list[Stored], conflicts: tuple[CellCon
     """Why some cells stay as they are."""
     elsewhere = any(one.context_id != context_id for one in later)
     who = "somebody else" if elsewhere else "a later run" if later else "you"
-    cells = [f"cell {one.number}" if one.number else "a deleted cell" for one in conflicts]
+    cells = [
+        f"cell {conflict.number}" if conflict.number else "a deleted cell" for conflict in conflicts
+    ]
     return f"{who} also changed {', '.join(cells)}"
 
 

@@ -236,7 +236,7 @@ def _changes(
 
 def _taken_back(order: _Order, plan: RollbackPlan) -> tuple[str, ...]:
     """The jobs whose changes go: of the chosen checkpoints, and later ones of the same files."""
-    changed, later = {one.path for one in plan.changes}, set(plan.also_later)
+    changed, later = {change.path for change in plan.changes}, set(plan.also_later)
     chosen = {one.id for one in order.chosen}
     concerned = (
         one.job_id
@@ -263,8 +263,11 @@ def _preview(plan: RollbackPlan) -> str:
     a notebook makes no difference.
     """
     effects = [
-        (one.path, plan.merges[one.path].cells if one.path in plan.merges else _kind(one.after))
-        for one in plan.changes
+        (
+            change.path,
+            plan.merges[change.path].cells if change.path in plan.merges else _kind(change.after),
+        )
+        for change in plan.changes
     ]
     skipped = [(one.path, one.why, [asdict(cell) for cell in one.cells]) for one in plan.skipped]
     return hashlib.sha256(json.dumps([effects, skipped]).encode()).hexdigest()

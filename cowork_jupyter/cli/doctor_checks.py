@@ -129,7 +129,7 @@ def _model(settings: Settings) -> DoctorFinding:
 
 def _other_models() -> str:
     """What could answer instead of the guide."""
-    found = [f"{one.label} at {one.base_url}" for one in find_servers()]
+    found = [f"{server.label} at {server.base_url}" for server in find_servers()]
     if not found:
         return f"{HOW_TO_CONNECT} Without a browser, set {ENVIRONMENT} and start again."
     return f"Found on this machine: {', '.join(found)}. To use it, choose it in the Cowork panel."

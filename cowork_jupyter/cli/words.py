@@ -38,7 +38,7 @@ def _step_lines(step: PlanStep, plan: Plan) -> Iterator[str]:
         "why": step.reason,
         "tools": ", ".join(step.tools_needed),
         "files": ", ".join(step.files),
-        "after": ", ".join(numbers[one] for one in step.depends_on),
+        "after": ", ".join(numbers[dependency] for dependency in step.depends_on),
         "time": step.estimated_time,
     }
     for name, text in facts.items():
@@ -81,7 +81,7 @@ def request_text(request: PermissionRequested) -> str:
 
 def scopes_text(request: PermissionRequested) -> list[tuple[ChosenScope, str]]:
     """The lasting answers that are offered: what each is called, and in which words."""
-    return [(one, _SCOPES[one]) for one in request.scopes if one in _SCOPES]
+    return [(scope, _SCOPES[scope]) for scope in request.scopes if scope in _SCOPES]
 
 
 def question_text(question: Question) -> str:

@@ -94,7 +94,7 @@ def _calls(source: str) -> Iterator[CellCommand]:
     named: dict[str, str | None] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and _is_cowork(node.value):
-            names = [one.id for one in node.targets if isinstance(one, ast.Name)]
+            names = [target.id for target in node.targets if isinstance(target, ast.Name)]
             named |= dict.fromkeys(names, _conversation(node.value))
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
@@ -113,6 +113,6 @@ def _is_cowork(node: ast.expr) -> TypeGuard[ast.Call]:
 
 
 def _conversation(made: ast.Call) -> str | None:
-    given = [*made.args, *(one.value for one in made.keywords if one.arg == "context")]
+    given = [*made.args, *(keyword.value for keyword in made.keywords if keyword.arg == "context")]
     name = given[0] if given else None
     return name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else None

@@ -160,7 +160,9 @@ def continue_plan(before: Plan, rest: Plan) -> Plan:
             update={
                 "id": renamed[step.id],
                 "step_number": len(finished) + place,
-                "depends_on": [renamed.get(one, one) for one in step.depends_on],
+                "depends_on": [
+                    renamed.get(dependency, dependency) for dependency in step.depends_on
+                ],
             }
         )
         for place, step in enumerate(rest.steps, start=1)

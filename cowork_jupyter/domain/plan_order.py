@@ -70,7 +70,7 @@ class _Item:
     @cached_property
     def folders(self) -> frozenset[str]:
         """The paths, and all folders they are in."""
-        above = (str(one) for path in self.paths for one in PurePosixPath(path).parents)
+        above = (str(parent) for path in self.paths for parent in PurePosixPath(path).parents)
         return self.paths.union(above)
 
     def disturbs(self, other: _Item) -> bool:
@@ -95,7 +95,7 @@ class _Item:
 def _in_some_order(steps: Sequence[PlanStep]) -> list[PlanStep]:
     """An order that the dependencies allow: the given one if they do."""
     place = {step.id: index for index, step in enumerate(steps)}
-    if all(place[one] < place[step.id] for step in steps for one in step.depends_on):
+    if all(place[dependency] < place[step.id] for step in steps for dependency in step.depends_on):
         return list(steps)
     depth = _chains({step.id: step.depends_on for step in steps})
     return sorted(steps, key=lambda step: depth[step.id])
@@ -125,7 +125,9 @@ def _looking_once(items: Sequence[_Item]) -> tuple[list[_Item], list[str]]:
 
 
 def _redirected(item: _Item, stands_for: Mapping[str, str]) -> _Item:
-    needed = dict.fromkeys(stands_for.get(one, one) for one in item.step.depends_on)
+    needed = dict.fromkeys(
+        stands_for.get(dependency, dependency) for dependency in item.step.depends_on
+    )
     return _Item(item.step.model_copy(update={"depends_on": list(needed)}), item.read_only)
 
 
@@ -141,9 +143,9 @@ class _Settled:
         """Whether all that may disturb either look comes before both, or after both."""
         before, after = (sides[kept] & sides[look.step.id] for sides in (self._before, self._after))
         return not any(
-            one.may_disturb(look)
-            for one in self._items
-            if one.step.id not in before and one.step.id not in after
+            item.may_disturb(look)
+            for item in self._items
+            if item.step.id not in before and item.step.id not in after
         )
 
 

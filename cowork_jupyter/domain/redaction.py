@@ -37,7 +37,7 @@ class Mask:
 
     def add(self, secrets: Iterable[str]) -> None:
         """From now on hide these too."""
-        known = {*self._forms, *(form for one in secrets if one for form in _forms(one))}
+        known = {*self._forms, *(form for secret in secrets if secret for form in _forms(secret))}
         self._forms = tuple(sorted(known, key=len, reverse=True))
         self._pattern = re.compile("|".join(map(re.escape, self._forms)))
 

@@ -52,7 +52,7 @@ class Question(NullTolerantModel):
 
     def label_of(self, value: str) -> str:
         """An answer as the user saw it; what they wrote themselves is its own label."""
-        return next((one.label for one in self.options if one.value == value), value)
+        return next((option.label for option in self.options if option.value == value), value)
 
 
 class Finding(NullTolerantModel):
@@ -85,7 +85,7 @@ class Review(NullTolerantModel):
     def text(self) -> str:
         """All of it in words, for those who build on it."""
         head = f"Review: {self.verdict.replace('_', ' ')}. {self.summary}"
-        return "\n".join([head, *(f"- {one.text}" for one in self.findings)])
+        return "\n".join([head, *(f"- {finding.text}" for finding in self.findings)])
 
 
 class StepResult(NullTolerantModel):

@@ -161,7 +161,7 @@ def _about_existing(workshop: Workshop, choices: Choices, path: str) -> Choices:
 
 def ask_target(script: Script, table: Table) -> str:
     """The column that the user wants predicted."""
-    options = {one.name: one.name for one in table.columns if one.kind != "empty"}
+    options = {column.name: column.name for column in table.columns if column.kind != "empty"}
     if not options:
         script.fail(f"Every column of `{table.path}` is empty.")
     return script.ask(

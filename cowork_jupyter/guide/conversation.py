@@ -54,12 +54,12 @@ def read_run(conversation: Conversation) -> GuideRun:
     start = max((at for at, one in enumerate(messages) if _is_request(one)), default=-1)
     run = _begun(messages[start], conversation) if start >= 0 else GuideRun("")
     calls: dict[str, str] = {}
-    for one in messages[start + 1 :]:
-        match one.data:
+    for message in messages[start + 1 :]:
+        match message.data:
             case ToolCallData() as call:
                 calls[call.call_id] = key_of(call.tool, call.parameters)
             case ToolResultData(call_id=call_id) as came if key := calls.get(call_id, ""):
-                run.calls.setdefault(key, []).append(_result(came, one.text))
+                run.calls.setdefault(key, []).append(_result(came, message.text))
             case TextData(answer=Answer(question=question, value=value)):
                 run.answers[question] = value
     return run

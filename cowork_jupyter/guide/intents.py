@@ -112,7 +112,7 @@ def _in_order(found: dict[str, tuple[str, list[_Span]]], text: str, folder: str)
     every = {span for _, spans in found.values() for span in spans}
     by_place: dict[int, dict[str, str]] = {}
     for path, (name, spans) in found.items():
-        own = [one for one in spans if not any(_is_within(one, other) for other in every)]
+        own = [span for span in spans if not any(_is_within(span, other) for other in every)]
         if own:
             by_place.setdefault(own[0][0], {})[path] = name
     return [
@@ -170,7 +170,7 @@ def columns_in(text: str, names: Sequence[str]) -> list[str]:
     found: dict[str, int] = {}
     for name in names:
         spellings = {name.lower(), name.lower().replace("_", " ")}
-        at = max((_place(lower, one) for one in spellings), default=-1)
+        at = max((_place(lower, spelling) for spelling in spellings), default=-1)
         if at >= 0:
             found[name] = at
     whole = [one for one in found if not any(one != other and one in other for other in found)]

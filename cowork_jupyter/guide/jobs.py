@@ -129,19 +129,19 @@ def jobs_in(text: str, tables: Sequence[Table], files: Sequence[str] = ()) -> li
 def _cleaned(job: GuideJob, files: Sequence[str]) -> Table:
     """The table that cleaning writes; the original, where that cannot be told in advance."""
     table = job.table
-    if job.output in files or any("%H" in one.date_format for one in table.columns):
+    if job.output in files or any("%H" in column.date_format for column in table.columns):
         return table
     columns = tuple(
         replace(
-            one,
-            date_format="%Y-%m-%d" if one.kind == "date" else "",
+            column,
+            date_format="%Y-%m-%d" if column.kind == "date" else "",
             swapped=False,
             decimal=".",
             thousands="",
             missing_sign="",
         )
-        for one in table.columns
-        if one.kind != "empty"
+        for column in table.columns
+        if column.kind != "empty"
     )
     return Table(job.output, ",", columns, has_header=True, first_line=1)
 
@@ -187,8 +187,8 @@ def plots_in(text: str, table: Table) -> list[GuideJob]:
     groups = _chosen(named, table.categories)
     over_time = bool(_TIME.search(lower) or _DAILY.search(lower))
     spread = bool(_SPREAD.search(lower))
-    split = next((one for one in groups if _each(one).search(text)), "") if over_time else ""
-    also = over_time and any(_and_by(one).search(text) for one in groups)
+    split = next((group for group in groups if _each(group).search(text)), "") if over_time else ""
+    also = over_time and any(_and_by(group).search(text) for group in groups)
     by_group = bool(_GROUPS.search(lower)) and (also or not over_time)
     anything = not (over_time or spread or by_group)
     how: How = "sum" if _TOTALS.search(lower) else "mean"
@@ -218,7 +218,7 @@ def _and_by(group: str) -> re.Pattern[str]:
 
 def _spread_over(named: Sequence[str], table: Table) -> list[str]:
     wanted = [name for name in named if table.column(name)]
-    usual = [one.name for one in (*_measures(table), *table.categories)]
+    usual = [measure.name for measure in (*_measures(table), *table.categories)]
     return wanted[:4] or usual[:1]
 
 
@@ -231,7 +231,7 @@ def _chosen(named: Sequence[str], columns: Sequence[ColumnFacts]) -> list[str]:
 def _measures(table: Table) -> list[ColumnFacts]:
     """Numbers that measure something; ids and codes only if there is nothing else."""
     numbers = table.of_kind("number")
-    return [one for one in numbers if not _KEY.search(one.name)] or numbers
+    return [number for number in numbers if not _KEY.search(number.name)] or numbers
 
 
 def join_keys(left: Table, right: Table, text: str = "") -> tuple[str, str] | None:

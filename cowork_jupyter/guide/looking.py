@@ -106,7 +106,9 @@ def _usual(script: Script, files: Sequence[str], count: int) -> list[str]:
     ]
     if not tables:
         others = [path for path in files if path.lower().endswith(_UNREADABLE)]
-        seen = f" I cannot read {', '.join(f'`{one}`' for one in others[:4])}." if others else ""
+        seen = (
+            f" I cannot read {', '.join(f'`{other}`' for other in others[:4])}." if others else ""
+        )
         why = "I found no table (.csv, .tsv, .txt) in the workspace."
         script.fail(f"{why}{seen} Add one, or give me its path.")
     if len(tables) <= count:

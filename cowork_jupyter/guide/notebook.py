@@ -37,9 +37,9 @@ class GuideCell:
 def cells_in(facts: Mapping[str, Any]) -> list[GuideCell]:
     """The cells that `read_notebook` tells of."""
     cells = []
-    for one in facts["cells"]:
+    for fact in facts["cells"]:
         cell = GuideCell(
-            one["id"], one["cell_type"], one["source"], one["failed"], one["execution_count"]
+            fact["id"], fact["cell_type"], fact["source"], fact["failed"], fact["execution_count"]
         )
         if cell.kind == "code":
             _analyse(cell)

@@ -49,7 +49,7 @@ class Table:
 
     def column(self, name: str) -> ColumnFacts | None:
         """The column with that name."""
-        return next((one for one in self.columns if one.name == name), None)
+        return next((column for column in self.columns if column.name == name), None)
 
     @property
     def categories(self) -> list[ColumnFacts]:
@@ -67,7 +67,7 @@ def table_of(
     if not rows:
         return None
     width = _width(rows)
-    rows = [one for one in rows if len(one[1]) == width or not one[1][0].startswith("#")]
+    rows = [row for row in rows if len(row[1]) == width or not row[1][0].startswith("#")]
     start = next(at for at, one in enumerate(rows) if len(one[1]) == width)
     body = rows[start:]
     cells = [row for _line, row in body]

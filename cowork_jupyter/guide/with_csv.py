@@ -50,7 +50,7 @@ def moment(text, form):
 
 def loading(job: GuideJob, paths: dict[str, str], skip_bad_lines: bool) -> str:  # noqa: ARG001
     """Lines that define how the table is read; rows of any length are taken as they are."""
-    signs = {one.missing_sign for t in (job.table, job.other) if t for one in t.columns}
+    signs = {column.missing_sign for t in (job.table, job.other) if t for column in t.columns}
     missing = sorted(MISSING | signs)
     lines = [_LOADING.replace("{missing}", f"set({missing!r})").strip(), ""]
     lines.append(f"source = {_about(job.table, paths)!r}")
@@ -67,8 +67,8 @@ def _about(table: Table, paths: dict[str, str]) -> dict[str, object]:
         "encoding": table.encoding,
         "skip": table.first_line,
         "names": table.names,
-        "decimal": "," if any(one.decimal == "," for one in numbers) else ".",
-        "thousands": next((one.thousands for one in numbers if one.thousands), ""),
+        "decimal": "," if any(number.decimal == "," for number in numbers) else ".",
+        "thousands": next((number.thousands for number in numbers if number.thousands), ""),
     }
 
 

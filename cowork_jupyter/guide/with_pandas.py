@@ -46,15 +46,15 @@ def _reading(table: Table, paths: dict[str, str], skip_bad_lines: bool) -> str:
         header = 0 if table.has_header else None
         options |= {"header": header, "names": table.names, "skiprows": before}
     numbers = table.of_kind("number")
-    if any(one.decimal == "," for one in numbers):
+    if any(number.decimal == "," for number in numbers):
         options["decimal"] = ","
-    thousands = next((one.thousands for one in numbers if one.thousands), "")
+    thousands = next((number.thousands for number in numbers if number.thousands), "")
     if thousands:
         options["thousands"] = thousands
-    signs = sorted({one.missing_sign for one in table.columns if one.missing_sign})
+    signs = sorted({column.missing_sign for column in table.columns if column.missing_sign})
     if signs:
         options["na_values"] = signs
-    codes = {one.name: "str" for one in table.columns if one.is_code}
+    codes = {column.name: "str" for column in table.columns if column.is_code}
     if codes:
         options["dtype"] = codes
     options["encoding_errors"] = "replace"

@@ -25,7 +25,7 @@ _CONNECT = (
 def what_i_can_do(is_step: bool) -> str:
     """For requests that fit no rule."""
     what = "do that step" if is_step else "do that"
-    lines = "\n".join(f"- {one}" for one in _ABILITIES)
+    lines = "\n".join(f"- {ability}" for ability in _ABILITIES)
     return (
         f"I am the built-in guide: I follow rules, without a language model, and I do not know "
         f"how to {what}. I can:\n{lines}\n\n{_CONNECT}"
@@ -39,7 +39,7 @@ def nothing_fits(text: str, tables: Sequence[Table]) -> str:
 
 
 def _columns(table: Table) -> str:
-    shown = ", ".join(f"`{one.name}` ({one.kind})" for one in table.columns[:12])
+    shown = ", ".join(f"`{column.name}` ({column.kind})" for column in table.columns[:12])
     more = len(table.columns) - 12
     return f"{shown} and {more} more columns" if more > 0 else shown
 

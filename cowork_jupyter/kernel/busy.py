@@ -60,7 +60,7 @@ def _number(notebook: Path, cell_id: str) -> int | None:
     """Its place as people count, if it was saved."""
     try:
         cells = json.loads(notebook.read_bytes())["cells"]
-        ids = [one.get("id") for one in cells]
+        ids = [cell.get("id") for cell in cells]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
     return ids.index(cell_id) + 1 if cell_id in ids else None

@@ -131,7 +131,7 @@ def _hook(shell: Any, take: Take) -> Callable[[Any], None]:
 
 def _traceback(take: Take) -> Callable[[Any, Any, Any], None]:
     def show(kind: Any, error: Any, lines: Any) -> None:
-        trace = [lines] if isinstance(lines, str) else [str(one) for one in lines]
+        trace = [lines] if isinstance(lines, str) else [str(line) for line in lines]
         take("error", {"ename": kind.__name__, "evalue": str(error), "traceback": trace})
 
     return show

@@ -322,7 +322,7 @@ def proposed_cells(messages: Sequence[dict[str, Any]], notebook: str | None) -> 
 
 
 def _of_type(messages: Sequence[dict[str, Any]], kind: str) -> Iterator[dict[str, Any]]:
-    return (one for one in messages if one["message_type"] == kind)
+    return (message for message in messages if message["message_type"] == kind)
 
 
 def _as_code(parameters: dict[str, Any]) -> str:

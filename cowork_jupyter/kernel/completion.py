@@ -66,10 +66,10 @@ def complete(context: CompletionContext) -> SimpleMatcherResult:
         return _NOT_OURS
     cut = len(typed) - len(context.token)
     try:
-        offers = [one for one in _offers(magic, before) if one.startswith(typed)]
+        offers = [offer for offer in _offers(magic, before) if offer.startswith(typed)]
     except Exception:  # whatever it is, it must not disturb typing
         offers = []
-    return {"completions": [SimpleCompletion(one[cut:]) for one in offers], "suppress": True}
+    return {"completions": [SimpleCompletion(offer[cut:]) for offer in offers], "suppress": True}
 
 
 def _offers(magic: str, before: list[str]) -> Iterable[str]:
@@ -115,7 +115,7 @@ def _parameters(workflow: str) -> Iterable[str]:
     from .session import session
 
     items = session().link.request("GET", "workflows")["items"]
-    schema = next(one["parameters"] for one in items if one["name"] == workflow)
+    schema = next(item["parameters"] for item in items if item["name"] == workflow)
     return [f"{name}=" for name in schema.get("properties", {})]
 
 
@@ -123,7 +123,7 @@ def _contexts() -> Iterable[str]:
     """Names that a line can hold as one word."""
     from .session import session
 
-    titles = [one["title"] for one in session().contexts()]
+    titles = [context["title"] for context in session().contexts()]
     return [title for title in titles if title and not set(title) & set(" \t'\"")]
 
 

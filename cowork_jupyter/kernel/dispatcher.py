@@ -63,7 +63,7 @@ async def dispatch(service: CoworkService, method: str, path: str, body: Any = N
 
 def _arguments(query: str) -> dict[str, list[bytes]]:
     found = parse_qs(query, keep_blank_values=True)
-    return {name: [one.encode() for one in values] for name, values in found.items()}
+    return {name: [value.encode() for value in values] for name, values in found.items()}
 
 
 @cache

@@ -159,12 +159,16 @@ class Run:
     @property
     def messages(self) -> list[dict[str, Any]]:
         """All that was said in it, whole."""
-        return [one for one in messages_of(self._link, self.context_id) if one["job_id"] == self.id]
+        return [
+            message
+            for message in messages_of(self._link, self.context_id)
+            if message["job_id"] == self.id
+        ]
 
     @property
     def text(self) -> str:
         """The last words of the agent."""
-        said = [text_of(one) for one in self.messages if one["role"] == "assistant"]
+        said = [text_of(message) for message in self.messages if message["role"] == "assistant"]
         return next((one for one in reversed(said) if one), "")
 
     def __repr__(self) -> str:

@@ -112,7 +112,7 @@ class KernelSession:
         """The conversations of this notebook, newest first; without one, those of this kernel."""
         notebook = self.notebook()
         if notebook is None:
-            kept = [self._still_there(one) for one in reversed(self._contexts.values())]
+            kept = [self._still_there(context) for context in reversed(self._contexts.values())]
             return [one for one in kept if one]
         return self._of(notebook)
 

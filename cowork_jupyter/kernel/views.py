@@ -16,8 +16,13 @@ _MARKS = {"completed": "✓", "failed": "✗", "skipped": "–"}
 def history(messages: Iterable[Item]) -> str:
     """Who said what, a line each."""
     rows = [
-        [_time(one["created_at"]), _speaker(one), one["message_type"].replace("_", " "), _gist(one)]
-        for one in messages
+        [
+            _time(message["created_at"]),
+            _speaker(message),
+            message["message_type"].replace("_", " "),
+            _gist(message),
+        ]
+        for message in messages
     ]
     return _listed(["Time", "Who", "What", ""], rows, "This conversation has no messages yet.")
 
@@ -42,12 +47,12 @@ def checkpoints(items: Iterable[Item]) -> str:
     """States that one can go back to."""
     rows = [
         [
-            code(one["id"]),
-            _time(one["created_at"]),
-            _short(one["label"]),
-            _codes(one["files"]),
+            code(item["id"]),
+            _time(item["created_at"]),
+            _short(item["label"]),
+            _codes(item["files"]),
         ]
-        for one in items
+        for item in items
     ]
     head = ["Checkpoint", "Time", "Before", "Files"]
     return _listed(head, rows, "This conversation has no checkpoints yet.")
@@ -65,7 +70,7 @@ def rolled_back(found: Item) -> str:
         OVERWRITE if any(one.get("can_overwrite") for one in found["skipped"]) else "",
         *map(line, found.get("notes", [])),
     ]
-    told = "\n".join(f"- {one}" for one in parts if one) or "There was nothing to change."
+    told = "\n".join(f"- {part}" for part in parts if part) or "There was nothing to change."
     undo = found.get("checkpoint_id")
     back = f"\n\nTo undo this: `%cowork rollback {undo}`" if undo else ""
     return f"**Rolled back.**\n\n{told}{back}"
@@ -73,7 +78,7 @@ def rolled_back(found: Item) -> str:
 
 def rules(items: Iterable[Item]) -> str:
     """What is allowed, asked about, and denied."""
-    rows = [[one["effect"], code(one["rule"]), one["scope"], _caveat(one)] for one in items]
+    rows = [[item["effect"], code(item["rule"]), item["scope"], _caveat(item)] for item in items]
     return _listed(
         ["", "Rule", "Where", ""],
         rows,
@@ -110,8 +115,8 @@ def _tokens(model: Item) -> str:
 def workflows(items: Iterable[Item]) -> str:
     """What can be run by name, and with which parameters."""
     rows = [
-        [code(one["name"]), _short(one["description"]), _parameters(one["parameters"])]
-        for one in items
+        [code(item["name"]), _short(item["description"]), _parameters(item["parameters"])]
+        for item in items
     ]
     return _listed(["Workflow", "", "Parameters"], rows, "There are no workflows.")
 
@@ -119,7 +124,7 @@ def workflows(items: Iterable[Item]) -> str:
 def _parameters(schema: Item) -> str:
     required = set(schema.get("required", []))
     names = schema.get("properties", {})
-    return ", ".join(code(f"{one}=…" if one in required else f"[{one}=…]") for one in names)
+    return ", ".join(code(f"{name}=…" if name in required else f"[{name}=…]") for name in names)
 
 
 def _listed(head: list[str], rows: list[list[str]], when_empty: str) -> str:
@@ -152,7 +157,7 @@ def _short(text: str) -> str:
 
 
 def _codes(names: Iterable[str]) -> str:
-    return " ".join(code(one) for one in dict.fromkeys(names))
+    return " ".join(code(name) for name in dict.fromkeys(names))
 
 
 def _time(stamp: str) -> str:

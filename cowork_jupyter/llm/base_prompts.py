@@ -87,7 +87,7 @@ class BasePrompts:
         """The prompt of that id, if there is one."""
         if prompt_id == DEFAULT_PROMPT:
             return _of_package()
-        return next((one for one in self.listing().items if one.id == prompt_id), None)
+        return next((item for item in self.listing().items if item.id == prompt_id), None)
 
     def usable(self, prompt_id: str) -> BasePrompt | None:
         """The prompt of that id, if a model may see it."""
@@ -96,9 +96,9 @@ class BasePrompts:
 
     def offers(self) -> Iterator[Offer]:
         """The prompts that the workspace brings along."""
-        for one in self.listing().items:
-            if one.source == "workspace":
-                yield _offer(one)
+        for item in self.listing().items:
+            if item.source == "workspace":
+                yield _offer(item)
 
     def _folders(self) -> Iterator[tuple[Source, Path, str]]:
         if self.user:

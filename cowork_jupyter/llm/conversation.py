@@ -31,9 +31,9 @@ def to_api_messages(
     """
     turns: list[dict[str, Any]] = [{"role": "system", "content": system}]
     spoken = (
-        (_speaker(one), part)
-        for one in _joined_calls(history)
-        for part in _parts(one, frame, fenced=fenced)
+        (_speaker(call), part)
+        for call in _joined_calls(history)
+        for part in _parts(call, frame, fenced=fenced)
     )
     for speaker, group in groupby(spoken, key=itemgetter(0)):
         turns.append({"role": speaker, "content": _joined([part for _, part in group])})

@@ -162,7 +162,7 @@ def describe_tool(tool: ToolSpec) -> str:
 
 
 def _fitness(tools: Sequence[DescribedTool], request: str) -> list[float]:
-    return fitness([f"{one.spec.name} {one.spec.description}" for one in tools], request)
+    return fitness([f"{tool.spec.name} {tool.spec.description}" for tool in tools], request)
 
 
 def _permissions(role: AgentRole) -> str:
@@ -173,8 +173,8 @@ def _permissions(role: AgentRole) -> str:
 
 def _tools(parts: PromptParts) -> str:
     lines = []
-    for category in dict.fromkeys(one.category for one in parts.tools):
-        group = [one.spec for one in parts.tools if one.category == category]
+    for category in dict.fromkeys(tool.category for tool in parts.tools):
+        group = [tool.spec for tool in parts.tools if tool.category == category]
         lines += [_heading(category), *map(describe_tool, group)]
     if parts.others:
         lines.append(f"You have {parts.others} more tools. Look for them with find_tools.")

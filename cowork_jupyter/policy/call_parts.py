@@ -197,10 +197,10 @@ def _network_parts(
 ) -> Iterator[CallPart]:
     """The network is given to the whole line, so what else runs code in it may reach anybody."""
     commands = analysis.commands
-    hosts = list(dict.fromkeys(host for one in commands for host in _hosts(one, folders)))
+    hosts = list(dict.fromkeys(host for command in commands for host in _hosts(command, folders)))
     if not hosts and not wanted:
         return
-    beside = (one for one in commands if not one.hosts)
+    beside = (command for command in commands if not command.hosts)
     if not hosts or any(not one.effects <= _STAYS_HERE for one in beside):
         hosts = [*(host for host in hosts if host != ANY_HOST), ANY_HOST]
     for host in hosts:
@@ -283,7 +283,7 @@ def _tree_parts(command: SimpleCommand, folder: str, anchors: AnchorDirs) -> Ite
     tree = tree_read_by(command, folder, anchors)
     if tree is None:
         return
-    found = (one for one in tree.files if is_secret(one) or not one.is_inside(anchors.root))
+    found = (file for file in tree.files if is_secret(file) or not file.is_inside(anchors.root))
     for target in islice(found, 1):
         yield _file_part(target, anchors, writes=False)
     if not tree.complete:

@@ -98,7 +98,7 @@ class ProposedCall:
     def targets(self) -> set[str]:
         """All spellings of the files that it is about."""
         targets = (part.target for part in self.parts)
-        return {spelling for one in targets if one for spelling in one.spellings}
+        return {spelling for target in targets if target for spelling in target.spellings}
 
     @property
     def digest(self) -> str:

@@ -85,13 +85,13 @@ class Judgement:
     effect: Effect = field(init=False)
 
     def __post_init__(self) -> None:
-        strictest = max((one.effect for one in self.verdicts), key=_STRICTNESS.__getitem__)
+        strictest = max((verdict.effect for verdict in self.verdicts), key=_STRICTNESS.__getitem__)
         object.__setattr__(self, "effect", strictest)
 
     @property
     def because(self) -> list[str]:
         """What counted, once each."""
-        counted = (one.because for one in self.verdicts if one.effect is self.effect)
+        counted = (verdict.because for verdict in self.verdicts if verdict.effect is self.effect)
         return list(dict.fromkeys(counted))
 
     def decision(self) -> Decision:
@@ -104,7 +104,7 @@ class Judgement:
 
     def lasting_rules(self, anchors: AnchorDirs) -> list[str]:
         """The narrowest rules that would allow this very call; none if that is not offered."""
-        asking = [one.part for one in self.verdicts if one.effect is Effect.ASK]
+        asking = [verdict.part for verdict in self.verdicts if verdict.effect is Effect.ASK]
         if not asking or not all(map(may_be_kept, asking)):
             return []
         texts = list(dict.fromkeys(_narrowest(part, anchors) for part in asking))
@@ -149,7 +149,9 @@ def _verdict(role: AgentRole, part: CallPart, around: DecisionContext) -> Verdic
         # Of hundreds of rules about commands, most begin with other words.
         spoken = (part.command.words, *part.command.hidden)
         heads = {tuple(words[:length]) for words in spoken for length in (1, 2)}
-        candidates = [one for one in candidates if one.is_bare or one.head in heads]
+        candidates = [
+            candidate for candidate in candidates if candidate.is_bare or candidate.head in heads
+        ]
     matching = [rule for rule in candidates if _is_about(rule, part, around.anchors)]
     for rule in _with(Effect.DENY, matching):
         why = f" The rule cannot be read: {rule.problem}." if rule.problem else ""

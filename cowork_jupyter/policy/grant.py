@@ -43,7 +43,7 @@ class Grant:
 
     def names(self, tool: str, permissions: frozenset[Permission]) -> bool:
         """Whether the step names the tool, or all permissions beyond reading that it needs."""
-        changes = {str(one) for one in permissions - {Permission.READ_FILES}}
+        changes = {str(permission) for permission in permissions - {Permission.READ_FILES}}
         return tool in self.tools or (bool(changes) and changes <= self.tools)
 
     def covers(self, part: CallPart, anchors: AnchorDirs) -> bool:

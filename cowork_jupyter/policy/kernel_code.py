@@ -74,7 +74,7 @@ def _imported(tree: ast.AST) -> dict[str, str]:
     known: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
-            known |= {one.asname or one.name: f"{node.module}.{one.name}" for one in node.names}
+            known |= {name.asname or name.name: f"{node.module}.{name.name}" for name in node.names}
         elif isinstance(node, ast.Import):
             for one in node.names:
                 if one.asname:

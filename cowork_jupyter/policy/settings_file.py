@@ -142,5 +142,5 @@ def _check(content: object) -> None:
     if unknown:
         raise ValueError(f"'permissions' has no '{min(unknown)}', only allow, ask and deny")
     for name, texts in permissions.items():
-        if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
             raise ValueError(f"'permissions.{name}' is not a list of rules")

@@ -160,7 +160,7 @@ def _step_audit(trace: Trace, place: int, order: int | None, judge: DeviationFin
             attempts=trace.attempts,
         ),
         deviations=list(judge.deviations(trace, changed)),
-        checkpoint_ids=[one.id for one in judge.checkpoints(trace)],
+        checkpoint_ids=[checkpoint.id for checkpoint in judge.checkpoints(trace)],
     )
 
 

@@ -130,7 +130,7 @@ class _Maker:
             "role": run.role.value,
             "model": run.usage.model or run.context.model or self.model,
             "goal": self._cut(run.goal, allowed.text),
-            "messages": [self._message(one, allowed) for one in messages],
+            "messages": [self._message(message, allowed) for message in messages],
             "left_out": len(run.messages) - len(messages),
             **self._plan(run.revision, allowed),
             "jobs": [self._job(one) for one in run.jobs],
@@ -140,8 +140,8 @@ class _Maker:
             "usage": run.usage.model_dump(),
             "asked_by": self._cut(asked_by(run), allowed.words),
             "decisions": [
-                self._each_trimmed(one.model_dump(), allowed.words, allowed.items)
-                for one in decisions(run)[-allowed.items :]
+                self._each_trimmed(decision.model_dump(), allowed.words, allowed.items)
+                for decision in decisions(run)[-allowed.items :]
             ],
             "started_at": job.created_at,
             "ended_at": job.completed_at,
@@ -166,10 +166,11 @@ class _Maker:
         plan = revision.plan.model_dump(mode="json")
         steps = plan.pop("steps")
         if not allowed.whole_steps:
-            steps = [{key: one[key] for key in one if key in _BRIEF_STEP} for one in steps]
+            steps = [{key: step[key] for key in step if key in _BRIEF_STEP} for step in steps]
         shown = self._each_trimmed(plan, allowed.words, allowed.items)
         shown["steps"] = [
-            self._each_trimmed(one, allowed.words, allowed.items) for one in steps[: allowed.steps]
+            self._each_trimmed(step, allowed.words, allowed.items)
+            for step in steps[: allowed.steps]
         ]
         if len(steps) > allowed.steps:
             shown["steps_left_out"] = len(steps) - allowed.steps

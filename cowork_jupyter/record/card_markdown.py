@@ -135,25 +135,25 @@ class _Writer:
     def _step(self, number: int, step: PlanStep, words: int) -> str:
         mark = _MARKS.get(step.status)
         text = self._line(step.action, words)
-        files = " ".join(code(one[:60]) for one in step.files[:3]) if words > 60 else ""
+        files = " ".join(code(file[:60]) for file in step.files[:3]) if words > 60 else ""
         why = self._error_of(step, words)
         parts = [f"{mark} {text}" if mark else text, files, why]
         return f"{number}. " + " — ".join(part for part in parts if part)
 
     def _error_of(self, step: PlanStep, words: int) -> str:
         failed = step.status is StepStatus.FAILED
-        errors = [one.error for one in self._run.tasks if one.step_id == step.id and one.error]
+        errors = [task.error for task in self._run.tasks if task.step_id == step.id and task.error]
         return self._line(errors[-1], words) if failed and errors else ""
 
     def _asked(self, words: int) -> Iterator[str]:
-        told = [*(self._question(one, words) for one in self._run.questions[-6:])]
-        known = {one.id for one in self._run.questions}
+        told = [*(self._question(question, words) for question in self._run.questions[-6:])]
+        known = {question.id for question in self._run.questions}
         told += [
-            f"- Asked: {self._line(one.text, words)} *(nobody could answer)*"
-            for one in self._run.messages[-200:]
-            if isinstance(one.data, QuestionData) and one.data.id not in known
+            f"- Asked: {self._line(message.text, words)} *(nobody could answer)*"
+            for message in self._run.messages[-200:]
+            if isinstance(message.data, QuestionData) and message.data.id not in known
         ][-6:]
-        told += [self._permission(one, words) for one in self._run.permissions[-8:]]
+        told += [self._permission(permission, words) for permission in self._run.permissions[-8:]]
         if told:
             yield "\n".join(told)
 
@@ -183,7 +183,7 @@ class _Writer:
         if not calls:
             return ""
         counted = ", ".join(code(name) + (f" ×{n}" if n > 1 else "") for name, n in calls.items())
-        named = " ".join(code(one[:60]) for one in list(paths)[:6])
+        named = " ".join(code(path[:60]) for path in list(paths)[:6])
         more = f" and {len(paths) - 6} more" if len(paths) > 6 else ""
         failed = [use for use in uses if use.result is not None and not use.ok][-4:]
         told = [f"- {code(use.tool)}: {self._line(use.summary, words * 2)}" for use in failed]
@@ -193,12 +193,12 @@ class _Writer:
     def _afterwards(self, most: int) -> Iterator[str]:
         """Whether the notebook still runs, if that was tried, and whether all was taken back."""
         for tells in (_is_trial, _is_rollback):
-            notes = [one for one in self._run.messages if tells(one)]
+            notes = [message for message in self._run.messages if tells(message)]
             yield self._line(notes[-1].text, most) if notes else ""
 
     def _answer(self, most: int) -> str:
         """The last that was said."""
-        said = [one for one in self._run.messages if _is_said(one)]
+        said = [message for message in self._run.messages if _is_said(message)]
         if not said:
             return ""
         last = said[-1]

@@ -28,14 +28,14 @@ def decisions(run: RecordedRun) -> list[UserDecision]:
     """The calls that the user has allowed or denied, oldest first."""
     return [
         UserDecision(
-            id=one.id,
-            job_id=one.job_id,
-            task_id=one.task_id,
-            what=one.data.get("resource") or one.data.get("tool", ""),
-            allowed=one.answer.get("decision") == "allow",
-            feedback=one.answer.get("feedback", ""),
-            at=one.resolved_at or one.created_at,
+            id=permission.id,
+            job_id=permission.job_id,
+            task_id=permission.task_id,
+            what=permission.data.get("resource") or permission.data.get("tool", ""),
+            allowed=permission.answer.get("decision") == "allow",
+            feedback=permission.answer.get("feedback", ""),
+            at=permission.resolved_at or permission.created_at,
         )
-        for one in run.permissions
-        if one.answer
+        for permission in run.permissions
+        if permission.answer
     ]

@@ -122,7 +122,7 @@ class DeviationFinder:
     def checkpoints(self, trace: Trace) -> list[CheckpointRecord]:
         """The checkpoints that were taken during a step."""
         tasks = {task.id for task in trace.tasks}
-        return [one for one in self.facts.checkpoints if one.task_id in tasks]
+        return [checkpoint for checkpoint in self.facts.checkpoints if checkpoint.task_id in tasks]
 
     def _files_of(self, checkpoint: CheckpointRecord) -> list[str]:
         """A checkpoint's files, whether it names them or describes them."""
@@ -141,7 +141,11 @@ class DeviationFinder:
             permissions = tool.permissions if tool else frozenset[Permission]()
             if Grant.of(trace.step).names(name, permissions):
                 continue
-            taken = [one.id for one in self.checkpoints(trace) if one.data.get("tool") == name]
+            taken = [
+                checkpoint.id
+                for checkpoint in self.checkpoints(trace)
+                if checkpoint.data.get("tool") == name
+            ]
             yield _shown_by(uses, DeviationKind.EXTRA_TOOL, _extra_tool_text(name, uses), taken)
 
     def changed(self, trace: Trace) -> Changed:
@@ -153,10 +157,10 @@ class DeviationFinder:
         said = [(_plain(path), use) for use in changes for path in use.paths]
         found = [
             (path, use)
-            for one in self.checkpoints(trace)
-            for path in self._files_of(one)
+            for checkpoint in self.checkpoints(trace)
+            for path in self._files_of(checkpoint)
             for use in changes
-            if use.tool == one.data.get("tool")
+            if use.tool == checkpoint.data.get("tool")
         ]
         elsewhere = self._done_beside(trace) if found else set[str]()
         return _grouped([*said, *(pair for pair in found if pair[0] not in elsewhere)])
@@ -177,7 +181,11 @@ class DeviationFinder:
         for path, uses in changed.items():
             if not planned or path in planned:
                 continue
-            taken = [one.id for one in self.checkpoints(trace) if path in self._files_of(one)]
+            taken = [
+                checkpoint.id
+                for checkpoint in self.checkpoints(trace)
+                if path in self._files_of(checkpoint)
+            ]
             what = f"also changed {path}"
             yield _shown_by(uses, DeviationKind.EXTRA_FILE, what, taken)
 
@@ -211,14 +219,14 @@ def _failed(trace: Trace) -> Iterator[Deviation]:
     failures = trace.failures
     if not failures and trace.step.status is not StepStatus.FAILED:
         return
-    errors = [failures[-1].text] if failures else [one.error for one in trace.tasks if one.error]
+    errors = [failures[-1].text] if failures else [task.error for task in trace.tasks if task.error]
     times = "" if len(failures) < 2 else f" {len(failures)} times"
     in_the_end = " before it was done" if trace.step.status is StepStatus.COMPLETED else ""
     why = f": {_line(errors[-1])}" if errors else ""
     yield Deviation(
         kind=DeviationKind.FAILED,
         what=f"failed{times}{in_the_end}{why}",
-        message_ids=[one.id for one in failures],
+        message_ids=[failure.id for failure in failures],
     )
 
 
@@ -281,7 +289,7 @@ def _plain(path: str) -> str:
 
 
 def _numbers(traces: list[Trace]) -> str:
-    numbers = ", ".join(str(one.step.step_number) for one in traces)
+    numbers = ", ".join(str(trace.step.step_number) for trace in traces)
     return f"step {numbers}" if len(traces) == 1 else f"steps {numbers}"
 
 

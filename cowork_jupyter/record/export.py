@@ -49,7 +49,7 @@ def export(
     """The conversation in one of the formats."""
     match kind:
         case ExportFormat.JSONL:
-            text = "".join(f"{one}\n" for one in _lines(facts, redactor))
+            text = "".join(f"{line}\n" for line in _lines(facts, redactor))
         case ExportFormat.MARKDOWN:
             sections = report(facts, audit(facts, tools), redactor)
             text = "\n\n".join(sections) + "\n"

@@ -49,7 +49,7 @@ class Facts:
     @cached_property
     def moves(self) -> list[FileMoved]:
         """What was renamed or moved, oldest first: an audit names files as they are called now."""
-        return [one.data for one in self.events if isinstance(one.data, FileMoved)]
+        return [event.data for event in self.events if isinstance(event.data, FileMoved)]
 
 
 def facts_of(store: Store, context_id: str, job_id: str | None = None) -> Facts:
@@ -85,14 +85,14 @@ WITHHELD = "[hidden: it may contain secrets]"
 
 def withhold(messages: Iterable[Message]) -> list[Message]:
     """The messages, with what came out of secret files left out."""
-    return [_without_content(one) for one in messages]
+    return [_without_content(message) for message in messages]
 
 
 def withhold_events(events: Iterable[Event], messages: Iterable[Message]) -> list[Event]:
     """The same for the events that carry those messages, or showed the output as it came."""
-    known = (one.data for one in messages)
+    known = (message.data for message in messages)
     calls = {one.call_id for one in known if isinstance(one, ToolResultData) and one.sensitive}
-    return [_without_text(one, calls) for one in events]
+    return [_without_text(event, calls) for event in events]
 
 
 def _without_content(message: Message) -> Message:

@@ -45,7 +45,7 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """A table; the cells are Markdown already."""
     titles = list(head)
     lines = [titles, ["---"] * len(titles), *(map(cell, row) for row in rows)]
-    return "\n".join(f"| {' | '.join(one)} |" for one in lines)
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def fenced(text: str, language: str = "") -> str:
@@ -57,7 +57,7 @@ def fenced(text: str, language: str = "") -> str:
 
 def quote(text: str) -> str:
     """Somebody's words, set apart from ours."""
-    return "\n".join(f"> {one}".rstrip() for one in readable(text).split("\n"))
+    return "\n".join(f"> {line}".rstrip() for line in readable(text).split("\n"))
 
 
 def readable(text: str) -> str:

@@ -70,7 +70,7 @@ def _in_words(outputs: Any) -> str:
     """`2 outputs (image/png, stream), 1,024 characters`; empty if there are none."""
     if not isinstance(outputs, list) or not outputs:
         return ""
-    kinds = Counter(_kind_of(one) for one in outputs if isinstance(one, dict))
+    kinds = Counter(_kind_of(output) for output in outputs if isinstance(output, dict))
     size = len(json.dumps(outputs))
     plural = "" if len(outputs) == 1 else "s"
     return f"{len(outputs)} output{plural} ({', '.join(sorted(kinds))}), {size:,} characters"

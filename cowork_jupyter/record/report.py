@@ -39,8 +39,8 @@ def report(facts: Facts, audit: Audit, redactor: Redactor) -> list[str]:
 
 def _heading(facts: Facts) -> Iterator[str]:
     context = facts.context
-    acted = dict.fromkeys(one.agent_role for one in facts.messages if one.agent_role)
-    models = [one.data.model for one in facts.events if isinstance(one.data, UsageCharged)]
+    acted = dict.fromkeys(message.agent_role for message in facts.messages if message.agent_role)
+    models = [event.data.model for event in facts.events if isinstance(event.data, UsageCharged)]
     names = dict.fromkeys(one for one in (context.model, *models) if one)
     about = [
         _day(context.created_at),
@@ -53,14 +53,14 @@ def _heading(facts: Facts) -> Iterator[str]:
 
 def title_of(facts: Facts) -> str:
     """The conversation's title, or the first words in it."""
-    first = next((one.text for one in facts.messages if one.role == "user"), "")
+    first = next((message.text for message in facts.messages if message.role == "user"), "")
     words = " ".join(first.split())
     shortened = words if len(words) <= 60 else f"{words[:59]}…"
     return facts.context.title or shortened or "Conversation"
 
 
 def _goal(facts: Facts, audit: Audit) -> Iterator[str]:
-    asked = next((one.text for one in facts.messages if one.role == "user"), "")
+    asked = next((message.text for message in facts.messages if message.role == "user"), "")
     goal = audit.goal or asked
     if goal.strip():
         yield f"## Goal\n\n{quote(goal)}"
@@ -111,13 +111,13 @@ def _actual_cell(step: StepAudit) -> str:
 
 
 def _verdict(step: StepAudit) -> str:
-    kinds = dict.fromkeys(one.kind.replace("_", " ") for one in step.deviations)
+    kinds = dict.fromkeys(deviation.kind.replace("_", " ") for deviation in step.deviations)
     as_planned = "as planned" if step.status is StepStatus.COMPLETED else ""
     return ", ".join(kinds) or as_planned
 
 
 def _work(work: ToolWork) -> str:
-    tools = [code(one.tool) + (f" ×{one.calls}" if one.calls > 1 else "") for one in work.tools]
+    tools = [code(tool.tool) + (f" ×{tool.calls}" if tool.calls > 1 else "") for tool in work.tools]
     read = f"read {_names(work.files_read)}" if work.files_read else ""
     changed = f"changed {_names(work.files)}" if work.files else ""
     return ", ".join(part for part in (" ".join(tools), changed, read) if part)
@@ -131,7 +131,9 @@ def _names(names: list[str]) -> str:
 
 def _deviations(audit: Audit) -> Iterator[str]:
     lines = [
-        f"- Step {step.number}: {line(one.what)}" for step in audit.steps for one in step.deviations
+        f"- Step {step.number}: {line(deviation.what)}"
+        for step in audit.steps
+        for deviation in step.deviations
     ]
     if lines:
         yield "## Deviations\n\n" + "\n".join(lines)

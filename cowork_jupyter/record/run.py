@@ -112,7 +112,7 @@ def run_of(store: Store, job_id: str) -> RecordedRun:
     seq = store.last_message_seq(store.job(job_id).context_id)
     job = store.job(job_id)
     others = [one for one in store.card_jobs(job_id) if one.id != job_id]
-    ids = [job_id, *(one.id for one in others)]
+    ids = [job_id, *(other.id for other in others)]
     return RecordedRun(
         seq=seq,
         context=store.context(job.context_id),
@@ -136,7 +136,11 @@ def _plan_of(store: Store, job: Job, others: list[Job]) -> PlanRevision | None:
         return None
     if job.kind is not JobKind.PLAN:
         return store.plan(job.context_id, plan_id=job.plan_id)
-    here = {job.id, *(one.id for one in others)}
+    here = {job.id, *(other.id for other in others)}
     revisions = store.plan_revisions(job.plan_id)
-    ours = [one for one in revisions if one.revision == job.plan_revision or one.job_id in here]
+    ours = [
+        revision
+        for revision in revisions
+        if revision.revision == job.plan_revision or revision.job_id in here
+    ]
     return ours[-1] if ours else None

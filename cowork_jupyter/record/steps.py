@@ -68,14 +68,14 @@ class Trace:
     def failures(self) -> list[Message]:
         """The results of attempts that failed."""
         return [
-            one
-            for one in self.messages
-            if isinstance(one.data, TaskResultData) and one.data.status == "failed"
+            message
+            for message in self.messages
+            if isinstance(message.data, TaskResultData) and message.data.status == "failed"
         ]
 
     def of_type(self, kind: MessageType) -> list[Message]:
         """Its messages of one type."""
-        return [one for one in self.messages if one.message_type is kind]
+        return [message for message in self.messages if message.message_type is kind]
 
 
 def traces_of(

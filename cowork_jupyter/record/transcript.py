@@ -133,7 +133,7 @@ class _Teller:
 
     def _question(self, message: Message, question: QuestionData) -> str:
         answer = self._answers.get(question.id or "")
-        labels = {one.value: one.label for one in question.options}
+        labels = {option.value: option.label for option in question.options}
         parts = [
             f"**{self._speaker(message)}** asks: {line(message.text)}",
             quote(question.context) if question.context else "",
@@ -144,8 +144,8 @@ class _Teller:
     def _review(self, message: Message, review: ReviewData) -> str:
         verdict = review.verdict.replace("_", " ")
         findings = [
-            f"- {line(one.severity)}, {code(one.file)}: {line(one.comment)}"
-            for one in review.findings
+            f"- {line(finding.severity)}, {code(finding.file)}: {line(finding.comment)}"
+            for finding in review.findings
         ]
         head = f"**{self._speaker(message)}** reviewed it: {line(verdict)}"
         summary = quote(review.summary)

@@ -65,8 +65,8 @@ class CellMarks:
 
     def _changes(self, notebook: str) -> list[dict[str, Any]]:
         return [
-            one.model_dump(mode="json")
-            for one in self._service().journal.store.pending_cell_changes(notebook)
+            change.model_dump(mode="json")
+            for change in self._service().journal.store.pending_cell_changes(notebook)
         ]
 
 

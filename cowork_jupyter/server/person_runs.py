@@ -60,7 +60,7 @@ class PersonRuns:
         run = self._runs.get((path, cell_id))
         if run is None or monotonic() - run.at > MAX_SECONDS:
             return False
-        found = next((one for one in run.commands if one in wanted), None)
+        found = next((command for command in run.commands if command in wanted), None)
         if found is None:
             return False
         run.commands.remove(found)

@@ -99,8 +99,10 @@ class Tab:
         before = set(self.documents)
         now = time.monotonic()
         self.documents = {
-            one.path: now if focused and one.current else self.documents.get(one.path, 0.0)
-            for one in documents
+            document.path: now
+            if focused and document.current
+            else self.documents.get(document.path, 0.0)
+            for document in documents
         }
         self.had.update(self.documents)
         return self.documents.keys() - before

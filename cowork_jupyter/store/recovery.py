@@ -47,7 +47,7 @@ def interrupt(tx: Transaction, job: Job) -> None:
 
 
 def _answer_open_calls(tx: Transaction, job: Job) -> None:
-    waiting = {one.data.get("call_id") for one in tx.pending_inquiries(job.context_id)}
+    waiting = {inquiry.data.get("call_id") for inquiry in tx.pending_inquiries(job.context_id)}
     for message, call in _open_calls(tx, job):
         error = _NOT_RUN if call.call_id in waiting else _CALL_ERROR
         outcome = ToolOutcome(

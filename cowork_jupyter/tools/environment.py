@@ -42,4 +42,4 @@ def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
 
 def _from_the_top(path: str) -> str:
     """Without places that depend on where a command runs: a folder could bring its own `ls`."""
-    return os.pathsep.join(one for one in path.split(os.pathsep) if one.startswith("/"))
+    return os.pathsep.join(part for part in path.split(os.pathsep) if part.startswith("/"))

@@ -149,7 +149,7 @@ def validated(tool: Tool, raw: dict[str, Any]) -> ToolParameters:
         raise InvalidInput(
             f"{tool.name}: {describe_problems(problems)}.",
             code="bad_parameters",
-            details={"problems": [str(one) for one in problems]},
+            details={"problems": [str(problem) for problem in problems]},
         ) from error
 
 

@@ -85,13 +85,13 @@ class TableFacts:
     @property
     def brief(self) -> str:
         """In two lines."""
-        names = ", ".join(_short(one.name) for one in self.columns[:MAX_COLUMNS])
+        names = ", ".join(_short(column.name) for column in self.columns[:MAX_COLUMNS])
         return f"{self.path}: {self.rows}, columns {names}\n  {self.reading}"
 
     def text(self, room: int) -> str:
         """All of it, in about so many characters: what matters least is left out first."""
         lines = [f"{self.path}: {self.rows}. Read it with {self.reading}"]
-        lines += [one.line for one in self.columns[:MAX_COLUMNS]]
+        lines += [column.line for column in self.columns[:MAX_COLUMNS]]
         if len(self.columns) > MAX_COLUMNS:
             lines.append(f"- and {len(self.columns) - MAX_COLUMNS} more columns")
         whole = "\n".join([*lines, "It begins with:", *self.head])
@@ -163,8 +163,8 @@ def _rows(read: int, looked_at: int, size: int, *, is_all: bool) -> str:
 
 
 def _reading(path: str, separator: str, encoding: str, columns: list[TableColumn]) -> str:
-    kinds = {one.kind for one in columns}
-    dates = [one.name for one in columns if one.kind in _DATES]
+    kinds = {column.kind for column in columns}
+    dates = [column.name for column in columns if column.kind in _DATES]
     has_comma = _COMMA in kinds
     options = [
         *([f"sep={separator!r}"] if separator != "," else []),
@@ -178,11 +178,13 @@ def _reading(path: str, separator: str, encoding: str, columns: list[TableColumn
 
 
 def _has_thousands(columns: list[TableColumn]) -> bool:
-    return any("." in value for one in columns if one.kind == _COMMA for value in one.values)
+    return any(
+        "." in value for column in columns if column.kind == _COMMA for value in column.values
+    )
 
 
 def _has_secret(columns: list[TableColumn]) -> bool:
-    return any(is_secret_name(one.name) for one in columns)
+    return any(is_secret_name(column.name) for column in columns)
 
 
 def _short(text: str) -> str:

@@ -28,8 +28,8 @@ class WorkflowRegistry(Mapping[str, Workflow]):
         self._workflows: dict[str, Workflow] = {}
         self.problems: list[Problem] = []
         """What is wrong with those that are missing."""
-        for one in workflows:
-            self.add(one)
+        for workflow in workflows:
+            self.add(workflow)
 
     def __getitem__(self, name: str) -> Workflow:
         return self._workflows[name]
@@ -69,8 +69,8 @@ class WorkflowRegistry(Mapping[str, Workflow]):
     def categories(self) -> list[Category]:
         """The workflows in their groups; both in the order in which they were declared."""
         groups: dict[str, list[Workflow]] = {}
-        for one in self._workflows.values():
-            groups.setdefault(one.category, []).append(one)
+        for workflow in self._workflows.values():
+            groups.setdefault(workflow.category, []).append(workflow)
         return [Category(name, _label(name), group) for name, group in groups.items()]
 
 

@@ -50,7 +50,7 @@ def template_of(draft: Draft, plan: Plan) -> Template:
     saved = {
         "title": draft.title or _as_title(draft.name),
         "description": draft.description or shortened(placed.goal),
-        "parameters": [_declared(one, placed) for one in draft.parameters],
+        "parameters": [_declared(parameter, placed) for parameter in draft.parameters],
         "plan": placed.model_dump(),
     }
     try:
@@ -60,7 +60,7 @@ def template_of(draft: Draft, plan: Plan) -> Template:
 
 
 def _check_values(parameters: Sequence[Varying], plan: Plan) -> None:
-    known, values = places(plan), [one.value for one in parameters]
+    known, values = places(plan), [parameter.value for parameter in parameters]
     for index, one in enumerate(parameters):
         if one.value is None:
             continue
@@ -75,7 +75,7 @@ def _check_values(parameters: Sequence[Varying], plan: Plan) -> None:
 
 def _with_places(plan: Plan, parameters: Sequence[Varying]) -> Plan:
     """The plan with each value replaced, all at once and the longest first."""
-    names = {one.value: one.name for one in parameters if one.value}
+    names = {parameter.value: parameter.name for parameter in parameters if parameter.value}
     if not names:
         return with_texts(plan, str)
     found: set[str] = set()

@@ -82,7 +82,7 @@ class SavedPlan(BaseModel):
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:
-        names = [one.name for one in self.parameters]
+        names = [parameter.name for parameter in self.parameters]
         placed = places(self.plan)
         for index, name in enumerate(names):
             if name in names[:index]:
@@ -102,7 +102,7 @@ class Template(Workflow):
     @classmethod
     def of(cls, name: str, saved: SavedPlan, source: Source = "user") -> Template:
         """The workflow that a saved plan is."""
-        lines = [f"- {one.name}: {{{one.name}}}" for one in saved.parameters]
+        lines = [f"- {parameter.name}: {{{parameter.name}}}" for parameter in saved.parameters]
         return cls(
             name=name,
             title=saved.title,
@@ -160,8 +160,8 @@ def with_texts(plan: Plan, change: Callable[[str], str]) -> Plan:
 
     texts = {
         "goal": change(plan.goal),
-        "risks": [change(one) for one in plan.risks],
-        "prerequisites": [change(one) for one in plan.prerequisites],
+        "risks": [change(risk) for risk in plan.risks],
+        "prerequisites": [change(prerequisite) for prerequisite in plan.prerequisites],
         "steps": [changed(step) for step in plan.steps],
     }
     return plan.model_copy(update=texts)
@@ -185,7 +185,9 @@ def shortened(text: str) -> str:
 
 
 def _form(parameters: list[TemplateParameter]) -> type[Parameters]:
-    fields: dict[str, Any] = {one.name: (_FIELDS[one.type], _field(one)) for one in parameters}
+    fields: dict[str, Any] = {
+        parameter.name: (_FIELDS[parameter.type], _field(parameter)) for parameter in parameters
+    }
     return create_model("TemplateParameters", __base__=Parameters, **fields)
 
 

@@ -75,7 +75,7 @@ class Workflow:
         raise InvalidInput(
             describe_problems(problems),
             code="bad_parameters",
-            details={"problems": [one._asdict() for one in problems]},
+            details={"problems": [problem._asdict() for problem in problems]},
         )
 
     def render(self, given: Parameters) -> str:

@@ -62,7 +62,7 @@ def _cells(data: bytes) -> bytes:
     """What somebody wrote into a notebook: outputs and counts change whenever it runs."""
     try:
         cells = json.loads(data)["cells"]
-        written = [[one["cell_type"], "".join(one["source"])] for one in cells]
+        written = [[cell["cell_type"], "".join(cell["source"])] for cell in cells]
     except (ValueError, KeyError, TypeError):
         return data
     return json.dumps(written).encode()

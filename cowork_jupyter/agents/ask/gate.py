@@ -241,7 +241,7 @@ class Gate:
 
     def _clearance(self, call: ProposedCall, log: RunLog, *, approved: bool = False) -> Clearance:
         rules = self.rules.for_job(log.context_id, log.job_id)
-        unreadable = (one for one in rules if one.active and one.names("read_file"))
+        unreadable = (rule for rule in rules if rule.active and rule.names("read_file"))
         return Clearance(
             pins=self._pins(call),
             unreadable=tuple(one for one in unreadable if one.counts_as is not Effect.ALLOW),

@@ -104,7 +104,9 @@ class Inquiries:
     def waiting(self) -> list[tuple[Inquiry, Context]]:
         """Everything that waits for the user, and where."""
         store = self._journal.store
-        return [(one, store.context(one.context_id)) for one in store.pending_inquiries()]
+        return [
+            (inquiry, store.context(inquiry.context_id)) for inquiry in store.pending_inquiries()
+        ]
 
     def pending(self, context_id: str, kind: InquiryKind) -> list[Inquiry]:
         """What waits for the user in one conversation."""
@@ -169,12 +171,12 @@ class Inquiries:
     def _unused(self, log: RunLog) -> list[Inquiry]:
         """What this task has asked that is open or answered, and that nobody waits for or used."""
         return [
-            one
-            for one in self._journal.store.job_inquiries(log.job_id)
-            if one.task_id == log.task_id
-            and one.id not in self._waiting
-            and not one.used
-            and (one.status == PENDING or one.answer is not None)
+            inquiry
+            for inquiry in self._journal.store.job_inquiries(log.job_id)
+            if inquiry.task_id == log.task_id
+            and inquiry.id not in self._waiting
+            and not inquiry.used
+            and (inquiry.status == PENDING or inquiry.answer is not None)
         ]
 
     def _open(self, inquiry_id: str, kind: InquiryKind) -> Inquiry:
@@ -238,7 +240,7 @@ def withdraw(tx: Transaction, inquiry: Inquiry) -> None:
 
 def status_of(tx: Transaction, job_id: str) -> JobStatus:
     """The status of a job that has not ended: it waits as long as anything of it is pending."""
-    waits = any(one.status == PENDING for one in tx.job_inquiries(job_id))
+    waits = any(inquiry.status == PENDING for inquiry in tx.job_inquiries(job_id))
     return JobStatus.WAITING if waits else JobStatus.RUNNING
 
 

@@ -58,7 +58,7 @@ def warning_about(call: ProposedCall, code: str, store: Store, context_id: str) 
     if not recent.results:
         return None
     for name in _names(call, code):
-        sources = [one for one in recent.results if _is_named(name, one, recent)]
+        sources = [result for result in recent.results if _is_named(name, result, recent)]
         if sources:
             said = f"Untrusted text was read just before, and it names {name}"
             return visible(f"{said}: {_listed(sources)}.")
@@ -96,7 +96,10 @@ def _part_sends(part: CallPart) -> bool:
 
 def _names(call: ProposedCall, code: str) -> Iterator[str]:
     """What the call is about: hosts, commands, files."""
-    words = [code, *(one for one in call.parameters.values() if isinstance(one, str))]
+    words = [
+        code,
+        *(parameter for parameter in call.parameters.values() if isinstance(parameter, str)),
+    ]
     yield from dict.fromkeys(host for text in words for host in _HOST.findall(text))
     for part in call.parts:
         if part.command and len(part.command.words) > 1:
@@ -116,7 +119,7 @@ def _is_named(name: str, result: Message, recent: _Recent) -> bool:
 
 
 def _listed(results: Sequence[Message]) -> str:
-    sources = dict.fromkeys(source for one in results for source in _sources(one))
+    sources = dict.fromkeys(source for result in results for source in _sources(result))
     shown = list(sources)[:_MAX_SOURCES]
     more = len(sources) - len(shown)
     return ", ".join([*shown, f"{more} more"] if more else shown)

@@ -148,7 +148,7 @@ class Workbench:
             allowed, kinds = False, ("reject_once", "reject_always")
         said = "was allowed to do" if allowed else "was not allowed to do"
         self._notice("external-permission", f"{self.name} {said} on its own: {title}")
-        chosen = next((one for kind in kinds for one in options if one.kind == kind), None)
+        chosen = next((option for kind in kinds for option in options if option.kind == kind), None)
         if chosen is None:
             denied = schema.DeniedOutcome(outcome="cancelled")
             return schema.RequestPermissionResponse(outcome=denied)

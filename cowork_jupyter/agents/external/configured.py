@@ -49,7 +49,7 @@ class ExternalAgents:
 
 def agent_of(step: PlanStep) -> str:
     """The external agent that a step is for; empty if it is for ours."""
-    named = [one.removeprefix(MARK) for one in step.tools_needed if one.startswith(MARK)]
+    named = [tool.removeprefix(MARK) for tool in step.tools_needed if tool.startswith(MARK)]
     return named[0] if named else ""
 
 

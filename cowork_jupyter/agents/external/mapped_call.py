@@ -43,7 +43,7 @@ def same_as(call: schema.ToolCallUpdate, workspace: Workspace) -> MappedCall | N
     if call.kind == "execute" and isinstance(given.get("command"), str):
         return MappedCall("execute_command", {"command": given["command"]})
     changes = [one for one in call.content or [] if isinstance(one, schema.Diff)]
-    paths = [one.path for one in changes] or [one.path for one in call.locations or []]
+    paths = [one.path for one in changes] or [location.path for location in call.locations or []]
     if len(set(paths)) != 1:
         return None
     path = inside(workspace, paths[0])

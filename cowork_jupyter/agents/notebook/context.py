@@ -184,7 +184,7 @@ def _put_variables(where: NotebookContext, named: list[Variable], page: _Page, c
 
 def _named(where: NotebookContext, shown: Iterable[CellState]) -> Iterator[Variable]:
     """The variables that the shown cells and their neighbours name, in that order."""
-    known = {one.name: one for one in where.variables if one.type != "module"}
+    known = {variable.name: variable for variable in where.variables if variable.type != "module"}
     cells = where.state.cells
     ids = {cell.id for cell in shown}
     places = [index for index, cell in enumerate(cells) if cell.id in ids]
@@ -225,7 +225,7 @@ def _changed(found: Changes) -> str:
 
 def _ids(cells: tuple[str, ...]) -> str:
     more = len(cells) - _MAX_NAMED
-    named = ", ".join(_line(one) for one in cells[:_MAX_NAMED])
+    named = ", ".join(_line(cell) for cell in cells[:_MAX_NAMED])
     return f"{named} and {more} more" if more > 0 else named
 
 

@@ -47,7 +47,7 @@ def briefing_text(
 
     `moves` are of files that the words of the plan may call by their old names.
     """
-    said = "\n".join(f"- {one.question} {one.label}" for one in answers)
+    said = "\n".join(f"- {answer.question} {answer.label}" for answer in answers)
     room = BRIEFING_TOKENS // 2
     lines = [
         f"The plan's goal: {plan.goal}",
@@ -58,7 +58,7 @@ def briefing_text(
         f"{cut_middle(said, room, count, _FIND_THE_REST)}"
         if said
         else "",
-        *(f"The user has renamed {one.old} to {one.new} since." for one in moves),
+        *(f"The user has renamed {move.old} to {move.new} since." for move in moves),
     ]
     return "\n".join(line for line in lines if line)
 

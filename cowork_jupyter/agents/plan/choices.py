@@ -44,6 +44,6 @@ def about_half_done(step: PlanStep, tool: str) -> Question:
         "Run the step again?",
         context="It may have been partly done. Check before you decide.",
         severity="major",
-        options=[one for one in _OPTIONS if one.value in (RETRY, SKIP, STOP)],
+        options=[option for option in _OPTIONS if option.value in (RETRY, SKIP, STOP)],
         default=STOP,
     )

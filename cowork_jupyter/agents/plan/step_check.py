@@ -44,7 +44,7 @@ class StepEnd:
     @property
     def problem(self) -> str:
         """What is lacking, in a sentence; empty if nothing is."""
-        lacking = " and ".join(one.what for one in self.shortfalls)
+        lacking = " and ".join(shortfall.what for shortfall in self.shortfalls)
         return f"It says it is done, but it {lacking}." if lacking else ""
 
     @property
@@ -115,8 +115,8 @@ class StepCheck:
     def _succeeded(self) -> list[str]:
         """The tools of calls that succeeded, in all attempts."""
         messages = self.store.newest_messages(self.task.context_id, self.task.id)
-        results = (one.data for one in messages if isinstance(one.data, ToolResultData))
-        return [one.tool for one in results if one.ok]
+        results = (message.data for message in messages if isinstance(message.data, ToolResultData))
+        return [result.tool for result in results if result.ok]
 
     @cached_property
     def _changes(self) -> dict[str, str]:

@@ -29,7 +29,9 @@ def decide(journal: Journal, ids: Sequence[str], decision: CellDecision) -> list
 
 
 def _save(tx: Transaction, changes: Iterable[CellChange]) -> None:
-    for one in changes:
-        tx.save_cell_change(one)
-        told = CellChanged(notebook=one.notebook, cell_id=one.cell_id, decision=one.decision)
-        tx.append_event(one.context_id, told, one.job_id)
+    for change in changes:
+        tx.save_cell_change(change)
+        told = CellChanged(
+            notebook=change.notebook, cell_id=change.cell_id, decision=change.decision
+        )
+        tx.append_event(change.context_id, told, change.job_id)

@@ -166,7 +166,9 @@ class ModelSession:
     def _conversation(self) -> Conversation:
         log, store = self.log, self.log.journal.store
         revision = self._plan()
-        messages = [one for one in store.job_messages(log.job_id) if one.task_id == log.task_id]
+        messages = [
+            message for message in store.job_messages(log.job_id) if message.task_id == log.task_id
+        ]
         plan = revision.plan if revision else None
         return Conversation(log.role, self.tools, log.notebook, plan, messages)
 
@@ -261,7 +263,7 @@ class ModelSession:
 
     def _estimate(self, reply: Reply, messages: list[dict[str, Any]]) -> Usage:
         """Keep limits also with a server that does not tell what was spent."""
-        sent = sum(self.counter(_words_of(one)) for one in messages)
+        sent = sum(self.counter(_words_of(message)) for message in messages)
         sent += sum(map(_pictures_in, messages)) * IMAGE_TOKENS
         written = self.counter(reply.raw) + self.counter(reply.reasoning)
         return Usage(

@@ -23,9 +23,9 @@ def recollect(store: Store, context_id: str, query: str, limit: int) -> list[Rem
     """The remarks that share most with the query, rare words counting most; newer ones first."""
     phrase, wanted = query.casefold().strip(), words(query)
     near = [
-        one
-        for one in _remarks(store, context_id)
-        if phrase in (lowered := one.text.casefold()) or any(word in lowered for word in wanted)
+        remark
+        for remark in _remarks(store, context_id)
+        if phrase in (lowered := remark.text.casefold()) or any(word in lowered for word in wanted)
     ]
     scores = fitness([one.text for one in near], query)
     ranked = sorted(
@@ -59,9 +59,9 @@ def _words_of(message: Message) -> str:
         case TextData(problem=problem) if problem:
             return ""
         case PlanData(goal=goal, steps=steps):
-            return "\n".join([f"Plan: {goal}", *(f"- {one.action}" for one in steps)])
+            return "\n".join([f"Plan: {goal}", *(f"- {step.action}" for step in steps)])
         case ReviewData(summary=summary, findings=findings):
-            return "\n".join([summary, *(f"- {one.comment}" for one in findings)])
+            return "\n".join([summary, *(f"- {finding.comment}" for finding in findings)])
     return message.text
 
 

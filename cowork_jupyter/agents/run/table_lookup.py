@@ -68,10 +68,10 @@ def _note(tools: ToolEnvironment, log: RunLog, request: str, known: list[str]) -
     tables = [one for one in found if one]
     if tables or known:
         room = MAX_CHARACTERS // (len(tables) + len(known))
-        lines = [_HEAD, *(one.text(room) for one in tables), *(one[:room] for one in known)]
+        lines = [_HEAD, *(table.text(room) for table in tables), *(one[:room] for one in known)]
         return TableNote("\n".join(lines), is_asked_about=True)
     others = [_facts(tools, log, path, MAX_BYTES_UNNAMED) for path in _unnamed(tools, log)]
-    lines = [one.brief for one in others if one]
+    lines = [other.brief for other in others if other]
     return TableNote("\n".join([_HEAD_UNNAMED, *lines])[:MAX_CHARACTERS] if lines else "")
 
 
@@ -94,7 +94,7 @@ def _unnamed(tools: ToolEnvironment, log: RunLog) -> list[str]:
     if workspace is None:
         return []
     with workspace.locate(folder) as place:
-        names = [one.name for one in place.entries() if not one.name.startswith(".")]
+        names = [entry.name for entry in place.entries() if not entry.name.startswith(".")]
     found = [name for name in names if _FILE.fullmatch(name)]
     return [_in(folder, name) for name in found] if len(found) <= MAX_UNNAMED else []
 
@@ -112,7 +112,7 @@ async def _variables(tools: ToolEnvironment, log: RunLog, request: str) -> list[
     try:
         words = set(_NAME.findall(request))
         listed = await tools.kernels.variables(workspace, path)
-        names = [one.name for one in listed.items if one.type.endswith(_TABLES)]
+        names = [item.name for item in listed.items if item.type.endswith(_TABLES)]
         looked = [
             await tools.kernels.inspect(workspace, path, name)
             for name in [name for name in names if name in words][:MAX_NAMED]

@@ -178,10 +178,10 @@ class ToolRunner:
     async def _announce(self, calls: Sequence[Handled]) -> None:
         """Let the user see all that this turn will ask. What cannot be called asks nothing."""
         asking: list[tuple[str, Tool, ToolParameters]] = []
-        for one in calls:
+        for call in calls:
             with suppress(CoworkError):
-                tool = self.tools.registry.permitted_tool(one.call.tool, self.log.role)
-                asking.append((one.id, tool, validated(tool, one.call.parameters)))
+                tool = self.tools.registry.permitted_tool(call.call.tool, self.log.role)
+                asking.append((call.id, tool, validated(tool, call.call.parameters)))
         await self.tools.gate.announce(asking, self.log, self.step)
 
     def _only_looks(self, call: ToolCall) -> bool:
@@ -274,9 +274,9 @@ class ToolRunner:
 
     def _record_calls(self, calls: Sequence[Handled]) -> None:
         with self.log.journal.transaction() as tx:
-            for one in calls:
+            for call in calls:
                 called = ToolCallData(
-                    call_id=one.id, tool=one.call.tool, parameters=one.call.parameters
+                    call_id=call.id, tool=call.call.tool, parameters=call.call.parameters
                 )
                 tx.append_message(self.log.message("assistant", "", called))
                 self.log.append(tx, called)

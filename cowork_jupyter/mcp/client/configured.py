@@ -103,7 +103,7 @@ class ConfiguredServers:
 
     def _disabled(self) -> list[str]:
         names = self._files["user"].content().get(DISABLED)
-        return [one for one in names if isinstance(one, str)] if isinstance(names, list) else []
+        return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
     def _look(self) -> tuple[Configured, ...]:
         found: list[Configured] = []

@@ -132,7 +132,7 @@ def _typed(answer: str, field: dict[str, Any]) -> Answer:
                 _wrong(f"at most {most}")
             return number
         case "array":
-            return [one.strip() for one in answer.split(",") if one.strip()]
+            return [part.strip() for part in answer.split(",") if part.strip()]
         case _:
             return answer
 

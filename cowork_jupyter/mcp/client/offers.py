@@ -45,12 +45,12 @@ async def resources_of(connection: McpConnection) -> list[Resource]:
     told = connection.mask
     return [
         Resource(
-            uri=told(str(one.uri))[:2_000],
-            name=_words(told(one.title or one.name), 200),
-            description=_words(told(one.description or "")),
-            mime_type=one.mime_type or "",
+            uri=told(str(resource.uri))[:2_000],
+            name=_words(told(resource.title or resource.name), 200),
+            description=_words(told(resource.description or "")),
+            mime_type=resource.mime_type or "",
         )
-        for one in page.resources[:MAX_LISTED]
+        for resource in page.resources[:MAX_LISTED]
     ]
 
 
@@ -73,18 +73,18 @@ async def prompts_of(connection: McpConnection) -> list[Prompt]:
     told = connection.mask
     return [
         Prompt(
-            name=told(one.name)[:200],
-            description=_words(told(one.description or "")),
+            name=told(prompt.name)[:200],
+            description=_words(told(prompt.description or "")),
             arguments=[
                 PromptArgument(
                     name=each.name[:200],
                     description=_words(told(each.description or "")),
                     required=bool(each.required),
                 )
-                for each in (one.arguments or [])[:50]
+                for each in (prompt.arguments or [])[:50]
             ],
         )
-        for one in page.prompts[:MAX_LISTED]
+        for prompt in page.prompts[:MAX_LISTED]
     ]
 
 

@@ -71,7 +71,7 @@ def resolve(entry: ServerEntry, environment: Mapping[str, str], workspace: str) 
     secrets.update(part for part in _credentials(url) if part)
     return Resolved(
         command=filled(entry.command),
-        args=[filled(one) for one in entry.args],
+        args=[filled(arg) for arg in entry.args],
         env={
             name: filled(value, secret=bool(_TELLING.search(name)))
             for name, value in entry.env.items()
@@ -111,13 +111,13 @@ def _masked(value: str) -> str:
 
 def _masked_args(args: list[str]) -> list[str]:
     told, hide = [], False
-    for one in args:
-        name, equals, value = one.partition("=")
-        option = one.startswith("-") and bool(_TELLING.search(name))
+    for arg in args:
+        name, equals, value = arg.partition("=")
+        option = arg.startswith("-") and bool(_TELLING.search(name))
         if hide:
-            told.append(_masked(one))
+            told.append(_masked(arg))
         else:
-            told.append(f"{name}={_masked(value)}" if option and equals else one)
+            told.append(f"{name}={_masked(value)}" if option and equals else arg)
         hide = option and not equals
     return told
 

@@ -58,9 +58,11 @@ class McpServers:
         """
         await self._follow_up()
         unknown = [
-            one
-            for one in self._connections.values()
-            if one.tools is None and not one.was_awaited and _may_use(role, one)
+            connection
+            for connection in self._connections.values()
+            if connection.tools is None
+            and not connection.was_awaited
+            and _may_use(role, connection)
         ]
         if unknown:
             for one in unknown:
@@ -133,11 +135,11 @@ class McpServers:
             return
         self._seen = servers
         before, now = self._connections, dict[str, McpConnection]()
-        for one in servers:
-            if one.in_use and one.config:
-                held = before.get(one.name)
-                same = held is not None and held.config == one.config
-                now[one.name] = held if held and same else self._connect(one)
+        for server in servers:
+            if server.in_use and server.config:
+                held = before.get(server.name)
+                same = held is not None and held.config == server.config
+                now[server.name] = held if held and same else self._connect(server)
         self._retired += [one for one in before.values() if one not in now.values()]
         self._connections, self._tools = now, None
 

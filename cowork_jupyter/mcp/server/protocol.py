@@ -91,7 +91,9 @@ def _schema_of(parameters: type[ToolParameters]) -> dict[str, Any]:
 
 
 def _content(result: ToolResult) -> list[ContentBlock]:
-    pictures = (ImageContent(data=one.data, mime_type=one.media_type) for one in result.images)
+    pictures = (
+        ImageContent(data=image.data, mime_type=image.media_type) for image in result.images
+    )
     return [TextContent(text=result.text), *pictures]
 
 

@@ -129,7 +129,9 @@ def _read(text: str) -> tuple[list[Phrase], list[str]]:
         phrases = phrases + _guessed(text)
     seen = {_words(phrase) for phrase in sighting.phrases}
     missed = [phrase for phrase in phrases if phrase.words and _words(phrase) not in seen]
-    redirects = sighting.redirects + [one for phrase in phrases for one in phrase.redirects]
+    redirects = sighting.redirects + [
+        redirect for phrase in phrases for redirect in phrase.redirects
+    ]
     for phrase in missed:
         phrase.redirects = []
     return [*sighting.phrases, *missed, Phrase(redirects=redirects)], doubts
@@ -147,14 +149,16 @@ def _words(phrase: Phrase) -> tuple[str, ...]:
 
 def _same(ours: list[Phrase], theirs: list[Phrase], redirects: list[Redirect]) -> bool:
     def targets(items: Iterable[Redirect]) -> list[tuple[str, str]]:
-        return sorted((one.operator, one.target.text) for one in items)
+        return sorted((item.operator, item.target.text) for item in items)
 
     mine = [_words(phrase) for phrase in ours if phrase.words]
     if mine != [_words(phrase) for phrase in theirs if phrase.words]:
         return False
     if any(phrase.assignments and not phrase.words for phrase in ours):
         return False
-    return targets(one for phrase in ours for one in phrase.redirects) == targets(redirects)
+    return targets(redirect for phrase in ours for redirect in phrase.redirects) == targets(
+        redirects
+    )
 
 
 class _Gathering:

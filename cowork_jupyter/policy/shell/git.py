@@ -319,7 +319,7 @@ def _examine_flags(name: str, sub: SubCommand, parsed: Parsed, texts: list[str])
             use.effects |= _H
     if name in ("diff", "grep"):  # both take files outside of the repository, too
         outside = parsed.has("--no-index")
-        use.reads += [one for one in operands if outside or _OUTSIDE.search(one)]
+        use.reads += [operand for operand in operands if outside or _OUTSIDE.search(operand)]
     if name in ("add", "rm", "mv", "restore"):
         use.writes += operands
     if name == "checkout" and parsed.has("-b", "--orphan") and "--" not in texts:

@@ -89,7 +89,9 @@ def _fetched(name: str) -> Callable[[list[Word]], list[str]]:
         if parsed.unknown:
             return []
         proxies = parsed.values("-x") if name == "curl" else []
-        return [_of_address(text) for text in (*(one.text for one in parsed.operands), *proxies)]
+        return [
+            _of_address(text) for text in (*(operand.text for operand in parsed.operands), *proxies)
+        ]
 
     return read
 
@@ -108,7 +110,7 @@ def _copied(flags: Flags | None) -> Callable[[list[Word]], list[str]]:
         parsed = flags.parse(rest)
         if parsed.unknown:
             return []
-        return [host for one in parsed.operands if (host := _over_ssh(one.text))]
+        return [host for operand in parsed.operands if (host := _over_ssh(operand.text))]
 
     return read
 
@@ -138,7 +140,7 @@ def _pip(rest: list[Word]) -> list[str]:
     if not rest or rest[0].text not in ("install", "download", "wheel"):
         return []
     parsed = _PIP.parse(rest[1:])
-    named = [one.text for one in parsed.operands]
+    named = [operand.text for operand in parsed.operands]
     is_plain = bool(named) and not parsed.unknown and all(map(_PACKAGE.fullmatch, named))
     return [PACKAGE_INDEX] if is_plain else []
 

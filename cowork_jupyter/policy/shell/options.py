@@ -262,12 +262,14 @@ class Program:
             case Operands.NONE if operands:
                 use.doubts.append(f"Cowork does not know that {name} accepts “{operands[0]}”.")
             case Operands.READ:
-                use.reads += [one for one in operands if one != "-"]
+                use.reads += [operand for operand in operands if operand != "-"]
             case Operands.WRITE:
-                use.writes += [one for one in operands if one != "-"]
+                use.writes += [operand for operand in operands if operand != "-"]
             case Operands.PATTERN:
                 given = parsed.has("-e", "-f", "--regexp", "--file", "--files")
-                use.reads += [one for one in operands[0 if given else 1 :] if one != "-"]
+                use.reads += [
+                    operand for operand in operands[0 if given else 1 :] if operand != "-"
+                ]
             case Operands.MODE:
                 use.writes += operands[1:]
             case Operands.COPY | Operands.MOVE:
@@ -276,7 +278,9 @@ class Program:
                 gone = use.writes if self.operands is Operands.MOVE else use.reads
                 gone += sources
                 use.writes += into
-                use.writes += [posixpath.join(*into, posixpath.basename(one)) for one in sources]
+                use.writes += [
+                    posixpath.join(*into, posixpath.basename(source)) for source in sources
+                ]
 
 
 def unknown_flag(name: str, flag: str) -> str:

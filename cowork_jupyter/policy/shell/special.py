@@ -97,7 +97,9 @@ def _sed(words: Sequence[Word]) -> CommandUse:
     files = [word.text for word in parsed.operands]
     scripts = parsed.values("-e", "--expression") or [files.pop(0) if files else ""]
     for script in scripts:
-        if not all(_SED_SAFE.fullmatch(one) for one in re.split(r"[;\n]", script) if one.strip()):
+        if not all(
+            _SED_SAFE.fullmatch(part) for part in re.split(r"[;\n]", script) if part.strip()
+        ):
             use.doubts.append(f"Cowork does not know what the sed script “{script}” does.")
     use.reads += files
     if parsed.has("-i", "--in-place"):

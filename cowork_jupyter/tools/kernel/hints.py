@@ -75,14 +75,16 @@ async def _column_hint(missing: list[str], code: str, path: str, context: ToolCo
 
 async def _names(path: str, context: ToolContext) -> list[str]:
     found = await context.kernels.variables(context.workspace, path)
-    return [*(one.name for one in found.items), *vars(builtins)]
+    return [*(item.name for item in found.items), *vars(builtins)]
 
 
 async def _columns(code: str, path: str, context: ToolContext) -> dict[str, list[str]]:
     """The columns of the tables in the kernel that the code names."""
     found = await context.kernels.variables(context.workspace, path)
     used = _used(code)
-    tables = [one.name for one in found.items if one.type.endswith(_TABLES) and one.name in used]
+    tables = [
+        item.name for item in found.items if item.type.endswith(_TABLES) and item.name in used
+    ]
     inspected = [
         await context.kernels.inspect(context.workspace, path, name) for name in tables[:MAX_TABLES]
     ]
@@ -104,7 +106,7 @@ def _used(code: str) -> set[str]:
 @cache
 def _modules() -> frozenset[str]:
     """What can be imported here; a kernel of another environment may know others."""
-    return frozenset(one.name for one in pkgutil.iter_modules()) | sys.stdlib_module_names
+    return frozenset(module.name for module in pkgutil.iter_modules()) | sys.stdlib_module_names
 
 
 def _meant(missing: list[str], known: Collection[str]) -> str:

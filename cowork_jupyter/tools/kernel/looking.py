@@ -31,7 +31,7 @@ async def list_variables(parameters: ListVariables, context: ToolContext) -> Too
     """List the variables in a notebook's kernel: names, types, shapes and sizes."""
     path = kernel_path(parameters.path, context)
     found = await context.kernels.variables(context.workspace, path)
-    lines = [_line(one) for one in found.items]
+    lines = [_line(item) for item in found.items]
     if found.total > len(lines):
         lines.append(f"[{found.total - len(lines):,} more names are not shown]")
     count = f"{found.total:,} variable{'' if found.total == 1 else 's'}"

@@ -87,14 +87,14 @@ class Outputs:
 
     def as_notebook(self) -> tuple[dict[str, Any], ...]:
         """As a notebook keeps them."""
-        return tuple(_as_output(one) for one in self._items)
+        return tuple(_as_output(item) for item in self._items)
 
     def finish(self) -> None:
         """There will be no more."""
-        for one in self._items:
-            if isinstance(one, _Stream):
-                one.text.finish()
-                self.omitted += one.text.omitted
+        for item in self._items:
+            if isinstance(item, _Stream):
+                item.text.finish()
+                self.omitted += item.text.omitted
         self.live.flush()
 
     def _print(self, name: str, text: str) -> None:

@@ -196,7 +196,7 @@ def _failed(ran: Ran, failure: CellFailure, code: Code, name: str, hint: str) ->
     line = failure.line
     where = f" in line {line}: {_line(code.source, line)}" if line else "."
     said = f"{failure.name}: {failure.message}"
-    printed = [one for one in ran.outputs if one.get("output_type") != "error"]
+    printed = [output for output in ran.outputs if output.get("output_type") != "error"]
     text = described(printed, MAX_LENGTH)
     told = [text, *_own_frames(failure), middle_cut(said, MAX_ERROR), hint]
     return CoworkError(
@@ -209,7 +209,7 @@ def _failed(ran: Ran, failure: CellFailure, code: Code, name: str, hint: str) ->
 def _own_frames(failure: CellFailure) -> list[str]:
     """Where in the user's own modules it went wrong; libraries' insides help nobody."""
     frames = _FRAME.findall(failure.traceback)
-    own = [one for one in frames if not _LIBRARY.search(one[0])]
+    own = [frame for frame in frames if not _LIBRARY.search(frame[0])]
     return [f"in {file}, line {line}" for file, line in own[-MAX_FRAMES:]]
 
 

@@ -80,7 +80,7 @@ class Variables:
     @classmethod
     def of(cls, path: str, facts: Mapping[str, Any]) -> Self:
         """All variables, as our code in the kernel reports them."""
-        return cls(path, tuple(Variable(*one) for one in facts["items"]), facts["total"])
+        return cls(path, tuple(Variable(*fact) for fact in facts["items"]), facts["total"])
 
 
 Show = Callable[[str], None]

@@ -60,7 +60,7 @@ def state_of(path: str, document: Document) -> NotebookState:
 def outputs_of(path: str, document: Document, cell_id: str) -> Outputs:
     """What one cell has put out, with its pictures."""
     raw = document["cells"][_index(path, _states(document), cell_id)]
-    return tuple(shortened(one, pictures=True) for one in _raw_outputs(raw))
+    return tuple(shortened(output, pictures=True) for output in _raw_outputs(raw))
 
 
 def new_cell_id() -> str:
@@ -83,7 +83,7 @@ def apply(path: str, document: Document, edit: Edit) -> str:
         if edit.kind == "edit":
             _rewrite(cells[index], edit)
         elif edit.kind == "outputs":
-            outputs = [dict(one) for one in edit.outputs]
+            outputs = [dict(output) for output in edit.outputs]
             cells[index] |= {"outputs": outputs, "execution_count": edit.execution_count}
         elif edit.kind == "delete":
             del cells[index]
@@ -106,13 +106,17 @@ def _state(index: int, raw: dict[str, Any]) -> CellState:
         cell_type=str(raw.get("cell_type", "")),
         source=as_text(raw.get("source")),
         execution_count=count if isinstance(count, int) else None,
-        outputs=tuple(shortened(one) for one in _raw_outputs(raw)),
+        outputs=tuple(shortened(output) for output in _raw_outputs(raw)),
     )
 
 
 def _raw_outputs(raw: dict[str, Any]) -> list[dict[str, Any]]:
     outputs = raw.get("outputs")
-    return [one for one in outputs if isinstance(one, dict)] if isinstance(outputs, list) else []
+    return (
+        [output for output in outputs if isinstance(output, dict)]
+        if isinstance(outputs, list)
+        else []
+    )
 
 
 def _language(document: Document) -> str:

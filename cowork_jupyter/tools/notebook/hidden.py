@@ -86,11 +86,11 @@ def _names_of(cell: CellState) -> _Names | None:
         return None
     symbols = table.get_symbols()
     made = {
-        one.get_name()
-        for one in symbols
-        if one.is_assigned() or one.is_imported() or one.is_namespace()
+        symbol.get_name()
+        for symbol in symbols
+        if symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace()
     } | _globals_made(table)
-    used = {one.get_name() for one in symbols if one.is_referenced()}
+    used = {symbol.get_name() for symbol in symbols if symbol.is_referenced()}
     stars = re.search(r"^\s*from\s+\S+\s+import\s+\*", text, re.MULTILINE) is not None
     return _Names(cell, frozenset(made), frozenset(used - made), stars)
 
@@ -99,8 +99,8 @@ def _globals_made(table: symtable.SymbolTable) -> set[str]:
     """What functions define by `global`."""
     made: set[str] = set()
     for child in table.get_children():
-        for one in child.get_symbols():
-            if one.is_declared_global() and one.is_assigned():
-                made.add(one.get_name())
+        for symbol in child.get_symbols():
+            if symbol.is_declared_global() and symbol.is_assigned():
+                made.add(symbol.get_name())
         made |= _globals_made(child)
     return made

@@ -87,7 +87,7 @@ def middle_cut(text: str, room: int) -> str:
 
 def described(outputs: Iterable[Mapping[str, Any]], room: int = SHOWN) -> str:
     """What came out of a cell, in as few lines as tell it."""
-    return "\n".join(one for one in _descriptions(outputs, room) if one)
+    return "\n".join(description for description in _descriptions(outputs, room) if description)
 
 
 def _descriptions(outputs: Iterable[Mapping[str, Any]], room: int) -> Iterator[str]:

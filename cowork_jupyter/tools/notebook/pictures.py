@@ -34,7 +34,7 @@ def _pictures(outputs: Iterable[Mapping[str, Any]]) -> Iterator[ImagePart]:
         data = output.get("data")
         bundle = data if isinstance(data, Mapping) else {}
         forms = (_picture(kind, bundle[kind]) for kind in KINDS if kind in bundle)
-        yield from [one for one in forms if one][:1]
+        yield from [form for form in forms if form][:1]
 
 
 def _picture(kind: str, value: Any) -> ImagePart | None:

@@ -75,7 +75,7 @@ async def _pictures(
 
 
 def _has_pictures(cell: CellState) -> bool:
-    return any(kind in one.get("data", {}) for one in cell.outputs for kind in KINDS)
+    return any(kind in output.get("data", {}) for output in cell.outputs for kind in KINDS)
 
 
 def _page(cells: Sequence[CellState], start: int, limit: int) -> list[str]:
@@ -103,7 +103,7 @@ def _facts(cell: CellState) -> dict[str, object]:
         "cell_type": cell.cell_type,
         "source": cell.source,
         "execution_count": cell.execution_count,
-        "failed": any(one.get("output_type") == "error" for one in cell.outputs),
+        "failed": any(output.get("output_type") == "error" for output in cell.outputs),
     }
 
 

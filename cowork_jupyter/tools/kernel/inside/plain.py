@@ -48,7 +48,7 @@ def class_name(kind: type) -> str:
 
 def is_a(value: Any, kind: type) -> bool:
     """Like `isinstance`, which may ask the value for its `__class__`."""
-    return any(one is kind for one in _own_bases(type(value)))
+    return any(base is kind for base in _own_bases(type(value)))
 
 
 def is_exactly(value: Any, module: str, name: str) -> bool:

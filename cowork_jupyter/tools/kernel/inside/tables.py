@@ -74,7 +74,7 @@ def _size(value: Any, kind: str) -> int:
 def details(value: Any, kind: str, room: Room, secret: bool) -> list[str]:
     """What is in it, in lines."""
     if kind == "matplotlib.Figure":
-        return [_axes(one, room) for one in value.axes[:FIRST_VALUES]]
+        return [_axes(axis, room) for axis in value.axes[:FIRST_VALUES]]
     if kind == "numpy.ndarray":
         return _array(value, room, secret)
     if kind == "torch.Tensor":
@@ -92,13 +92,13 @@ def _table(columns: list[Column], shape: Any, looked: int, room: Room, secret: b
     rows, count = shape
     some = "" if looked >= rows else f" (nulls and statistics of {looked:,} of the rows)"
     lines = ["columns" + some + ":"]
-    lines += ["  " + _column(one, looked, room, secret) for one in columns]
+    lines += ["  " + _column(column, looked, room, secret) for column in columns]
     if count > len(columns):
         lines.append(f"  … {count - len(columns):,} more columns")
-    firsts = [one.first for one in columns]
+    firsts = [column.first for column in columns]
     if firsts and firsts[0]:
         lines.append("first rows:")
-        hides = [secret or is_secret_name(one.name) for one in columns]
+        hides = [secret or is_secret_name(column.name) for column in columns]
         for row in zip(*firsts):  # noqa: B905 (Python 3.9 has no strict)
             cells = [_cell(one, room, hide) for one, hide in zip(row, hides)]  # noqa: B905
             lines.append("  " + " | ".join(cells))
@@ -207,5 +207,5 @@ def _axes(axes: Any, room: Room) -> str:
     if not type(axes).__module__.startswith("matplotlib."):
         return brief(axes, room)
     names = (axes.get_title(), axes.get_xlabel(), axes.get_ylabel())
-    said = ", ".join(brief(one, room) for one in names)
+    said = ", ".join(brief(name, room) for name in names)
     return f"axes (title, x, y): {said}; {len(axes.lines)} lines, {len(axes.patches)} patches"

@@ -77,7 +77,7 @@ def brief(value: Any, room: Room, depth: int = 2, secret: bool = False) -> str:
         return room.take(f"{type_name(value)} of {length(value)}")
     if is_a(value, dict):
         return _dict(value, room, depth, secret)
-    if any(is_a(value, one) for one in _SEQUENCES):
+    if any(is_a(value, sequence) for sequence in _SEQUENCES):
         return _sequence(value, room, depth, secret)
     if id(kind) in _CALLABLE:
         return room.take(signature(value))
@@ -172,7 +172,7 @@ def _dict(value: Any, room: Room, depth: int, secret: bool) -> str:
 
 
 def _sequence(value: Any, room: Room, depth: int, secret: bool) -> str:
-    base = next(one for one in _SEQUENCES if is_a(value, one))
+    base = next(sequence for sequence in _SEQUENCES if is_a(value, sequence))
     count = base.__len__(value)
     if not depth and count:
         return room.take(f"{type_name(value)} of {count:,}")
