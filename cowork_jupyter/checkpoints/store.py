@@ -172,7 +172,7 @@ def _hold(connection: sqlite3.Connection, position: int, changes: Iterable[Chang
             "INSERT INTO needs VALUES (?, ?)", [(position, digest) for digest in needed]
         )
     except sqlite3.IntegrityError as error:
-        raise Damaged("A content of this checkpoint is not in the store.") from error
+        raise Damaged("A file content of this checkpoint is missing from the store.") from error
 
 
 def _stored(

@@ -236,7 +236,7 @@ def test_verify_tells_what_is_damaged(site: Site) -> None:
     (large,) = (site.folder / "store/large").rglob("*/*")
     large.write_bytes(b"other")
     (problem,) = verify(site.store).problems
-    assert problem.startswith("1 of 2 contents are damaged")
+    assert problem.startswith("1 of 2 file contents are damaged")
     large.unlink()
     assert verify(site.store).problems == [problem]
 
