@@ -63,15 +63,15 @@ def permission_call(
     call_id: str, request: PermissionRequested, portrayal: Portrayal
 ) -> schema.ToolCallUpdate:
     """The call that waits, with all that the user needs to judge it."""
-    parameters, shown = request.parameters, request.shown
+    parameters, preview = request.parameters, request.shown
     path = parameters.get("path")
     about = [] if request.resource in (request.tool, *parameters.values()) else [request.resource]
     why = "\n".join([*about, *request.why, *_beyond_recall(request.uncovered)])
     content: list[Content] = [tool_content(text_block(why))] if why else []
     changes: list[Content] = []
-    if shown.kind == "diff" and isinstance(path, str):
-        changes = portrayal.changes(path, shown.text)
-    content += changes or [tool_content(text_block(fenced(shown.text)))]
+    if preview.kind == "diff" and isinstance(path, str):
+        changes = portrayal.changes(path, preview.text)
+    content += changes or [tool_content(text_block(fenced(preview.text)))]
     return schema.ToolCallUpdate(
         tool_call_id=call_id,
         title=portrayal.title(request.tool, parameters),

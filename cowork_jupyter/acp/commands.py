@@ -63,9 +63,9 @@ async def _roll_back(service: CoworkService, context_id: str, chosen: str) -> st
         *(f"Skipped: {code(one.path)}, {line(one.why)}" for one in done.skipped),
         *map(line, done.notes),
     ]
-    told = "\n".join(f"- {part}" for part in parts if part) or "There was nothing to change."
+    text = "\n".join(f"- {part}" for part in parts if part) or "There was nothing to change."
     made = done.checkpoint_id
-    return told + (f"\n\nTo take this back: `/rollback {made}`" if made else "")
+    return text + (f"\n\nTo take this back: `/rollback {made}`" if made else "")
 
 
 async def _before_last_run(service: CoworkService, context_id: str) -> str:

@@ -289,10 +289,10 @@ class AcpSession:
         """What was not told yet: the client knows its own words, and the main run's came as
         deltas. Those of steps come whole, because steps that run side by side would mix theirs.
         """
-        told = message.message_type in (MessageType.QUESTION, MessageType.ERROR)
+        is_reported = message.message_type in (MessageType.QUESTION, MessageType.ERROR)
         if message.message_type is MessageType.TEXT:
-            told = message.role != "assistant" or message.task_id is None
-        if not told:
+            is_reported = message.role != "assistant" or message.task_id is None
+        if not is_reported:
             for update in self._portrayal.of_message(message):
                 await self._tell(update)
 

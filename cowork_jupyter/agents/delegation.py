@@ -166,10 +166,10 @@ class Delegation:
                 f"The user did not allow handing this to {whom}.", code="delegation_denied"
             )
 
-    def _record(self, log: RunLog, task: Task, told: TaskStarted) -> None:
+    def _record(self, log: RunLog, task: Task, started: TaskStarted) -> None:
         with log.journal.transaction() as tx:
             tx.save_task(task)
-            log.append(tx, told)
+            log.append(tx, started)
 
 
 def check_delegation(role: AgentRole, parameters: Mapping[str, Any], *, denied: bool) -> Decision:

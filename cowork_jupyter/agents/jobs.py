@@ -129,8 +129,8 @@ class Jobs:
                 for inquiry in tx.pending_inquiries(job.context_id):
                     withdraw(tx, inquiry)  # nobody took it up, here or in a job before this one
             tx.save_job(tx.job(job.id).model_copy(update=ended))
-            told = JobCompleted(job_id=job.id, status=outcome.status, error=outcome.error)
-            tx.append_event(job.context_id, told, job.id)
+            completed = JobCompleted(job_id=job.id, status=outcome.status, error=outcome.error)
+            tx.append_event(job.context_id, completed, job.id)
 
 
 def _announce(tx: Transaction, job: Job) -> None:

@@ -68,11 +68,11 @@ class Recovery:
 
     async def _finish_all(self) -> None:
         try:
-            left = await self._lazy_store.ask(_claimed)
+            unfinished = await self._lazy_store.ask(_claimed)
         except (OSError, sqlite3.Error, CoworkError):
             logger.exception("Cannot look for checkpoints that were left unfinished")
             return
-        for one in left:
+        for one in unfinished:
             try:
                 await self._finish(one)
             except (OSError, sqlite3.Error):
@@ -90,48 +90,57 @@ class Recovery:
         except (OSError, sqlite3.Error, CoworkError):
             logger.exception("It is left to the next start")
 
-    async def _finish(self, left: OpenCheckpoint) -> None:
-        origin = Origin.of(left)
+    async def _finish(self, unfinished: OpenCheckpoint) -> None:
+        origin = Origin.of(unfinished)
         before = self._since - TICK
-        await self._lazy_store.ask(lambda state: _clear_away(state.fs, left.changes, before))
-        if left.phase == "untold":
-            missing = [Uncovered(path, why) for path, why in left.facts["uncovered"]]
-            await self._tell(left, origin, missing)
+        await self._lazy_store.ask(lambda state: _clear_away(state.fs, unfinished.changes, before))
+        if unfinished.phase == "untold":
+            missing = [Uncovered(path, why) for path, why in unfinished.facts["uncovered"]]
+            await self._tell(unfinished, origin, missing)
             return
-        changes, uncovered = await self._changes(left)
+        changes, uncovered = await self._changes(unfinished)
         if not changes and OTHER_RULES not in {one.why for one in uncovered}:
-            await self._writer.drop(left.id)
+            await self._writer.drop(unfinished.id)
             return
-        doubted = await self._lazy_store.ask(lambda state: in_doubt(state.fs, changes, left.alive))
+        doubted = await self._lazy_store.ask(
+            lambda state: in_doubt(state.fs, changes, unfinished.alive)
+        )
         said = [Uncovered(path, CUT_OFF) for path in doubted]
         place = (origin.context_id, origin.job_id, origin.task_id, origin.step_id)
         label = f"{origin.label} (interrupted)"
         cut_off = Origin(*place, origin.tool, label)
-        await self._writer.record(cut_off, changes, [*said, *uncovered], left.id, doubted=doubted)
+        await self._writer.record(
+            cut_off, changes, [*said, *uncovered], unfinished.id, doubted=doubted
+        )
 
-    async def _tell(self, left: OpenCheckpoint, origin: Origin, uncovered: list[Uncovered]) -> None:
+    async def _tell(
+        self, unfinished: OpenCheckpoint, origin: Origin, uncovered: list[Uncovered]
+    ) -> None:
         """All is stored; it may even have been announced already."""
         try:
-            self._writer.journal.store.checkpoint(left.id)
+            self._writer.journal.store.checkpoint(unfinished.id)
         except NotFound:
-            await self._writer.tell(left.id, origin, left.changes, uncovered)
+            await self._writer.tell(unfinished.id, origin, unfinished.changes, uncovered)
         else:
-            await self._lazy_store.ask(lambda state: state.store.unfinished.mark_finished(left.id))
+            await self._lazy_store.ask(
+                lambda state: state.store.unfinished.mark_finished(unfinished.id)
+            )
 
-    async def _changes(self, left: OpenCheckpoint) -> tuple[list[Change], list[Uncovered]]:
-        if left.phase == "paths":
+    async def _changes(self, unfinished: OpenCheckpoint) -> tuple[list[Change], list[Uncovered]]:
+        if unfinished.phase == "paths":
             found = await captured(
-                self._lazy_store, self._documents, [change.path for change in left.changes]
+                self._lazy_store, self._documents, [change.path for change in unfinished.changes]
             )
             now = [
-                Change(change.path, change.after, found.get(change.path)) for change in left.changes
+                Change(change.path, change.after, found.get(change.path))
+                for change in unfinished.changes
             ]
-            return merged((*left.changes, *now)), []
+            return merged((*unfinished.changes, *now)), []
 
         def scanned(state: WorkspaceState) -> tuple[Snapshot, bool, list[Change]]:
             snapshot = state.scan(afresh=True)
-            known = state.store.checkpoint(left.id).changes
-            return snapshot, state.number == left.workspace, known
+            known = state.store.checkpoint(unfinished.id).changes
+            return snapshot, state.number == unfinished.workspace, known
 
         snapshot, same_rules, changes = await self._lazy_store.ask(scanned)
         said = [] if same_rules else [Uncovered("everything", OTHER_RULES)]

@@ -139,10 +139,10 @@ def planned(
         if _has_other_names(state, plan.changes[-1]):
             plan.parted.append(path)
     _leave_full_folders(state, plan)
-    shown = {without_surrogates(path) for path in stories}
+    known = {without_surrogates(path) for path in stories}
     named = {*(wanted.paths or ()), *wanted.overwrite, *wanted.overwrite_cells}
-    for path in sorted(named - shown):
-        if not any(one.startswith(f"{path}/") for one in shown):
+    for path in sorted(named - known):
+        if not any(one.startswith(f"{path}/") for one in known):
             plan.skip(path, NOT_OURS)
     return plan
 

@@ -148,8 +148,8 @@ class Scan:
         try:
             held.append((top, "", iter(self._enter(top, "", batch))))
             while held:
-                descriptor, path, left = held[-1]
-                name = next(left, None)
+                descriptor, path, names = held[-1]
+                name = next(names, None)
                 if name is None:
                     os.close(held.pop()[0])
                     continue
@@ -209,14 +209,14 @@ class Scan:
         if total < WORTHWHILE:
             return
         asked: dict[str, Folder] = {}
-        left = int(total * ITS_SHARE)
+        room = int(total * ITS_SHARE)
         for path in reversed(known):  # the last folder first
             folder = known[path]
-            if left <= 0:
+            if room <= 0:
                 break
             if folder.own is not None:
                 asked[path] = folder
-                left -= len(folder.names)
+                room -= len(folder.names)
         self.looker.ask(asked)
 
     def _listed(

@@ -268,13 +268,13 @@ class WorkspaceState:
         if not gone and not new:
             return
         replaced = [before.folders[path] for path in (*gone, *new) if path in before.folders]
-        left = {d for folder in replaced for d in folder.contents()}
-        left -= {d for folder in new.values() for d in folder.contents()}
+        remaining = {d for folder in replaced for d in folder.contents()}
+        remaining -= {d for folder in new.values() for d in folder.contents()}
         now = int(time.time())
         with self.store.database.transaction() as connection:
             self._tell_unfinished(connection, new, gone)
             connection.executemany(
-                "UPDATE objects SET seen=? WHERE digest=?", [(now, one) for one in left]
+                "UPDATE objects SET seen=? WHERE digest=?", [(now, one) for one in remaining]
             )
             connection.executemany(
                 "DELETE FROM folders WHERE workspace=? AND path=?",

@@ -172,8 +172,8 @@ class Undo:
             chosen = without_surrogates(change.path) in overwrite
             if not chosen and await self._documents.is_open_elsewhere(change.path):
                 cells = next((one.cells for one in plan.skipped if one.path == change.path), ())
-                left = SkippedPath(change.path, OPEN_ELSEWHERE, can_overwrite=True, cells=cells)
-                plan.adopt(change.path, RollbackPlan(skipped=[left]))
+                skipped = SkippedPath(change.path, OPEN_ELSEWHERE, can_overwrite=True, cells=cells)
+                plan.adopt(change.path, RollbackPlan(skipped=[skipped]))
 
     async def _in_document(self, path: str, plan: RollbackPlan, plan_anew: PlanAnew) -> bool:
         """Change a document where it is open; False if it is not.

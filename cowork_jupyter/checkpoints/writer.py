@@ -58,10 +58,10 @@ class Origin:
     """Whether that rollback was undone by this one."""
 
     @classmethod
-    def of(cls, left: OpenCheckpoint) -> Origin:
+    def of(cls, unfinished: OpenCheckpoint) -> Origin:
         """Of a checkpoint that was left unfinished."""
-        said = (left.facts["step_id"], left.facts["tool"], left.facts["label"])
-        return cls(left.context_id, left.job_id, left.task_id, *said)
+        said = (unfinished.facts["step_id"], unfinished.facts["tool"], unfinished.facts["label"])
+        return cls(unfinished.context_id, unfinished.job_id, unfinished.task_id, *said)
 
     def facts(self, uncovered: Sequence[Uncovered] = ()) -> Facts:
         """What is kept beside an unfinished checkpoint, to be said when it is finished."""

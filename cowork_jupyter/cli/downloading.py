@@ -68,8 +68,8 @@ class Story:
         words = f"{self.share:.0%} of {progress.total / 1e9:.1f} GB"
         if not speed:
             return words
-        left = (progress.total - progress.done) / speed
-        return f"{words}, {speed / 1e6:.1f} MB/s, {left // 60:.0f}:{left % 60:02.0f} left"
+        seconds = (progress.total - progress.done) / speed
+        return f"{words}, {speed / 1e6:.1f} MB/s, {seconds // 60:.0f}:{seconds % 60:02.0f} left"
 
     def _tell_now_and_then(self, step: int, words: str) -> None:
         if step > self._told and not sys.stderr.isatty():

@@ -66,13 +66,13 @@ def call_text(tool: str, parameters: Mapping[str, Any]) -> str:
 
 def request_text(request: PermissionRequested) -> str:
     """Everything that one has to know to allow a call or not."""
-    shown, about = request.shown, request.resource
-    is_said = about == request.tool or about in shown.text
+    preview, about = request.shown, request.resource
+    is_said = about == request.tool or about in preview.text
     what = request.tool if is_said else f"{request.tool} ({about})"
     lines = [f"{what} wants to run. Risk: {request.risk}."]
     lines += [f"  {why}" for why in request.why]
-    lines += ["", *(f"  │ {line}" for line in shown.text.split("\n"))]
-    if not shown.complete:
+    lines += ["", *(f"  │ {line}" for line in preview.text.split("\n"))]
+    if not preview.complete:
         lines.append("  │ … (too long to show in full)")
     if request.uncovered:
         lines.append(f"  A rollback cannot undo: {'; '.join(request.uncovered)}")

@@ -140,8 +140,8 @@ class ToolResultData(ToolOutcome):
     @classmethod
     def of(cls, outcome: ToolOutcome, tool: str, facts: ToolFacts | None = None) -> Self:
         """The outcome with all that is stored beside it."""
-        told = outcome.model_dump(exclude={"tool"})
-        return cls(**told, tool=tool, facts=facts or ToolFacts())
+        fields = outcome.model_dump(exclude={"tool"})
+        return cls(**fields, tool=tool, facts=facts or ToolFacts())
 
 
 class TaskAssignmentData(Data):

@@ -68,8 +68,8 @@ class Finding(NullTolerantModel):
     def text(self) -> str:
         """One line: where, how bad, what, and what to do about it."""
         place = ":".join(str(part) for part in (self.file, self.line) if part)
-        told = " ".join(part for part in (place, f"({self.severity}): {self.comment}") if part)
-        return f"{told} Suggestion: {self.suggestion}" if self.suggestion else told
+        text = " ".join(part for part in (place, f"({self.severity}): {self.comment}") if part)
+        return f"{text} Suggestion: {self.suggestion}" if self.suggestion else text
 
 
 class Review(NullTolerantModel):

@@ -175,19 +175,19 @@ def ask_target(script: Script, table: Table) -> str:
 def explain(script: Script, text: str) -> str:
     """What a notebook does."""
     path = notebook_for(script, text, all_files(script))
-    shown = script.call("read_notebook", path=path)
-    if not shown.ok:
-        script.fail(f"I cannot read `{path}`: {words.first_line(shown.text)}")
-    return words.signed(explained(path, cells_in(shown.facts)))
+    read = script.call("read_notebook", path=path)
+    if not read.ok:
+        script.fail(f"I cannot read `{path}`: {words.first_line(read.text)}")
+    return words.signed(explained(path, cells_in(read.facts)))
 
 
 def put_in_order(script: Script, text: str) -> str:
     """Move cells until each comes after what it needs, and look whether they do."""
     path = notebook_for(script, text, all_files(script))
-    shown = script.call("read_notebook", path=path)
-    if not shown.ok:
-        script.fail(f"I cannot read `{path}`: {words.first_line(shown.text)}")
-    wanted = moves(cells_in(shown.facts))
+    read = script.call("read_notebook", path=path)
+    if not read.ok:
+        script.fail(f"I cannot read `{path}`: {words.first_line(read.text)}")
+    wanted = moves(cells_in(read.facts))
     if not wanted:
         return f"The cells of `{path}` are already in order: each comes after what it needs."
     if not script.may("move_cell"):
@@ -197,9 +197,9 @@ def put_in_order(script: Script, text: str) -> str:
         moved = script.call("move_cell", path=path, cell_id=cell_id, **place)
         if not moved.ok:
             script.fail(f"I could not move cell `{cell_id}`: {words.first_line(moved.text)}")
-    left = moves(cells_in(script.call("read_notebook", path=path).facts))
+    remaining = moves(cells_in(script.call("read_notebook", path=path).facts))
     count = f"{len(wanted)} cell{'' if len(wanted) == 1 else 's'}"
-    end = "They are now in order." if not left else f"{len(left)} are still out of order."
+    end = "They are now in order." if not remaining else f"{len(remaining)} are still out of order."
     return f"I moved {count} in `{path}`. {end} I ran nothing."
 
 

@@ -214,9 +214,9 @@ def _unknown(code: Sequence[GuideCell]) -> set[str]:
 
 
 def _walk(code: Sequence[GuideCell]) -> str:
-    told = []
+    actions = []
     for cell in code[:12]:
         made = ", ".join(f"`{name}`" for name in sorted(cell.gives - cell.imports)[:4])
         first = next((line.strip() for line in cell.source.splitlines() if line.strip()), "")
-        told.append(f"defines {made}" if made else f"runs `{first[:60].replace('`', '')}`")
-    return "; ".join(told) + ("; …" if len(code) > 12 else "")
+        actions.append(f"defines {made}" if made else f"runs `{first[:60].replace('`', '')}`")
+    return "; ".join(actions) + ("; …" if len(code) > 12 else "")

@@ -128,10 +128,10 @@ def _as_plan(
 
 def _order(script: Script, text: str) -> str:
     path = notebook_for(script, text, all_files(script))
-    shown = script.call("read_notebook", path=path)
-    if not shown.ok:
-        script.fail(f"I cannot read `{path}`: {words.first_line(shown.text)}")
-    cells = cells_in(shown.facts)
+    read = script.call("read_notebook", path=path)
+    if not read.ok:
+        script.fail(f"I cannot read `{path}`: {words.first_line(read.text)}")
+    cells = cells_in(read.facts)
     wanted = moves(cells)
     if not wanted:
         return f"The cells of `{path}` are already in order: each comes after what it needs."

@@ -41,8 +41,8 @@ def _what_it_does(card: dict[str, Any]) -> str:
     if questions:
         return f"waits for your answer: {_short(questions[0]['question'])}"
     if permissions:
-        shown, resource = permissions[0].get("shown") or {}, permissions[0].get("resource")
-        return f"waits for your permission: {_short(str(shown.get('text') or resource or ''))}"
+        preview, resource = permissions[0].get("shown") or {}, permissions[0].get("resource")
+        return f"waits for your permission: {_short(str(preview.get('text') or resource or ''))}"
     return f"is still working on: {_short(card['title'])}"
 
 

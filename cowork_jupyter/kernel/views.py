@@ -70,10 +70,10 @@ def rolled_back(found: Item) -> str:
         OVERWRITE if any(one.get("can_overwrite") for one in found["skipped"]) else "",
         *map(line, found.get("notes", [])),
     ]
-    told = "\n".join(f"- {part}" for part in parts if part) or "There was nothing to change."
+    text = "\n".join(f"- {part}" for part in parts if part) or "There was nothing to change."
     undo = found.get("checkpoint_id")
     back = f"\n\nTo undo this: `%cowork rollback {undo}`" if undo else ""
-    return f"**Rolled back.**\n\n{told}{back}"
+    return f"**Rolled back.**\n\n{text}{back}"
 
 
 def rules(items: Iterable[Item]) -> str:
@@ -104,8 +104,8 @@ def models(found: Sequence[Iterable[Item]]) -> str:
         for server in offers
         for one in server["models"]
     ]
-    told = _listed(["Model", "Tokens", ""], rows, "The connected server has no models.")
-    return f"{told}\n\nTo use one, run %cowork or open the Cowork panel." if offers else told
+    text = _listed(["Model", "Tokens", ""], rows, "The connected server has no models.")
+    return f"{text}\n\nTo use one, run %cowork or open the Cowork panel." if offers else text
 
 
 def _tokens(model: Item) -> str:

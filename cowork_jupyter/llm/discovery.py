@@ -72,8 +72,8 @@ def _sized(provider: str, root: str, model: ServedModel) -> ServedModel:
     """With its context size, where the server has a place of its own for that."""
     size = model.context_size
     if size is None and provider == "ollama":
-        told = _ask(f"{root}/api/show", {"model": model.name}).get("model_info", {})
-        sizes = [value for name, value in told.items() if name.endswith(".context_length")]
+        info = _ask(f"{root}/api/show", {"model": model.name}).get("model_info", {})
+        sizes = [value for name, value in info.items() if name.endswith(".context_length")]
         size = next((one for one in sizes if isinstance(one, int)), None)
     elif size is None and provider == "lmstudio":
         size = context_size(_ask(f"{root}/api/v0/models/{model.name}"))

@@ -216,10 +216,10 @@ def open_url(request: urllib.request.Request, timeout: float) -> Any:
 def context_size(entry: dict[str, Any]) -> int | None:
     """How many tokens a model takes, by the names that servers have for it."""
     inner = entry.get("meta") if isinstance(entry.get("meta"), dict) else {}
-    for told in (entry, inner or {}):
+    for facts in (entry, inner or {}):
         for name in _CONTEXT_NAMES:
-            if isinstance(told.get(name), int):
-                return int(told[name])
+            if isinstance(facts.get(name), int):
+                return int(facts[name])
     return None
 
 

@@ -122,10 +122,10 @@ class ServingProcess:
 def _news(line: bytes) -> dict[str, Any]:
     """What it told; some installations of Python say something of their own at the start."""
     try:
-        told = json.loads(line)
+        answer = json.loads(line)
     except ValueError:
         return {}
-    return told if isinstance(told, dict) else {}
+    return answer if isinstance(answer, dict) else {}
 
 
 def _start(folder: Path) -> subprocess.Popen[bytes]:

@@ -125,8 +125,8 @@ class _Writer:
             yield f"Plan: {self._line(plan.goal, words)}"
         steps = [self._step(number, one, words) for number, one in enumerate(plan.steps, start=1)]
         if len(steps) > most:
-            left = len(steps) - most
-            steps = [*steps[:most], f"\n… and {left} more steps"]
+            omitted = len(steps) - most
+            steps = [*steps[:most], f"\n… and {omitted} more steps"]
         yield "\n".join(steps)
         for title, texts in (("Needs", plan.prerequisites), ("Risks", plan.risks)):
             if texts:
@@ -146,16 +146,16 @@ class _Writer:
         return self._line(errors[-1], words) if failed and errors else ""
 
     def _asked(self, words: int) -> Iterator[str]:
-        told = [*(self._question(question, words) for question in self._run.questions[-6:])]
+        lines = [*(self._question(question, words) for question in self._run.questions[-6:])]
         known = {question.id for question in self._run.questions}
-        told += [
+        lines += [
             f"- Asked: {self._line(message.text, words)} *(nobody could answer)*"
             for message in self._run.messages[-200:]
             if isinstance(message.data, QuestionData) and message.data.id not in known
         ][-6:]
-        told += [self._permission(permission, words) for permission in self._run.permissions[-8:]]
-        if told:
-            yield "\n".join(told)
+        lines += [self._permission(permission, words) for permission in self._run.permissions[-8:]]
+        if lines:
+            yield "\n".join(lines)
 
     def _question(self, asked: Inquiry, words: int) -> str:
         value = (asked.answer or {}).get("value")
@@ -186,9 +186,9 @@ class _Writer:
         named = " ".join(code(path[:60]) for path in list(paths)[:6])
         more = f" and {len(paths) - 6} more" if len(paths) > 6 else ""
         failed = [use for use in uses if use.result is not None and not use.ok][-4:]
-        told = [f"- {code(use.tool)}: {self._line(use.summary, words * 2)}" for use in failed]
+        lines = [f"- {code(use.tool)}: {self._line(use.summary, words * 2)}" for use in failed]
         head = f"Used {counted}" + (f" on {named}{more}" if named else "")
-        return "\n\n".join([head, "\n".join(told)]) if told else head
+        return "\n\n".join([head, "\n".join(lines)]) if lines else head
 
     def _afterwards(self, most: int) -> Iterator[str]:
         """Whether the notebook still runs, if that was tried, and whether all was taken back."""

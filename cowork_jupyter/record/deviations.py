@@ -193,11 +193,11 @@ class DeviationFinder:
         overtaken = self.course.overtaken(trace)
         if overtaken:
             results = [one for each in overtaken for one in each.of_type(MessageType.TASK_RESULT)]
-            shown = [*trace.of_type(MessageType.TASK_ASSIGNMENT)[:1], *results]
+            evidence = [*trace.of_type(MessageType.TASK_ASSIGNMENT)[:1], *results]
             yield Deviation(
                 kind=DeviationKind.OUT_OF_ORDER,
                 what=f"started too early: it depends on {_numbers(overtaken)}",
-                message_ids=[one.id for one in shown],
+                message_ids=[one.id for one in evidence],
             )
 
     def _not_run(self, trace: Trace) -> Iterator[Deviation]:
@@ -207,11 +207,11 @@ class DeviationFinder:
         begun = trace.of_type(MessageType.TASK_ASSIGNMENT)
         waits_for = self.course.open_before(trace)
         why = f"waits for {_numbers(waits_for)}" if waits_for else "not begun"
-        shown = begun or [failure for one in waits_for for failure in one.failures]
+        evidence = begun or [failure for one in waits_for for failure in one.failures]
         yield Deviation(
             kind=DeviationKind.NOT_RUN,
             what=f"started, but not finished ({status})" if begun or trace.started else why,
-            message_ids=[one.id for one in shown],
+            message_ids=[one.id for one in evidence],
         )
 
 
@@ -245,11 +245,11 @@ def _skipped(trace: Trace) -> Iterator[Deviation]:
     last = trace.failures[-1:]
     after = trace.messages[trace.messages.index(last[0]) :] if last else trace.messages
     questions = [one for one in after if one.message_type is MessageType.QUESTION]
-    shown = [*last, *questions]
+    evidence = [*last, *questions]
     yield Deviation(
         kind=DeviationKind.SKIPPED,
         what="skipped, as you decided" if questions else "skipped",
-        message_ids=[one.id for one in shown],
+        message_ids=[one.id for one in evidence],
     )
 
 
@@ -264,8 +264,8 @@ def _extra_tool_text(tool: str, uses: list[LoggedUse]) -> str:
 
 
 def _shown_by(uses: list[LoggedUse], kind: DeviationKind, what: str, taken: list[str]) -> Deviation:
-    shown = list(dict.fromkeys(one for use in uses for one in use.message_ids))
-    return Deviation(kind=kind, what=what, message_ids=shown, checkpoint_ids=taken)
+    evidence = list(dict.fromkeys(one for use in uses for one in use.message_ids))
+    return Deviation(kind=kind, what=what, message_ids=evidence, checkpoint_ids=taken)
 
 
 def _grouped(pairs: Iterable[tuple[str, LoggedUse]]) -> dict[str, list[LoggedUse]]:

@@ -69,9 +69,9 @@ class _Teller:
         came = f": {line(use.summary)}" if use.ok else f" failed: {line(use.summary)}"
         if use.result is None:
             came = " returned no result"
-        told = f"- {f'{step}, ' if step else ''}{code(use.tool)}{came}"
+        head = f"- {f'{step}, ' if step else ''}{code(use.tool)}{came}"
         blocks = self._blocks(use)
-        return "\n\n".join([told, *blocks]) + ("\n" if blocks else "")
+        return "\n\n".join([head, *blocks]) + ("\n" if blocks else "")
 
     def _blocks(self, use: LoggedUse) -> list[str]:
         given = use.parameters

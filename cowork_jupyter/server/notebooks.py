@@ -158,8 +158,8 @@ class ServerNotebooks:
         except CoworkError:
             return False
         try:
-            told = replacement(known, target)
-            return await self._ask_tab(where, "replace", **told) is not None
+            arguments = replacement(known, target)
+            return await self._ask_tab(where, "replace", **arguments) is not None
         except DocumentChanged as refusal:
             if refusal.details["texts"] == texts(target):
                 return False

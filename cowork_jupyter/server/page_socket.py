@@ -122,8 +122,8 @@ class PageSocket(Socket):
                 service.journal.bus.subscribe(asked.context_id, asked.after)
             ) as events:
                 async for event in events:
-                    shown = event.model_dump(mode="python")
-                    await self._send("event", subscription=asked.subscription, event=shown)
+                    body = event.model_dump(mode="python")
+                    await self._send("event", subscription=asked.subscription, event=body)
             self.close(GOING_AWAY, SHUTTING_DOWN)
         except CoworkError as error:
             self._subscriptions.pop(asked.subscription, None)

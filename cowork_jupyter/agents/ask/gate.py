@@ -266,10 +266,10 @@ class Gate:
         self, call_id: str, tool: Tool, judgement: Judgement, log: RunLog
     ) -> PermissionRequest:
         call = judgement.call
-        shown = _shown(call)
+        preview = _shown(call)
         named = call.preview.resource if call.preview else ""
         runs = Permission.EXECUTE_COMMANDS in tool.permissions
-        rules = judgement.lasting_rules(self._anchors) if shown.complete else []
+        rules = judgement.lasting_rules(self._anchors) if preview.complete else []
         warning = warning_about(call, call.code, log.journal.store, log.context_id)
         return PermissionRequest(
             call_id=call_id,
@@ -282,7 +282,7 @@ class Gate:
             + ([warning] if warning else []),
             scopes=[ONCE, *_LASTING] if rules else [ONCE],
             rules=rules,
-            shown=shown,
+            shown=preview,
             uncovered=await self.at_risk() if self.at_risk and runs else [],
             digest=call.digest,
         )

@@ -72,5 +72,7 @@ def inside(workspace: Workspace, path: object) -> str | None:
 
 def in_words(call: schema.ToolCallUpdate) -> str:
     """All that the agent says of a call, for the user to judge it."""
-    told = call.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"tool_call_id"})
-    return json.dumps(told, indent=2, ensure_ascii=False)
+    fields = call.model_dump(
+        mode="json", by_alias=True, exclude_none=True, exclude={"tool_call_id"}
+    )
+    return json.dumps(fields, indent=2, ensure_ascii=False)

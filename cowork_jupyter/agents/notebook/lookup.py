@@ -129,10 +129,10 @@ def _active(state: NotebookState, sent_from: str | None) -> str | None:
 def _changes(log: RunLog, state: NotebookState) -> Changes | None:
     """What is not as the agent left it; None if it was never here."""
     store = log.journal.store
-    told = store.newest_notice(log.context_id, "notebook_seen")
-    seen = told.data if told else None
-    if told is None or not isinstance(seen, NotebookSeen) or seen.notebook != state.path:
+    notice = store.newest_notice(log.context_id, "notebook_seen")
+    seen = notice.data if notice else None
+    if notice is None or not isinstance(seen, NotebookSeen) or seen.notebook != state.path:
         return None
-    since = store.messages(log.context_id, told.seq).items
+    since = store.messages(log.context_id, notice.seq).items
     known = as_left(seen.cells, state.path, since)
     return changes(known, state) if known and marks_of(state) else None

@@ -98,8 +98,8 @@ def perform(order: WorkerOrder, topic: str) -> ToolResult | CoworkError | None:
     key = worker.get_current_task()
 
     def send(message: dict[str, Any]) -> None:
-        told = {"attempt": order.attempt, "worker": worker.address, **message}
-        worker.log_event(topic, told)
+        event = {"attempt": order.attempt, "worker": worker.address, **message}
+        worker.log_event(topic, event)
 
     def wanted() -> bool:
         # Cancelled by the user, or because the coordinator is gone: Dask tells its worker.

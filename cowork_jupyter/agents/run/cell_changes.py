@@ -31,7 +31,7 @@ def decide(journal: Journal, ids: Sequence[str], decision: CellDecision) -> list
 def _save(tx: Transaction, changes: Iterable[CellChange]) -> None:
     for change in changes:
         tx.save_cell_change(change)
-        told = CellChanged(
+        event = CellChanged(
             notebook=change.notebook, cell_id=change.cell_id, decision=change.decision
         )
-        tx.append_event(change.context_id, told, change.job_id)
+        tx.append_event(change.context_id, event, change.job_id)

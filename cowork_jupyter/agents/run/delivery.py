@@ -47,8 +47,8 @@ def propose_plan(
             tx.append_message(log.message("assistant", "", _data(plan, notes)))
             return
         revision = _next_revision(tx, job, plan, dict(files or {}))
-        shown = _data(revision.plan, notes)
-        tx.append_message(log.message("assistant", "", shown))
+        data = _data(revision.plan, notes)
+        tx.append_message(log.message("assistant", "", data))
         tx.save_plan(revision)
         if job.kind is not JobKind.PLAN:  # which goes on to say what it executed
             made = {"plan_id": revision.plan_id, "plan_revision": revision.revision}

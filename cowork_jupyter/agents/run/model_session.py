@@ -189,8 +189,8 @@ class ModelSession:
             goal=goal,
             plan=text_of(revision.plan) if revision else None,
         )
-        told = self._with_note(history, goal) if is_told else history
-        return [*told, *standing]
+        noted = self._with_note(history, goal) if is_told else history
+        return [*noted, *standing]
 
     def _reminder(self, goal: Message | None) -> str:
         """Small models forget what was asked, and in which form, once they see an output."""

@@ -52,5 +52,5 @@ def clear_queue(tx: Transaction, context_id: str) -> list[str]:
 
 
 def _tell(tx: Transaction, context_id: str) -> None:
-    told = QueueChanged(waiting=len(tx.queued_messages(context_id)))
-    tx.append_event(context_id, told)
+    changed = QueueChanged(waiting=len(tx.queued_messages(context_id)))
+    tx.append_event(context_id, changed)

@@ -62,14 +62,14 @@ def facts_of(tool: SdkTool, mask: Mask) -> McpToolFacts:
     elif _size(tool.input_schema) > MAX_SCHEMA_SIZE:
         problem = f"its parameters take more than {MAX_SCHEMA_SIZE:,} characters to describe"
     claimed = tool.annotations
-    told = {word: getattr(claimed, hint, None) for hint, word in _HINTS.items()}
+    hints = {word: getattr(claimed, hint, None) for hint, word in _HINTS.items()}
     title: str = tool.title or (claimed.title if claimed else None) or ""
     return McpToolFacts(
         name=name[:MAX_NAME_LENGTH],
         description=description[:MAX_DESCRIPTION_LENGTH],
         schema={} if problem else mask.everywhere(tool.input_schema),
         title=visible(mask(title))[:MAX_NAME_LENGTH],
-        hints={word: said for word, said in told.items() if isinstance(said, bool)},
+        hints={word: said for word, said in hints.items() if isinstance(said, bool)},
         problem=problem,
     )
 

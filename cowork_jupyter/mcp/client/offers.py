@@ -42,12 +42,12 @@ async def resources_of(connection: McpConnection) -> list[Resource]:
         if client.server_capabilities.resources is None:
             return []
         page = await client.list_resources()
-    told = connection.mask
+    mask = connection.mask
     return [
         Resource(
-            uri=told(str(resource.uri))[:2_000],
-            name=_words(told(resource.title or resource.name), 200),
-            description=_words(told(resource.description or "")),
+            uri=mask(str(resource.uri))[:2_000],
+            name=_words(mask(resource.title or resource.name), 200),
+            description=_words(mask(resource.description or "")),
             mime_type=resource.mime_type or "",
         )
         for resource in page.resources[:MAX_LISTED]
@@ -70,15 +70,15 @@ async def prompts_of(connection: McpConnection) -> list[Prompt]:
         if client.server_capabilities.prompts is None:
             return []
         page = await client.list_prompts()
-    told = connection.mask
+    mask = connection.mask
     return [
         Prompt(
-            name=told(prompt.name)[:200],
-            description=_words(told(prompt.description or "")),
+            name=mask(prompt.name)[:200],
+            description=_words(mask(prompt.description or "")),
             arguments=[
                 PromptArgument(
                     name=each.name[:200],
-                    description=_words(told(each.description or "")),
+                    description=_words(mask(each.description or "")),
                     required=bool(each.required),
                 )
                 for each in (prompt.arguments or [])[:50]

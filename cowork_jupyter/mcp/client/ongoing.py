@@ -66,8 +66,8 @@ class Ongoing:
         self._asked += 1
         if self._asked > MAX_QUESTIONS:
             return None
-        told = Question.model_validate(self._mask.everywhere(question.model_dump()))
-        asking = asyncio.ensure_future(self._context.ask(told))
+        masked = Question.model_validate(self._mask.everywhere(question.model_dump()))
+        asking = asyncio.ensure_future(self._context.ask(masked))
         self._asking.add(asking)
         self._pause()
         try:

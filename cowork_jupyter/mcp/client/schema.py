@@ -64,8 +64,8 @@ def parameters_of(name: str, schema: dict[str, Any]) -> type[ForeignParameters]:
     if _nodes(wanted, wanted, ()) > MAX_NODES:
         raise ValueError("its parameters reference each other too often to check")
     whole = _without(schema, _NOT_SHOWN)
-    told = {"type": "object", **_shortened(_inlined(whole, whole, ()))}
-    return type(name, (ForeignParameters,), {"wanted": wanted, "told": told})
+    described = {"type": "object", **_shortened(_inlined(whole, whole, ()))}
+    return type(name, (ForeignParameters,), {"wanted": wanted, "told": described})
 
 
 async def get_ready() -> None:

@@ -94,15 +94,15 @@ def _credentials(url: str) -> Iterable[str]:
 
 def shown(entry: ServerEntry) -> dict[str, Any]:
     """An entry as it can be shown: references stay, values that may be secret do not."""
-    told = entry.model_dump(mode="json", exclude_defaults=True)
+    fields = entry.model_dump(mode="json", exclude_defaults=True)
     for part in ("env", "headers"):
-        if part in told:
-            told[part] = {name: _masked(value) for name, value in told[part].items()}
+        if part in fields:
+            fields[part] = {name: _masked(value) for name, value in fields[part].items()}
     if entry.args:
-        told["args"] = _masked_args(entry.args)
+        fields["args"] = _masked_args(entry.args)
     if entry.url:
-        told["url"] = _masked_url(entry.url)
-    return told
+        fields["url"] = _masked_url(entry.url)
+    return fields
 
 
 def _masked(value: str) -> str:
@@ -110,16 +110,16 @@ def _masked(value: str) -> str:
 
 
 def _masked_args(args: list[str]) -> list[str]:
-    told, hide = [], False
+    masked, hide = [], False
     for arg in args:
         name, equals, value = arg.partition("=")
         option = arg.startswith("-") and bool(_TELLING.search(name))
         if hide:
-            told.append(_masked(arg))
+            masked.append(_masked(arg))
         else:
-            told.append(f"{name}={_masked(value)}" if option and equals else arg)
+            masked.append(f"{name}={_masked(value)}" if option and equals else arg)
         hide = option and not equals
-    return told
+    return masked
 
 
 def _masked_url(url: str) -> str:

@@ -104,11 +104,11 @@ def _name_of(session: ServerSession) -> str:
 
 def _teller(session: ServerSession) -> Tell:
     """Progress for who has asked for it; the number only says that time goes on."""
-    told = 0
+    count = 0
 
     async def tell(text: str) -> None:
-        nonlocal told
-        told += 1
-        await session.report_progress(told, message=text)
+        nonlocal count
+        count += 1
+        await session.report_progress(count, message=text)
 
     return tell

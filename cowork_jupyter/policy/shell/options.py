@@ -251,8 +251,8 @@ class Program:
     def _only_tells(self, words: Sequence[Word], text: str) -> bool:
         if self.tells_with is None:
             return text in self.tells
-        told = bool(words) and words[0].text in self.tells
-        return told and not self.tells_with.parse(words[1:]).unknown
+        only_tells = bool(words) and words[0].text in self.tells
+        return only_tells and not self.tells_with.parse(words[1:]).unknown
 
     def _operands(self, name: str, parsed: Parsed, use: CommandUse) -> None:
         operands = [word.text for word in parsed.operands]

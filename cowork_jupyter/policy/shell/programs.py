@@ -85,8 +85,8 @@ def _date(texts: tuple[str, ...]) -> list[str]:
     """An operand that is no format sets the clock."""
     flags = TELLING["date"].flags
     assert flags is not None
-    told = flags.parse([Word(text, text) for text in texts]).operands
-    return ["It may set the clock."] if any(word.text[:1] != "+" for word in told) else []
+    operands = flags.parse([Word(text, text) for text in texts]).operands
+    return ["It may set the clock."] if any(word.text[:1] != "+" for word in operands) else []
 
 
 def _curl(texts: tuple[str, ...]) -> list[str]:
@@ -120,8 +120,8 @@ def _env(texts: tuple[str, ...]) -> list[str]:
 
 def _shell(texts: tuple[str, ...]) -> list[str]:
     """`echo … | sh`: with no file and no text of its own, it runs what it is passed."""
-    told = any(text[:1] not in ("-", "+") for text in texts) and "-s" not in texts
-    passed = not told and texts not in _VERSION
+    named = any(text[:1] not in ("-", "+") for text in texts) and "-s" not in texts
+    passed = not named and texts not in _VERSION
     return ["The shell runs its input, which the command does not spell out."] if passed else []
 
 

@@ -198,9 +198,9 @@ def _failed(ran: Ran, failure: CellFailure, code: Code, name: str, hint: str) ->
     said = f"{failure.name}: {failure.message}"
     printed = [output for output in ran.outputs if output.get("output_type") != "error"]
     text = described(printed, MAX_LENGTH)
-    told = [text, *_own_frames(failure), middle_cut(said, MAX_ERROR), hint]
+    parts = [text, *_own_frames(failure), middle_cut(said, MAX_ERROR), hint]
     return CoworkError(
-        "\n".join([f"{_capital(name)} failed{where}", *(one for one in told if one)]),
+        "\n".join([f"{_capital(name)} failed{where}", *(one for one in parts if one)]),
         code="code_failed",
         details={**_facts(ran, code), "line": line, "exception": said[:2000]},
     )

@@ -66,7 +66,7 @@ def _create(parameters: CreateNotebook, workspace: Workspace) -> ToolResult:
     count = len(parameters.cells)
     summary = f"created {place.path} ({count} cell{'' if count == 1 else 's'})"
     ids = [cell["id"] for cell in document["cells"]]
-    told = f" Cell ids: {', '.join(ids)}." if ids else ""
+    listed = f" Cell ids: {', '.join(ids)}." if ids else ""
     data = {
         "paths": [place.path],
         "diff": change.text,
@@ -74,7 +74,7 @@ def _create(parameters: CreateNotebook, workspace: Workspace) -> ToolResult:
         "removed": 0,
         "cell_ids": ids,
     }
-    return ToolResult(f"{summary[0].upper()}{summary[1:]}.{told}", summary, data)
+    return ToolResult(f"{summary[0].upper()}{summary[1:]}.{listed}", summary, data)
 
 
 def _document(parameters: CreateNotebook) -> Document:

@@ -124,8 +124,8 @@ def _guard(service: socket.socket, take: int) -> None:
     with contextlib.suppress(BrokenPipeError):  # the keeper was ended; this command can still run
         os.write(take, struct.pack("i", os.getpid()))
     os.close(take)
-    with socket.socket(fileno=answer[0]) as asker, os.fdopen(failed, "rb") as told:
-        failure = told.read().decode(errors="replace")  # closed by exec: then nothing was told
+    with socket.socket(fileno=answer[0]) as asker, os.fdopen(failed, "rb") as pipe:
+        failure = pipe.read().decode(errors="replace")  # closed by exec: then nothing was told
         _say(asker, **({"error": failure} if failure else {"pid": command}))
         if not failure:
             _look_after(command, asker, woken, _sockets(ours))
