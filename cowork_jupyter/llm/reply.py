@@ -147,7 +147,8 @@ class ReplyParser:
         """Take in a native tool call, as if the model had written it in JSON."""
         self._raw.append(f"\n{name}({arguments})")
         try:
-            parameters = load_object(arguments, may_close=not self.cut) if arguments.strip() else {}
+            # An API closes what it sends: arguments without their end were cut off.
+            parameters = load_object(arguments, may_close=False) if arguments.strip() else {}
         except MalformedReply as error:
             self._problem = self._problem or f"The arguments of {name}: {error}"
         else:
