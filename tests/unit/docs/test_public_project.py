@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from typing import Any
 
 import yaml
 
+from cowork_jupyter import __version__
 from docs.site import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -35,3 +37,9 @@ def test_the_forge_runs_what_everybody_runs() -> None:
     for name, job, check in (("test", "test", ".ci/run"), ("release", "build", "make test-full")):
         commands = [step.get("run") for step in workflow(name)["jobs"][job]["steps"]]
         assert check in commands
+
+
+def test_both_sides_have_one_version_and_the_changelog_has_it() -> None:
+    for name in ("package.json", "package-lock.json"):
+        assert json.loads((ROOT / "js" / name).read_text())["version"] == __version__
+    assert f"\n## {__version__} (" in (ROOT / "CHANGELOG.md").read_text()
