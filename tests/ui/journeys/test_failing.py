@@ -20,7 +20,7 @@ def test_a_failed_step_is_planned_anew_and_what_is_done_stays_done(
 ) -> None:
     script.step("Write lakes2.txt", failed("There is no water."))
     script.when("Report on lakes", script.writes("lakes", 1, 2))
-    script.when("anew", plan("The rest of lakes", write("ponds", 1)))
+    script.when("Re-plan from here", plan("The rest of lakes", write("ponds", 1)))
     script.writes("ponds", 1)
     desk = Desk(page, desk_lab, "failing.ipynb", "%%plan\nReport on lakes")
     card = desk.run(1)
