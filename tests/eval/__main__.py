@@ -39,7 +39,7 @@ def main() -> int:
     for number, question in enumerate(chosen, start=1):
         for name in options.ways:
             attempt = _attempt(WAYS[name], server, question, tables)
-            is_right = question.is_right(attempt.answer, tables)
+            is_right = bool(question.is_right(attempt.answer, tables))  # pandas has its own
             results.append(
                 {"question": question.id, "way": name, "right": is_right, **asdict(attempt)}
             )
