@@ -23,7 +23,7 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _KNOWN_ESCAPES = frozenset('"\\/bfnrt')
 _NEXT_KEY = re.compile(r",\s*(?:\"[^\"\n]{1,60}\"|'[^'\n]{1,60}'|[A-Za-z_]\w*)\s*:|,\s*\}")
 _MEMBER = re.compile(r"[\]}\"']\s*,\s*([\"'])[^\"'\n]*\1\s*:|[\"'][\s\]}]*,\s*[\[{][\s\[{]*[\"']")
-_DEEPEST = 100
+MAX_DEPTH = 100
 
 
 class NotClear(ValueError):
@@ -80,7 +80,7 @@ class _Reader:
 
     def value(self, depth: int, within: str) -> Any:
         char = self.skip_space()
-        if depth > _DEEPEST:
+        if depth > MAX_DEPTH:
             raise NotClear
         if char == "{":
             return self._object(depth)

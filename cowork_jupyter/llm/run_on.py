@@ -4,7 +4,7 @@ from __future__ import annotations
 
 WINDOW, WINDOW_IN_DATA = 600, 4_000
 """Characters that must repeat themselves; files and code may do so for longer, and mean it."""
-LONGEST_UNIT = 150
+MAX_UNIT = 150
 _EVERY = 50
 
 
@@ -31,7 +31,7 @@ class RunOnDetector:
 def unit_of(text: str) -> int | None:
     """The length of what a text consists of copies of, the last one maybe cut; None if of none."""
     return next(
-        (size for size in range(1, LONGEST_UNIT + 1) if text[size:] == text[:-size]),
+        (size for size in range(1, MAX_UNIT + 1) if text[size:] == text[:-size]),
         None,
     )
 

@@ -14,7 +14,7 @@ from ..domain.replies import Question, Review, StepResult, Structured, ToolCall,
 from ..domain.surrogates import without_surrogates
 from ..domain.validation import describe_problems, field_problems
 from .objects import CALLS
-from .repair import NotClear, read_nearly_json
+from .repair import MAX_DEPTH, NotClear, read_nearly_json
 
 FORMATS: dict[str, type[Plan | Question | Review | StepResult]] = {
     "plan": Plan,
@@ -23,8 +23,6 @@ FORMATS: dict[str, type[Plan | Question | Review | StepResult]] = {
     "result": StepResult,
 }
 """The structured replies beside tool calls, by the value of their `type`."""
-
-_DEEPEST = 100
 
 
 class MalformedReply(ValueError):
@@ -112,7 +110,7 @@ def _finite(digits: str) -> float:
 def _is_shallow(value: Any) -> bool:
     """Whether nobody who walks it later, by recursion, runs into trouble."""
     level = [value]
-    for _ in range(_DEEPEST):
+    for _ in range(MAX_DEPTH):
         level = [child for parent in level for child in _children(parent)]
         if not level:
             return True

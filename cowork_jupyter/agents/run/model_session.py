@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Iterator
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
@@ -138,11 +138,9 @@ class ModelSession:
 
     async def _read(self, request: ModelRequest, reader: ReplyReader) -> None:
         """Read the stream to its end, or a moment beyond the end of a reply that is whole."""
-        with suppress(TimeoutError):
-            async with (
-                asyncio.timeout(None) as patience,
-                aclosing(self.model.stream(request)) as chunks,
-            ):
+        patience = asyncio.timeout(None)
+        try:
+            async with patience, aclosing(self.model.stream(request)) as chunks:
                 async for chunk in chunks:
                     if not reader.finish_reason:
                         self.limits.check_seconds()
@@ -151,6 +149,9 @@ class ModelSession:
                     self._show(reader.feed(chunk))
                     if reader.is_whole and patience.when() is None:
                         patience.reschedule(asyncio.get_running_loop().time() + _LAST_WORDS)
+        except TimeoutError:
+            if not patience.expired():  # another's, which is a failure
+                raise
 
     def _request(self) -> ModelRequest:
         history = self._history()
