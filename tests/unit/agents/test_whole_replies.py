@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 
 import pytest
 
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.messages import MessageType
+from cowork_jupyter.llm.chunks import Chunk, ModelRequest, TextChunk
 from tests.scripted import Scripted, ScriptedServer, text
 
 from .conftest import Bench
@@ -94,3 +95,22 @@ async def test_an_answer_without_end_is_continued_a_few_times_only(
     assert (await bench.tell("go")).status is JobStatus.COMPLETED
     assert len(scripted.requests) == 4
     assert "cut the answer off" in bench.messages()[-1].text
+
+
+class BreaksOff:
+    """A model whose own time limit ends it in the middle of an answer."""
+
+    name = "breaks-off"
+
+    async def aclose(self) -> None:
+        pass
+
+    async def stream(self, _request: ModelRequest) -> AsyncGenerator[Chunk, None]:
+        yield TextChunk("The mean is")
+        raise TimeoutError
+
+
+async def test_a_time_limit_of_somebody_else_makes_no_reply_whole(bench: Bench) -> None:
+    bench.service.factory.llm.model = BreaksOff()
+    job = await ended(bench, bench.start("go"))
+    assert job.status is JobStatus.FAILED
