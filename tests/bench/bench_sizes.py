@@ -38,4 +38,4 @@ def unpacked(script: str) -> bytes:
     words = (packed[at : at + 5] for at in range(0, len(packed), 5))
     numbers = (reduce(lambda word, one: word * 85 + digits.index(one), each, 0) for each in words)
     padded = b"".join(number.to_bytes(4, "big") for number in numbers)
-    return zlib.decompressobj(wbits=31).decompress(padded)
+    return zlib.decompressobj(wbits=-zlib.MAX_WBITS).decompress(padded)
