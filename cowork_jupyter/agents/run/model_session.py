@@ -195,9 +195,10 @@ class ModelSession:
 
     def _reminder(self, goal: Message | None) -> str:
         """Small models forget what was asked, and in which form, once they see an output."""
+        if not self.asks_for_code or goal is None:
+            return ""
         newest = next(iter(self._past.newest_first()), None)
-        is_output = newest is not None and newest.message_type is MessageType.TOOL_RESULT
-        if not (self.asks_for_code and goal and is_output):
+        if newest is None or newest.message_type is not MessageType.TOOL_RESULT:
             return ""
         return _REMINDER.format(request=goal.text[:_MAX_REMINDER])
 
