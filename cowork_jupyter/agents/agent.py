@@ -23,6 +23,7 @@ from .delegation import Delegation
 from .log import RunLog
 from .notebook.lookup import describe_notebook_context
 from .prompting import PromptSources, described, request_for
+from .run.answer_form import AnswerForm
 from .run.budget import Budget, JobBudget
 from .run.limits import RunLimits
 from .run.loop import AgentLoop, Outcome
@@ -104,6 +105,7 @@ class AgentFactory:
             counter=self.llm.counter,
             vision=self.llm.vision,
             note="\n\n".join(filter(None, [where, tables.text])),
+            form=AnswerForm.of(request) if step is None else AnswerForm(),
             is_about_tables=tables.is_asked_about,
             is_step=step is not None,
         )

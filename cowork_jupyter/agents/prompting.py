@@ -10,8 +10,8 @@ from typing import Any
 
 from ..domain.contexts import Context
 from ..domain.roles import AgentRole
-from ..domain.settings import Settings
-from ..llm.base_prompts import BasePrompt, BasePrompts
+from ..domain.settings import ProfileChoice, PromptProfile, Settings, ToolProtocol
+from ..llm.base_prompts import DEFAULT_PROMPT, BasePrompt, BasePrompts
 from ..llm.code_reply import RUN_CODE
 from ..llm.frames import Frames
 from ..llm.prompt import DescribedTool, PromptParts, choose_tools, room_for_tools
@@ -21,6 +21,8 @@ from ..tools.base import Tool, ToolParameters
 from ..workflows.templates import Templates
 from .external.configured import ExternalAgents
 
+_THIN_TOOLS = ("describe_table", "insert_cell", "edit_cell", "read_file", "list_directory", "grep")
+"""What small models are told of first: code of theirs does most of the rest."""
 MAX_TEMPLATES = 3
 """Saved plans that a planner is shown."""
 
@@ -50,19 +52,24 @@ class PromptSources:
         """What the prompt is made of; with the `finder` if not all tools fit into it."""
         runs_code = any(tool.name == RUN_CODE for tool in tools)
         protocol = protocol_for(self.settings.tool_protocol, model)
+        profile = _profile(self.settings.prompt_profile, protocol)
         if protocol == "code" and runs_code:  # a block of Python is how that one is called
             tools = [tool for tool in tools if tool.name != RUN_CODE]
         parts = PromptParts(
             role=role,
             tools=[described(finder)],
             others=len(tools),
-            base=base.text if base else "",
+            base=_base_text(base, profile),
             protocol="json" if protocol == "code" and not runs_code else protocol,
+            profile=profile,
             runs_code=runs_code,
             facts={**self._facts(context), **self.externals.facts(role)},
             templates=self._templates(role, request),
             frame=self.frames.of(context.id),
         )
+        if profile == "thin":
+            # The same tools for every request, so that servers find the prompt in their cache.
+            tools, request = sorted(tools, key=_thin_order), ""
         chosen, others = choose_tools(list(map(described, tools)), request, room_for_tools(parts))
         return replace(parts, tools=[*chosen, *parts.tools] if others else chosen, others=others)
 
@@ -79,6 +86,22 @@ class PromptSources:
             "date": datetime.now(UTC).date().isoformat(),
         }
         return {**facts, "notebook": context.notebook} if context.notebook else facts
+
+
+def _profile(choice: ProfileChoice, protocol: ToolProtocol) -> PromptProfile:
+    if choice != "auto":
+        return choice
+    return "thin" if protocol == "code" else "full"  # which is for small models
+
+
+def _base_text(base: BasePrompt | None, profile: PromptProfile) -> str:
+    """The prompt that the user chose; ours is shorter for small models."""
+    is_ours = base is not None and base.id == DEFAULT_PROMPT
+    return "" if base is None or (is_ours and profile == "thin") else base.text
+
+
+def _thin_order(tool: Tool) -> int:
+    return _THIN_TOOLS.index(tool.name) if tool.name in _THIN_TOOLS else len(_THIN_TOOLS)
 
 
 def described(tool: Tool) -> DescribedTool:

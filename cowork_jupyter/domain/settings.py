@@ -15,6 +15,8 @@ SandboxChoice = Literal["auto", "landlock", "bubblewrap", "none"]
 NetworkChoice = Literal["ask", "allow", "deny"]
 WorkerChoice = Literal["asyncio", "dask"]
 PictureChoice = Literal["auto", "yes", "no"]
+PromptProfile = Literal["full", "thin"]
+ProfileChoice = Literal["auto", "full", "thin"]
 
 RUN_LIMITS = ("max_iterations", "max_seconds", "max_tokens")
 """What one message or task may use."""
@@ -84,6 +86,11 @@ class Settings:
         "enforces, with the API's own tool calls, or, for small models, as one block of Python "
         "in its text (roles that may not run code use JSON). 'auto': code for a model whose name "
         "says that it is small, such as qwen2.5-coder-1.5b, JSON for all others.",
+    )
+    prompt_profile: ProfileChoice = setting(
+        "auto",
+        "How much the system prompt says: all of it, or, for small models, only what helps them. "
+        "'auto': thin with the tool protocol 'code', full with all others.",
     )
     images: PictureChoice = setting(
         "auto",

@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..domain.roles import AgentRole, Permission
-from ..domain.settings import ToolProtocol
+from ..domain.roles import AgentRole, Permission, RoleSpec
+from ..domain.settings import PromptProfile, ToolProtocol
 from ..policy.visible import visible
 from .frames import Frame
 from .protocols import ToolSpec
@@ -21,8 +21,8 @@ from .relevance import fitness
 from .tokens import Count, estimate_tokens
 
 PROMPTS = Path(__file__).parent / "prompts"
-THIN_PROMPT_TOKENS = 650
-"""How long the prompt may be that small models get, with its tools."""
+THIN_TOOL_TOKENS, THIN_TOOL_TOKENS_BESIDE_CODE = 250, 110
+"""What descriptions of tools may cost a small model; less where code does most of it."""
 PROMPT_TOKENS, PERMISSION_TOKENS = 1_800, 250
 """How long the prompt of a role that only reads may be, and what each further permission adds.
 
@@ -58,6 +58,7 @@ class PromptParts:
     """How many more there are, to be found with `find_tools`."""
     base: str = ""
     protocol: ToolProtocol = "json"
+    profile: PromptProfile = "full"
     runs_code: bool = False
     """Whether the role can run code here."""
     facts: dict[str, str] = field(default_factory=dict)
@@ -69,35 +70,36 @@ class PromptParts:
 
 
 def render_prompt(parts: PromptParts) -> str:
-    """The system prompt, whole; with the protocol `code` a thin one, for small models."""
-    sections = _thin_sections(parts) if parts.protocol == "code" else _sections(parts)
+    """The system prompt, whole."""
+    sections = _thin_sections(parts) if parts.profile == "thin" else _sections(parts)
     return "\n\n".join(section.strip() for section in sections if section) + "\n"
 
 
 def _thin_sections(parts: PromptParts) -> list[str]:
-    """Only what helps with code: every sentence more is one to stumble over."""
+    """Only what helps a small model: every sentence more is one to stumble over.
+
+    The role is told where it has something to deliver, such as a plan.
+    """
+    spec = parts.role.spec
+    delivers = [name for name in spec.formats if name != "question"]
     return [
-        parts.base or read_prompt("base", "default.md"),
-        read_prompt("formats", "code.md"),
-        f"# Other tools\n{_other_tools(parts)}" if parts.tools else "",
+        parts.base or read_prompt("base", "thin.md"),
+        _role_text(spec) if delivers or parts.protocol != "code" else "",
+        f"# Replies\n{_formats(parts, delivers)}",
+        f"# {'Other tools' if parts.protocol == 'code' else 'Tools'}\n{_tools(parts)}",
         f"# Facts\n{_facts(parts.facts)}" if parts.facts else "",
         parts.frame.explained if parts.frame else "",
     ]
 
 
-def _other_tools(parts: PromptParts) -> str:
-    return f"{_tools(parts)}\n{read_prompt('formats', 'code_tools.md')}"
-
-
 def _sections(parts: PromptParts) -> list[str]:
     spec = parts.role.spec
-    role_text = read_prompt("roles", spec.prompt_file)
     return [
         parts.base or read_prompt("base", "default.md"),
-        f"# Role\n{role_text.replace('{delegates}', ', '.join(spec.delegates_to))}",
+        f"# Role\n{_role_text(spec)}",
         f"# Permissions\n{_permissions(parts.role)}",
         f"# Tools\n{_tools(parts)}" if parts.tools else "",
-        f"# Replies\n{_formats(parts)}",
+        f"# Replies\n{_formats(parts, [*spec.formats, 'diagram'])}",
         _examples(parts),
         f"# Templates\n{_templates(parts.templates)}" if parts.templates else "",
         f"# Facts\n{_facts(parts.facts)}" if parts.facts else "",
@@ -111,8 +113,9 @@ def room_for_tools(frame: PromptParts, count: Count = estimate_tokens) -> int:
 
     A long base prompt of the user's own takes no room from the tools, nor do templates.
     """
+    if frame.profile == "thin":
+        return THIN_TOOL_TOKENS_BESIDE_CODE if frame.protocol == "code" else THIN_TOOL_TOKENS
     limit = PROMPT_TOKENS + PERMISSION_TOKENS * (len(frame.role.spec.permissions) - 1)
-    limit = THIN_PROMPT_TOKENS if frame.protocol == "code" else limit
     return limit - count(render_prompt(replace(frame, base="", templates=())))
 
 
@@ -185,16 +188,25 @@ def _heading(category: str) -> str:
     return f"## {category.capitalize()}"
 
 
-def _formats(parts: PromptParts) -> str:
-    how_to_call = "tool_call_native.md" if parts.protocol == "native" else "tool_call.md"
-    names = [how_to_call] if parts.tools else []
-    names += [f"{name}.md" for name in parts.role.spec.formats]
-    return "\n\n".join(read_prompt("formats", name) for name in [*names, "diagram.md"])
+_HOW_TO_CALL: dict[ToolProtocol, tuple[str, ...]] = {
+    "native": ("tool_call_native",),
+    "code": ("code", "code_tools"),
+}
+
+
+def _formats(parts: PromptParts, formats: Sequence[str]) -> str:
+    calls = _HOW_TO_CALL.get(parts.protocol, ("tool_call",)) if parts.tools else ()
+    return "\n\n".join(read_prompt("formats", f"{name}.md") for name in [*calls, *formats])
+
+
+def _role_text(spec: RoleSpec) -> str:
+    text = read_prompt("roles", spec.prompt_file)
+    return text.replace("{delegates}", ", ".join(spec.delegates_to))
 
 
 def _examples(parts: PromptParts) -> str:
     """Small models need a few; with native calls they would show the wrong form."""
-    if parts.protocol == "native":
+    if parts.protocol in ("native", "code"):
         return ""
     name = parts.role.spec.prompt_file
     with_code = read_prompt("examples", name.replace(".md", "_code.md")) if parts.runs_code else ""

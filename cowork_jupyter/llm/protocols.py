@@ -57,6 +57,8 @@ def request_arguments(
         }
     if protocol == "native" and tools:
         return {"tools": [{"type": "function", "function": tool._asdict()} for tool in tools]}
+    if protocol == "code":
+        return {"temperature": 0.0}  # the likeliest code is the best
     return {}
 
 

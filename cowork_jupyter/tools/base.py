@@ -140,6 +140,8 @@ class ToolResult:
     """Pictures for models that can see; the text names them for those that cannot."""
     cell_edit: CellEdit | None = None
     """What it did to a cell of a notebook, for the user to accept or revert."""
+    output: str = ""
+    """What code put out, without our own words about it."""
 
     @cached_property
     def facts(self) -> ToolFacts:

@@ -13,14 +13,15 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from .asking import Attempt, Server
+from .asking import Asked, Attempt, Server
 from .ours import in_notebook, in_terminal
-from .questions import QUESTIONS, Question
+from .questions import QUESTIONS
 from .tables import Tables, make_tables, write_tables
+from .tasks import TASKS, write_notebook
 from .without_us import bare, plain_loop
 
 OUTPUT = Path(__file__).parent / "output" / "eval.json"
-Way = Callable[[Server, Question, Path], Attempt]
+Way = Callable[[Server, Asked, Path], Attempt]
 WAYS: dict[str, Way] = {
     "bare": bare,
     "loop": plain_loop,
@@ -33,13 +34,15 @@ def main() -> int:
     options = _options()
     server = Server(options.base_url, options.model, options.api_key, options.protocol)
     tables = make_tables()
-    chosen = [one for one in QUESTIONS if options.half in ("all", one.half)]
-    chosen = [one for one in chosen if not options.only or one.id in options.only][: options.most]
+    everything: list[Asked] = [*QUESTIONS, *TASKS]
+    chosen = [asked for asked in everything if options.half in ("all", asked.half)]
+    if options.only:
+        chosen = [asked for asked in everything if asked.id in options.only]
+    chosen = chosen[: options.most]
     results: list[dict[str, object]] = []
     for number, question in enumerate(chosen, start=1):
         for name in options.ways:
-            attempt = _attempt(WAYS[name], server, question, tables)
-            is_right = bool(question.is_right(attempt.answer, tables))  # pandas has its own
+            attempt, is_right = _attempt(WAYS[name], server, question, tables)
             results.append(
                 {"question": question.id, "way": name, "right": is_right, **asdict(attempt)}
             )
@@ -75,17 +78,20 @@ def _options() -> argparse.Namespace:
     return options
 
 
-def _attempt(way: Way, server: Server, question: Question, tables: Tables) -> Attempt:
+def _attempt(way: Way, server: Server, question: Asked, tables: Tables) -> tuple[Attempt, bool]:
     """In a folder of its own; whatever breaks is a wrong answer, not the end."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "work"
         folder.mkdir()
         write_tables(tables, folder)
+        write_notebook(folder)
         try:
-            return way(server, question, folder)
+            attempt = way(server, question, folder)
+            # pandas has a truth of its own
+            return attempt, bool(question.is_right(attempt.answer, tables, folder))
         except Exception as error:
             traceback.print_exc(limit=3)
-            return Attempt(problems=[f"{type(error).__name__}: {error}"])
+            return Attempt(problems=[f"{type(error).__name__}: {error}"]), False
 
 
 def _print_table(ways: list[str], results: list[dict[str, object]]) -> None:

@@ -12,7 +12,9 @@ from pathlib import Path
 from openai import OpenAI
 
 from .questions import Question
+from .tasks import Task
 
+Asked = Question | Task
 SCRIPT_SECONDS = 60
 MAX_OUTPUT = 4_000
 _FENCE = re.compile(r"```(?:python|py)?[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
@@ -60,7 +62,7 @@ class Server:
         return said
 
 
-def first_lines(folder: Path, question: Question, lines: int = 4) -> str:
+def first_lines(folder: Path, question: Asked, lines: int = 4) -> str:
     """The beginning of each file that a question is about."""
     shown = []
     for name in question.files:
@@ -75,12 +77,12 @@ def code_in(reply: str) -> str | None:
     return found[1] if found else None
 
 
-def run_script(code: str, folder: Path, attempt: Attempt) -> str:
+def run_script(code: str, folder: Path, attempt: Attempt, probe: str = "") -> str:
     """What a script prints, its error included."""
     began = time.perf_counter()
     try:
         done = subprocess.run(
-            [sys.executable, "-c", code],
+            [sys.executable, "-c", f"{code}\n{probe}"],
             cwd=folder, capture_output=True, text=True, timeout=SCRIPT_SECONDS, check=False,
         )  # fmt: skip
         output = done.stdout + (done.stderr[-1_500:] if done.returncode else "")

@@ -11,11 +11,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from nbclient import NotebookClient
 
-from .asking import Attempt, Server
-from .questions import Question
+from .asking import Asked, Attempt, Server
+from .tasks import write_notebook
 
 LIMIT = 600
 POLICY = {"permissions": {"allow": ["run_code", "run_cell", "insert_cell", "execute_command"]}}
@@ -29,13 +28,12 @@ print({mark!r} + json.dumps({{"messages": list(cw.messages), "usage": run.snapsh
 """
 
 
-def in_notebook(server: Server, question: Question, folder: Path) -> Attempt:
+def in_notebook(server: Server, question: Asked, folder: Path) -> Attempt:
     """A cell of a notebook that nobody sits in front of."""
     _prepare(folder, server)
     source = _CELL.format(text=question.wording, mark=_MARK)
-    cell = nbformat.v4.new_code_cell(source)  # type: ignore[no-untyped-call]
-    notebook = nbformat.v4.new_notebook(cells=[cell])  # type: ignore[no-untyped-call]
-    nbformat.write(notebook, folder / "question.ipynb")  # type: ignore[no-untyped-call]
+    sources = [source, *([question.probe] if question.probe else [])]
+    notebook = write_notebook(folder, sources)
     attempt = Attempt()
     began = time.perf_counter()
     client = NotebookClient(
@@ -57,7 +55,7 @@ def in_notebook(server: Server, question: Question, folder: Path) -> Attempt:
     return attempt
 
 
-def in_terminal(server: Server, question: Question, folder: Path) -> Attempt:
+def in_terminal(server: Server, question: Asked, folder: Path) -> Attempt:
     """`jupyter cowork act`, as a script would call it."""
     _prepare(folder, server)
     attempt = Attempt()

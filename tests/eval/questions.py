@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import pandas as pd
@@ -14,6 +15,11 @@ from .tables import Tables
 UNKNOWN = "unknown"
 Half = Literal["tune", "report"]
 Truth = float | int | str
+
+
+def half_of(name: str) -> Half:
+    """Prompts are tuned on one half of all questions and tasks, and judged by the other."""
+    return "tune" if sum(map(ord, name)) % 2 else "report"
 
 
 @dataclass(frozen=True)
@@ -27,11 +33,12 @@ class Question:
     """What the answer is called: `@name[value]`."""
     truth: Callable[[Tables], Truth]
     decimals: int | None = None
+    probe = ""
 
     @property
     def half(self) -> Half:
-        """Prompts are tuned on one half of the questions, and judged by the other."""
-        return "tune" if sum(map(ord, self.id)) % 2 else "report"
+        """Whether prompts are tuned on it, or judged by it."""
+        return half_of(self.id)
 
     @property
     def wording(self) -> str:
@@ -47,7 +54,7 @@ class Question:
             f"tell, write @{self.name}[{UNKNOWN}]."
         )
 
-    def is_right(self, answer: str, tables: Tables) -> bool:
+    def is_right(self, answer: str, tables: Tables, _folder: Path) -> bool:
         """Whether the last value that is given under the name is the right one."""
         given = re.findall(rf"@{re.escape(self.name)}\[([^\]]*)\]", answer)
         return bool(given) and _same(given[-1].strip(), self.truth(tables), self.decimals)

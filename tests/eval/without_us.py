@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from .asking import Attempt, Server, code_in, first_lines, run_script
-from .questions import Question
+from .asking import Asked, Attempt, Server, code_in, first_lines, run_script
 
 MAX_TURNS = 5
 _BARE = (
@@ -21,17 +20,17 @@ _LOOP = (
 )
 
 
-def bare(server: Server, question: Question, folder: Path) -> Attempt:
+def bare(server: Server, question: Asked, folder: Path) -> Attempt:
     """One message with the first lines of the files; the script of the reply is run once."""
     attempt = Attempt()
     asked = f"{first_lines(folder, question)}\n\n{question.wording}"
     said = server.reply([_system(_BARE), _user(asked)], attempt)
     code = code_in(said)
-    attempt.answer = said if code is None else run_script(code, folder, attempt)
+    attempt.answer = said if code is None else run_script(code, folder, attempt, question.probe)
     return attempt
 
 
-def plain_loop(server: Server, question: Question, folder: Path) -> Attempt:
+def plain_loop(server: Server, question: Asked, folder: Path) -> Attempt:
     """Facts of the tables in the message, outputs back to the model, no answer without code."""
     attempt = Attempt()
     asked = f"{_facts(folder, question)}\n\n{question.wording}"
@@ -42,7 +41,7 @@ def plain_loop(server: Server, question: Question, folder: Path) -> Attempt:
         messages.append({"role": "assistant", "content": said})
         code = code_in(said)
         if code is not None:
-            output = run_script(code, folder, attempt)
+            output = run_script(code, folder, attempt, question.probe)
             has_run = True
             attempt.answer = output
             messages.append(_user(f"It printed:\n{output or '(nothing)'}"))
@@ -55,7 +54,7 @@ def plain_loop(server: Server, question: Question, folder: Path) -> Attempt:
     return attempt
 
 
-def _facts(folder: Path, question: Question) -> str:
+def _facts(folder: Path, question: Asked) -> str:
     return "\n\n".join(_facts_of(folder / name) for name in question.files)
 
 

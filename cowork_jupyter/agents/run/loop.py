@@ -33,7 +33,11 @@ _CUT = {
 }
 _COMPUTE = (
     "That was not computed. Reply with a fenced Python block that computes it from the tables "
-    "above; if they cannot tell, say so again."
+    "above. Only if they lack what is needed, say so again."
+)
+_FILL_IN = (
+    "The user asked for an answer with {forms}, where … is the computed value. Your answer lacks "
+    "it. Answer again with it; if it has not been computed yet, reply with code that prints it."
 )
 _CONTINUE = "Your reply was cut off at the server's limit. Go on exactly where it stopped."
 _GIVEN_UP = "The server cut the answer off at its limit for one reply, again and again."
@@ -79,6 +83,8 @@ class AgentLoop:
     _nudged: bool = False
     _computed: bool = False
     """Whether it has looked at anything, or was asked to."""
+    _reminded: bool = False
+    """Whether it was told which form its answer lacks."""
     _begun: list[str] = field(default_factory=list)
     """Parts of an answer that the server cut off."""
 
@@ -124,16 +130,22 @@ class AgentLoop:
             problem = _CUT[reply.cut] + (reply.problem or _EMPTY)
             return await self._strike(reply, problem)
         self._say(reply)
-        if self._must_compute():
-            self.log.say("system", _COMPUTE)
+        if problem := self._objection(reply.text):
+            self.log.say("system", problem)
             return None
         return self._go_on_writing(reply) if reply.cut == "length" else self._done(reply)
 
-    def _must_compute(self) -> bool:
-        """Small models like to guess: once, an answer about tables is sent back."""
-        guessed = self.session.is_about_tables and self.session.asks_for_code and not self._computed
-        self._computed = True
-        return guessed
+    def _objection(self, answer: str) -> str:
+        """Why an answer is sent back, each reason once: it is a guess, or not in its form."""
+        is_guess = self.session.is_about_tables and self.session.asks_for_code
+        if is_guess and not self._computed:
+            self._computed = True
+            return _COMPUTE
+        missing = self.session.form.missing("\n".join([*self._begun, answer]))
+        if not missing or self._reminded:
+            return ""
+        self._reminded = True
+        return _FILL_IN.format(forms=" and ".join(missing))
 
     def _go_on_writing(self, reply: Reply) -> Outcome | None:
         """The server's limit has cut the answer off: the rest is asked for, a few times."""
@@ -158,8 +170,16 @@ class AgentLoop:
             return self._give_up(str(misused[-1].error))
         if calls.terminate or any(call.terminate for call in calls.tools):
             return self._terminated(reply, handled)
+        if self.session.asks_for_code and (answer := self._printed_answer(handled)):
+            self.log.say("assistant", answer)
+            return Outcome(text=answer)
         circle = self._guard.observe(calls.tools)
         return await self._leave_circle(circle) if circle else None
+
+    def _printed_answer(self, handled: list[Handled]) -> str:
+        """What code printed, if that is an answer in the form that was asked for."""
+        printed = "\n".join(one.result.output for one in handled if one.result)
+        return printed if self.session.form.is_met(printed) else ""
 
     def _terminated(self, reply: Reply, handled: list[Handled]) -> Outcome:
         """The model's last act. A task in which nothing came of that has not succeeded."""

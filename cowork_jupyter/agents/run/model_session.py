@@ -14,6 +14,7 @@ from ...domain.connection import BUILT_IN
 from ...domain.contexts import Usage
 from ...domain.errors import CoworkError
 from ...domain.events import ReasoningStreamed, TextStreamed
+from ...domain.message_data import ToolResultData
 from ...domain.messages import Message, MessageType
 from ...domain.notices import Notice, Restart
 from ...domain.roles import AgentRole
@@ -31,6 +32,7 @@ from ...llm.vision import MAX_SENT, VisionSupport, with_pictures
 from ...policy.visible import spell_hidden
 from ...store import PlanRevision
 from ..log import RunLog
+from .answer_form import AnswerForm
 from .budget import Budget
 from .limits import LimitReached, RunLimits
 from .plan_text import standing_of, text_of
@@ -44,11 +46,11 @@ _NOTE_SHARE = 4
 _LAST_WORDS = 1.0
 """Seconds in which a model that has said all may end its reply and tell what it cost."""
 
-_MAX_REMINDER = 1_000
-_REMINDER = (
-    "The user's request was: {request}\nIf the output holds what is needed, reply now in plain "
-    "words with its values, in the form that was asked for. If not, reply with another block."
+_CHECK_OUTPUT = (
+    "If this is right, reply with the answer in plain words, in exactly the form that was asked "
+    "for. If not, reply with the whole block corrected."
 )
+_CORRECT = "Reply with the whole block corrected."
 
 _LESSONS = (1, 2, 4, 8, 16, 32)
 """Turns after which the counter compares: what it can learn, it has learnt soon."""
@@ -75,6 +77,8 @@ class ModelSession:
     """Whether a block of Python in a reply is a call of `run_code`."""
     asks_for_code: bool = False
     """Whether the prompt asks for such blocks."""
+    form: AnswerForm = field(default_factory=AnswerForm)
+    """The form in which the user wants the answer."""
     is_about_tables: bool = False
     """Whether the request names tables that the note tells of: its answer can be computed."""
     counter: TokenCounter = field(default_factory=TokenCounter)
@@ -87,6 +91,8 @@ class ModelSession:
 
     def __post_init__(self) -> None:
         self._past = _Past(self.log)
+        if self._name == BUILT_IN:  # it answers as it can
+            self.form = AnswerForm()
         self._aside = self.log.message("system", self.frame.around(spell_hidden(self.note)))
         self._unshown: list[Delta] = []
         self._failure: CoworkError | None = None
@@ -176,7 +182,7 @@ class ModelSession:
     def _history(self) -> list[Message]:
         """The plan and what fits of the past; last comes what changes from turn to turn."""
         revision, goal = self._plan(), self._goal()
-        progress = standing_of(revision.plan) if revision else self._reminder(goal)
+        progress = standing_of(revision.plan) if revision else self._what_next()
         standing = [self.log.message("system", progress)] if progress else []
         pictures = MAX_SENT if self.vision.sees(self._name) else 0
         aside = cost_of(self._aside, self.counter)
@@ -193,14 +199,14 @@ class ModelSession:
         noted = self._with_note(history, goal) if is_told else history
         return [*noted, *standing]
 
-    def _reminder(self, goal: Message | None) -> str:
-        """Small models forget what was asked, and in which form, once they see an output."""
-        if not self.asks_for_code or goal is None:
+    def _what_next(self) -> str:
+        """Small models forget what to do once they see an output."""
+        if not self.asks_for_code:
             return ""
         newest = next(iter(self._past.newest_first()), None)
-        if newest is None or newest.message_type is not MessageType.TOOL_RESULT:
+        if newest is None or not isinstance(newest.data, ToolResultData):
             return ""
-        return _REMINDER.format(request=goal.text[:_MAX_REMINDER])
+        return _CHECK_OUTPUT if newest.data.ok else _CORRECT
 
     def _goal(self) -> Message | None:
         """What is wanted, which is never left out."""
@@ -220,7 +226,7 @@ class ModelSession:
     def _with_note(self, history: list[Message], goal: Message | None) -> list[Message]:
         """The note goes with the request that it was made for, where it stays in all turns."""
         ids = [message.id for message in history]
-        place = ids.index(goal.id) + 1 if goal and goal.id in ids else 0
+        place = ids.index(goal.id) if goal and goal.id in ids else 0
         return [*history[:place], self._aside, *history[place:]]
 
     def _show(self, deltas: list[Delta]) -> None:

@@ -30,6 +30,21 @@ _QUOTED = re.compile(r"'([^'\n]{1,200})'")
 _DTYPE = re.compile(r"dtype='\w+'")
 _COLUMN = re.compile(r"^  ('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")  ")
 _TABLES = ("DataFrame", "Table")
+_USUAL_IMPORTS = {
+    "pd": "import pandas as pd",
+    "np": "import numpy as np",
+    "pl": "import polars as pl",
+    "plt": "import matplotlib.pyplot as plt",
+    "sns": "import seaborn as sns",
+}
+_DATA_LIBRARIES = ("pandas", "numpy", "scipy", "sklearn", "statsmodels", "polars", "matplotlib")
+_WITHOUT = {
+    "scipy": 'The Spearman correlation is df["a"].rank().corr(df["b"].rank()).',
+    "sklearn": "numpy.polyfit and numpy.linalg.lstsq fit linear models.",
+}
+"""How else to do what a library is mostly wanted for."""
+_SIMILAR_MODULE, _SIMILAR_NAME = 0.8, 0.7
+"""How much a name must be like another: `copy` and `ascii` are no scipy."""
 
 
 async def hint_for(failure: CellFailure, code: str, path: str, context: ToolContext) -> str:
@@ -51,9 +66,9 @@ async def _hint(failure: CellFailure, code: str, path: str, context: ToolContext
     if failure.name == "FileNotFoundError":
         return _or(await asyncio.to_thread(close_names, context.workspace, missing[-1]))
     if failure.name in ("ModuleNotFoundError", "ImportError"):
-        return _meant(missing[:1], await asyncio.to_thread(_modules))
+        return _module_hint(missing[0].partition(".")[0], await asyncio.to_thread(_modules))
     if failure.name == "NameError":
-        return _meant(missing[:1], await _names(path, context))
+        return await _name_hint(missing[0], path, context)
     if failure.name == "AttributeError" and missing[0] != "DataFrame":
         return ""
     if failure.name in ("KeyError", "UndefinedVariableError", "AttributeError"):
@@ -71,6 +86,27 @@ async def _column_hint(missing: list[str], code: str, path: str, context: ToolCo
         return close
     listed = [f"{table} has the columns {_list(columns)}." for table, columns in tables.items()]
     return " ".join(listed)
+
+
+async def _name_hint(missing: str, path: str, context: ToolContext) -> str:
+    modules = await asyncio.to_thread(_modules)
+    if missing in _DATA_LIBRARIES and missing not in modules:
+        return _module_hint(missing, modules)
+    usual = _USUAL_IMPORTS.get(missing) or (f"import {missing}" if missing in modules else "")
+    if usual:
+        return f"Begin with `{usual}`."
+    return _meant([missing], await _names(path, context), _SIMILAR_NAME)
+
+
+def _module_hint(missing: str, known: Collection[str]) -> str:
+    if missing in known:
+        return ""
+    public = [name for name in known if not name.startswith("_")]
+    if close := _meant([missing], public, _SIMILAR_MODULE):
+        return close
+    usable = [name for name in _DATA_LIBRARIES if name in known and name != missing]
+    instead = _WITHOUT.get(missing) or (f"Use {', '.join(usable)} instead." if usable else "")
+    return f"{missing} is not installed. {instead}".rstrip()
 
 
 async def _names(path: str, context: ToolContext) -> list[str]:
@@ -109,12 +145,12 @@ def _modules() -> frozenset[str]:
     return frozenset(module.name for module in pkgutil.iter_modules()) | sys.stdlib_module_names
 
 
-def _meant(missing: list[str], known: Collection[str]) -> str:
+def _meant(missing: list[str], known: Collection[str], similarity: float = 0.6) -> str:
     by_lower = {name.lower(): name for name in known}
     close = [
         by_lower[match]
         for name in missing
-        for match in difflib.get_close_matches(name.lower(), list(by_lower), n=2)
+        for match in difflib.get_close_matches(name.lower(), list(by_lower), 2, similarity)
     ]
     return _or(list(dict.fromkeys(close))[:3])
 

@@ -202,6 +202,7 @@ def _failed(ran: Ran, failure: CellFailure, code: Code, name: str, hint: str) ->
     return CoworkError(
         "\n".join([f"{_capital(name)} failed{where}", *(one for one in parts if one)]),
         code="code_failed",
+        retryable=True,  # once it is corrected
         details={**_facts(ran, code), "line": line, "exception": said[:2000]},
     )
 
@@ -227,7 +228,8 @@ def _result(ran: Ran, code: Code, name: str) -> ToolResult:
     what = f"cell {code.cell_id}" if code.cell_id else "code"  # models know cells by their ids
     head = f"[ran {what} in {ran.seconds:.1f} s]"
     said = f"{text}\n{head}" if text else f"{head} No output."
-    return ToolResult(said, f"ran {name}", _facts(ran, code), pictures_in(ran.outputs))
+    pictures = pictures_in(ran.outputs)
+    return ToolResult(said, f"ran {name}", _facts(ran, code), pictures, output=text)
 
 
 def _capital(words: str) -> str:

@@ -19,6 +19,7 @@ _TABLE_LINES, _TABLE_END = 12, 4
 _TRACEBACK_LINES = 15
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_SCALAR = re.compile(r"\bnp\.(?:float|int|uint|bool|str)\d*_?\(([^()\n]*)\)")
 _TEXTS = ("text/markdown", "text/plain", "text/latex", "application/json", "text/html")
 
 
@@ -128,9 +129,14 @@ def _shown(data: Mapping[str, Any], room: int) -> str:
     is_table = "<table" in as_text(data.get("text/html"))
     if is_table and data.get("text/plain"):
         return _table(as_text(data["text/plain"]), room)
-    words = middle_cut(_plain(as_text(data[text])).rstrip(), room) if text else ""
+    words = middle_cut(_value(as_text(data[text])), room) if text else ""
     others = [] if pictures or words else [f"[{', '.join(data) or 'an empty output'}]"]
     return "\n".join([*pictures, *([words] if words else []), *others])
+
+
+def _value(text: str) -> str:
+    """What a value looks like: `np.float64(29.99)` is 29.99."""
+    return _SCALAR.sub(r"\1", _plain(text).rstrip())
 
 
 def _table(text: str, room: int) -> str:

@@ -14,7 +14,7 @@ from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.tokens import estimate_tokens
 from cowork_jupyter.policy.rules import Effect, Scope
-from cowork_jupyter.tools.kernel.state import CodeRun, NoKernels, Ran
+from cowork_jupyter.tools.kernel.state import CellFailure, CodeRun, NoKernels, Ran
 from cowork_jupyter.tools.registry import tools_with_kernels
 from cowork_jupyter.workspace import Workspace
 from tests.scripted import ScriptedServer, text
@@ -33,10 +33,11 @@ class Kernel(NoKernels):
 
     def __init__(self) -> None:
         self.ran: list[str] = []
+        self.prints = "42\n"
 
     async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
         self.ran.append(run.code.source)
-        return Ran(run.path, ({"output_type": "stream", "name": "stdout", "text": "42\n"},))
+        return Ran(run.path, ({"output_type": "stream", "name": "stdout", "text": self.prints},))
 
 
 def kernel_of(bench: Bench) -> Kernel:
@@ -121,6 +122,37 @@ async def test_the_thin_prompt_asks_for_a_block_and_the_history_shows_blocks(
     assert estimate_tokens(system) <= 900
     assert BLOCK in sent(scripted, 1)[-2]["content"]
     assert '"tool"' not in sent(scripted, 1)[-2]["content"]
+
+
+async def test_what_code_prints_is_the_answer_if_it_has_the_form_asked_for(
+    asked_for_code: Bench, scripted: ScriptedServer
+) -> None:
+    kernel = kernel_of(asked_for_code)
+    kernel.prints = "The product is\n@product[42]\n"
+    scripted.add(text(BLOCK))
+    await asked_for_code.tell("What is six times seven? End with @product[value].")
+    assert len(scripted.requests) == 1
+    assert asked_for_code.messages()[-1].text == "The product is\n@product[42]"
+    kernel.prints = "@product[value]\n"
+    scripted.add(text(BLOCK), text("@product[42]"))
+    await asked_for_code.tell("What is six times seven? End with @product[value].")
+    assert len(scripted.requests) == 3, "the form without its value is no answer"
+
+
+async def test_below_a_failure_the_corrected_block_is_asked_for(
+    asked_for_code: Bench, scripted: ScriptedServer
+) -> None:
+    kernel_of(asked_for_code).run = failing  # type: ignore[method-assign]
+    scripted.add(text(BLOCK), text("I give up."))
+    await asked_for_code.tell("go")
+    last = sent(scripted, 1)[-1]["content"]
+    assert last.endswith("Reply with the whole block corrected.")
+    assert "Begin with `import pandas as pd`." in last
+    assert "not retryable" not in last
+
+
+async def failing(workspace: Workspace, run: CodeRun) -> Ran:
+    return Ran(run.path, failure=CellFailure("NameError", "name 'pd' is not defined"))
 
 
 @pytest.mark.parametrize("role", [AgentRole.PLANNER, AgentRole.ACTOR])

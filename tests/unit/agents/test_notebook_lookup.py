@@ -112,8 +112,8 @@ async def test_the_model_reads_it_with_the_request_in_every_turn(place: Place) -
         .split("\0")
     )
     note = "[Note from Cowork, not from the user]"
-    assert request.startswith(f"Why is x low?\n\n{note} {begin}{TITLE}")
-    assert request.endswith(end)
+    assert request.startswith(f"{note} {begin}{TITLE}")
+    assert request.endswith(f"{end}\n\nWhy is x low?")
     assert "Cell 1 · c1 · code" in request
     assert "    df.x" in request
     assert "    df: DataFrame · 10 × 2" in request

@@ -151,7 +151,7 @@ async def test_a_table_in_the_kernel_is_told_if_the_request_names_it(
     assert "in the kernel" not in await told(bench, scripted, "What is n?")
 
 
-async def test_where_code_is_asked_for_an_answer_is_computed_and_the_question_said_again(
+async def test_where_code_is_asked_for_an_answer_is_computed(
     settings: Settings, scripted: ScriptedServer
 ) -> None:
     (settings.workspace / "sales.csv").write_text("region,units\nNorth,3\nSouth,5\n")
@@ -159,11 +159,11 @@ async def test_where_code_is_asked_for_an_answer_is_computed_and_the_question_sa
         bench.service.factory.tools.registry = tools_with_kernels()
         bench.service.factory.tools.kernels = kernel = Kernel()
         scripted.add(text("It is 4."), text(BLOCK), text("It is 42."))
-        await bench.tell("What is the sum of units in sales.csv? End with SUM=value.")
+        await bench.tell("What is the sum of units in sales.csv?")
         assert kernel.ran == ["print(6 * 7)"]
         sent = [one.body["messages"][-1]["content"] for one in scripted.requests]
         assert "was not computed" in sent[1]
-        assert "End with SUM=value" in sent[2]
+        assert "If this is right, reply with the answer" in sent[2]
         assert len(bench.messages(MessageType.TOOL_CALL)) == 1
         assert bench.messages()[-1].text == "It is 42."
         scripted.add(text("It cannot tell."), text("It cannot tell."))

@@ -494,7 +494,7 @@ def test_no_prompt_file_lies_around_unused() -> None:
     roles = {f"{role}.md" for role in AgentRole}
     formats = {f"{name}.md" for role in AgentRole for name in role.spec.formats}
     expected = {
-        "base": {"default.md"},
+        "base": {"default.md", "thin.md"},
         "roles": roles,
         "examples": roles | {"actor_code.md"},
         "formats": formats

@@ -261,6 +261,10 @@ async def failure_of(context: ToolContext, name: str, message: str, trace: str =
         ("NameError", "name 'treshold' is not defined", "Did you mean 'threshold'?"),
         ("NameError", "name 'sale' is not defined", "Did you mean 'sales'"),
         ("FileNotFoundError", "[Errno 2] No such file or directory: 'sale.csv'", "'sales.csv'?"),
+        ("NameError", "name 'np' is not defined", "Begin with `import numpy as np`."),
+        ("NameError", "name 'json' is not defined", "Begin with `import json`."),
+        ("ModuleNotFoundError", "No module named 'torchvision'", "not installed. Use pandas"),
+        ("ImportError", "Missing optional dependency 'scipy'.", 'df["a"].rank().corr('),
         ("ModuleNotFoundError", "No module named 'pydantik'", "Did you mean 'pydantic'"),
     ],
 )

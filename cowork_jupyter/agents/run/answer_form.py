@@ -1,0 +1,57 @@
+"""The form in which a user wants an answer, such as `@mean[value]` or `MEAN=value`.
+
+Models compute the right number and then lose it: they repeat the form without its value, or
+leave the form out. Both can be seen without a model.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+_MARKED = re.compile(r"(@\w{1,60}\[)([^\]\n]{0,80})\]")
+_ASSIGNED = re.compile(
+    r"\b([A-Za-z]\w{0,40}(?:= ?(?=(?:value|number|name|answer|result|x|n)\b)|[=:] ?(?=<\w)))"
+)
+_CUE = re.compile(r"\b(?:end|answer|reply|respond|finish|form|format|print)\b", re.IGNORECASE)
+_UNFILLED = frozenset({"", "value", "nan", "none", "…", "..."})
+
+
+@dataclass(frozen=True)
+class AnswerForm:
+    """The forms that a request asks for: how each begins, and the placeholder behind that."""
+
+    slots: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, request: str) -> AnswerForm:
+        """The forms in a request; mostly none."""
+        slots: dict[str, str] = {}
+        for opening, slot in _MARKED.findall(request):
+            slots.setdefault(opening, slot.strip().lower())  # later ones are special cases
+        for sentence in re.split(r"(?<=[.!?])\s", request):
+            if _CUE.search(sentence):
+                slots |= dict.fromkeys(_ASSIGNED.findall(sentence), "value")
+        return cls(slots)
+
+    def is_met(self, answer: str) -> bool:
+        """Whether there are forms, and the answer has all of them with their values."""
+        return bool(self.slots) and not self.missing(answer)
+
+    def missing(self, answer: str) -> list[str]:
+        """The forms that the answer lacks, or has without a value, as they should stand there."""
+        return [
+            f"{opening}…{']' * opening.endswith('[')}"
+            for opening, slot in self.slots.items()
+            if _value_behind(opening, answer) in _UNFILLED | {slot}
+        ]
+
+
+def _value_behind(opening: str, answer: str) -> str:
+    """What the form holds where it stands last; a template's braces hold nothing."""
+    _, found, rest = answer.rpartition(opening)
+    if not found:
+        return ""
+    value = re.match(r"[^\]\n]*" if opening.endswith("[") else r"\S*", rest)
+    text = value[0].strip(" `'\"*.,").lower() if value else ""
+    return "" if text.startswith(("{", "<")) else text

@@ -1,0 +1,68 @@
+"""The form in which a user wants an answer: found in the request, held against the answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from cowork_jupyter.agents.run.answer_form import AnswerForm
+from tests.scripted import ScriptedServer, text
+
+from .conftest import Bench
+
+ASKED = (
+    "What is six times seven? End your answer with @product[value]. If the data cannot tell, "
+    "write @product[unknown]."
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "missing"),
+    [
+        ("It is 42. @product[42]", []),
+        ("@product[unknown]", []),
+        ("It is 42. @product[value]", ["@product[…]"]),
+        ("@product[{product:.2f}]", ["@product[…]"]),
+        ("@product[nan]", ["@product[…]"]),
+        ("@42", ["@product[…]"]),
+    ],
+)
+def test_an_answer_has_the_form_with_a_value(answer: str, missing: list[str]) -> None:
+    assert AnswerForm.of(ASKED).missing(answer) == missing
+
+
+@pytest.mark.parametrize(
+    ("request_text", "right", "wrong"),
+    [
+        ("Count them. End with COUNT=value.", "COUNT=3", "COUNT=value."),
+        ("Answer in the form mean: <number>", "mean: 3", "mean: <number>"),
+        ("Give both: @low[x] and @high[y]", "@low[1] @high[2]", "@low[1] @high[y]"),
+    ],
+)
+def test_forms_are_written_in_several_ways(request_text: str, right: str, wrong: str) -> None:
+    form = AnswerForm.of(request_text)
+    assert form.is_met(right)
+    assert form.missing(wrong)
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    ["Plot df[price].", "Set x=1 and y=n.", "Write name: value pairs", "Ask @anna about it."],
+)
+def test_most_requests_ask_for_no_form(request_text: str) -> None:
+    form = AnswerForm.of(request_text)
+    assert form.missing("Done.") == []
+    assert not form.is_met("Done.")
+
+
+@pytest.mark.asyncio
+async def test_an_answer_without_its_form_is_sent_back_once(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    scripted.add(text("It is 42."), text("@product[42]"))
+    await bench.tell(ASKED)
+    assert "@product[…]" in scripted.requests[1].body["messages"][-1]["content"]
+    assert bench.messages()[-1].text == "@product[42]"
+    scripted.add(text("It is 42."), text("I said so."))
+    await bench.tell(ASKED)
+    assert len(scripted.requests) == 4
+    assert bench.messages()[-1].text == "I said so."
