@@ -23,6 +23,9 @@ from .structured import FORMATS
 SMALL = 9.0
 """Billions of parameters up to which a model writes code better than code inside JSON."""
 
+FIRST_TEMPERATURE, NEXT_TEMPERATURE = 0.0, 0.6
+"""Of models that write code: the likeliest is the best, until it has failed."""
+
 _BILLIONS = re.compile(r"(?<![a-z\d.])(\d+x)?(\d+(?:\.\d+)?)b(?![a-z\d])", re.IGNORECASE)
 
 
@@ -58,7 +61,7 @@ def request_arguments(
     if protocol == "native" and tools:
         return {"tools": [{"type": "function", "function": tool._asdict()} for tool in tools]}
     if protocol == "code":
-        return {"temperature": 0.0}  # the likeliest code is the best
+        return {"temperature": FIRST_TEMPERATURE}
     return {}
 
 

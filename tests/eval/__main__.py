@@ -9,11 +9,12 @@ import statistics
 import sys
 import tempfile
 import traceback
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from .asking import Asked, Attempt, Server
+from .asking import Asked, Attempt, Server, Strike
 from .ours import in_notebook, in_terminal
 from .questions import QUESTIONS
 from .tables import Tables, make_tables, write_tables
@@ -30,6 +31,16 @@ WAYS: dict[str, Way] = {
 }
 
 
+@dataclass(frozen=True)
+class Result:
+    """One question, answered in one way."""
+
+    question: str
+    way: str
+    right: bool
+    attempt: Attempt
+
+
 def main() -> int:
     options = _options()
     server = Server(options.base_url, options.model, options.api_key, options.protocol)
@@ -39,13 +50,11 @@ def main() -> int:
     if options.only:
         chosen = [asked for asked in everything if asked.id in options.only]
     chosen = chosen[: options.most]
-    results: list[dict[str, object]] = []
+    results: list[Result] = []
     for number, question in enumerate(chosen, start=1):
         for name in options.ways:
             attempt, is_right = _attempt(WAYS[name], server, question, tables)
-            results.append(
-                {"question": question.id, "way": name, "right": is_right, **asdict(attempt)}
-            )
+            results.append(Result(question.id, name, is_right, attempt))
             mark = "✓" if is_right else "✗"
             figures = f"{attempt.turns} turns, {attempt.seconds:.0f} s"
             print(f"{number}/{len(chosen)} {mark} {name:9} {question.id}: {figures}", flush=True)
@@ -54,10 +63,11 @@ def main() -> int:
     return 0
 
 
-def _write(model: str, results: list[dict[str, object]]) -> None:
+def _write(model: str, results: list[Result]) -> None:
     """After each attempt, because a run may be stopped."""
     OUTPUT.parent.mkdir(exist_ok=True)
-    written = json.dumps({"model": model, "results": results}, indent=1, ensure_ascii=False)
+    plain = {"model": model, "results": [asdict(result) for result in results]}
+    written = json.dumps(plain, indent=1, ensure_ascii=False)
     OUTPUT.write_text(written, encoding="utf-8")
 
 
@@ -91,23 +101,22 @@ def _attempt(way: Way, server: Server, question: Asked, tables: Tables) -> tuple
             return attempt, bool(question.is_right(attempt.answer, tables, folder))
         except Exception as error:
             traceback.print_exc(limit=3)
-            return Attempt(problems=[f"{type(error).__name__}: {error}"]), False
+            return Attempt(strikes=[Strike("run", type(error).__name__, str(error))]), False
 
 
-def _print_table(ways: list[str], results: list[dict[str, object]]) -> None:
-    print(f"\n{'way':10} {'right':>8} {'turns':>6} {'tokens':>7} {'seconds':>8} {'problems':>9}")
+def _print_table(ways: list[str], results: list[Result]) -> None:
+    print(f"\n{'way':10} {'right':>8} {'turns':>6} {'tokens':>7} {'seconds':>8}  strikes")
     for way in ways:
-        mine = [one for one in results if one["way"] == way]
-        middle = {
-            key: statistics.median(float(str(one[key])) for one in mine)
-            for key in ("turns", "tokens", "seconds")
-        }
-        right = f"{sum(bool(one['right']) for one in mine)}/{len(mine)}"
-        problems = sum(bool(one["problems"]) for one in mine)
-        print(
-            f"{way:10} {right:>8} {middle['turns']:6.0f} {middle['tokens']:7.0f} "
-            f"{middle['seconds']:8.1f} {problems:9}"
+        mine = [result.attempt for result in results if result.way == way]
+        turns, tokens, seconds = (
+            statistics.median(getattr(attempt, name) for attempt in mine)
+            for name in ("turns", "tokens", "seconds")
         )
+        right = sum(result.right for result in results if result.way == way)
+        strikes = Counter(str(strike) for attempt in mine for strike in attempt.strikes)
+        said = ", ".join(f"{count} × {strike}" for strike, count in strikes.most_common())
+        share = f"{right}/{len(mine)}"
+        print(f"{way:10} {share:>8} {turns:6.0f} {tokens:7.0f} {seconds:8.1f}  {said}")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 from openai import OpenAI
 
@@ -20,6 +21,23 @@ MAX_OUTPUT = 4_000
 _FENCE = re.compile(r"```(?:python|py)?[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
 
 
+Level = Literal["form", "reply", "tool", "code", "run"]
+
+
+class Strike(NamedTuple):
+    """What cost a turn, or the answer."""
+
+    level: Level
+    """An answer not in its form or not computed, a reply that cannot be used, a tool that
+    refused, code that failed, or the run itself."""
+    kind: str
+    """What it was, in a word: an exception, an error's code."""
+    text: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.level}: {self.kind}"
+
+
 @dataclass
 class Attempt:
     """How one question was answered in one way."""
@@ -28,8 +46,8 @@ class Attempt:
     turns: int = 0
     tokens: int = 0
     seconds: float = 0.0
-    problems: list[str] = field(default_factory=list)
-    """What went wrong on the way: a script that failed, a reply that could not be used."""
+    strikes: list[Strike] = field(default_factory=list)
+    """What went wrong on the way."""
     transcript: list[str] = field(default_factory=list)
     """What was said and done, to find out why an answer is wrong."""
 
@@ -87,10 +105,11 @@ def run_script(code: str, folder: Path, attempt: Attempt, probe: str = "") -> st
         )  # fmt: skip
         output = done.stdout + (done.stderr[-1_500:] if done.returncode else "")
         if done.returncode:
-            attempt.problems.append(done.stderr.strip().rpartition("\n")[2][:200])
+            last = done.stderr.strip().rpartition("\n")[2]
+            attempt.strikes.append(Strike("code", last.partition(":")[0], last[:200]))
     except subprocess.TimeoutExpired:
         output = f"It did not end within {SCRIPT_SECONDS} seconds."
-        attempt.problems.append("timeout")
+        attempt.strikes.append(Strike("code", "timeout"))
     attempt.seconds += time.perf_counter() - began
     attempt.transcript.append(output[:MAX_OUTPUT])
     return output[:MAX_OUTPUT]

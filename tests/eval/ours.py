@@ -13,7 +13,7 @@ from typing import Any
 
 from nbclient import NotebookClient
 
-from .asking import Asked, Attempt, Server
+from .asking import Asked, Attempt, Server, Strike
 from .tasks import write_notebook
 
 LIMIT = 600
@@ -47,7 +47,8 @@ def in_notebook(server: Server, question: Asked, folder: Path) -> Attempt:
     found = [line for line in printed.splitlines() if line.startswith(_MARK)]
     if not found:
         shown = [str(output.get("data", output)) for output in notebook.cells[0].outputs]
-        attempt.problems.append(printed.strip()[-300:] or " ".join(shown)[:1_000])
+        said = printed.strip()[-300:] or " ".join(shown)[:1_000]
+        attempt.strikes.append(Strike("run", "no answer", said))
         return attempt
     told = json.loads(found[-1].removeprefix(_MARK))
     _read_usage(told["usage"], attempt)
@@ -74,7 +75,7 @@ def in_terminal(server: Server, question: Asked, folder: Path) -> Attempt:
             attempt.tokens += event["data"].get("total_tokens") or 0
     _read_messages((one["data"] for one in events if one["type"] == "message"), attempt)
     if not events:
-        attempt.problems.append(done.stderr.strip()[-300:])
+        attempt.strikes.append(Strike("run", "no answer", done.stderr.strip()[-300:]))
     return attempt
 
 
@@ -113,9 +114,22 @@ def _read_messages(messages: Iterable[dict[str, Any]], attempt: Attempt) -> None
         called = f"{data.get('tool')} {data.get('parameters')}"
         said = called if message["message_type"] == "tool_call" else text
         attempt.transcript.append(f"{message['role']}: {said}")
-        if message["message_type"] == "tool_result" and not data.get("ok", True):
-            attempt.problems.append(f"{data.get('tool')}: {text[:160]}")
+        if strike := _strike(message, data, text):
+            attempt.strikes.append(strike)
         if message["message_type"] == "text" and message["role"] == "assistant" and text:
             attempt.answer = text
-            if data.get("problem"):
-                attempt.problems.append(str(data["problem"])[:160])
+
+
+def _strike(message: dict[str, Any], data: dict[str, Any], text: str) -> Strike | None:
+    if message["message_type"] == "tool_result" and not data.get("ok", True):
+        error = data.get("error") or {}
+        exception = str(error.get("details", {}).get("exception", ""))
+        if exception:
+            return Strike("code", exception.partition(":")[0], text[:200])
+        return Strike("tool", str(error.get("code")), text[:200])
+    if data.get("problem"):
+        return Strike("reply", "unusable", str(data["problem"])[:200])
+    for kind in ("not computed", "answer lacks"):
+        if message["role"] == "system" and kind in text:
+            return Strike("form", kind, text[:200])
+    return None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from .asking import Asked, Attempt, Server, code_in, first_lines, run_script
+from .asking import Asked, Attempt, Server, Strike, code_in, first_lines, run_script
 
 MAX_TURNS = 5
 _BARE = (
@@ -49,7 +49,7 @@ def plain_loop(server: Server, question: Asked, folder: Path) -> Attempt:
             attempt.answer = said
             break
         else:
-            attempt.problems.append("answered without code")
+            attempt.strikes.append(Strike("form", "not computed"))
             messages.append(_user("Compute it first: reply with a fenced Python block."))
     return attempt
 

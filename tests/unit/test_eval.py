@@ -71,7 +71,7 @@ def test_a_task_counts_once_it_is_done(task: Task, tmp_path: Path) -> None:
     assert not task.is_right("Done.", TABLES, tmp_path)
     attempt = Attempt()
     run_script(DONE[task.id], tmp_path, attempt, task.probe)
-    assert attempt.problems == []
+    assert attempt.strikes == []
     assert task.is_right("", TABLES, tmp_path)
 
 

@@ -34,12 +34,17 @@ class AnswerForm:
                 slots |= dict.fromkeys(_ASSIGNED.findall(sentence), "value")
         return cls(slots)
 
+    @property
+    def wanted(self) -> list[str]:
+        """The forms as they should stand in the answer."""
+        return self.missing("")
+
     def is_met(self, answer: str) -> bool:
         """Whether there are forms, and the answer has all of them with their values."""
         return bool(self.slots) and not self.missing(answer)
 
     def missing(self, answer: str) -> list[str]:
-        """The forms that the answer lacks, or has without a value, as they should stand there."""
+        """The forms that the answer lacks, or has without a value."""
         return [
             f"{opening}…{']' * opening.endswith('[')}"
             for opening, slot in self.slots.items()

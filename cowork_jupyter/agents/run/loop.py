@@ -33,11 +33,11 @@ _CUT = {
 }
 _COMPUTE = (
     "That was not computed. Reply with a fenced Python block that computes it from the tables "
-    "above. Only if they lack what is needed, say so again."
+    "above and prints the answer in the form asked for. If they lack what is needed, say so again."
 )
 _FILL_IN = (
-    "The user asked for an answer with {forms}, where … is the computed value. Your answer lacks "
-    "it. Answer again with it; if it has not been computed yet, reply with code that prints it."
+    "Your answer lacks {forms}, which the user asked for. Reply with only that, with the computed "
+    "value in the place of the dots; if it has not been computed yet, with code that prints it."
 )
 _CONTINUE = "Your reply was cut off at the server's limit. Go on exactly where it stopped."
 _GIVEN_UP = "The server cut the answer off at its limit for one reply, again and again."

@@ -25,6 +25,7 @@ from ...llm.conversation import to_api_messages, to_native_messages
 from ...llm.failures import ContextOverflow, ModelError
 from ...llm.frames import Frame, spelled
 from ...llm.history import IMAGE_TOKENS, cost_of, optimize_history_by_tokens
+from ...llm.protocols import NEXT_TEMPERATURE
 from ...llm.reader import ReplyReader
 from ...llm.reply import Delta, Reply, TextDelta
 from ...llm.tokens import TokenCounter
@@ -47,8 +48,8 @@ _LAST_WORDS = 1.0
 """Seconds in which a model that has said all may end its reply and tell what it cost."""
 
 _CHECK_OUTPUT = (
-    "If this is right, reply with the answer in plain words, in exactly the form that was asked "
-    "for. If not, reply with the whole block corrected."
+    "If this is right, reply with the answer in plain words{form}. If not, reply with the whole "
+    "block corrected."
 )
 _CORRECT = "Reply with the whole block corrected."
 
@@ -165,10 +166,16 @@ class ModelSession:
         return ModelRequest(
             to_api_messages(self.system, history, self.frame, fenced=self.asks_for_code),
             self.model_name,
-            self.arguments,
+            self._arguments(),
             self._conversation,
             to_native_messages(self.system, history, self.frame) if native else None,
         )
+
+    def _arguments(self) -> dict[str, Any]:
+        """Where code has failed, the likeliest would be the same again."""
+        if self.asks_for_code and (result := self._newest_result()) and not result.ok:
+            return {**self.arguments, "temperature": NEXT_TEMPERATURE}
+        return self.arguments
 
     def _conversation(self) -> Conversation:
         log, store = self.log, self.log.journal.store
@@ -201,12 +208,16 @@ class ModelSession:
 
     def _what_next(self) -> str:
         """Small models forget what to do once they see an output."""
-        if not self.asks_for_code:
+        result = self._newest_result() if self.asks_for_code else None
+        if result is None:
             return ""
+        form = " and ".join(self.form.wanted)
+        as_asked = f", ending with {form}, the dots being the computed value" if form else ""
+        return _CHECK_OUTPUT.format(form=as_asked) if result.ok else _CORRECT
+
+    def _newest_result(self) -> ToolResultData | None:
         newest = next(iter(self._past.newest_first()), None)
-        if newest is None or not isinstance(newest.data, ToolResultData):
-            return ""
-        return _CHECK_OUTPUT if newest.data.ok else _CORRECT
+        return newest.data if newest and isinstance(newest.data, ToolResultData) else None
 
     def _goal(self) -> Message | None:
         """What is wanted, which is never left out."""

@@ -137,6 +137,7 @@ async def test_what_code_prints_is_the_answer_if_it_has_the_form_asked_for(
     scripted.add(text(BLOCK), text("@product[42]"))
     await asked_for_code.tell("What is six times seven? End with @product[value].")
     assert len(scripted.requests) == 3, "the form without its value is no answer"
+    assert "ending with @product[…]" in sent(scripted, 2)[-1]["content"]
 
 
 async def test_below_a_failure_the_corrected_block_is_asked_for(
@@ -149,6 +150,8 @@ async def test_below_a_failure_the_corrected_block_is_asked_for(
     assert last.endswith("Reply with the whole block corrected.")
     assert "Begin with `import pandas as pd`." in last
     assert "not retryable" not in last
+    likeliest, other = (request.body["temperature"] for request in scripted.requests)
+    assert likeliest == 0 < other, "the likeliest code would be the same again"
 
 
 async def failing(workspace: Workspace, run: CodeRun) -> Ran:
