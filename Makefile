@@ -161,7 +161,7 @@ $(VENV)/.installed: pyproject.toml install.json $(wildcard cowork_jupyter/*/*_co
                     | $(VENV)/.made $(LABEXTENSION)
 	@echo "Installing cowork-jupyter …"
 	@rm -rf $(VENV)/share/jupyter/labextensions/cowork-jupyter
-	@SKIP_JUPYTER_BUILDER=1 $(BIN)/pip install --quiet --editable '.[examples,mcp]'
+	@SKIP_JUPYTER_BUILDER=1 $(BIN)/pip install --quiet --editable '.[data,examples,mcp]'
 	@rm -rf $(VENV)/share/jupyter/labextensions/cowork-jupyter
 	@ln -s $(CURDIR)/cowork_jupyter/labextension $(VENV)/share/jupyter/labextensions/cowork-jupyter
 	@touch $@

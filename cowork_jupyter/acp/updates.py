@@ -35,12 +35,15 @@ from ..domain.message_data import (
 from ..domain.messages import Message
 from ..domain.plan import Plan
 from ..domain.roles import Permission
+from ..policy.call_parts import paths_of
 from ..record.markdown import cut, fenced
 from ..tools.base import Tool
 
 MAX_LINES, MAX_CHARACTERS = 400, 20_000
 """Of a result that are shown; all of it is in the store."""
 MAX_PLACES = 20
+_MAIN = ("path", "pattern", "query", "sql")
+"""Parameters that say best what a call is about."""
 _MAX_TITLE = 120
 
 Content = (
@@ -88,7 +91,8 @@ class Portrayal:
         """One line about a call."""
         command = parameters.get("command")
         about = next(
-            (parameters[one] for one in ("path", "pattern", "query") if one in parameters), ""
+            (parameters[one] for one in _MAIN if one in parameters),
+            "",
         )
         words = f"`{command}`" if command else f"{tool} {about}"
         line = " ".join(words.split())
@@ -126,7 +130,7 @@ class Portrayal:
 
     def _call(self, call: ToolCallData) -> SessionUpdate:
         parameters = call.parameters
-        paths = [parameters["path"]] if "path" in parameters else []
+        paths = paths_of(parameters)
         return start_tool_call(
             call.call_id,
             self.title(call.tool, parameters),

@@ -10,7 +10,7 @@ from ..domain.plan import Plan, PlanStep
 from ..domain.replies import Question, Review
 from .screen import one_line
 
-_MAIN = ("path", "command", "pattern", "query", "name", "code", "source", "role")
+_MAIN = ("path", "command", "pattern", "query", "sql", "name", "code", "source", "role")
 """Parameters that say best what a call is about."""
 _SCOPES = {
     "session": "in this conversation",

@@ -1,7 +1,8 @@
 """A call taken apart: everything in it that must be allowed by itself.
 
-A file tool is one part. A command has a part for each simple command in it, for each file it
-is seen to write or read, for each host it talks to, and one for what could not be understood.
+A file tool has a part for each file that it names. A command has a part for each simple command in
+it, for each file it is seen to write or read, for each host it talks to, and one for what could not
+be understood.
 """
 
 from __future__ import annotations
@@ -68,20 +69,29 @@ def decompose(
     elif tool in KERNEL_TOOLS:
         parts = tuple(_kernel_parts(tool, frozenset(permissions), parameters, anchors, code))
     else:
-        parts = (_tool_part(tool, frozenset(permissions), parameters, anchors, rewrite),)
+        parts = tuple(
+            _tool_part(tool, frozenset(permissions), path, anchors, rewrite)
+            for path in paths_of(parameters) or (None,)
+        )
     return ProposedCall(tool, frozenset(permissions), parameters, parts, preview, pinned)
+
+
+def paths_of(parameters: Mapping[str, Any]) -> tuple[str, ...]:
+    """The paths that a call of a tool of ours names: its `path`, and each of its `paths`."""
+    several = parameters.get("paths")
+    named = [parameters.get("path"), *(several if isinstance(several, list) else [])]
+    return tuple(path for path in named if isinstance(path, str))
 
 
 def _tool_part(
     tool: str,
     permissions: frozenset[Permission],
-    parameters: Mapping[str, Any],
+    path: str | None,
     anchors: AnchorDirs,
     rewrite: bool,
 ) -> CallPart:
-    path = parameters.get("path")
     deletes = Permission.DELETE_FILES in permissions
-    target = target_of(anchors, path, follow=not deletes) if isinstance(path, str) else None
+    target = target_of(anchors, path, follow=not deletes) if path is not None else None
     changes = permissions - {Permission.READ_FILES}
     reads = not changes and bool(permissions)
     return CallPart(

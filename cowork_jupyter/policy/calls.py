@@ -90,6 +90,12 @@ class ProposedCall:
         return [part.shown for part in self.parts if part.host]
 
     @property
+    def resource(self) -> str:
+        """What it is about: its files, or how its first part calls itself."""
+        files = [part.shown for part in self.parts if part.target and part.tool == self.tool]
+        return ", ".join(files) or self.parts[0].shown
+
+    @property
     def code(self) -> str:
         """What it would run in a kernel, as it was found where the call says."""
         return self.preview.text if self.preview and self.preview.kind == "code" else ""

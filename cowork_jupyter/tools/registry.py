@@ -21,6 +21,7 @@ from .base import Tool, ToolContext, ToolParameters, ToolResult
 from .kernel import looking, running
 from .notebook import changing, creating, reading
 from .recall import recall
+from .tables.tools import TABLE_TOOLS, table_tools
 
 
 class ToolRegistry(Mapping[str, Tool]):
@@ -163,6 +164,7 @@ def default_tools() -> ToolRegistry:
             search.grep,
             search.search_code,
             symbols.search_symbol,
+            *table_tools(),
             recall,
             edits.create_file,
             edits.update_file,
@@ -180,7 +182,7 @@ def default_tools() -> ToolRegistry:
 
 def rule_names() -> frozenset[str]:
     """All that a rule of the user's can be about, in any host, tools of MCP servers aside."""
-    return frozenset(tools_with_kernels()) | {"delegate", "find_tools", NETWORK}
+    return frozenset(tools_with_kernels()) | TABLE_TOOLS | {"delegate", "find_tools", NETWORK}
 
 
 def tools_with_kernels() -> ToolRegistry:

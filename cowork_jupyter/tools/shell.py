@@ -58,14 +58,20 @@ async def execute_command(parameters: ExecuteCommand, context: ToolContext) -> T
 
     It has no terminal and no input; what it leaves running is ended with it.
     """
-    started = time.monotonic()
+    began = time.monotonic()
     output = CommandOutput(context.output)
     timed_out = False
     undone: list[str] = []
-    async with _started(parameters, context, undone) as (process, reader):
+    async with started(
+        command_line(parameters.command),
+        context,
+        cwd=parameters.cwd,
+        may_write=context.role.spec.commands_may_write,
+        undone=undone.extend,
+    ) as (process, reader):
         try:
             async with asyncio.timeout(parameters.timeout_seconds):
-                await _follow(process, reader, output)
+                await follow(process, reader, output)
         except TimeoutError:
             timed_out = True
     output.finish()
@@ -79,7 +85,7 @@ async def execute_command(parameters: ExecuteCommand, context: ToolContext) -> T
             "command": parameters.command,
             "exit_code": None if timed_out else process.returncode,
             "timed_out": timed_out,
-            "seconds": round(time.monotonic() - started, 3),
+            "seconds": round(time.monotonic() - began, 3),
             "omitted_characters": output.omitted,
         },
     )
@@ -188,24 +194,29 @@ class Running(Protocol):
 
 
 @asynccontextmanager
-async def _started(
-    parameters: ExecuteCommand, context: ToolContext, undone: list[str]
+async def started(
+    arguments: list[str],
+    context: ToolContext,
+    *,
+    cwd: str = ".",
+    may_write: bool = False,
+    undone: Callable[[list[str]], None] = lambda _paths: None,
 ) -> AsyncIterator[tuple[Running, asyncio.StreamReader]]:
     """The running command and its output; whatever happens, all that it started ends with it."""
     workspace = context.workspace
-    with workspace.locate(parameters.cwd) as place, place.open_folder() as folder:
+    with workspace.locate(cwd) as place, place.open_folder() as folder:
         async with _pipe() as (reader, write_end):
             launch = Launch(
-                arguments=command_line(parameters.command),
+                arguments=arguments,
                 workspace=workspace,
                 folder=folder,
                 path=place.path,
                 output=write_end.fileno(),
                 environment=scrubbed(os.environ),
-                may_write=context.role.spec.commands_may_write,
+                may_write=may_write,
                 network=context.clearance.network,
                 opened=context.clearance.opened,
-                undone=undone.extend,
+                undone=undone,
             )
             async with _run(launch, context) as running:
                 write_end.close()  # now only the command holds it: its end is our end of file
@@ -216,7 +227,7 @@ def _run(launch: Launch, context: ToolContext) -> AbstractAsyncContextManager[Ru
     """The one place where it is decided how a command is started."""
     if context.sandbox is not None and context.sandbox.kind != "none":
         return context.sandbox.running(launch)
-    if not launch.may_write:
+    if not context.role.spec.commands_may_write:
         raise Forbidden(
             f"Commands of the role {context.role} must not change the workspace, and this machine "
             "has no sandbox to guarantee that, so none can run.",
@@ -265,7 +276,7 @@ async def _pipe() -> AsyncIterator[tuple[asyncio.StreamReader, IO[bytes]]]:
         transport.close()
 
 
-async def _follow(process: Running, reader: asyncio.StreamReader, output: CommandOutput) -> None:
+async def follow(process: Running, reader: asyncio.StreamReader, output: CommandOutput) -> None:
     """Pass output on until the command has ended and, for a moment more, what it left behind."""
     reading = asyncio.ensure_future(_read(reader, output))
     try:

@@ -6,13 +6,17 @@ Python's own csv is used: it costs milliseconds, and works where pandas is not i
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
+from .encoding import bom_of, decode
 from .kernel.inside.plain import is_secret_name
 
 MAX_COLUMNS = 40
@@ -22,7 +26,8 @@ FIRST_ROWS = 2
 MAX_CELL = 30
 _MAX_ROWS = 20_000
 _SEPARATORS = ",;\t|"
-_MISSING = frozenset({"", "na", "n/a", "nan", "null", "none"})
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none"})
+"""What stands for no value, in small letters."""
 _KINDS = (
     ("whole numbers", re.compile(r"[+-]?\d{1,18}")),
     ("numbers", re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")),
@@ -37,13 +42,19 @@ _DATES = frozenset({"dates", "times", _DAY_FIRST})
 
 @dataclass(frozen=True)
 class TableColumn:
-    """A column of the rows that were read."""
+    """What is known of a column."""
 
     name: str
     kind: str
-    values: list[str]
-    """Those that are there."""
     missing: int
+    distinct: int
+    low: str = ""
+    high: str = ""
+    """Its range, where it has an order that says something."""
+    common: tuple[str, ...] = ()
+    """Values that are there, the most frequent first."""
+    is_estimate: bool = False
+    """Whether `distinct` is only about right; it is then told of every column."""
 
     @property
     def line(self) -> str:
@@ -53,22 +64,32 @@ class TableColumn:
         return f"- {_short(self.name)}: {', '.join(facts)}{about}"
 
     def _about(self) -> str:
-        if not self.values:
+        if not self.common:
             return ""
-        if self.kind.startswith(("whole", "numbers")):
-            low, high = min(self.values, key=self._number), max(self.values, key=self._number)
-            return f", {low} to {high}"
-        if self.kind in ("dates", "times"):
-            return f", {min(self.values)} to {max(self.values)}"
-        counted = Counter(self.values)
-        some = [_short(value) for value, _ in counted.most_common(MAX_VALUES)]
-        if len(counted) <= MAX_VALUES:
+        about = "about " if self.is_estimate else ""
+        different = f", {about}{self.distinct:,} different"
+        some = [_short(value) for value in self.common]
+        if self.low:
+            return f"{different if about else ''}, {_short(self.low)} to {_short(self.high)}"
+        if self.distinct <= len(some):
             return f": {', '.join(sorted(some))}"
-        return f", {len(counted):,} different, such as {', '.join(some[:3])}"
+        return f"{different}, such as {', '.join(some[:3])}"
 
-    def _number(self, value: str) -> float:
-        plain = value.replace(".", "").replace(",", ".") if self.kind == _COMMA else value
-        return float(plain)
+
+@dataclass(frozen=True)
+class CsvDialect:
+    """How the rows of a text file are written."""
+
+    separator: str
+    encoding: str
+    """Empty for UTF-8."""
+    decimal_comma: bool
+    thousands: bool
+    """Whether dots divide the thousands of numbers with a decimal comma."""
+    day_first: bool
+    """Whether dates are written like 31.12.2025."""
+    is_ragged: bool
+    """Whether rows have different numbers of cells."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +102,7 @@ class TableFacts:
     reading: str
     """How pandas reads it."""
     head: list[str]
+    dialect: CsvDialect
 
     @property
     def brief(self) -> str:
@@ -103,54 +125,91 @@ class TableFacts:
 
 def table_facts(path: str, data: bytes, size: int) -> TableFacts | None:
     """The facts of a file of this size that begins with these bytes; None if it is no table."""
-    text, encoding = _decoded(data, whole=len(data) >= size)
-    lines = text.splitlines()
-    if len(data) < size and len(lines) > 1:
-        lines = lines[:-1]  # cut in its middle
-    if not lines or "\0" in text:
-        return None
-    separator = _separator(lines[:20])
     try:
+        text, encoding = _decoded(data, whole=len(data) >= size)
+        lines = text.splitlines()
+        if len(data) < size and len(lines) > 1:
+            lines = lines[:-1]  # cut in its middle
+        if "\0" in text:
+            return None
+        separator = _separator(lines[:20])
         reader = csv.reader(io.StringIO("\n".join(lines)), delimiter=separator)
         header, *rows = islice(reader, _MAX_ROWS)
     except (csv.Error, ValueError):
         return None
-    columns = [_column(name, place, rows) for place, name in enumerate(header)]
+    cells = [_cells(place, rows) for place in range(len(header))]
+    columns = [_column(name, *found) for name, found in zip(header, cells, strict=True)]
+    kinds = {column.kind for column in columns}
+    dialect = CsvDialect(
+        separator,
+        encoding,
+        decimal_comma=_COMMA in kinds,
+        thousands=any("." in one for kind, values, _ in cells if kind == _COMMA for one in values),
+        day_first=_DAY_FIRST in kinds,
+        is_ragged=any(row and len(row) != len(header) for row in rows),
+    )
     return TableFacts(
         path,
         columns,
         _rows(len(rows), len(data), size, is_all=len(data) >= size and len(rows) < _MAX_ROWS - 1),
-        _reading(path, separator, encoding, columns),
+        _reading(path, dialect, columns),
         [line[:200] for line in lines[: FIRST_ROWS + 1]] if not _has_secret(columns) else [],
+        dialect,
     )
 
 
 def _decoded(data: bytes, *, whole: bool) -> tuple[str, str]:
+    """The text, and what its encoding is called if it is not UTF-8."""
+    encoding = bom_of(data)
+    decoder = codecs.getincrementaldecoder(encoding.name)()  # half a character may be at the end
     try:
-        return data.decode("utf-8-sig"), ""
-    except UnicodeDecodeError as error:
-        if not whole and error.start >= len(data) - 4:  # half a character at the end
-            return data[: error.start].decode("utf-8-sig"), ""
-        return data.decode("latin-1"), "latin-1"
+        text = decoder.decode(data[len(encoding.bom) :], whole)
+        return text, encoding.name[: len("utf-16")] if encoding.is_wide else ""
+    except UnicodeDecodeError:
+        if encoding.is_wide:
+            raise
+    text, encoding = decode(data)
+    return text, encoding.name
 
 
 def _separator(lines: list[str]) -> str:
-    """What divides the lines into the most parts, the same number in each."""
+    """What divides the lines into the most parts, the same number in nearly each."""
 
     def parts(separator: str) -> int:
-        counts = {len(row) for row in csv.reader(lines, delimiter=separator) if row}
-        return counts.pop() if len(counts) == 1 else 0
+        counts = Counter(len(row) for row in csv.reader(lines, delimiter=separator) if row)
+        usual, times = counts.most_common(1)[0] if counts else (0, 0)
+        return usual if 3 * times >= 2 * counts.total() else 0
 
     return max(_SEPARATORS, key=parts)
 
 
-def _column(name: str, place: int, rows: list[list[str]]) -> TableColumn:
+def _cells(place: int, rows: list[list[str]]) -> tuple[str, list[str], int]:
+    """What kind of values a column has, those that are there, and how many are not."""
     cells = [row[place].strip() if place < len(row) else "" for row in rows if row]
-    values = [cell for cell in cells if cell.lower() not in _MISSING]
+    values = [cell for cell in cells if cell.lower() not in MISSING]
     kind = next(
         (kind for kind, form in _KINDS if values and all(map(form.fullmatch, values))), "text"
     )
-    return TableColumn(name, kind, values, len(cells) - len(values))
+    return kind, values, len(cells) - len(values)
+
+
+def _column(name: str, kind: str, values: list[str], missing: int) -> TableColumn:
+    low = high = ""
+    if values and kind.startswith(("whole", "numbers")):
+        low, high = _ends(values, _comma_number if kind == _COMMA else float)
+    elif values and kind in ("dates", "times"):
+        low, high = _ends(values, str)
+    counted = Counter(values)
+    common = tuple(value for value, _ in counted.most_common(MAX_VALUES))
+    return TableColumn(name, kind, missing, len(counted), low, high, common)
+
+
+def _ends(values: list[str], order: Callable[[str], Any]) -> tuple[str, str]:
+    return min(values, key=order), max(values, key=order)
+
+
+def _comma_number(value: str) -> float:
+    return float(value.replace(".", "").replace(",", "."))
 
 
 def _rows(read: int, looked_at: int, size: int, *, is_all: bool) -> str:
@@ -162,25 +221,17 @@ def _rows(read: int, looked_at: int, size: int, *, is_all: bool) -> str:
     return f"about {about:,.0f} rows (what follows is of the first {read:,})"
 
 
-def _reading(path: str, separator: str, encoding: str, columns: list[TableColumn]) -> str:
-    kinds = {column.kind for column in columns}
+def _reading(path: str, dialect: CsvDialect, columns: list[TableColumn]) -> str:
     dates = [column.name for column in columns if column.kind in _DATES]
-    has_comma = _COMMA in kinds
     options = [
-        *([f"sep={separator!r}"] if separator != "," else []),
-        *(['decimal=","'] if has_comma else []),
-        *(['thousands="."'] if has_comma and _has_thousands(columns) else []),
-        *([f"encoding={encoding!r}"] if encoding else []),
+        *([f"sep={dialect.separator!r}"] if dialect.separator != "," else []),
+        *(['decimal=","'] if dialect.decimal_comma else []),
+        *(['thousands="."'] if dialect.thousands else []),
+        *([f"encoding={dialect.encoding!r}"] if dialect.encoding else []),
         *([f"parse_dates={dates!r}"] if dates else []),
-        *(["dayfirst=True"] if _DAY_FIRST in kinds else []),
+        *(["dayfirst=True"] if dialect.day_first else []),
     ]
     return f"pd.read_csv({', '.join([repr(path), *options])})"
-
-
-def _has_thousands(columns: list[TableColumn]) -> bool:
-    return any(
-        "." in value for column in columns if column.kind == _COMMA for value in column.values
-    )
 
 
 def _has_secret(columns: list[TableColumn]) -> bool:

@@ -50,6 +50,8 @@ WORKING_CALLS: dict[str, dict[str, Any]] = {
     "search_code": {"text": "answer"},
     "search_symbol": {"name": "answer"},
     "recall": {"query": "answer"},
+    "describe_table": {"path": "t.csv"},
+    "query_table": {"paths": ["t.csv"], "sql": "SELECT * FROM t"},
     "create_file": {"path": "new.py", "content": "x = 1\n"},
     "update_file": {"path": "a.py", "content": "answer = 43\n"},
     "delete_file": {"path": "old.txt"},
@@ -93,6 +95,7 @@ def settings(tmp_path: Path, scripted: ScriptedServer) -> Settings:
     workspace.mkdir()
     (workspace / "a.py").write_text("answer = 42\n")
     (workspace / "old.txt").write_text("old\n")
+    (workspace / "t.csv").write_text("n\n1\n")
     (workspace / "n.ipynb").write_text(json.dumps(NOTEBOOK))
     return Settings(
         workspace=workspace,
@@ -283,7 +286,7 @@ async def test_role_based_agent_execution__role_extensibility(
     assert roles_named(prompts(scripted)[0]) == ["ARCHIVIST"]
     assert tools_named(prompts(scripted)[0]) == may
     assert [error and error["code"] for error in seen["results"]] == ["not_permitted"] * 2 + [None]
-    assert picture(settings.workspace).keys() == {"a.py", "n.ipynb"}
+    assert picture(settings.workspace).keys() == {"a.py", "n.ipynb", "t.csv"}
     assert seen["old role"] == "planner"
     assert roles_named(prompts(scripted)[-1]) == ["PLANNER"]
 
@@ -341,7 +344,7 @@ async def test_role_permission_system__actor_role_permissions(
     cells = json.loads(after.pop("n.ipynb"))["cells"]
     assert ["".join(cell["source"]) for cell in cells] == ["x = 1", "x = 5", "y = 1"]
     assert json.loads(after.pop("m.ipynb"))["cells"][0]["source"] == ["z = 1"]
-    assert after == {"a.py": "answer = 43\n", "new.py": "x = 1\n"}
+    assert after == {"a.py": "answer = 43\n", "new.py": "x = 1\n", "t.csv": "n\n1\n"}
     assert (bench.workspace / "made").exists()
 
 
@@ -666,6 +669,7 @@ async def test_future_role_examples__designer_creates_but_never_changes_what_exi
         "n.ipynb": json.dumps(NOTEBOOK),
         "new.py": "x = 1\n",
         "old.txt": "old\n",
+        "t.csv": "n\n1\n",
     }
 
 

@@ -18,7 +18,7 @@ from ...domain.moves import current_path
 from ...domain.notices import PlanDeviation
 from ...domain.plan import PlanStep
 from ...domain.roles import Permission
-from ...policy.call_parts import decompose
+from ...policy.call_parts import decompose, paths_of
 from ...policy.calls import Preview, ProposedCall
 from ...policy.decision import DecisionContext, Judgement, always_denied, judge
 from ...policy.grant import Grant
@@ -139,8 +139,8 @@ class Gate:
         """What the user has renamed is not there any more. Nor is anything made anew under the
         old name, as long as the job runs that knows it by that name.
         """
-        path = given.get("path")
-        if not isinstance(path, str) or self._exists(path):
+        path = next((one for one in paths_of(given) if not self._exists(one)), None)
+        if path is None:
             return
         store = log.journal.store
         moves = store.moves(log.context_id)
@@ -254,13 +254,16 @@ class Gate:
         )
 
     def _pins(self, call: ProposedCall) -> dict[str, Pin]:
-        path = call.parameters.get("path")
-        target = call.parts[0].target if call.parts else None
-        if not isinstance(path, str) or target is None:
-            return {}
-        root = self._anchors.root
-        places = {place for each in target.spellings if (place := below(each, root)) is not None}
-        return {path: Pin(frozenset(places), call.marks.get(target.spelled))}
+        targets = [part.target for part in call.parts]
+        return {
+            path: Pin(self._places(target), call.marks.get(target.spelled))
+            for path, target in zip(paths_of(call.parameters), targets, strict=False)
+            if target
+        }
+
+    def _places(self, target: Target) -> frozenset[str]:
+        found = (below(each, self._anchors.root) for each in target.spellings)
+        return frozenset(place for place in found if place is not None)
 
     async def _request(
         self, call_id: str, tool: Tool, judgement: Judgement, log: RunLog
@@ -276,7 +279,7 @@ class Gate:
             agent_role=log.role.value,
             tool=call.tool,
             parameters=dict(call.parameters),
-            resource=visible(str(named or call.parameters.get("command") or call.parts[0].shown)),
+            resource=visible(str(named or call.parameters.get("command") or call.resource)),
             risk=call.risk.name.lower(),
             why=[visible(one) for one in dict.fromkeys([*judgement.because, *call.network])]
             + ([warning] if warning else []),
@@ -312,7 +315,7 @@ def _shown(call: ProposedCall) -> CallPreview:
     elif "code" in call.parameters:
         kind, text = "code", str(call.parameters["code"])
     elif call.parts and call.parts[0].target:
-        kind, text = "path", call.parts[0].shown
+        kind, text = "path", "\n".join(part.shown for part in call.parts)
     else:
         kind, text = "text", json.dumps(dict(call.parameters), indent=2, ensure_ascii=False)
     return CallPreview(kind=kind, text=visible(text[:MAX_SHOWN]), complete=len(text) <= MAX_SHOWN)

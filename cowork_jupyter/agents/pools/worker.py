@@ -144,7 +144,9 @@ def _sandbox_for(order: WorkerOrder) -> Sandbox:
     made: dict[str, Sandbox] = _here.__dict__
     settings = order.settings
     sandbox = made.setdefault(repr(settings), Sandbox(settings))
-    runs_commands = Permission.EXECUTE_COMMANDS in default_tools()[order.tool].permissions
+    # A tool of the coordinator's may need a package that this worker lacks.
+    tool = default_tools().permitted_tool(order.tool, order.context.role)
+    runs_commands = Permission.EXECUTE_COMMANDS in tool.permissions
     if runs_commands and order.confined and sandbox.kind == "none":
         raise Forbidden(
             "Commands run only in a sandbox, and this worker has none, so the command did not run.",

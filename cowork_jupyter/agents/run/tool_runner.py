@@ -30,6 +30,7 @@ from ...domain.plan import Plan, PlanStep
 from ...domain.redaction import MaskedStream
 from ...domain.replies import Question, ToolCall
 from ...domain.roles import AgentRole
+from ...policy.call_parts import paths_of
 from ...policy.visible import unspell
 from ...tools.base import Clearance, Tool, ToolContext, ToolParameters, ToolResult
 from ...tools.kernel.state import Kernels, NoKernels
@@ -164,11 +165,19 @@ class ToolRunner:
 
     def _with_real_path(self, call: ToolCall) -> ToolCall:
         """A model reads what hides in a file's name spelled out, and calls the file by that."""
-        path = call.parameters.get("path")
-        real = unspell(path) if isinstance(path, str) else path
-        if real == path or self._exists(str(path)) or not self._exists(str(real)):
+        named = {path: self._real_path(path) for path in paths_of(call.parameters)}
+        if all(path == real for path, real in named.items()):
             return call
-        return call.model_copy(update={"parameters": {**call.parameters, "path": real}})
+        parameters = dict(call.parameters)
+        if "path" in parameters:
+            parameters["path"] = named.get(parameters["path"])
+        if "paths" in parameters:
+            parameters["paths"] = [named.get(path) for path in parameters["paths"]]
+        return call.model_copy(update={"parameters": parameters})
+
+    def _real_path(self, path: str) -> str:
+        real = unspell(path)
+        return real if not self._exists(path) and self._exists(real) else path
 
     def _exists(self, path: str) -> bool:
         with suppress(CoworkError), self.tools.workspace.locate(path) as place:

@@ -82,7 +82,7 @@ async def _column_hint(missing: list[str], code: str, path: str, context: ToolCo
     known = [name for columns in tables.values() for name in columns]
     if all(name in known for name in missing):
         return ""  # it is about something else
-    if close := _meant([name for name in missing if name not in known], known):
+    if close := did_you_mean([name for name in missing if name not in known], known):
         return close
     listed = [f"{table} has the columns {_list(columns)}." for table, columns in tables.items()]
     return " ".join(listed)
@@ -95,14 +95,14 @@ async def _name_hint(missing: str, path: str, context: ToolContext) -> str:
     usual = _USUAL_IMPORTS.get(missing) or (f"import {missing}" if missing in modules else "")
     if usual:
         return f"Begin with `{usual}`."
-    return _meant([missing], await _names(path, context), _SIMILAR_NAME)
+    return did_you_mean([missing], await _names(path, context), _SIMILAR_NAME)
 
 
 def _module_hint(missing: str, known: Collection[str]) -> str:
     if missing in known:
         return ""
     public = [name for name in known if not name.startswith("_")]
-    if close := _meant([missing], public, _SIMILAR_MODULE):
+    if close := did_you_mean([missing], public, _SIMILAR_MODULE):
         return close
     usable = [name for name in _DATA_LIBRARIES if name in known and name != missing]
     instead = _WITHOUT.get(missing) or (f"Use {', '.join(usable)} instead." if usable else "")
@@ -145,7 +145,8 @@ def _modules() -> frozenset[str]:
     return frozenset(module.name for module in pkgutil.iter_modules()) | sys.stdlib_module_names
 
 
-def _meant(missing: list[str], known: Collection[str], similarity: float = 0.6) -> str:
+def did_you_mean(missing: list[str], known: Collection[str], similarity: float = 0.6) -> str:
+    """A question that names those which are most like the missing; empty if none is."""
     by_lower = {name.lower(): name for name in known}
     close = [
         by_lower[match]

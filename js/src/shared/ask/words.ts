@@ -61,6 +61,8 @@ const TOOLS: Record<string, string> = {
   grep: msg('Search'),
   search_code: msg('Search'),
   search_symbol: msg('Search'),
+  describe_table: msg('Describe a table'),
+  query_table: msg('Query tables'),
   find_tools: msg('Look for tools'),
   list_variables: msg('List the variables'),
   inspect_variable: msg('Look at a variable'),

@@ -60,7 +60,7 @@ function CallMark({ ok }: { ok: boolean | null }): VNode {
 
 /** What a call is about, before there is a result to tell. */
 function target({ parameters }: CallEntry): string {
-  const value = ['path', 'command', 'name', 'query', 'pattern', 'task']
+  const value = ['path', 'command', 'name', 'query', 'sql', 'pattern', 'task']
     .map(key => parameters[key])
     .find(one => typeof one === 'string');
   return typeof value === 'string' ? value : '';

@@ -3,7 +3,13 @@
 import { counted, t } from '../translate';
 import { delegationsOf, type CallEntry, type Entry, type RunState, type TaskState } from './state';
 
-const FILES = new Set(['read_file', 'get_file_info', 'read_notebook', 'list_directory']);
+const FILES = new Set([
+  'read_file',
+  'get_file_info',
+  'read_notebook',
+  'list_directory',
+  'describe_table'
+]);
 const VARIABLES = new Set(['list_variables', 'inspect_variable']);
 const SEARCHES = new Set(['grep', 'search_code', 'search_symbol', 'find_tools']);
 

@@ -1,0 +1,1 @@
+"""Tables in files: described and queried by DuckDB, in a confined process of ours."""

@@ -1,0 +1,302 @@
+"""Files as tables that SQL can name.
+
+DuckDB reads text, JSON and Parquet by itself. Sheets, SQLite and other encodings than UTF-8 are
+copied into temporary files first: what DuckDB has for them would have to be downloaded.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import math
+import os
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import duckdb
+
+from .order import Order, Source, TextOptions
+
+_CHUNK = 1 << 20
+_GLOB = re.compile(r"[*?\[]")
+
+
+def text(value: str) -> str:
+    """A literal of SQL."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def identifier(name: str) -> str:
+    """A name of SQL, whatever is in it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+@dataclass
+class Table:
+    """Something that can be selected from."""
+
+    name: str
+    """What it is called in SQL."""
+    path: str
+    """The path that stands for it, too; empty for the further tables of a file."""
+    label: str
+    """The sheet, or the table of a database; empty for other files."""
+    scan: str = ""
+    """How DuckDB reads it; empty if it was not loaded."""
+    options: TextOptions | None = None
+
+
+@dataclass
+class Tables:
+    """The tables of one order."""
+
+    connection: duckdb.DuckDBPyConnection
+    order: Order
+    folder: Path
+    found: list[Table] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
+    """Files that DuckDB may open."""
+    notes: list[str] = field(default_factory=list)
+
+    def load(self) -> None:
+        """Prepare every source; all that is not to be opened later is read here."""
+        for source in self.order["sources"]:
+            if source["format"] in ("excel", "sqlite"):
+                self._load_parts(source)
+            else:
+                path, stem = source["path"], Path(source["path"].rstrip("/")).name.partition(".")[0]
+                table = Table(self._name(stem), path, "", options=source["options"])
+                table.scan = self._scan(source, table.name)
+                self.found.append(table)
+
+    def show(self) -> None:
+        """Make a view for each name by which a table can be called."""
+        for table in self.found:
+            if table.scan:
+                for name in filter(None, (table.name, table.path)):
+                    self._view(name, table.scan)
+
+    def read_leniently(self) -> bool:
+        """Read text files whatever their rows are like; False if that was done, or there are none.
+
+        It is slower: every row is looked at to find out what the columns are.
+        """
+        tables = [table for table in self.found if table.options and table.scan.endswith(")")]
+        strict = [table for table in tables if "store_rejects" not in table.scan]
+        for table in strict:
+            table.scan = f"{table.scan[:-1]}, {_LENIENT})"
+            for name in (table.name, table.path):
+                self._view(name, table.scan)
+        return bool(strict)
+
+    def _view(self, name: str, scan: str) -> None:
+        self.connection.execute(f"CREATE OR REPLACE VIEW {identifier(name)} AS FROM {scan}")
+
+    def _name(self, wanted: str) -> str:
+        plain = re.sub(r"\W+", "_", wanted).strip("_") or "t"
+        plain = f"t_{plain}" if plain[0].isdigit() else plain
+        taken = {table.name.lower() for table in self.found}
+        names = (plain if number == 1 else f"{plain}_{number}" for number in range(1, 10_000))
+        return next(name for name in names if name.lower() not in taken)
+
+    def _scan(self, source: Source, name: str) -> str:
+        options = source["options"]
+        files = [file["path"] for file in source["files"]]
+        if options and options["encoding"]:
+            files = [self._as_utf8(path, options["encoding"]) for path in files]
+        self.paths += files
+        listed = f"[{', '.join(text(self._plain(path)) for path in files)}]"
+        several = ["union_by_name = true"] if len(files) > 1 else []
+        if options:
+            several += self._text_options(options)
+            if assumed := "; ".join(_assumptions(options)):
+                self.notes.append(f"{name}: {assumed}")
+        function = {"csv": "read_csv", "json": "read_json_auto"}.get(
+            source["format"], "read_parquet"
+        )
+        return f"{function}({', '.join([listed, *several])})"
+
+    def _text_options(self, options: TextOptions) -> Iterator[str]:
+        yield f"nullstr = [{', '.join(map(text, self.order['missing']))}]"
+        if options["separator"]:
+            yield f"delim = {text(options['separator'])}"
+        if options["decimal_comma"]:
+            yield "decimal_separator = ',', thousands = '.'"
+        if options["day_first"]:
+            yield "dateformat = '%d.%m.%Y'"
+        if options["is_ragged"]:
+            yield _LENIENT
+
+    def _plain(self, path: str) -> str:
+        """A path that is no pattern: DuckDB takes a star for any file."""
+        if not _GLOB.search(path):
+            return path
+        link = self._new_file(Path(path).suffix)
+        link.symlink_to(Path(path).absolute())
+        self.paths.append(str(link))
+        return str(link)
+
+    def _as_utf8(self, path: str, encoding: str) -> str:
+        copy = self._new_file(".csv")
+        decoder = codecs.getincrementaldecoder(encoding)("replace")
+        with open(path, "rb") as source, copy.open("w", encoding="utf-8", newline="") as target:  # noqa: PTH123
+            while data := source.read(_CHUNK):
+                target.write(decoder.decode(data))
+            target.write(decoder.decode(b"", final=True))
+        return str(copy)
+
+    def _new_file(self, ending: str) -> Path:
+        return self.folder / f"{len(os.listdir(self.folder))}{ending}"  # noqa: PTH208
+
+    # --- sheets, and tables of databases
+
+    def _load_parts(self, source: Source) -> None:
+        """Those that the question is about; the others are only named."""
+        path = source["files"][0]["path"]
+        parts = _sheets(path) if source["format"] == "excel" else _database(path)
+        log = Path(f"{path}-wal")
+        if source["format"] == "sqlite" and log.exists() and log.stat().st_size:
+            self.notes.append(f"changes that are still in {log.name} are not seen")
+        stem = Path(path).name.partition(".")[0]
+        own_name = source["format"] == "excel" and len(parts) == 1
+        for number, (label, rows) in enumerate(parts.items()):
+            name = self._name(stem if own_name else label)
+            table = Table(name, source["path"] if number == 0 else "", label)
+            if self._is_wanted(table, number):
+                table.scan = self._loaded(name, rows)
+            self.found.append(table)
+
+    def _is_wanted(self, table: Table, number: int) -> bool:
+        sql = self.order["sql"].lower()
+        if sql:
+            named = (table.name, table.path)
+            return any(one and one.lower() in sql for one in named)
+        wanted = self.order["table"].lower()
+        return wanted in (table.label.lower(), table.name.lower()) if wanted else number == 0
+
+    def _loaded(self, name: str, rows: Iterable[Sequence[Any]]) -> str:
+        """A table of DuckDB's own with these rows, of which the first holds the names."""
+        every = iter(rows)
+        header = _header(next(every, ()))
+        copy = self._new_file(".json")
+        with copy.open("w", encoding="utf-8") as target:
+            for row in every:
+                cells = map(_plain_value, [*row, *[None] * len(header)])
+                target.write(json.dumps(dict(zip(header, cells, strict=False))) + "\n")
+        stored = identifier(f"rows of {name}")
+        columns = ", ".join(f"NULL::VARCHAR AS {identifier(one)}" for one in header)
+        scan = (
+            f"read_json_auto({text(str(copy))}, format = 'newline_delimited', sample_size = -1)"
+            if copy.stat().st_size
+            else f"(SELECT {columns or '1 AS empty'} WHERE false)"
+        )
+        self.connection.execute(f"CREATE TABLE {stored} AS FROM {scan}")
+        copy.unlink()
+        return stored
+
+
+_LENIENT = (
+    "sample_size = -1, null_padding = true, strict_mode = false, "
+    "ignore_errors = true, store_rejects = true"
+)
+
+
+def _assumptions(options: TextOptions) -> Iterator[str]:
+    """What somebody may want to know who reads the same file otherwise."""
+    if options["encoding"]:
+        yield f"read as {options['encoding']}"
+    if options["separator"] not in ("", ",", "\t"):
+        yield f"cells are divided by '{options['separator']}'"
+    if options["decimal_comma"]:
+        yield "1.234,5 is the number 1234.5"
+    if options["day_first"]:
+        yield "01.02.2025 is the first of February"
+    if options["is_ragged"]:
+        yield "rows have different numbers of cells, and those that lack are missing values"
+
+
+def _sheets(path: str) -> dict[str, Iterable[Sequence[Any]]]:
+    try:
+        from python_calamine import CalamineError, CalamineWorkbook
+    except ImportError as error:
+        raise ValueError("Sheets need python-calamine: pip install cowork-jupyter[data]") from error
+    try:
+        book = CalamineWorkbook.from_path(path)
+        return {name: _Sheet(book, name) for name in book.sheet_names}
+    except CalamineError as error:
+        raise ValueError(f"'{path}' is no sheet that can be read: {error}") from error
+
+
+@dataclass
+class _Sheet:
+    """The rows of a sheet, read when somebody wants them."""
+
+    book: Any
+    name: str
+
+    def __iter__(self) -> Iterator[Sequence[Any]]:
+        rows = self.book.get_sheet_by_name(self.name).to_python(skip_empty_area=True)
+        return (list(map(_sheet_value, row)) for row in rows)
+
+
+def _database(path: str) -> dict[str, Iterable[Sequence[Any]]]:
+    listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY type, rowid"
+    try:
+        with closing(_opened(path)) as database:
+            names = [row[0] for row in database.execute(listed)]
+    except sqlite3.Error as error:
+        raise ValueError(f"'{path}' is no SQLite database that can be read: {error}") from error
+    return {name: _Rows(path, name) for name in names if not name.startswith("sqlite_")}
+
+
+@dataclass
+class _Rows:
+    """The rows of a table in an SQLite database, read when somebody wants them."""
+
+    path: str
+    name: str
+
+    def __iter__(self) -> Iterator[Sequence[Any]]:
+        with closing(_opened(self.path)) as database:
+            cursor = database.execute(f"SELECT * FROM {identifier(self.name)}")  # noqa: S608
+            yield [one[0] for one in cursor.description]
+            yield from cursor
+
+
+def _opened(path: str) -> sqlite3.Connection:
+    """As it is on disk: nothing can be written, not even what a log would need."""
+    address = f"file:{quote(os.path.abspath(path))}?mode=ro&immutable=1"  # noqa: PTH100
+    database = sqlite3.connect(address, uri=True)
+    database.text_factory = lambda data: data.decode("utf-8", "replace")
+    return database
+
+
+def _header(cells: Sequence[Any]) -> list[str]:
+    names: list[str] = []
+    for number, cell in enumerate(cells):
+        name = str(cell) if cell not in (None, "") else f"column{number}"
+        same = sum(1 for one in names if one.lower() == name.lower())
+        names.append(f"{name}_{same}" if same else name)
+    return names
+
+
+def _sheet_value(cell: Any) -> Any:
+    """Sheets know no whole numbers, and have empty texts where there is nothing."""
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53:
+        return int(cell)
+    return None if cell == "" else cell
+
+
+def _plain_value(value: Any) -> Any:
+    """A value as JSON can say it."""
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return f"\\x{value[:100].hex()}" if isinstance(value, bytes) else str(value)
