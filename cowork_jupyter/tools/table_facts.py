@@ -90,6 +90,8 @@ class CsvDialect:
     """Whether dates are written like 31.12.2025."""
     is_ragged: bool
     """Whether rows have different numbers of cells."""
+    missing: frozenset[str]
+    """Texts that stand for no value in it, as they are spelled."""
 
 
 @dataclass(frozen=True)
@@ -147,6 +149,7 @@ def table_facts(path: str, data: bytes, size: int) -> TableFacts | None:
         thousands=any("." in one for kind, values, _ in cells if kind == _COMMA for one in values),
         day_first=_DAY_FIRST in kinds,
         is_ragged=any(row and len(row) != len(header) for row in rows),
+        missing=frozenset(cell for row in rows for cell in row if cell.lower() in MISSING),
     )
     return TableFacts(
         path,

@@ -26,7 +26,7 @@ _FORMATS: dict[str, Format] = {
     **dict.fromkeys((".db", ".sqlite", ".sqlite3"), "sqlite"),
 }  # fmt: skip
 _UNKNOWN = TextOptions(
-    separator="", encoding="", decimal_comma=False, day_first=False, is_ragged=False
+    separator="", encoding="", decimal_comma=False, day_first=False, is_ragged=False, missing=[]
 )
 
 
@@ -94,6 +94,7 @@ def _together(path: str, each: list[TextOptions]) -> TextOptions:
         decimal_comma=any(options["decimal_comma"] for options in each),
         day_first=any(options["day_first"] for options in each),
         is_ragged=any(options["is_ragged"] for options in each),
+        missing=sorted({text for options in each for text in options["missing"]}),
     )
 
 
@@ -142,10 +143,11 @@ def _options(place: Place, limit: int) -> TextOptions:
     is_one_column = len(facts.columns) < 2
     return TextOptions(
         separator="" if is_one_column else dialect.separator,
-        encoding="" if place.path.lower().endswith(".gz") else dialect.encoding,
+        encoding=dialect.encoding,
         decimal_comma=dialect.decimal_comma and dialect.separator != ",",
         day_first=dialect.day_first,
         is_ragged=dialect.is_ragged and not is_one_column,
+        missing=sorted(dialect.missing - {""}),
     )
 
 

@@ -76,11 +76,13 @@ def explained(error: Exception, tables: Tables) -> Answer:
 def _leniently_if_need_be(tables: Tables, ask: Callable[[], Answer]) -> Answer:
     """Ask; if a text file turns out to be written otherwise than it begins, ask again."""
     try:
+        tables.show()
         found = ask()
     except duckdb.Error as error:
         if "CSV" not in str(error) or not tables.read_leniently():
             raise
         tables.notes.append("types are those that fit all rows: the first rows alone misled")
+        tables.show()
         found = ask()
     found["notes"] = [*tables.notes, *_rejected(tables)]
     return found

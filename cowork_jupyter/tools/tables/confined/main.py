@@ -48,7 +48,6 @@ def answer(order: Order) -> Answer:
                     _check(file)
             tables.load()
             _lock(connection, tables.paths)
-            tables.show()
             return query(connection, tables, order) if order["sql"] else describe(tables, order)
         except (duckdb.Error, OSError, ValueError, MemoryError) as error:
             return explained(error, tables)

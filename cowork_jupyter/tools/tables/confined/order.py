@@ -17,6 +17,8 @@ class TextOptions(TypedDict):
     decimal_comma: bool
     day_first: bool
     is_ragged: bool
+    missing: list[str]
+    """Texts that stand for no value, beside the empty one."""
 
 
 class File(TypedDict):
@@ -43,7 +45,8 @@ class Order(TypedDict):
 
     sources: list[Source]
     missing: list[str]
-    """Texts that stand for no value."""
+    """All texts that may stand for no value. Looking for many of them costs time, so they count
+    only where a file is not as it begins."""
     sql: str
     """Empty to describe the table instead."""
     table: str

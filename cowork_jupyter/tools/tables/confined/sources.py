@@ -7,6 +7,7 @@ copied into temporary files first: what DuckDB has for them would have to be dow
 from __future__ import annotations
 
 import codecs
+import gzip
 import json
 import math
 import os
@@ -49,7 +50,8 @@ class Table:
     """The sheet, or the table of a database; empty for other files."""
     scan: str = ""
     """How DuckDB reads it; empty if it was not loaded."""
-    options: TextOptions | None = None
+    source: Source | None = None
+    """The files that DuckDB itself reads."""
 
 
 @dataclass
@@ -70,9 +72,9 @@ class Tables:
             if source["format"] in ("excel", "sqlite"):
                 self._load_parts(source)
             else:
-                path, stem = source["path"], Path(source["path"].rstrip("/")).name.partition(".")[0]
-                table = Table(self._name(stem), path, "", options=source["options"])
-                table.scan = self._scan(source, table.name)
+                stem = Path(source["path"].rstrip("/")).name.partition(".")[0]
+                table = Table(self._name(stem), source["path"], "", source=source)
+                self._prepare(table, source)
                 self.found.append(table)
 
     def show(self) -> None:
@@ -87,13 +89,16 @@ class Tables:
 
         It is slower: every row is looked at to find out what the columns are.
         """
-        tables = [table for table in self.found if table.options and table.scan.endswith(")")]
-        strict = [table for table in tables if "store_rejects" not in table.scan]
+        strict = [table for table in self.found if table.source and self._is_strict(table.source)]
         for table in strict:
-            table.scan = f"{table.scan[:-1]}, {_LENIENT})"
-            for name in (table.name, table.path):
-                self._view(name, table.scan)
+            assert table.source
+            assert table.source["options"]
+            table.source["options"]["is_ragged"] = True
+            table.scan = self._scan(table.source)
         return bool(strict)
+
+    def _is_strict(self, source: Source) -> bool:
+        return source["options"] is not None and not source["options"]["is_ragged"]
 
     def _view(self, name: str, scan: str) -> None:
         self.connection.execute(f"CREATE OR REPLACE VIEW {identifier(name)} AS FROM {scan}")
@@ -105,25 +110,30 @@ class Tables:
         names = (plain if number == 1 else f"{plain}_{number}" for number in range(1, 10_000))
         return next(name for name in names if name.lower() not in taken)
 
-    def _scan(self, source: Source, name: str) -> str:
+    def _prepare(self, table: Table, source: Source) -> None:
+        """Let DuckDB open the files, or copies of them."""
         options = source["options"]
-        files = [file["path"] for file in source["files"]]
-        if options and options["encoding"]:
-            files = [self._as_utf8(path, options["encoding"]) for path in files]
-        self.paths += files
-        listed = f"[{', '.join(text(self._plain(path)) for path in files)}]"
-        several = ["union_by_name = true"] if len(files) > 1 else []
-        if options:
-            several += self._text_options(options)
-            if assumed := "; ".join(_assumptions(options)):
-                self.notes.append(f"{name}: {assumed}")
-        function = {"csv": "read_csv", "json": "read_json_auto"}.get(
-            source["format"], "read_parquet"
-        )
-        return f"{function}({', '.join([listed, *several])})"
+        for file in source["files"]:
+            if options and options["encoding"]:
+                file["path"] = self._as_utf8(file["path"], options["encoding"])
+            self.paths.append(file["path"])
+            file["path"] = self._plain(file["path"])
+        if options and (assumed := "; ".join(_assumptions(options))):
+            self.notes.append(f"{table.name}: {assumed}")
+        table.scan = self._scan(source)
+
+    def _scan(self, source: Source) -> str:
+        files = [text(file["path"]) for file in source["files"]]
+        options = source["options"]
+        more = ["union_by_name = true"] if len(files) > 1 else []
+        more += self._text_options(options) if options else []
+        function = {"csv": "read_csv", "json": "read_json_auto", "parquet": "read_parquet"}
+        given = ", ".join([f"[{', '.join(files)}]", *more])
+        return f"{function[source['format']]}({given})"
 
     def _text_options(self, options: TextOptions) -> Iterator[str]:
-        yield f"nullstr = [{', '.join(map(text, self.order['missing']))}]"
+        missing = self.order["missing"] if options["is_ragged"] else ["", *options["missing"]]
+        yield f"nullstr = [{', '.join(map(text, missing))}]"
         if options["separator"]:
             yield f"delim = {text(options['separator'])}"
         if options["decimal_comma"]:
@@ -145,7 +155,8 @@ class Tables:
     def _as_utf8(self, path: str, encoding: str) -> str:
         copy = self._new_file(".csv")
         decoder = codecs.getincrementaldecoder(encoding)("replace")
-        with open(path, "rb") as source, copy.open("w", encoding="utf-8", newline="") as target:  # noqa: PTH123
+        opened = gzip.open if path.lower().endswith(".gz") else open
+        with opened(path, "rb") as source, copy.open("w", encoding="utf-8", newline="") as target:
             while data := source.read(_CHUNK):
                 target.write(decoder.decode(data))
             target.write(decoder.decode(b"", final=True))

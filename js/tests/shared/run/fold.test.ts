@@ -43,6 +43,7 @@ describe('what was only looked at', () => {
       state = call(state, 'read_file', { path });
     }
     state = call(state, 'inspect_variable', { name: 'df' });
+    state = call(state, 'describe_table', { path: 'b' });
     state = call(state, 'update_file', { path: 'a' });
     state = call(state, 'grep', { pattern: 'x' });
     const blocks = fold(state.entries);

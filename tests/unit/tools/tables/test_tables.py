@@ -81,6 +81,8 @@ async def test_german_files_in_every_encoding(
     assert "cells are divided by ';'; 1.234,5 is the number 1234.5" in said
     assert (f"read as {encoding}" in said) == (not encoding.startswith("utf-8"))
     assert "1241.75" in await query("SELECT sum(Betrag) FROM umsatz", "umsatz.csv")
+    write(root, {"packed.csv.gz": gzip.compress(GERMAN.encode(encoding))})
+    assert "Köln" in await query("SELECT Ort FROM packed WHERE Betrag > 1000", "packed.csv.gz")
 
 
 async def test_rows_that_are_too_short_or_too_long(root: Path, describe: Describe) -> None:
