@@ -139,6 +139,7 @@ def build_service(
             frames=Frames(settings.data_dir / "frames.key"),
             externals=ExternalAgents(settings.user_settings),
         ),
+        pool=pool,
     )
     plans = Plans(factory, jobs, inquiries, pool)
     workflows = WorkflowCatalog(templates)

@@ -22,6 +22,7 @@ from ..tools.registry import ToolRegistry
 from .delegation import Delegation
 from .log import RunLog
 from .notebook.lookup import describe_notebook_context
+from .pools.pool import AsyncioPool, WorkerPool
 from .prompting import PromptSources, described, request_for
 from .run.answer_form import AnswerForm
 from .run.budget import Budget, JobBudget
@@ -51,6 +52,8 @@ class AgentFactory:
     tools: ToolEnvironment
     llm: ModelAccess
     prompts: PromptSources
+    pool: WorkerPool = field(default_factory=AsyncioPool)
+    """Where large tables are read."""
 
     def prompt(self, role: AgentRole, context: Context, request: str = "") -> str:
         """The system prompt that this role gets in this context."""
@@ -78,8 +81,9 @@ class AgentFactory:
         `step` is the step of an approved plan that it carries out, which grants what it says;
         `registry` has the tools where a step's run elsewhere.
         """
-        registry = self.tools.registry if registry is None else registry
         log = RunLog(self.journal, context.id, job_id, role, task_id)
+        if registry is None:
+            registry = self.pool.with_large_tables(self.tools.registry, log)
         context = context.model_copy(update={"notebook": log.notebook})
         limits = RunLimits(budget.settings)
         with limits.waiting():

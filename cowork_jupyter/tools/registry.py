@@ -48,6 +48,10 @@ class ToolRegistry(Mapping[str, Tool]):
         added = {tool.name: tool for tool in tools}
         return _Growing(self, lambda: added, self.prepare)
 
+    def replacing(self, *tools: Tool) -> ToolRegistry:
+        """These, with others in the place of those that have the same names."""
+        return _Replacing(self, {tool.name: tool for tool in tools if tool.name in self})
+
     async def prepare(self, role: AgentRole) -> None:
         """Find out which tools there are for a role, as far as that takes time."""
 
@@ -133,6 +137,22 @@ class _Growing(ToolRegistry):
     async def prepare(self, role: AgentRole) -> None:
         """Whatever those need that come and go."""
         await self._prepare(role)
+
+
+class _Replacing(ToolRegistry):
+    """A registry of which some tools are others."""
+
+    def __init__(self, base: ToolRegistry, others: Mapping[str, Tool]) -> None:
+        super().__init__([])
+        self._base, self._others = base, others
+
+    @property
+    def _tools(self) -> Mapping[str, Tool]:
+        return {**self._base._tools, **self._others}
+
+    async def prepare(self, role: AgentRole) -> None:
+        """Whatever the others need."""
+        await self._base.prepare(role)
 
 
 def validated(tool: Tool, raw: dict[str, Any]) -> ToolParameters:

@@ -14,6 +14,7 @@ from ...domain.errors import Interrupted, Unavailable
 from ...domain.identity import new_id
 from ...domain.notices import Notice
 from ...domain.settings import Settings
+from ...policy.call_parts import paths_of
 from ...tools.base import (
     Tool,
     ToolContext,
@@ -25,6 +26,8 @@ from ...tools.base import (
 from ...tools.kernel.state import NoKernels
 from ...tools.notebook.stored import NotebookFiles
 from ...tools.registry import ToolRegistry, default_tools
+from ...tools.tables.sources import are_large
+from ...tools.tables.tools import table_tools
 from ..log import RunLog
 from .cluster import Attempt, Cluster, Lost
 from .worker import WorkerOrder
@@ -55,6 +58,11 @@ class DaskPool:
             for tool in registry.values()
         )
 
+    def with_large_tables(self, registry: ToolRegistry, log: RunLog) -> ToolRegistry:
+        """Questions about tables are sent out if they are about folders, or about large files."""
+        task = _TaskAtWork(self._cluster, self._settings, log)
+        return registry.replacing(*map(task.sent_out_if_large, table_tools()))
+
     async def aclose(self) -> None:
         await self._cluster.aclose()
 
@@ -72,6 +80,17 @@ class _TaskAtWork:
 
         async def run(parameters: ToolParameters, context: ToolContext) -> ToolResult:
             return await self._run(tool, parameters, context)
+
+        return replace(tool, run=run)
+
+    def sent_out_if_large(self, tool: Tool) -> Tool:
+        """The same tool, run at a worker where there is much to read."""
+
+        async def run(parameters: ToolParameters, context: ToolContext) -> ToolResult:
+            paths = paths_of(parameters.model_dump(mode="json"))
+            if await asyncio.to_thread(are_large, context.workspace, paths):
+                return await self._run(tool, parameters, context)
+            return await tool.run(parameters, context)
 
         return replace(tool, run=run)
 

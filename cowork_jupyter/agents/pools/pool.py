@@ -28,6 +28,9 @@ class WorkerPool(Protocol):
         A call that was cut off is repeated if that can do no harm; else it raises `Interrupted`.
         """
 
+    def with_large_tables(self, registry: ToolRegistry, log: RunLog) -> ToolRegistry:
+        """The same tools for a run that is no task: what looks at much data, workers do."""
+
     async def aclose(self) -> None:
         """Let go of the workers."""
 
@@ -41,6 +44,8 @@ class AsyncioPool:
     def tools(self, registry: ToolRegistry, log: RunLog) -> ToolRegistry:  # noqa: ARG002
         """The tools as they are."""
         return registry
+
+    with_large_tables = tools
 
     async def aclose(self) -> None:
         """Nothing to let go of."""

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import PurePosixPath
 
 from ...domain.errors import CoworkError, InvalidInput, NotFound
-from ...workspace import Glob, IgnoreRules, Place, Workspace, visible_files
+from ...workspace import Glob, IgnoreRules, Place, Workspace, kind_of, visible_files
 from ..close_names import not_found
 from ..table_facts import table_facts
 from .confined.order import File, Format, Source, TextOptions
 
 MAX_FILES = 1000
 _MAX_LOOKED_AT = 20_000
+_LARGE = 1_000_000_000
 _HEAD, _HEAD_OF_MANY = 512 * 1024, 64 * 1024
 _GLOB = re.compile(r"[*?\[{]")
 _FORMATS: dict[str, Format] = {
@@ -30,6 +31,20 @@ _UNKNOWN = TextOptions(
 )
 
 
+def are_large(workspace: Workspace, paths: Iterable[str]) -> bool:
+    """Whether there is much to read: a folder, a pattern, or a large file is among them."""
+    return any(_is_large(workspace, path) for path in paths)
+
+
+def _is_large(workspace: Workspace, path: str) -> bool:
+    try:
+        with workspace.locate(path) as place:
+            facts = place.stat()
+    except CoworkError:  # not there; a pattern is none either
+        return bool(_GLOB.search(path))
+    return kind_of(facts.st_mode) == "folder" or facts.st_size >= _LARGE
+
+
 def find_source(workspace: Workspace, path: str) -> Source:
     """What a path stands for: a file, or the files of one format that a folder or pattern holds.
 
@@ -40,12 +55,9 @@ def find_source(workspace: Workspace, path: str) -> Source:
             return _several(workspace, path, *_split(path))
         if not place.exists():
             raise not_found(workspace, place.path)
-        try:
-            with place.open_folder():
-                pass
-        except InvalidInput:
-            return _single(path, place)
-        return _several(workspace, path, place.path, None)
+        if kind_of(place.stat().st_mode) == "folder":
+            return _several(workspace, path, place.path, None)
+        return _single(path, place)
 
 
 def _single(path: str, place: Place, head: int = _HEAD) -> Source:
