@@ -139,6 +139,7 @@ def table_facts(path: str, data: bytes, size: int) -> TableFacts | None:
         header, *rows = islice(reader, _MAX_ROWS)
     except (csv.Error, ValueError):
         return None
+    is_all = len(data) >= size and len(rows) < _MAX_ROWS - 1
     cells = [_cells(place, rows) for place in range(len(header))]
     columns = [_column(name, *found) for name, found in zip(header, cells, strict=True)]
     kinds = {column.kind for column in columns}
@@ -148,13 +149,14 @@ def table_facts(path: str, data: bytes, size: int) -> TableFacts | None:
         decimal_comma=_COMMA in kinds,
         thousands=any("." in one for kind, values, _ in cells if kind == _COMMA for one in values),
         day_first=_DAY_FIRST in kinds,
-        is_ragged=any(row and len(row) != len(header) for row in rows),
+        # The last may be cut: a cell can have several lines.
+        is_ragged=any(row and len(row) != len(header) for row in rows[: None if is_all else -1]),
         missing=frozenset(cell for row in rows for cell in row if cell.lower() in MISSING),
     )
     return TableFacts(
         path,
         columns,
-        _rows(len(rows), len(data), size, is_all=len(data) >= size and len(rows) < _MAX_ROWS - 1),
+        _rows(len(rows), len(data), size, is_all=is_all),
         _reading(path, dialect, columns),
         [line[:200] for line in lines[: FIRST_ROWS + 1]] if not _has_secret(columns) else [],
         dialect,

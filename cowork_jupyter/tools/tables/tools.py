@@ -155,7 +155,7 @@ def _first_rows(answer: Answer) -> list[str]:
 def _table(answer: Answer) -> list[str]:
     """Rows as text; where there are too many, the first and the last."""
     head, tail = map(_lines, (answer["head"], answer.get("tail", [])))
-    lines = [" | ".join(answer["columns"]), *head]
+    lines = [*_lines([answer["columns"]]), *head]
     if "is_all" in answer and len(head) + len(tail) < answer["rows"]:
         lines.append("[… rows left out: aggregate, or use LIMIT and OFFSET …]")
     lines += tail

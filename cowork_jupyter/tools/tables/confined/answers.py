@@ -63,6 +63,8 @@ def explained(error: Exception, tables: Tables) -> Answer:
         place = re.search(r'"(.*?)" - ', said)
         what = f"'{place[1]}'" if place else "That"
         return Answer(error=f"{what} is none of the paths of this call, and nothing else is read.")
+    for copy, path in tables.copied.items():
+        said = said.replace(copy, path)
     short = re.split(r"\nCandidate |\nDid you mean|\nPossible |\nThe search space|\n\n", said)[0]
     short = re.sub(r"^\w+(?: \w+)? Error: ", "", short).replace("\n", " ").strip()
     known: list[str] = []

@@ -65,6 +65,8 @@ class Tables:
     paths: list[str] = field(default_factory=list)
     """Files that DuckDB may open."""
     notes: list[str] = field(default_factory=list)
+    copied: dict[str, str] = field(default_factory=dict)
+    """What the files are called that DuckDB reads under another name."""
 
     def load(self) -> None:
         """Prepare every source; all that is not to be opened later is read here."""
@@ -114,10 +116,12 @@ class Tables:
         """Let DuckDB open the files, or copies of them."""
         options = source["options"]
         for file in source["files"]:
+            path = file["path"]
             if options and options["encoding"]:
-                file["path"] = self._as_utf8(file["path"], options["encoding"])
+                file["path"] = self._as_utf8(path, options["encoding"])
             self.paths.append(file["path"])
             file["path"] = self._plain(file["path"])
+            self.copied[file["path"]] = path
         if options and (assumed := "; ".join(_assumptions(options))):
             self.notes.append(f"{table.name}: {assumed}")
         table.scan = self._scan(source)
@@ -213,9 +217,10 @@ class Tables:
 
 
 _LENIENT = (
-    "sample_size = -1, null_padding = true, strict_mode = false, "
+    "sample_size = -1, null_padding = true, strict_mode = false, parallel = false, "
     "ignore_errors = true, store_rejects = true"
 )
+"""Side by side, DuckDB cannot fill up rows in which a cell has several lines."""
 
 
 def _assumptions(options: TextOptions) -> Iterator[str]:

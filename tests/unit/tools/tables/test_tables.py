@@ -93,6 +93,15 @@ async def test_rows_that_are_too_short_or_too_long(root: Path, describe: Describ
     assert "different numbers of cells" in said
 
 
+async def test_cells_of_several_lines(root: Path, describe: Describe) -> None:
+    cell = '"two\nlines"'
+    rows = f"1,{cell}\n" * 30_000
+    write(root, {"a.csv": f"n,s\n{rows}", "b.csv": f"n,s\n1\n2,{cell},3\n{rows}"})
+    assert "30,000 rows, 2 columns" in await describe("a.csv")
+    assert "different numbers" not in await describe("a.csv")
+    assert "30,002 rows, 3 columns" in await describe("b.csv")
+
+
 async def test_what_only_shows_late_changes_the_type_of_a_column(
     root: Path, describe: Describe, query: Query
 ) -> None:
@@ -240,6 +249,7 @@ async def test_errors_are_short_and_name_what_is_near(
         ("a.db", b"no database", "no SQLite database"),
         ("a.parquet", b"no parquet", "a.parquet"),
         ("a.json", b"{broken", "a.json"),
+        ("a*.json", b"{broken", r"a\*.json"),
         ("a.md", b"# no table", "no table"),
     ],
 )
