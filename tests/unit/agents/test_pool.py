@@ -50,6 +50,8 @@ class Changing:
     def tools(self, registry: ToolRegistry, log: RunLog) -> ToolRegistry:
         return ToolRegistry([*registry.values(), self.tool])
 
+    with_large_tables = tools
+
     async def aclose(self) -> None:
         pass
 
