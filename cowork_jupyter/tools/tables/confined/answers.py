@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 import duckdb
 
 from .order import Answer, Column, Order
-from .sources import Tables, identifier
+from .sources import Tables
+from .sql import identifier
 
 MAX_COLUMNS = 200
 MAX_COUNTED = 100_000

@@ -19,7 +19,8 @@ import duckdb
 
 from .answers import describe, explained, query
 from .order import Answer, File, Order
-from .sources import Tables, text
+from .sources import Tables
+from .sql import text
 
 _ROOM = 1024 * 1024 * 1024
 """Bytes beside DuckDB's own limit: the interpreter, and sheets and databases on their way."""
@@ -49,7 +50,7 @@ def answer(order: Order) -> Answer:
             tables.load()
             _lock(connection, tables.paths)
             return query(connection, tables, order) if order["sql"] else describe(tables, order)
-        except (duckdb.Error, OSError, ValueError, MemoryError) as error:
+        except Exception as error:  # whatever a file or a question made of it
             return explained(error, tables)
 
 

@@ -9,33 +9,25 @@ from __future__ import annotations
 import codecs
 import gzip
 import json
-import math
 import os
 import re
-import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote
 
 import duckdb
 
 from .order import Order, Source, TextOptions
+from .rows import Rows, header_of, plain_value, sheets_of, tables_of
+from .sql import identifier, text
 
 _CHUNK = 1 << 20
 _GLOB = re.compile(r"[*?\[]")
-
-
-def text(value: str) -> str:
-    """A literal of SQL."""
-    return "'" + value.replace("'", "''") + "'"
-
-
-def identifier(name: str) -> str:
-    """A name of SQL, whatever is in it."""
-    return '"' + name.replace('"', '""') + '"'
+_LENIENT = (
+    "sample_size = -1, null_padding = true, strict_mode = false, parallel = false, "
+    "ignore_errors = true, store_rejects = true"
+)
+"""Side by side, DuckDB cannot fill up rows in which a cell has several lines."""
 
 
 @dataclass
@@ -80,11 +72,14 @@ class Tables:
                 self.found.append(table)
 
     def show(self) -> None:
-        """Make a view for each name by which a table can be called."""
+        """Make a view for each name by which a table can be called; a sheet's own counts last."""
+        names = {table.label: table.scan for table in reversed(self.found)}
         for table in self.found:
-            if table.scan:
-                for name in filter(None, (table.name, table.path)):
-                    self._view(name, table.scan)
+            names |= {table.name: table.scan, table.path: table.scan}
+        for name, scan in names.items():
+            if name and scan:
+                view = f"CREATE OR REPLACE VIEW {identifier(name)} AS FROM {scan}"
+                self.connection.execute(view)
 
     def read_leniently(self) -> bool:
         """Read text files whatever their rows are like; False if that was done, or there are none.
@@ -101,9 +96,6 @@ class Tables:
 
     def _is_strict(self, source: Source) -> bool:
         return source["options"] is not None and not source["options"]["is_ragged"]
-
-    def _view(self, name: str, scan: str) -> None:
-        self.connection.execute(f"CREATE OR REPLACE VIEW {identifier(name)} AS FROM {scan}")
 
     def _name(self, wanted: str) -> str:
         plain = re.sub(r"\W+", "_", wanted).strip("_") or "t"
@@ -174,7 +166,7 @@ class Tables:
     def _load_parts(self, source: Source) -> None:
         """Those that the question is about; the others are only named."""
         path = source["files"][0]["path"]
-        parts = _sheets(path) if source["format"] == "excel" else _database(path)
+        parts = sheets_of(path) if source["format"] == "excel" else tables_of(path)
         log = Path(f"{path}-wal")
         if source["format"] == "sqlite" and log.exists() and log.stat().st_size:
             self.notes.append(f"changes that are still in {log.name} are not seen")
@@ -190,19 +182,19 @@ class Tables:
     def _is_wanted(self, table: Table, number: int) -> bool:
         sql = self.order["sql"].lower()
         if sql:
-            named = (table.name, table.path)
+            named = (table.name, table.path, table.label)
             return any(one and one.lower() in sql for one in named)
         wanted = self.order["table"].lower()
         return wanted in (table.label.lower(), table.name.lower()) if wanted else number == 0
 
-    def _loaded(self, name: str, rows: Iterable[Sequence[Any]]) -> str:
+    def _loaded(self, name: str, rows: Rows) -> str:
         """A table of DuckDB's own with these rows, of which the first holds the names."""
         every = iter(rows)
-        header = _header(next(every, ()))
+        header = header_of(next(every, ()))
         copy = self._new_file(".json")
         with copy.open("w", encoding="utf-8") as target:
             for row in every:
-                cells = map(_plain_value, [*row, *[None] * len(header)])
+                cells = map(plain_value, [*row, *[None] * len(header)])
                 target.write(json.dumps(dict(zip(header, cells, strict=False))) + "\n")
         stored = identifier(f"rows of {name}")
         columns = ", ".join(f"NULL::VARCHAR AS {identifier(one)}" for one in header)
@@ -214,13 +206,6 @@ class Tables:
         self.connection.execute(f"CREATE TABLE {stored} AS FROM {scan}")
         copy.unlink()
         return stored
-
-
-_LENIENT = (
-    "sample_size = -1, null_padding = true, strict_mode = false, parallel = false, "
-    "ignore_errors = true, store_rejects = true"
-)
-"""Side by side, DuckDB cannot fill up rows in which a cell has several lines."""
 
 
 def _assumptions(options: TextOptions) -> Iterator[str]:
@@ -235,84 +220,3 @@ def _assumptions(options: TextOptions) -> Iterator[str]:
         yield "01.02.2025 is the first of February"
     if options["is_ragged"]:
         yield "rows have different numbers of cells, and those that lack are missing values"
-
-
-def _sheets(path: str) -> dict[str, Iterable[Sequence[Any]]]:
-    try:
-        from python_calamine import CalamineError, CalamineWorkbook
-    except ImportError as error:
-        raise ValueError("Sheets need python-calamine: pip install cowork-jupyter[data]") from error
-    try:
-        book = CalamineWorkbook.from_path(path)
-        return {name: _Sheet(book, name) for name in book.sheet_names}
-    except CalamineError as error:
-        raise ValueError(f"'{path}' is no sheet that can be read: {error}") from error
-
-
-@dataclass
-class _Sheet:
-    """The rows of a sheet, read when somebody wants them."""
-
-    book: Any
-    name: str
-
-    def __iter__(self) -> Iterator[Sequence[Any]]:
-        rows = self.book.get_sheet_by_name(self.name).to_python(skip_empty_area=True)
-        return (list(map(_sheet_value, row)) for row in rows)
-
-
-def _database(path: str) -> dict[str, Iterable[Sequence[Any]]]:
-    listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY type, rowid"
-    try:
-        with closing(_opened(path)) as database:
-            names = [row[0] for row in database.execute(listed)]
-    except sqlite3.Error as error:
-        raise ValueError(f"'{path}' is no SQLite database that can be read: {error}") from error
-    return {name: _Rows(path, name) for name in names if not name.startswith("sqlite_")}
-
-
-@dataclass
-class _Rows:
-    """The rows of a table in an SQLite database, read when somebody wants them."""
-
-    path: str
-    name: str
-
-    def __iter__(self) -> Iterator[Sequence[Any]]:
-        with closing(_opened(self.path)) as database:
-            cursor = database.execute(f"SELECT * FROM {identifier(self.name)}")  # noqa: S608
-            yield [one[0] for one in cursor.description]
-            yield from cursor
-
-
-def _opened(path: str) -> sqlite3.Connection:
-    """As it is on disk: nothing can be written, not even what a log would need."""
-    address = f"file:{quote(os.path.abspath(path))}?mode=ro&immutable=1"  # noqa: PTH100
-    database = sqlite3.connect(address, uri=True)
-    database.text_factory = lambda data: data.decode("utf-8", "replace")
-    return database
-
-
-def _header(cells: Sequence[Any]) -> list[str]:
-    names: list[str] = []
-    for number, cell in enumerate(cells):
-        name = str(cell) if cell not in (None, "") else f"column{number}"
-        same = sum(1 for one in names if one.lower() == name.lower())
-        names.append(f"{name}_{same}" if same else name)
-    return names
-
-
-def _sheet_value(cell: Any) -> Any:
-    """Sheets know no whole numbers, and have empty texts where there is nothing."""
-    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53:
-        return int(cell)
-    return None if cell == "" else cell
-
-
-def _plain_value(value: Any) -> Any:
-    """A value as JSON can say it."""
-    if value is None or isinstance(value, str | int):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return f"\\x{value[:100].hex()}" if isinstance(value, bytes) else str(value)

@@ -151,7 +151,9 @@ async def test_every_format(root: Path, describe: Describe, query: Query, name: 
 async def test_sheets_and_tables_of_a_database_have_names(
     root: Path, describe: Describe, query: Query
 ) -> None:
-    workbook(root / "book.xlsx", {"Sales": [["n"], [1.5]], "Old Sales": [["m", "m"], [2, 3]]})
+    workbook(
+        root / "book.xlsx", {"Sales": [["n"], [1.5]], "Old Sales": [["m", "m", "m_1"], [2, 3, 4]]}
+    )
     sqlite(
         root / "shop.sqlite",
         "CREATE TABLE customers (id INTEGER, name TEXT); INSERT INTO customers VALUES (1, 'Ada');"
@@ -160,10 +162,13 @@ async def test_sheets_and_tables_of_a_database_have_names(
     said = await describe("book.xlsx")
     assert said.startswith("book.xlsx (Sales): 1 row,")
     assert "[other tables in the file: Old Sales]" in said
-    assert "- m_1: BIGINT" in await describe("book.xlsx", table="old sales")
+    assert "- m_1_1: BIGINT, about 1 different, 4 to 4" in await describe(
+        "book.xlsx", table="old sales"
+    )
     assert "notes): 0 rows" in await describe("shop.sqlite", table="notes")
-    sql = "SELECT name, n, m FROM customers, Sales, Old_Sales"
-    assert "Ada | 1.5 | 2" in await query(sql, "shop.sqlite", "book.xlsx")
+    for name in ("Old_Sales", '"Old Sales"', "'old sales'"):
+        sql = f"SELECT name, n, m FROM customers, Sales, {name}"
+        assert "Ada | 1.5 | 2" in await query(sql, "shop.sqlite", "book.xlsx")
     with pytest.raises(InvalidInput, match="Did you mean 'notes'"):
         await describe("shop.sqlite", table="note")
 
