@@ -80,7 +80,7 @@ def _arguments(order: Order) -> list[str]:
 
 def _failure(answer: Answer) -> CoworkError:
     message, known = answer["error"].rstrip(".!"), answer.get("known", [])
-    missing = [one or other for one, other in _QUOTED.findall(message)]
+    missing = [column or table for column, table in _QUOTED.findall(message)]
     hint = did_you_mean(missing, known)
     if known and not hint:
         more = f" and {len(known) - _MAX_LISTED} more" if len(known) > _MAX_LISTED else ""

@@ -109,7 +109,7 @@ def _facts(connection: duckdb.DuckDBPyConnection, name: str) -> Answer:
     begins = connection.execute(f"FROM {scan} LIMIT {_FIRST_ROWS}").fetchall()
     each = [row[start : start + 5] for start in range(1, len(row), 5)]
     return Answer(
-        columns=[str(one[0]) for one in listed],
+        columns=[str(column[0]) for column in listed],
         rows=row[0],
         described=[
             Column(
@@ -125,7 +125,7 @@ def _facts(connection: duckdb.DuckDBPyConnection, name: str) -> Answer:
                 columns, each, strict=True
             )
         ],
-        head=[[_cell(value) for value in one] for one in begins],
+        head=[[_cell(value) for value in begin] for begin in begins],
     )
 
 
@@ -144,7 +144,7 @@ def _asked(name: str, kind: str) -> tuple[str, ...]:
 
 
 def _rows(result: duckdb.DuckDBPyConnection, most: int) -> Answer:
-    columns = [str(one[0]) for one in result.description or []]
+    columns = [str(column[0]) for column in result.description or []]
     head: list[tuple[Any, ...]] = []
     tail: deque[tuple[Any, ...]] = deque(maxlen=min(MAX_TAIL, most))
     count = 0
@@ -175,5 +175,5 @@ def _cell(value: Any) -> str | None:
         return None
     if isinstance(value, bool):
         return str(value).lower()
-    shown = f"\\x{value[:MAX_CELL].hex()}" if isinstance(value, bytes) else str(value)
-    return shown if len(shown) <= MAX_CELL else f"{shown[: MAX_CELL - 1]}…"
+    text = f"\\x{value[:MAX_CELL].hex()}" if isinstance(value, bytes) else str(value)
+    return text if len(text) <= MAX_CELL else f"{text[: MAX_CELL - 1]}…"

@@ -63,7 +63,7 @@ class _Rows:
     def __iter__(self) -> Iterator[Sequence[Any]]:
         with closing(_opened(self.path)) as database:
             cursor = database.execute(f"SELECT * FROM {identifier(self.name)}")  # noqa: S608
-            yield [one[0] for one in cursor.description]
+            yield [column[0] for column in cursor.description]
             yield from cursor
 
 
@@ -81,7 +81,7 @@ def header_of(cells: Sequence[Any]) -> list[str]:
     for number, cell in enumerate(cells):
         wanted = str(cell) if cell not in (None, "") else f"column{number}"
         tries = (wanted, *(f"{wanted}_{again}" for again in range(1, len(cells) + 1)))
-        name = next(one for one in tries if one.lower() not in names)
+        name = next(name for name in tries if name.lower() not in names)
         names[name.lower()] = name
     return list(names.values())
 

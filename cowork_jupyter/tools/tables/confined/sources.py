@@ -182,8 +182,8 @@ class Tables:
     def _is_wanted(self, table: Table, number: int) -> bool:
         sql = self.order["sql"].lower()
         if sql:
-            named = (table.name, table.path, table.label)
-            return any(one and one.lower() in sql for one in named)
+            names = (table.name, table.path, table.label)
+            return any(name and name.lower() in sql for name in names)
         wanted = self.order["table"].lower()
         return wanted in (table.label.lower(), table.name.lower()) if wanted else number == 0
 
@@ -197,7 +197,7 @@ class Tables:
                 cells = map(plain_value, [*row, *[None] * len(header)])
                 target.write(json.dumps(dict(zip(header, cells, strict=False))) + "\n")
         stored = identifier(f"rows of {name}")
-        columns = ", ".join(f"NULL::VARCHAR AS {identifier(one)}" for one in header)
+        columns = ", ".join(f"NULL::VARCHAR AS {identifier(name)}" for name in header)
         scan = (
             f"read_json_auto({text(str(copy))}, format = 'newline_delimited', sample_size = -1)"
             if copy.stat().st_size
