@@ -177,7 +177,9 @@ class ToolRunner:
 
     def _real_path(self, path: str) -> str:
         real = unspell(path)
-        return real if not self._exists(path) and self._exists(real) else path
+        if real == path or self._exists(path) or not self._exists(real):
+            return path
+        return real
 
     def _exists(self, path: str) -> bool:
         with suppress(CoworkError), self.tools.workspace.locate(path) as place:

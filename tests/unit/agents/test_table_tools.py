@@ -58,3 +58,15 @@ async def test_a_table_that_was_renamed_is_named_anew(
     (result,) = with_sales.results()
     assert result["error"]["code"] == "renamed"
     assert "'umsatz.csv'" in result["error"]["message"]
+
+
+async def test_what_hides_in_a_name_can_be_spelled_out_in_each_path(
+    with_sales: Bench, scripted: ScriptedServer
+) -> None:
+    (with_sales.workspace / "odd\u202e.csv").write_text("n\n1\n")
+    paths = ["sales.csv", "odd⟨U+202E⟩.csv"]
+    scripted.add(call("query_table", paths=paths, sql="SELECT sum(units) FROM sales"), text("Ok."))
+    await with_sales.tell("Add up the units", AgentRole.PLANNER)
+    (result,) = with_sales.results()
+    assert result["ok"], result
+    assert result["facts"]["paths"] == ["sales.csv", "odd\u202e.csv"]
