@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import islice
 from typing import Any
 
@@ -246,3 +247,18 @@ def _has_secret(columns: list[TableColumn]) -> bool:
 def _short(text: str) -> str:
     words = " ".join(text.split())
     return words if len(words) <= MAX_CELL else f"{words[: MAX_CELL - 1]}…"
+
+
+def reading_hint(path: str) -> str:
+    """How pandas reads a file that is no text, with what is installed here."""
+    kind = path.lower().rpartition(".")[2]
+    if kind == "parquet":
+        has_arrow = find_spec("pyarrow") or find_spec("fastparquet")
+        with_duckdb = f"import duckdb; duckdb.sql(\"FROM '{path}'\").df()"
+        return f"Read it with {f'pd.read_parquet({path!r})' if has_arrow else with_duckdb}"
+    if kind in ("xlsx", "xls", "xlsm", "xlsb", "ods"):
+        engine = "" if kind == "xlsx" and find_spec("openpyxl") else ', engine="calamine"'
+        return f"Read it with pd.read_excel({path!r}{engine})"
+    if kind in ("json", "jsonl", "ndjson"):
+        return f"Read it with pd.read_json({path!r}{'' if kind == 'json' else ', lines=True'})"
+    return ""

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+import duckdb
+import pandas as pd
 from openai import OpenAI
 
 from .questions import Question
@@ -84,9 +86,18 @@ def first_lines(folder: Path, question: Asked, lines: int = 4) -> str:
     """The beginning of each file that a question is about."""
     shown = []
     for name in question.files:
-        head = (folder / name).read_text(encoding="utf-8").splitlines()[:lines]
+        head = as_text(folder / name).splitlines()[:lines]
         shown.append(f"{name} begins with:\n" + "\n".join(head))
     return "\n\n".join(shown)
+
+
+def as_text(file: Path) -> str:
+    """A table as people would paste it."""
+    if file.suffix == ".xlsx":
+        return str(pd.read_excel(file, engine="calamine").to_csv(index=False))
+    if file.suffix == ".parquet":
+        return str(duckdb.read_parquet(str(file)).df().to_csv(index=False))
+    return file.read_text(encoding="utf-8")
 
 
 def code_in(reply: str) -> str | None:

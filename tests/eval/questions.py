@@ -89,6 +89,7 @@ def _plausible(tables: Tables) -> pd.DataFrame:
 
 SALES, HOUSES, PATIENTS = _of("sales.csv"), _of("houses.csv"), _of("patients.csv")
 ORDERS, GERMAN, READINGS = _of("orders.csv"), _of("bestellungen.csv"), _of("readings.csv")
+STOCK, TRIPS = _of("stock.xlsx"), _of("trips.parquet")
 STUDENTS, CUSTOMERS = _of("students.csv"), _of("customers.csv")
 
 
@@ -230,6 +231,19 @@ QUESTIONS: tuple[Question, ...] = (
        "count", lambda t: int((GERMAN(t)["Datum"].dt.month == 5).sum())),
     _q("de-max", "bestellungen.csv", "Which Kunde has the order with the highest Betrag?", "kunde",
        lambda t: str(GERMAN(t).loc[GERMAN(t)["Betrag"].idxmax(), "Kunde"])),
+    # Excel and Parquet
+    _q("xl-total", "stock.xlsx", "What is the total quantity in stock.xlsx?", "total",
+       lambda t: int(STOCK(t)["quantity"].sum())),
+    _q("xl-value", "stock.xlsx", "What are all goods in stock.xlsx worth (quantity times cost)?",
+       "value", lambda t: (STOCK(t)["quantity"] * STOCK(t)["cost"]).sum(), 2),
+    _q("xl-filter", "stock.xlsx", "How many items of stock.xlsx are in Kassel?", "count",
+       lambda t: int((STOCK(t)["warehouse"] == "Kassel").sum())),
+    _q("pq-mean", "trips.parquet", "What is the mean of minutes in trips.parquet?", "mean",
+       lambda t: TRIPS(t)["minutes"].mean(), 2),
+    _q("pq-top", "trips.parquet", "Which vehicle in trips.parquet carried the most passengers?",
+       "vehicle", lambda t: str(TRIPS(t).groupby("vehicle")["passengers"].sum().idxmax())),
+    _q("pq-empty", "trips.parquet", "How many trips in trips.parquet had no passengers?", "count",
+       lambda t: int((TRIPS(t)["passengers"] == 0).sum())),
     # Features, tests and baselines
     _q("per-area", "houses.csv", "What is the mean price per unit of area (price / area)?", "mean",
        lambda t: (HOUSES(t)["price"] / HOUSES(t)["area"]).mean(), 2),

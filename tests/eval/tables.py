@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pandas as pd
+
+from tests.workbook import write_workbook
 
 SEED = 20_261_116
 Tables = dict[str, pd.DataFrame]
@@ -23,13 +26,20 @@ def make_tables() -> Tables:
         "bestellungen.csv": _german_orders(random),
         "readings.csv": _readings(random),
         "students.csv": _students(random),
+        "stock.xlsx": _stock(random),
+        "trips.parquet": _trips(random),
     }
 
 
 def write_tables(tables: Tables, folder: Path) -> None:
     """Write them as people send them: one has commas for decimals, one dates of another kind."""
     for name, table in tables.items():
-        if name == "bestellungen.csv":
+        if name.endswith(".xlsx"):
+            rows = [list(table.columns), *table.astype(object).to_numpy().tolist()]
+            write_workbook(folder / name, {"Stock": rows})
+        elif name.endswith(".parquet"):
+            duckdb.from_df(table).write_parquet(str(folder / name))
+        elif name == "bestellungen.csv":
             table.to_csv(folder / name, index=False, sep=";", decimal=",", date_format="%d.%m.%Y")
         else:
             table.to_csv(folder / name, index=False, date_format="%Y-%m-%d")
@@ -140,3 +150,26 @@ def _students(random: np.random.Generator) -> pd.DataFrame:
         }
     )
     return pd.concat([table, table.sample(6, random_state=1)], ignore_index=True)
+
+
+def _stock(random: np.random.Generator) -> pd.DataFrame:
+    rows = 60
+    return pd.DataFrame(
+        {
+            "item": [f"I{number:02}" for number in range(rows)],
+            "warehouse": random.choice(["Bremen", "Kassel"], rows),
+            "quantity": random.integers(0, 400, rows),
+            "cost": random.gamma(2.0, 9.0, rows).round(2),
+        }
+    )
+
+
+def _trips(random: np.random.Generator) -> pd.DataFrame:
+    rows = 400
+    return pd.DataFrame(
+        {
+            "vehicle": random.choice(["bus", "tram", "ferry"], rows, p=[0.5, 0.4, 0.1]),
+            "minutes": random.gamma(4.0, 5.0, rows).round(1),
+            "passengers": random.integers(0, 90, rows),
+        }
+    )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pandas as pd
 
-from .asking import Asked, Attempt, Server, Strike, code_in, first_lines, run_script
+from .asking import Asked, Attempt, Server, Strike, as_text, code_in, first_lines, run_script
 
 MAX_TURNS = 5
 _BARE = (
@@ -59,9 +60,10 @@ def _facts(folder: Path, question: Asked) -> str:
 
 
 def _facts_of(file: Path) -> str:
-    head = file.read_text(encoding="utf-8").splitlines()[:4]
+    text = as_text(file)
+    head = text.splitlines()[:4]
     separator = ";" if head[0].count(";") > head[0].count(",") else ","
-    table = pd.read_csv(file, sep=separator)
+    table = pd.read_csv(io.StringIO(text), sep=separator)
     columns = [
         f"- {name}: {table[name].dtype}, {int(table[name].isna().sum())} missing, for example "
         f"{', '.join(map(str, table[name].dropna().unique()[:3]))}"

@@ -1,7 +1,8 @@
 """The tables that a request is about: what a model is told of them beside what the user writes.
 
-It is looked up once, when a run begins, within a moment and from the first bytes of each file;
-nothing is told that the role could not read by itself without anybody being asked.
+It is looked up once, when a run begins, within a moment: of text files from their first bytes, of
+others as `describe_table` sees them. Nothing is told that the role could not read by itself without
+anybody being asked.
 """
 
 from __future__ import annotations
@@ -13,23 +14,32 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from ...domain.errors import CoworkError
-from ...tools.table_facts import TableFacts, table_facts
+from ...tools.base import ToolContext
+from ...tools.registry import validated
+from ...tools.table_facts import TableFacts, reading_hint, table_facts
 from ...workspace import Workspace
 from ..log import RunLog
 from .tool_runner import ToolEnvironment
 
 logger = logging.getLogger(__name__)
 
-SECONDS, KERNEL_SECONDS = 1.0, 0.3
-"""For the files, and for the kernel, which may be busy."""
+SECONDS, KERNEL_SECONDS, DESCRIBE_SECONDS = 1.0, 0.3, 3.0
+"""For text files, for the kernel, which may be busy, and for files that a process must read."""
 MAX_BYTES = 512 * 1024
 """Bytes that are read of a table that is named; less of others."""
 MAX_BYTES_UNNAMED = 64 * 1024
+MIN_ROWS = 2
 MAX_NAMED, MAX_UNNAMED = 4, 6
 MAX_CHARACTERS = 3_000
 """For all tables together: about 900 tokens."""
 
+DESCRIBE = "describe_table"
+
 _FILE = re.compile(r"[^\s\"'`,;:()\[\]<>|*?]+\.(?:csv|tsv)\b", re.IGNORECASE)
+_OTHER_FILE = re.compile(
+    r"[^\s\"'`,;:()\[\]<>|*?]+\.(?:parquet|xlsx?|xlsm|xlsb|ods|jsonl?|ndjson|sqlite3?|db)\b",
+    re.IGNORECASE,
+)
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _TABLES = ("DataFrame", "Table", "Series")
 _HEAD = "Tables that the request names, as they are now:"
@@ -52,6 +62,7 @@ async def describe_tables(tools: ToolEnvironment, log: RunLog, request: str) -> 
         with suppress(TimeoutError):
             async with asyncio.timeout(KERNEL_SECONDS):
                 known = await _variables(tools, log, request)
+        known += await _described(tools, log, request)
         async with asyncio.timeout(SECONDS):
             note = await asyncio.to_thread(_note, tools, log, request, known)
             return replace(note, text=log.mask(note.text))
@@ -73,6 +84,37 @@ def _note(tools: ToolEnvironment, log: RunLog, request: str, known: list[str]) -
     others = [_facts(tools, log, path, MAX_BYTES_UNNAMED) for path in _unnamed(tools, log)]
     lines = [other.brief for other in others if other]
     return TableNote("\n".join([_HEAD_UNNAMED, *lines])[:MAX_CHARACTERS] if lines else "")
+
+
+async def _described(tools: ToolEnvironment, log: RunLog, request: str) -> list[str]:
+    """What is known of files that are no text, if the tool for them is there."""
+    paths = list(dict.fromkeys(_OTHER_FILE.findall(request)))[:MAX_NAMED]
+    if not paths or DESCRIBE not in tools.registry:
+        return []
+    found = await asyncio.gather(*(_description(tools, log, path) for path in paths))
+    return [text for text in found if text]
+
+
+async def _description(tools: ToolEnvironment, log: RunLog, path: str) -> str:
+    tool, parameters = tools.registry[DESCRIBE], {"path": path.removeprefix("./")}
+    clearance = tools.gate.leave_without_asking(tool, parameters, log)
+    if clearance is None:
+        return ""
+    context = ToolContext(
+        workspace=clearance.guard(tools.workspace),
+        role=log.role,
+        mask=log.mask,
+        clearance=clearance,
+        sandbox=tools.sandbox,
+    )
+    try:
+        async with asyncio.timeout(DESCRIBE_SECONDS):
+            result = await tool.run(validated(tool, parameters), context)
+    except (CoworkError, TimeoutError):  # whoever reads it is told why
+        return ""
+    if result.data.get("rows", 0) < MIN_ROWS:  # some JSON is no table
+        return ""
+    return f"{result.text}\n{reading_hint(path)}".rstrip()
 
 
 def _facts(tools: ToolEnvironment, log: RunLog, path: str, limit: int) -> TableFacts | None:

@@ -11,8 +11,10 @@ from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.messages import MessageType
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import Settings
+from cowork_jupyter.policy.rules import Effect, Scope
 from tests.scripted import ScriptedServer, call, plan, text
 from tests.scripted.server import last_words
+from tests.workbook import write_workbook
 
 from .conftest import Bench
 from .helpers import bench_with
@@ -70,3 +72,31 @@ async def test_what_hides_in_a_name_can_be_spelled_out_in_each_path(
     (result,) = with_sales.results()
     assert result["ok"], result
     assert result["facts"]["paths"] == ["sales.csv", "odd\u202e.csv"]
+
+
+@pytest.mark.parametrize("role", [AgentRole.ACTOR, AgentRole.PLANNER])
+async def test_facts_of_other_files_than_text_come_with_the_question(
+    with_sales: Bench, scripted: ScriptedServer, role: AgentRole
+) -> None:
+    write_workbook(
+        with_sales.workspace / "stock.xlsx", {"Stock": [["item", "n"], ["a", 1.0], ["b", 2.0]]}
+    )
+    (with_sales.workspace / "options.json").write_text('{"colour": "red"}')
+    scripted.add(text("Done."))
+    await with_sales.tell("Sum n of stock.xlsx, with options.json and none.xlsx", role)
+    said = last_words(scripted.requests[-1].body, "user")
+    assert "stock.xlsx (Stock): 2 rows, 2 columns" in said
+    assert "- n: " in said
+    assert "Read it with pd.read_excel('stock.xlsx'" in said
+    assert "colour" not in said, "some JSON is no table"
+
+
+async def test_facts_of_a_file_that_may_not_be_read_are_not_told(
+    with_sales: Bench, scripted: ScriptedServer
+) -> None:
+    write_workbook(with_sales.workspace / "stock.xlsx", {"Stock": [["item"], ["a"], ["b"]]})
+    rules = with_sales.service.rules
+    rules.add(Effect.DENY, "describe_table(stock.xlsx)", Scope.SESSION, with_sales.context.id)
+    scripted.add(text("Done."))
+    await with_sales.tell("How many items has stock.xlsx?")
+    assert "item" not in last_words(scripted.requests[-1].body, "user").replace("items", "")

@@ -16,9 +16,10 @@ from cowork_jupyter.tools.base import ToolContext
 from cowork_jupyter.tools.registry import default_tools, rule_names
 from cowork_jupyter.tools.tables import tools as table_tools
 from cowork_jupyter.workspace import Workspace
+from tests.workbook import write_workbook
 
 from ..conftest import write
-from .conftest import Describe, Query, workbook
+from .conftest import Describe, Query
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.process]
 
@@ -126,7 +127,7 @@ MADE: dict[str, Callable[[Path], object]] = {
     "t.parquet": lambda path: duckdb.sql(
         f"COPY (SELECT * FROM (VALUES (1, 'x'), (2, 'y')) t(n, s)) TO '{path}'"
     ),
-    "t.xlsx": lambda path: workbook(path, {"t": [["n", "s"], [1, "x"], [2, "y"]]}),
+    "t.xlsx": lambda path: write_workbook(path, {"t": [["n", "s"], [1, "x"], [2, "y"]]}),
     "t.db": lambda path: sqlite(
         path, "CREATE TABLE t (n, s); INSERT INTO t VALUES (1,'x'),(2,'y')"
     ),
@@ -151,7 +152,7 @@ async def test_every_format(root: Path, describe: Describe, query: Query, name: 
 async def test_sheets_and_tables_of_a_database_have_names(
     root: Path, describe: Describe, query: Query
 ) -> None:
-    workbook(
+    write_workbook(
         root / "book.xlsx", {"Sales": [["n"], [1.5]], "Old Sales": [["m", "m", "m_1"], [2, 3, 4]]}
     )
     sqlite(
