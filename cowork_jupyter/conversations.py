@@ -17,6 +17,7 @@ from .domain.messages import Message, MessageType, TextPart
 from .domain.roles import DEFAULT_ROLE, AgentRole
 from .llm.base_prompts import DEFAULT_PROMPT, BasePrompts
 from .store import Page
+from .tools.kernel.scratch_kernel import ScratchKernels
 
 MAX_TITLE = 80
 
@@ -29,6 +30,7 @@ class Conversations:
     jobs: Jobs
     prompts: BasePrompts
     checkpoints: LazyCheckpointStore
+    scratch: ScratchKernels | None = None
 
     def create(
         self,
@@ -102,6 +104,8 @@ class Conversations:
         running = self.journal.store.active_job(context_id)
         if running:
             await self.jobs.cancel(running.id)
+        if self.scratch:
+            await self.scratch.end(context_id)
         self.journal.store.delete_context(context_id)
         await self.checkpoints.forget_context(context_id)
 

@@ -338,7 +338,7 @@ class CoworkService:
         if tool == DELEGATE:
             denied = self.factory.tools.gate.denied_tools(context_id or "", [DELEGATE])
             return check_delegation(role, parameters, denied=bool(denied))
-        found = self.factory.tools.registry.named(tool, role)
+        found = self.factory.tools.registry.named(tool, role).for_call(role, parameters)
         log = RunLog(self.journal, context_id or "", "", role)
         return self.factory.tools.gate.check(log, found, parameters).decision()
 

@@ -41,10 +41,11 @@ from .policy.trust import Trust
 from .record.changes import compare
 from .service import CoworkService
 from .store import Store
+from .tools.kernel.scratch_kernel import ScratchKernels
 from .tools.kernel.state import Kernels, NoKernels
 from .tools.notebook.state import Notebooks
 from .tools.notebook.stored import NotebookFiles
-from .tools.registry import default_tools, rule_names, tools_with_kernels
+from .tools.registry import rule_names, tools_with_kernels, tools_without_kernels
 from .workflows import Templates, WorkflowCatalog
 from .workspace import Workspace
 from .workspace.sandbox.sandbox import Sandbox
@@ -102,7 +103,12 @@ def build_service(
     closing.push_async_callback(lambda: factory.llm.model.aclose())
     mcp = servers_of(settings, trust, pins, lambda: factory.llm.model)
     closing.push_async_callback(mcp.close)
-    tools = default_tools() if kernels is None else tools_with_kernels()
+    confined = sandbox.kind != "none"
+    scratch = ScratchKernels(sandbox) if confined else None
+    if scratch:
+        closing.push_async_callback(scratch.close)
+    registry = tools_without_kernels if kernels is None else tools_with_kernels
+    tools = registry(confined=confined)
 
     pool = pool_for(settings)
     closing.push_async_callback(pool.aclose)
@@ -121,7 +127,7 @@ def build_service(
             gate=Gate(
                 *(workspace, rules, inquiries if interactive else NobodyApproves()),
                 # Decisions are made for commands as bash reads them.
-                confined=sandbox.kind != "none" and shutil.which("bash") is not None,
+                confined=confined and shutil.which("bash") is not None,
                 at_risk=checkpoints.recorder.at_risk if interactive else None,
                 notebooks=notebooks or NotebookFiles(),
                 pins=pins,
@@ -130,6 +136,7 @@ def build_service(
             sandbox=sandbox,
             recorder=checkpoints.recorder,
             kernels=kernels or NoKernels(),
+            scratch=scratch,
         ),
         llm=ModelAccess(model, TokenCounter(), VisionSupport(settings.images)),
         prompts=PromptSources(
@@ -147,7 +154,7 @@ def build_service(
         settings=settings,
         interactive=interactive,
         journal=journal,
-        conversations=Conversations(journal, jobs, prompts, checkpoints.lazy_store),
+        conversations=Conversations(journal, jobs, prompts, checkpoints.lazy_store, scratch),
         jobs=jobs,
         inquiries=inquiries,
         plans=plans,

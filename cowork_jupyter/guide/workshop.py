@@ -58,7 +58,7 @@ class Workshop:
         if self.notebook:
             return self._run_cell(code)
         if self.means.in_kernel:
-            return self.script.call("run_code", code=code)
+            return self.script.call("run_code", code=code, where="notebook")
         return self._run_script(code, name)
 
     def done(self) -> None:
@@ -72,7 +72,8 @@ class Workshop:
                 "run_code", code=f"%pip install -q {package}", path=self.notebook, start_kernel=True
             )
         if self.means.in_kernel:
-            return self.script.call("run_code", code=f"%pip install -q {package}")
+            code = f"%pip install -q {package}"
+            return self.script.call("run_code", code=code, where="notebook")
         command = f"{self.python} -m pip install -q {package}"
         return _by_exit_code(
             self.script.call("execute_command", command=command, needs_network=True)
@@ -133,8 +134,9 @@ def find_workshop(script: Script) -> Workshop:
             return Workshop(script, Means(frozenset(found[1].split()), True, True), notebook)
         if looked.code != NO_KERNEL:
             raise CannotRun(first_line(looked.text))
-    if not notebook and script.may(*KERNEL_TOOLS):
-        looked = script.call("run_code", code=_LOOK)
+    # Without any kernel there is `run_code` as well, which can write nothing then.
+    if not notebook and script.may(*KERNEL_TOOLS, "list_variables"):
+        looked = script.call("run_code", code=_LOOK, where="notebook")
         found = _FOUND.search(looked.text)
         if looked.ok and found:
             return Workshop(script, Means(frozenset(found[1].split()), False, True), None)

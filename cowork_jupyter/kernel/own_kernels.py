@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from ..domain.errors import CoworkError, InvalidInput, Unavailable
+from ..tools.kernel.inside.copying import copy_table
 from ..tools.kernel.inside.report import report
 from ..tools.kernel.outputs import Live, Outputs
 from ..tools.kernel.stall_detector import PATIENCE, StallDetector
-from ..tools.kernel.state import Code, CodeRun, Ran, Variable, Variables
+from ..tools.kernel.state import Code, CodeRun, Ran, TableCopy, Variable, Variables
 from ..workspace import Workspace
 from .main_thread import MainThread
 from .place import place_of
@@ -81,6 +83,17 @@ class OwnKernels:
     async def inspect(self, workspace: Workspace, path: str, name: str) -> Variable:
         self._own(workspace, path)
         return Variable.of(name, json.loads(await asyncio.to_thread(report, name)))
+
+    async def copy_table(
+        self, workspace: Workspace, path: str, name: str, file: str, room: int
+    ) -> TableCopy:
+        self._own(workspace, path)
+        said = await asyncio.to_thread(copy_table, name, file, room)
+        return TableCopy.of(name, json.loads(said))
+
+    async def python(self, workspace: Workspace, path: str) -> str | None:  # noqa: ARG002
+        """The one that runs us."""
+        return sys.executable
 
     def _own(self, workspace: Workspace, path: str) -> str:
         """The path, if it means this kernel."""

@@ -21,6 +21,7 @@ _WANTED = (
     "waits here. The run continues, and its card shows the result."
 )
 _KERNEL_TOOLS = ("run_cell", "run_code")
+_SCRATCH = "scratch"
 _OFFER = (
     "*This cell has already run, so nothing was sent. Choose **Run again** or "
     "**Start anew** on the card, or change the text.*"
@@ -111,6 +112,8 @@ class Run:
     def _is_here(self, parameters: dict[str, Any]) -> bool:
         """Whether a call means the notebook of this conversation, and so this kernel."""
         path = parameters.get("path")
+        if parameters.get("where") == _SCRATCH:
+            return False
         if not path:
             return True
         return bool(path == self._link.request("GET", f"context/{self.context_id}")["notebook"])

@@ -66,7 +66,7 @@ def decompose(
         parts: tuple[CallPart, ...] = (_foreign_part(tool, frozenset(permissions), pinned),)
     elif tool == COMMAND_TOOL:
         parts = tuple(_command_parts(tool, str(parameters.get("command", "")), parameters, anchors))
-    elif tool in KERNEL_TOOLS:
+    elif tool in KERNEL_TOOLS and Permission.EXECUTE_COMMANDS in permissions:
         parts = tuple(_kernel_parts(tool, frozenset(permissions), parameters, anchors, code))
     else:
         parts = tuple(

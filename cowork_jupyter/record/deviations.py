@@ -18,7 +18,7 @@ from ..domain.message_data import TaskResultData
 from ..domain.messages import MessageType
 from ..domain.moves import current_path
 from ..domain.plan import PlanStep
-from ..domain.roles import Permission
+from ..domain.roles import DEFAULT_ROLE, Permission
 from ..policy.grant import Grant
 from ..store import CheckpointRecord
 from ..tools.base import Tool
@@ -59,8 +59,13 @@ def only_looks(use: LoggedUse, tools: Mapping[str, Tool]) -> bool:
     """Whether the tool changes nothing. Of one that is gone by now, nobody can say so."""
     if use.tool == _MADE_FOR_EACH_RUN:
         return True
-    tool = tools.get(use.tool)
+    tool = _called(use, tools)
     return tool is not None and not tool.permissions - {Permission.READ_FILES}
+
+
+def _called(use: LoggedUse, tools: Mapping[str, Tool]) -> Tool | None:
+    tool = tools.get(use.tool)
+    return tool and tool.for_call(use.call.agent_role or DEFAULT_ROLE, use.parameters)
 
 
 @dataclass

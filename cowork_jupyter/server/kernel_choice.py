@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,17 @@ async def kernel_for(notebook: Path, kernels: Any) -> str | None:
             code="no_such_kernel",
         ) from None
     return name
+
+
+async def python_for(notebook: Path, kernels: Any) -> str | None:
+    """The Python that a notebook's kernel runs in; None where it is not Python's, or unknown."""
+    try:
+        name = await kernel_for(notebook, kernels) or kernels.default_kernel_name
+        spec = await ensure_async(kernels.kernel_spec_manager.get_kernel_spec(name))
+    except (InvalidInput, NoSuchKernel):
+        return None
+    program = spec.argv[0] if spec.argv and spec.language == "python" else ""
+    return program if os.path.isabs(program) else None  # noqa: PTH117 - a plain string
 
 
 def _named_in(file: Path) -> str | None:

@@ -23,13 +23,18 @@ _SUBSHELLS = "kernel subshells"
 
 async def report_on(manager: Any, name: str | None) -> dict[str, Any]:
     """What our own code says about one variable of a kernel, or about all."""
+    return await evaluated(manager, inside.expression(name))
+
+
+async def evaluated(manager: Any, expression: str) -> dict[str, Any]:
+    """What an expression of ours gives in a kernel."""
     # A kernel that was quicker than the server's ear counts as starting until it runs again.
     busy = getattr(manager, "execution_state", "") == "busy"
     async with KernelLine.open(manager) as line:
         try:
             subshell = await within(BUSY_AFTER if busy else PATIENCE, _enter(line))
             try:
-                reply = await within(LOOKING, _evaluate(line, subshell, name))
+                reply = await within(LOOKING, _evaluate(line, subshell, expression))
             finally:
                 await _leave(line, subshell)
         except TimeoutError:
@@ -67,12 +72,12 @@ async def _leave(line: KernelLine, subshell: str | None) -> None:
             await within(LEAVING, line.ask("delete_subshell_request", content, channel="control"))
 
 
-async def _evaluate(line: KernelLine, subshell: str | None, name: str | None) -> dict[str, Any]:
+async def _evaluate(line: KernelLine, subshell: str | None, expression: str) -> dict[str, Any]:
     content = {
         "code": "" if subshell is None else inside.quietly(),
         "silent": True,
         "store_history": False,
-        "user_expressions": {"cowork": inside.expression(name)},
+        "user_expressions": {"cowork": expression},
         # Ours never asks. Saying so would hold for the whole kernel, also for a running cell.
         "allow_stdin": True,
         "stop_on_error": False,

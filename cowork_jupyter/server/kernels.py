@@ -15,15 +15,25 @@ from typing import Any
 from jupyter_core.utils import ensure_async
 
 from ..domain.errors import Conflict, InvalidInput
+from ..tools.kernel import inside
 from ..tools.kernel.outputs import Live, Outputs
 from ..tools.kernel.stall_detector import PATIENCE, StallDetector
-from ..tools.kernel.state import CellFailure, Code, CodeRun, Ran, Show, Variable, Variables
+from ..tools.kernel.state import (
+    CellFailure,
+    Code,
+    CodeRun,
+    Ran,
+    Show,
+    TableCopy,
+    Variable,
+    Variables,
+)
 from ..tools.notebook.state import Edit, OpenElsewhere
 from ..tools.notebook.stored import locate_notebook
 from ..workspace import Workspace
-from .kernel_choice import kernel_for
+from .kernel_choice import kernel_for, python_for
 from .kernel_line import KernelDied, KernelLine
-from .kernel_looking import report_on
+from .kernel_looking import evaluated, report_on
 from .notebooks import ServerNotebooks
 from .open_elsewhere import ForeignSessions
 
@@ -142,6 +152,18 @@ class ServerKernels:
     async def inspect(self, workspace: Workspace, path: str, name: str) -> Variable:
         found = await self._find(workspace, path)
         return Variable.of(name, await report_on(found.manager, name))
+
+    async def copy_table(
+        self, workspace: Workspace, path: str, name: str, file: str, room: int
+    ) -> TableCopy:
+        found = await self._find(workspace, path)
+        expression = inside.copy_expression(name, file, room)
+        return TableCopy.of(name, await evaluated(found.manager, expression))
+
+    async def python(self, workspace: Workspace, path: str) -> str | None:
+        """The one that the notebook's kernel specification names."""
+        place, file = await asyncio.to_thread(_located, workspace, path)
+        return await python_for(self._among_files(place, file), self._sessions.kernel_manager)
 
     def runs_code_of_agent(self, kernel_id: str) -> bool:
         """Whether an agent's code runs in this kernel, or waits there for its turn."""

@@ -26,15 +26,19 @@ from ..domain.redaction import Mask
 from ..domain.replies import Question
 from ..domain.roles import AgentRole, Permission
 from ..policy.calls import Preview
+from ..policy.hidden_files import hidden_files
 from ..policy.paths import AnchorDirs, target_of
 from ..policy.protected import is_secret
 from ..policy.rules import Rule, matches_path
 from ..workspace import GuardedWorkspace, Pin, Workspace
 from ..workspace.sandbox.autorun import NOTHING_OPENED, Opened
 from ..workspace.sandbox.sandbox import Sandbox
-from .kernel.state import Kernels, NoKernels
+from .kernel.state import ConfinedKernel, Kernels, NoKernels
 from .notebook.state import Notebooks
 from .notebook.stored import NotebookFiles
+
+SCRATCH = "scratch"
+"""Where code runs that can change nothing, as the parameter `where` calls it."""
 
 
 class ToolParameters(BaseModel):
@@ -89,6 +93,10 @@ class Clearance:
         anchors = AnchorDirs.of(workspace.root)
         return GuardedWorkspace(workspace, self.pins, lambda path: self._hides(path, anchors))
 
+    def hidden_files(self, workspace: Workspace) -> frozenset[str]:
+        """What code must not come across in the workspace: files that would ask to be read."""
+        return hidden_files(AnchorDirs.of(workspace.root), self.unreadable)
+
     def _hides(self, path: str, anchors: AnchorDirs) -> bool:
         target = target_of(anchors, path)
         return is_secret(target) or any(
@@ -114,6 +122,8 @@ class ToolContext:
     """Where notebooks are read and changed, which may be a browser that has them open."""
     kernels: Kernels = field(default_factory=NoKernels)
     """Where code of notebooks runs."""
+    scratch: ConfinedKernel | None = None
+    """Where code of this conversation runs that can change nothing; None where nothing confines."""
     notebook: str | None = None
     """The notebook that the conversation belongs to."""
     waiting: Callable[[], AbstractContextManager[None]] = nullcontext
@@ -177,6 +187,23 @@ class Tool:
     the file may be saved while the user thinks about the call."""
     fingerprint: str = ""
     """Stands for what a foreign tool says of itself, which may change; ours have none."""
+    read_only: Tool | None = None
+    """The same where it can change nothing: for roles that may not use it whole, and for calls
+    that ask for it (`where`)."""
+
+    def for_role(self, role: AgentRole) -> Tool:
+        """As the role may use it, if it may at all. What would refuse every call is no use."""
+        whole = role.permits(self.permissions)
+        if whole and (role.spec.commands_may_write or not self.unconfined):
+            return self
+        return self.read_only or self
+
+    def for_call(self, role: AgentRole, parameters: Mapping[str, Any]) -> Tool:
+        """As a call uses it: where nothing can be changed, if it says so or the role must."""
+        where = parameters.get("where")
+        if where == SCRATCH and self.read_only:
+            return self.read_only
+        return self if where else self.for_role(role)
 
 
 def tool(

@@ -18,7 +18,7 @@ from ..policy.decision import check_ceiling
 from ..policy.rules import NETWORK
 from . import edits, files, folders, search, shell, symbols
 from .base import Tool, ToolContext, ToolParameters, ToolResult
-from .kernel import looking, running
+from .kernel import looking, running, scratch
 from .notebook import changing, creating, reading
 from .recall import recall
 from .tables.tools import TABLE_TOOLS, table_tools
@@ -72,7 +72,7 @@ class ToolRegistry(Mapping[str, Tool]):
         may_write = role.spec.commands_may_write
         return [
             tool
-            for tool in self._tools.values()
+            for tool in (one.for_role(role) for one in self._tools.values())
             if role.permits(tool.permissions) and (may_write or not tool.unconfined)
         ]
 
@@ -89,9 +89,11 @@ class ToolRegistry(Mapping[str, Tool]):
         )
         raise NotFound(f"There is no tool '{name}'. {hint}", code="unknown_tool")
 
-    def permitted_tool(self, name: str, role: AgentRole) -> Tool:
-        """The tool, if there is one and the role holds all that it needs."""
-        tool = self.named(name, role)
+    def permitted_tool(
+        self, name: str, role: AgentRole, parameters: Mapping[str, Any] | None = None
+    ) -> Tool:
+        """The tool as the call uses it, if there is one and the role holds all that it needs."""
+        tool = self.named(name, role).for_call(role, parameters or {})
         check_ceiling(role, tool.name, tool.permissions)
         return tool
 
@@ -103,7 +105,7 @@ class ToolRegistry(Mapping[str, Tool]):
         The ceiling is checked here although excluded tools are never offered: a model can
         name any tool, and nothing before this point is trusted to have looked.
         """
-        tool = self.permitted_tool(name, context.role)
+        tool = self.permitted_tool(name, context.role, raw_parameters)
         result = await tool.run(validated(tool, raw_parameters), context)
         return replace(
             result,
@@ -205,14 +207,23 @@ def rule_names() -> frozenset[str]:
     return frozenset(tools_with_kernels()) | TABLE_TOOLS | {"delegate", "find_tools", NETWORK}
 
 
-def tools_with_kernels() -> ToolRegistry:
-    """All of those, and the ones that need a host which keeps kernels."""
+def tools_with_kernels(*, confined: bool = True) -> ToolRegistry:
+    """All of those, and the ones that need a host which keeps kernels.
+
+    `confined`: code can run in a sandbox, too.
+    """
     return ToolRegistry(
         [
             *default_tools().values(),
             running.run_cell,
-            running.run_code,
+            scratch.run_code_anywhere if confined else running.run_code,
             looking.list_variables,
             looking.inspect_variable,
         ]
     )
+
+
+def tools_without_kernels(*, confined: bool) -> ToolRegistry:
+    """Those for a terminal. Code runs in a sandbox there, or not at all."""
+    code = [scratch.run_code_alone] if confined else []
+    return ToolRegistry([*default_tools().values(), *code])

@@ -84,7 +84,9 @@ TOOLS = (
 def _load_jupyter_server_extension(_app: Any) -> None:
     progress._LAST_WORDS = 60.0  # the suite wants to hear all of them, on a busy machine too
     ours = registry.tools_with_kernels
-    registry.tools_with_kernels = lambda: registry.ToolRegistry([*ours().values(), *TOOLS])
+    registry.tools_with_kernels = lambda *, confined=True: registry.ToolRegistry(  # type: ignore[misc]
+        [*ours(confined=confined).values(), *TOOLS]
+    )
 
 
 def _jupyter_server_extension_points() -> list[dict[str, str]]:

@@ -109,6 +109,7 @@ class _TaskAtWork:
                     sandbox=None,
                     notebooks=NotebookFiles(),
                     kernels=NoKernels(),
+                    scratch=None,
                     waiting=nullcontext,
                     ask=nobody_answers,
                     recall=nothing_said,

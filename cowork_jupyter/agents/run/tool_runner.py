@@ -32,7 +32,8 @@ from ...domain.replies import Question, ToolCall
 from ...domain.roles import AgentRole
 from ...policy.call_parts import paths_of
 from ...policy.visible import unspell
-from ...tools.base import Clearance, Tool, ToolContext, ToolParameters, ToolResult
+from ...tools.base import SCRATCH, Clearance, Tool, ToolContext, ToolParameters, ToolResult
+from ...tools.kernel.scratch_kernel import ScratchKernels
 from ...tools.kernel.state import Kernels, NoKernels
 from ...tools.registry import ToolRegistry, validated
 from ...workspace import Workspace, fingerprint
@@ -113,6 +114,8 @@ class ToolEnvironment:
     """Takes checkpoints; without one nothing can be taken back."""
     kernels: Kernels = field(default_factory=NoKernels)
     """Where code of notebooks runs."""
+    scratch: ScratchKernels | None = None
+    """Where code runs that can change nothing."""
 
     def recorded_job(self, job_id: str, role: AgentRole) -> AbstractAsyncContextManager[None]:
         """Checkpoints before a job, or a part of it, and of all that it changed by its end."""
@@ -144,7 +147,7 @@ class ToolRunner:
 
     async def run(self, calls: Sequence[ToolCall]) -> list[Handled]:
         """Run the calls of one turn: side by side if they only look, else one by one."""
-        handled = [Handled(self._with_real_path(call)) for call in calls]
+        handled = [Handled(self._with_where(self._with_real_path(call))) for call in calls]
         self._record_calls(handled)
         try:
             if len(handled) > 1 and all(self._only_looks(one.call) for one in handled):
@@ -181,6 +184,17 @@ class ToolRunner:
             return path
         return real
 
+    def _with_where(self, call: ToolCall) -> ToolCall:
+        """Code that does not say where it runs runs in scratch where it could not run elsewhere."""
+        tool, given = self.tools.registry.get(call.tool), call.parameters
+        if tool is None or tool.read_only is None or given.get("where"):
+            return call
+        has_kernel = given.get("path") or self.log.notebook or self.tools.kernels.home
+        may = tool.for_role(self.log.role) is tool
+        if may and has_kernel and not given.get("tables"):
+            return call
+        return call.model_copy(update={"parameters": {**given, "where": SCRATCH}})
+
     def _exists(self, path: str) -> bool:
         with suppress(CoworkError), self.tools.workspace.locate(path) as place:
             return place.exists()
@@ -191,9 +205,12 @@ class ToolRunner:
         asking: list[tuple[str, Tool, ToolParameters]] = []
         for call in calls:
             with suppress(CoworkError):
-                tool = self.tools.registry.permitted_tool(call.call.tool, self.log.role)
+                tool = self._tool(call.call)
                 asking.append((call.id, tool, validated(tool, call.call.parameters)))
         await self.tools.gate.announce(asking, self.log, self.step)
+
+    def _tool(self, call: ToolCall) -> Tool:
+        return self.tools.registry.permitted_tool(call.tool, self.log.role, call.parameters)
 
     def _only_looks(self, call: ToolCall) -> bool:
         tool = self.tools.registry.get(call.tool)
@@ -229,7 +246,7 @@ class ToolRunner:
 
     async def _clear(self, one: Handled) -> Clearance:
         """Leave to run a call. What the ceiling or the parameters forbid is said without asking."""
-        tool = self.tools.registry.permitted_tool(one.call.tool, self.log.role)
+        tool = self._tool(one.call)
         parameters = validated(tool, one.call.parameters)
         with self.waiting():
             try:
@@ -241,7 +258,7 @@ class ToolRunner:
     async def _recorded(self, call: ToolCall) -> AsyncIterator[None]:
         """A checkpoint around a call that can change something."""
         log, step = self.log, self.step.id if self.step else None
-        permissions = self.tools.registry[call.tool].permissions
+        permissions = self._tool(call).permissions
         place = (log.context_id, log.job_id, log.task_id, step)
         use = ToolUse(*place, call.tool, permissions, call.parameters)
         async with AsyncExitStack() as stack:
@@ -262,6 +279,7 @@ class ToolRunner:
             self.files_read |= {path: fingerprint(self.tools.workspace, path) for path in paths}
 
     def _context(self, clearance: Clearance, output: Callable[[str], None]) -> ToolContext:
+        scratch = self.tools.scratch
         return ToolContext(
             workspace=clearance.guard(self.tools.workspace),
             role=self.log.role,
@@ -271,6 +289,7 @@ class ToolRunner:
             sandbox=self.tools.sandbox,
             notebooks=self.tools.gate.notebooks,
             kernels=self.tools.kernels,
+            scratch=scratch.of(self.log.context_id) if scratch else None,
             notebook=self.log.notebook,
             waiting=self.waiting,
             ask=self._ask,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -11,7 +11,7 @@ from ...domain.errors import CoworkError, Forbidden, Interrupted, InvalidInput
 from ...domain.replies import Option, Question
 from ...domain.roles import Permission
 from ...policy.calls import Preview
-from ..base import ToolContext, ToolParameters, ToolResult, tool
+from ..base import SCRATCH, ToolContext, ToolParameters, ToolResult, tool
 from ..notebook.outputs import MAX_LENGTH, described, middle_cut
 from ..notebook.pictures import pictures_in
 from ..notebook.reading import CellId
@@ -37,6 +37,8 @@ StartKernel = Annotated[
     bool, Field(description="Start a kernel for the notebook if none is running.")
 ]
 
+CodeText = Annotated[str, Field(min_length=1, max_length=100_000)]
+
 
 class RunCell(ToolParameters):
     """Which cell."""
@@ -49,7 +51,8 @@ class RunCell(ToolParameters):
 class RunCode(ToolParameters):
     """What to run, and in whose kernel."""
 
-    code: Annotated[str, Field(min_length=1, max_length=100_000)]
+    code: CodeText
+    where: Annotated[Literal["notebook"], Field(description="Where to run it.")] = "notebook"
     path: NotebookPath = None
     start_kernel: StartKernel = False
 
@@ -62,12 +65,11 @@ async def preview_cell(parameters: RunCell, context: ToolContext) -> Preview:
 
 async def preview_code(parameters: RunCode, context: ToolContext) -> Preview:
     """The code itself."""
-    return Preview(
-        "code", parameters.code, resource=_code_in(kernel_path(parameters.path, context))
-    )
+    return Preview("code", parameters.code, resource=code_in(kernel_path(parameters.path, context)))
 
 
-def _code_in(path: str) -> str:
+def code_in(path: str) -> str:
+    """What people call code that stands in no cell."""
     return f"code in {path}"
 
 
@@ -116,14 +118,21 @@ async def _run(
             code="kernel_unconfined",
         )
     path = kernel_path(parameters.path, context)
-    name = cell or _code_in(path)
+    name = cell or code_in(path)
+    return await run_in(path, code, context, name, start=parameters.start_kernel)
+
+
+async def run_in(
+    path: str, code: Code, context: ToolContext, name: str, *, start: bool = False
+) -> ToolResult:
+    """Run code in a kernel of the context's; `name` is what people call it."""
     answers: list[str | None] = []
 
     async def stalled(seconds: float) -> bool:
         answers.append(await context.ask(_about_waiting(name, seconds)))
         return answers[-1] == GO_ON
 
-    run = CodeRun(path, code, context.output, parameters.start_kernel, stalled, context.mask)
+    run = CodeRun(path, code, context.output, start, stalled, context.mask)
     with context.waiting():
         ran = await context.kernels.run(context.workspace, run)
     if ran.stalled is not None:
@@ -216,7 +225,7 @@ def _own_frames(failure: CellFailure) -> list[str]:
 
 def _facts(ran: Ran, code: Code) -> dict[str, Any]:
     return {
-        "notebook": ran.path,
+        **({"where": SCRATCH} if ran.path == SCRATCH else {"notebook": ran.path}),
         "cell_id": code.cell_id,
         "seconds": round(ran.seconds, 3),
         "omitted_characters": ran.omitted,
@@ -225,8 +234,9 @@ def _facts(ran: Ran, code: Code) -> dict[str, Any]:
 
 def _result(ran: Ran, code: Code, name: str) -> ToolResult:
     text = described(ran.outputs, MAX_LENGTH)
-    what = f"cell {code.cell_id}" if code.cell_id else "code"  # models know cells by their ids
-    head = f"[ran {what} in {ran.seconds:.1f} s]"
+    # Models know cells by their ids.
+    what = f"cell {code.cell_id} in" if code.cell_id else f"{code_in(ran.path)},"
+    head = f"[ran {what} {ran.seconds:.1f} s]"
     said = f"{text}\n{head}" if text else f"{head} No output."
     pictures = pictures_in(ran.outputs)
     return ToolResult(said, f"ran {name}", _facts(ran, code), pictures, output=text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, Self
+from typing import Any, Literal, Protocol, Self
 
 from ...domain.errors import CoworkError, NotFound, Unavailable
 from ...domain.redaction import Mask
@@ -63,9 +63,7 @@ class Variable:
     def of(cls, name: str, facts: Mapping[str, Any]) -> Self:
         """One variable, as our code in the kernel reports it."""
         if facts.get("missing"):
-            close = difflib.get_close_matches(name, facts["names"], n=3)
-            hint = f" Did you mean {' or '.join(close)}?" if close else ""
-            raise NotFound(f"The kernel has no variable '{name}'.{hint}", code="no_such_name")
+            raise no_variable(name, facts["names"])
         return cls(name, facts["type"], facts["about"], tuple(facts["lines"]))
 
 
@@ -81,6 +79,29 @@ class Variables:
     def of(cls, path: str, facts: Mapping[str, Any]) -> Self:
         """All variables, as our code in the kernel reports them."""
         return cls(path, tuple(Variable(*fact) for fact in facts["items"]), facts["total"])
+
+
+@dataclass(frozen=True)
+class TableCopy:
+    """What came of copying a table out of a kernel."""
+
+    name: str
+    type: str
+    problem: Literal["", "no_table", "too_large"]
+
+    @classmethod
+    def of(cls, name: str, facts: Mapping[str, Any]) -> Self:
+        """As our code in the kernel reports it."""
+        if facts.get("missing"):
+            raise no_variable(name, facts["names"])
+        return cls(name, facts["type"], facts["problem"])
+
+
+def no_variable(name: str, names: Sequence[str]) -> NotFound:
+    """A name that the kernel does not know, and those it knows that are similar."""
+    close = difflib.get_close_matches(name, names, n=3)
+    hint = f" Did you mean {' or '.join(close)}?" if close else ""
+    return NotFound(f"The kernel has no variable '{name}'.{hint}", code="no_such_name")
 
 
 Show = Callable[[str], None]
@@ -131,6 +152,36 @@ class Kernels(Protocol):
     async def inspect(self, workspace: Workspace, path: str, name: str) -> Variable:
         """One of them, with what is in it."""
 
+    async def copy_table(
+        self, workspace: Workspace, path: str, name: str, file: str, room: int
+    ) -> TableCopy:
+        """Write one of them, if it is a table, to a new file of at most so many bytes."""
+
+    async def python(self, workspace: Workspace, path: str) -> str | None:
+        """The Python that a notebook's kernel runs in, or would; None where nobody can tell."""
+
+
+@dataclass(frozen=True)
+class ScratchSetup:
+    """What code in scratch finds when it starts."""
+
+    python: str
+    folder: str = "."
+    """Where it runs, relative to the workspace."""
+    hidden: frozenset[str] = frozenset()
+    """Files of the workspace that it must not read."""
+    tables: Mapping[str, int] = field(default_factory=dict)
+    """Names of tables, and open files with copies of them."""
+    advice: Mapping[str, str] = field(default_factory=dict)
+    """What to do instead, by words of an exception's message."""
+
+
+class ConfinedKernel(Protocol):
+    """Keeps variables for one conversation, and can change nothing else."""
+
+    def with_setup(self, setup: ScratchSetup) -> Kernels:
+        """As tools use a kernel, for one call."""
+
 
 class NoKernels:
     """For hosts that keep none."""
@@ -158,6 +209,21 @@ class NoKernels:
     async def inspect(self, workspace: Workspace, path: str, name: str) -> Variable:  # noqa: ARG002
         """There is none."""
         raise _none_here()
+
+    async def copy_table(
+        self,
+        workspace: Workspace,  # noqa: ARG002
+        path: str,  # noqa: ARG002
+        name: str,  # noqa: ARG002
+        file: str,  # noqa: ARG002
+        room: int,  # noqa: ARG002
+    ) -> TableCopy:
+        """There is none."""
+        raise _none_here()
+
+    async def python(self, workspace: Workspace, path: str) -> str | None:  # noqa: ARG002
+        """Any will do."""
+        return None
 
 
 def _none_here() -> CoworkError:

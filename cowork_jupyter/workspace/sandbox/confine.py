@@ -50,6 +50,8 @@ def become(orders: Orders, held: Descriptors, guard: socket.socket) -> None:
     processes = _process_limit(orders)
     os.dup2(held.output, 1)
     os.dup2(held.output, 2)
+    if orders.talks:
+        os.dup2(held.output, 0)
     if orders.namespaces:
         enter(orders.namespaces, network=orders.network)
         arrange(

@@ -41,6 +41,8 @@ class Orders:
     """The system call filter, in hexadecimal."""
     watched: bool = False
     """Whether the filter asks about connections, which its guard then answers."""
+    talks: bool = False
+    """Whether its output is a socket that is its input too."""
     privileged: bool = False
     """True for a program that confines the command itself, and needs its rights for it."""
 

@@ -51,6 +51,10 @@ class Launch:
     """What it may write of that which runs later, outside."""
     undone: Callable[[list[str]], None] = lambda _paths: None
     """Told what it left there all the same, which was set aside."""
+    talks: bool = False
+    """Whether `output` is a socket, and its input too."""
+    hidden: frozenset[str] = frozenset()
+    """Files and folders of the workspace that it must not read, beside those that none may."""
 
 
 class Sandbox:
@@ -105,7 +109,9 @@ class Sandbox:
         try:
             root = os.open(launch.workspace.root, OPEN_FOLDER)
             try:
-                orders, ruleset = self._orders(launch, folder, root, run)
+                view = self._view(launch, root)
+                orders = self._orders(launch, folder, view, run)
+                ruleset = view.ruleset.descriptor if view else -1
                 held = Descriptors(launch.output, root, launch.folder, ruleset)
                 command = await ConfinedCommand.start(_KEEPER, orders, held)
             finally:
@@ -149,10 +155,10 @@ class Sandbox:
         return Scratch()
 
     def _orders(
-        self, launch: Launch, folder: Path, root: int, run: RunningCommand | None
-    ) -> tuple[Orders, int]:
-        """What to ask the keeper for, and the descriptor of the Landlock list that goes with it."""
-        network = self.allows_network(may_write=launch.may_write, asked=launch.network)
+        self, launch: Launch, folder: Path, view: View | None, run: RunningCommand | None
+    ) -> Orders:
+        """What to ask the keeper for; without a view, bubblewrap does the confining."""
+        network = self._network(launch)
         orders = Orders(
             arguments=list(launch.arguments),
             environment={
@@ -164,21 +170,21 @@ class Sandbox:
             folder=launch.path,
             namespaces=self.powers.namespaces,
             network=network,
+            talks=launch.talks,
         )
         on_top = list(read_only(run.read_only, orders.root)) if run else []
-        if self.kind == "bubblewrap":
-            return self._wrapped(orders, launch, on_top), -1
-        view = self._view(launch, root, network)
-        return (
-            replace(
-                orders,
-                binds=[*view.binds, *on_top],
-                empty=list(COVERED_WITH_NOTHING),
-                filter=self._filter(network),
-                watched=self.powers.own_sockets_only,
-            ),
-            view.ruleset.descriptor,
+        if view is None:
+            return self._wrapped(orders, launch, on_top)
+        return replace(
+            orders,
+            binds=[*view.binds, *on_top],
+            empty=list(COVERED_WITH_NOTHING),
+            filter=self._filter(network),
+            watched=self.powers.own_sockets_only,
         )
+
+    def _network(self, launch: Launch) -> bool:
+        return self.allows_network(may_write=launch.may_write, asked=launch.network)
 
     def _filter(self, network: bool) -> str:
         if not self.powers.seccomp:
@@ -188,15 +194,17 @@ class Sandbox:
         allowed = families(internet=network or alone, unix=alone, others=network and alone)
         return filter_program(allowed, watched=self.powers.own_sockets_only).hex()
 
-    def _view(self, launch: Launch, root: int, network: bool) -> View:
+    def _view(self, launch: Launch, root: int) -> View | None:
         powers = self.powers
-        tcp = network or bool(powers.namespaces)
-        viewer = Viewer(launch.may_write, tcp, powers.namespaces, powers.landlock)
+        if powers.kind == "bubblewrap":
+            return None
+        tcp = self._network(launch) or bool(powers.namespaces)
+        viewer = Viewer(launch.may_write, tcp, powers.namespaces, powers.landlock, launch.hidden)
         view = self._views.get(viewer)
         if view is None or not view.is_current(root):
             if view is not None:
                 view.close()
-            view = View(viewer, self._places(launch.workspace), self._scratch, root)
+            view = View(viewer, self._places(launch), self._scratch, root)
             self._views[viewer] = view
         return view
 
@@ -206,7 +214,7 @@ class Sandbox:
             program,
             orders.arguments,
             binds=[
-                *mounts(launch.may_write, self._places(launch.workspace), self._scratch),
+                *mounts(launch.may_write, self._places(launch), self._scratch),
                 *on_top,
             ],
             empty=COVERED_WITH_NOTHING,
@@ -217,16 +225,17 @@ class Sandbox:
         rules = "" if is_set_user_id(program) else self._filter(orders.network)
         return replace(orders, arguments=arguments, filter=rules, privileged=True)
 
-    def _places(self, workspace: Workspace) -> Places:
+    def _places(self, launch: Launch) -> Places:
         database = str(self._settings.database)
         private = [
             str(self._settings.data_dir),
             *(f"{database}{ending}" for ending in ("", "-wal", "-shm", "-journal")),
             *filter(None, [os.environ.get("XDG_RUNTIME_DIR")]),
             *withheld(self._settings.private),
+            *launch.hidden,
         ]
         programs = [sys.prefix, sys.base_prefix]
-        return find_places(str(workspace.root), homes_here(os.environ), private, programs)
+        return find_places(str(launch.workspace.root), homes_here(os.environ), private, programs)
 
     @cached_property
     def _limits(self) -> ProcessLimits:

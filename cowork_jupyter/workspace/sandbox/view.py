@@ -31,6 +31,8 @@ class Viewer:
     namespaces: Namespaces
     version: int
     """Of Landlock."""
+    hidden: frozenset[str] = frozenset()
+    """What it must not read beside what nobody may."""
 
 
 class View:

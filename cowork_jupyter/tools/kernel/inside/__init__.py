@@ -12,7 +12,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
-_PARTS = ("plain.py", "values.py", "tables.py", "report.py")
+_PARTS = ("plain.py", "values.py", "tables.py", "report.py", "copying.py")
 _OWN_IMPORTS = re.compile(
     r"^from (?:__future__|\.\w+) import (?:\([^)]*\)|[^\n(]*)\n", re.MULTILINE
 )
@@ -31,8 +31,18 @@ def _kept_as() -> str:
     return f"_cowork_inside_{hashlib.sha256(source().encode()).hexdigest()[:16]}"
 
 
+def copy_expression(name: str, path: str, room: int) -> str:
+    """An expression that writes a table to a file; its value says what came of it, as JSON."""
+    return _called(f"copy_table({name!r}, {path!r}, {room!r})")
+
+
 def expression(name: str | None) -> str:
-    """An expression whose value is the report, as JSON: of one variable, or of all.
+    """An expression whose value is the report, as JSON: of one variable, or of all."""
+    return _called(f"report({name!r})")
+
+
+def _called(call: str) -> str:
+    """An expression that calls something of ours.
 
     It binds no name, and finds what it needs also if the user calls something `exec`. To
     compile all of it takes as long as a report, so it is kept as a module under a name of ours.
@@ -41,7 +51,7 @@ def expression(name: str | None) -> str:
     made = f"__import__('builtins').exec({source()!r}, new.__dict__)"
     make = f"(lambda new: ({made}, modules.setdefault({_kept_as()!r}, new))[1])"
     found = f"({kept} or {make}(type(__import__('sys'))({_kept_as()!r})))"
-    return f"(lambda modules: {found}.report({name!r}))(__import__('sys').modules)"
+    return f"(lambda modules: {found}.{call})(__import__('sys').modules)"
 
 
 QUIET = "__import__('builtins').exec({source!r}, {{}})"

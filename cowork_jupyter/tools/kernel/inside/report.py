@@ -23,18 +23,22 @@ machine does something else does not count, or it would depend on others what is
 def report(name: str | None) -> str:
     """On one variable, or on all."""
     shell = sys.modules["IPython"].get_ipython()
-    space, hidden = shell.user_ns, shell.user_ns_hidden
+    return report_on(shell.user_ns, shell.user_ns_hidden, name)
+
+
+def report_on(space: dict[str, Any], hidden: dict[str, Any], name: str | None) -> str:
+    """The same for a namespace; `hidden` is in it, and not the user's."""
     if name is None:
         return json.dumps(listing(space, hidden))
     if name not in space:
-        return json.dumps({"missing": True, "names": _names(space, hidden)[:MAX_NAMES]})
+        return json.dumps({"missing": True, "names": names_in(space, hidden)[:MAX_NAMES]})
     return json.dumps(description(name, space[name]))
 
 
 def listing(space: dict[str, Any], hidden: dict[str, Any]) -> dict[str, Any]:
     """Every name that the user has made, with what it stands for."""
     end = time.thread_time() + SECONDS
-    names = _names(space, hidden)
+    names = names_in(space, hidden)
     items = []
     for name in names[:MAX_NAMES]:
         value = space.get(name)
@@ -71,7 +75,7 @@ def _no_warnings() -> Any:
     return numpy.errstate(all="ignore") if numpy is not None else contextlib.nullcontext()
 
 
-def _names(space: dict[str, Any], hidden: dict[str, Any]) -> list[str]:
+def names_in(space: dict[str, Any], hidden: dict[str, Any]) -> list[str]:
     nothing = object()
     return sorted(
         name

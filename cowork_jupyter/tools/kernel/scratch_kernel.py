@@ -1,0 +1,253 @@
+"""Scratch kernels: for each conversation a confined Python that keeps its variables.
+
+It starts when first needed, and ends with its conversation, with the service, or when nobody has
+used it for a while. What is lost with it is said once, where code runs next.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...domain.errors import Unavailable
+from ...workspace import Workspace
+from ...workspace.sandbox.sandbox import Sandbox
+from . import inside
+from .outputs import Live, Outputs
+from .scratch_process import ScratchProcess
+from .state import CellFailure, CodeRun, NoKernels, Ran, ScratchSetup, Variable, Variables
+
+NAME = "scratch"
+MAX_SECONDS = 300.0
+"""How long code may run."""
+GRACE = 2.0
+"""Seconds that interrupted code has to end before its process is ended."""
+IDLE_SECONDS = 30 * 60.0
+MAX_KERNELS = 8
+"""Conversations that have one at the same time; whoever was quiet longest loses it."""
+_GONE = "Its variables are gone: import and read again what you need."
+_ANEW = "[Scratch was started anew: variables and imports of earlier code are gone.]\n"
+
+
+class ScratchKernel:
+    """That of one conversation. One run at a time."""
+
+    def __init__(self, sandbox: Sandbox, make_room: Callable[[], Awaitable[None]]) -> None:
+        """`make_room` ends another one, if there are too many."""
+        self._sandbox = sandbox
+        self._make_room = make_room
+        self._turn = asyncio.Lock()
+        self._process: ScratchProcess | None = None
+        self._has_lost = False
+        """Whether there were variables that are gone, and nobody was told yet."""
+        self._stopping: asyncio.Task[bool] | None = None
+        self._idle: asyncio.TimerHandle | None = None
+        self._retiring: asyncio.Task[None] | None = None
+        self.used_at = 0.0
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it has a process, and nothing runs there."""
+        return self._process is not None and not self._turn.locked()
+
+    def with_setup(self, setup: ScratchSetup) -> PreparedScratch:
+        """As tools use a kernel."""
+        return PreparedScratch(self, setup)
+
+    async def run(self, workspace: Workspace, run: CodeRun, setup: ScratchSetup) -> Ran:
+        """Run code; being cancelled, or out of time, interrupts it."""
+        async with self._turn:
+            process = await self._ready(workspace, setup)
+            outputs = Outputs(Live(run.show))
+            self._tell_loss(outputs)
+            began, request = time.monotonic(), 0
+            failure: CellFailure | None = None
+            try:
+                async with asyncio.timeout(MAX_SECONDS):
+                    request = await self._send(process, run, setup)
+                    ended = await _follow(process, request, outputs)
+            except TimeoutError:
+                ended = await self._stop(process, request, outputs)
+                failure = _too_long(outputs, kept=ended)
+            except asyncio.CancelledError:
+                self._stopping = asyncio.create_task(self._stop(process, request, outputs))
+                raise
+            if not ended:
+                failure = failure or await _ended(process)
+                await self._end_process()
+                self._has_lost = False  # the failure says so
+            outputs.finish()
+            self._note_use()
+        return Ran(
+            path=NAME,
+            outputs=tuple(map(run.mask.everywhere, outputs.as_notebook())),
+            failure=failure or outputs.failure,
+            seconds=time.monotonic() - began,
+            omitted=outputs.omitted,
+        )
+
+    async def look(self, name: str | None) -> dict[str, Any]:
+        """What our own code says about one variable here, or about all."""
+        async with self._turn:
+            process = self._process
+            if process is None or not process.usable:
+                raise Unavailable("Nothing runs in scratch.", code="no_kernel")
+            request = await process.send({"source": inside.source(), "name": name})
+            while message := await process.hear():
+                if message.id == request and message.msg_type == "reply":
+                    facts: dict[str, Any] = json.loads(message.content.text)
+                    return facts
+        raise Unavailable("Scratch does not answer.", code="no_kernel")
+
+    async def close(self) -> None:
+        """End it, with all that runs there."""
+        if self._idle:
+            self._idle.cancel()
+        if self._stopping:
+            self._stopping.cancel()
+            await asyncio.gather(self._stopping, return_exceptions=True)
+        await self._end_process()
+
+    async def retire(self) -> None:
+        """End it once nothing runs there."""
+        async with self._turn:
+            await self._end_process()
+
+    async def _end_process(self) -> None:
+        process, self._process = self._process, None
+        if process:
+            self._has_lost = True
+            await process.end()
+
+    async def _ready(self, workspace: Workspace, setup: ScratchSetup) -> ScratchProcess:
+        """A process that can take code, and sees nothing that it must not."""
+        if self._stopping:
+            await asyncio.gather(self._stopping, return_exceptions=True)
+            self._stopping = None
+        process = self._process
+        if process and process.usable and setup.hidden <= process.hidden:
+            return process
+        await self._end_process()
+        if self._sandbox.kind == "none":
+            raise Unavailable(
+                "Nothing can confine code on this machine, so scratch is not available.",
+                code="sandbox_missing",
+                retryable=False,
+            )
+        await self._make_room()
+        start = (self._sandbox, workspace)
+        self._process = await ScratchProcess.start(*start, setup)
+        return self._process
+
+    async def _send(self, process: ScratchProcess, run: CodeRun, setup: ScratchSetup) -> int:
+        request = {"code": run.code.source, "tables": list(setup.tables)}
+        with suppress(OSError):  # it is gone, as whoever listens will find out
+            return await process.send(request, list(setup.tables.values()))
+        return 0
+
+    async def _stop(self, process: ScratchProcess, request: int, outputs: Outputs) -> bool:
+        """Interrupt code; whether it has ended so. If not, its process is ended."""
+        with suppress(TimeoutError, OSError):
+            async with asyncio.timeout(GRACE):
+                await process.interrupt(request)
+                if await _follow(process, request, outputs):
+                    return True
+        await self._end_process()
+        return False
+
+    def _tell_loss(self, outputs: Outputs) -> None:
+        if self._has_lost:
+            outputs.take({"msg_type": "stream", "content": {"name": "stderr", "text": _ANEW}})
+        self._has_lost = False
+
+    def _note_use(self) -> None:
+        self.used_at = time.monotonic()
+        if self._idle:
+            self._idle.cancel()
+        loop = asyncio.get_running_loop()
+        self._idle = loop.call_later(IDLE_SECONDS, self._retire_later)
+
+    def _retire_later(self) -> None:
+        self._retiring = asyncio.create_task(self.retire())
+
+
+@dataclass(frozen=True)
+class PreparedScratch(NoKernels):
+    """A scratch kernel for one call, in the place of a notebook's."""
+
+    kernel: ScratchKernel
+    setup: ScratchSetup
+    home = NAME
+
+    async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
+        """Run code; what fails because of the sandbox says what to do instead."""
+        ran = await self.kernel.run(workspace, run, self.setup)
+        failure = ran.failure
+        advice = failure and [
+            said for sign, said in self.setup.advice.items() if sign in failure.message
+        ]
+        if not failure or not advice:
+            return ran
+        return replace(ran, failure=replace(failure, message=f"{failure.message}\n{advice[0]}"))
+
+    async def variables(self, workspace: Workspace, path: str) -> Variables:  # noqa: ARG002
+        """What code has made there."""
+        return Variables.of(path, await self.kernel.look(None))
+
+    async def inspect(self, workspace: Workspace, path: str, name: str) -> Variable:  # noqa: ARG002
+        return Variable.of(name, await self.kernel.look(name))
+
+
+class ScratchKernels:
+    """Those of all conversations of one service."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._kernels: dict[str, ScratchKernel] = {}
+
+    def of(self, context_id: str) -> ScratchKernel:
+        """That of a conversation; nothing is started before code runs."""
+        return self._kernels.setdefault(context_id, ScratchKernel(self._sandbox, self._make_room))
+
+    async def end(self, context_id: str) -> None:
+        """The conversation is no more."""
+        if kernel := self._kernels.pop(context_id, None):
+            await kernel.close()
+
+    async def close(self) -> None:
+        """End all of them."""
+        await asyncio.gather(*map(self.end, list(self._kernels)))
+
+    async def _make_room(self) -> None:
+        idle = sorted(
+            (one for one in self._kernels.values() if one.is_idle), key=lambda one: one.used_at
+        )
+        for kernel in idle[: max(len(idle) - MAX_KERNELS + 1, 0)]:
+            await kernel.retire()
+
+
+async def _follow(process: ScratchProcess, request: int, outputs: Outputs) -> bool:
+    """Gather what comes of a request until it has ended; False if its process has."""
+    while not outputs.ended:
+        message = await process.hear()
+        if message is None:
+            return False
+        if message.id == request:
+            outputs.take({"msg_type": message.msg_type, "content": message.content.model_dump()})
+    return True
+
+
+def _too_long(outputs: Outputs, *, kept: bool) -> CellFailure:
+    line = outputs.failure.line if outputs.failure else None
+    became = "Variables are still there." if kept else _GONE
+    said = f"it was stopped after {MAX_SECONDS:.0f} seconds, the limit in scratch. {became}"
+    return CellFailure("TimeLimit", said, line=line)
+
+
+async def _ended(process: ScratchProcess) -> CellFailure:
+    return CellFailure("ScratchEnded", f"its process ended with {await process.end()}. {_GONE}")

@@ -1,0 +1,296 @@
+"""The program of a scratch kernel: runs code, and tells what comes of it as a kernel would.
+
+It is sent as text to a confined Python, which need not have anything of ours: only Python 3.9 or
+newer. Its input is a socket, on which requests come as lines of JSON, tables as descriptors with
+them, and messages go back. Code gets neither that socket nor a way to write there by printing:
+descriptors 1 and 2 are a pipe of this program's own.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import base64
+import builtins
+import inspect
+import io
+import json
+import linecache
+import os
+import pickle
+import pprint
+import queue
+import select
+import signal
+import socket
+import sys
+import threading
+import time
+import traceback
+import types
+from typing import Any
+
+MAX_WAITING = 1_000
+"""Messages that may wait to be sent; what prints more waits, too."""
+MAX_AT_ONCE = 200
+_PIECE = 65536
+_THIS = "<scratch kernel>"
+"""What this program's text is compiled as."""
+_WRAPPED = (dict, list, tuple, set, frozenset)
+
+
+class StdinNotImplementedError(RuntimeError):
+    """There is nobody who could type anything."""
+
+
+class Channel:
+    """The way back. Only its own thread writes, so an interrupt cannot cut a line in two."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._waiting: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+        self.request = 0
+        """The id of the request that is being answered."""
+        threading.Thread(target=self._send, daemon=True).start()
+
+    def put(self, kind: str, **content: Any) -> None:
+        """Say something about the request."""
+        while self._waiting.qsize() > MAX_WAITING:
+            time.sleep(0.001)
+        self._waiting.put({"id": self.request, "msg_type": kind, "content": content})
+
+    def _send(self) -> None:
+        while True:
+            messages = [self._waiting.get()]
+            while len(messages) < MAX_AT_ONCE and not self._waiting.empty():
+                _add(messages, self._waiting.get())
+            text = "".join(json.dumps(message) + "\n" for message in messages)
+            self._connection.sendall(text.encode())
+
+
+def _add(messages: list[dict[str, Any]], new: dict[str, Any]) -> None:
+    """Pieces of what is printed become one."""
+    last = messages[-1]
+    same = all(one["msg_type"] == "stream" for one in (last, new)) and last["id"] == new["id"]
+    if same and last["content"]["name"] == new["content"]["name"]:
+        last["content"]["text"] += new["content"]["text"]
+    else:
+        messages.append(new)
+
+
+class Printed(io.TextIOBase):
+    """What Python prints. Whoever wants a file gets the pipe."""
+
+    encoding = "utf-8"
+
+    def __init__(self, name: str, channel: Channel, descriptor: int) -> None:
+        super().__init__()
+        self.name = name
+        self._channel = channel
+        self._descriptor = descriptor
+        self._process = os.getpid()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        if os.getpid() != self._process:  # a fork, in which nobody sends
+            os.write(self._descriptor, text.encode("utf-8", "replace"))
+        elif text:
+            self._channel.put("stream", name=self.name, text=text)
+        return len(text)
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+
+class Pipe:
+    """What is written to the descriptors 1 and 2 without Python, as by programs."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._end, writing = os.pipe()
+        for standard in (1, 2):
+            os.dup2(writing, standard)
+        os.close(writing)
+        self._lock = threading.Lock()
+        threading.Thread(target=self._pass_on, daemon=True).start()
+
+    def drain(self) -> None:
+        """Pass on what there is by now."""
+        with self._lock:
+            while select.select([self._end], [], [], 0)[0]:
+                text = os.read(self._end, _PIECE).decode("utf-8", "replace")
+                self._channel.put("stream", name="stdout", text=text)
+
+    def _pass_on(self) -> None:
+        while True:
+            select.select([self._end], [], [])
+            self.drain()
+
+
+class Requests:
+    """Those that come, each with the descriptors that came along; an interrupt acts at once."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self.queue: queue.Queue[tuple[dict[str, Any], list[int]]] = queue.Queue()
+        self.running = 0
+        threading.Thread(target=self._receive, daemon=True).start()
+
+    def _receive(self) -> None:
+        buffer, descriptors = b"", list[int]()
+        while True:
+            data, new, *_ = socket.recv_fds(self._connection, _PIECE, 64)
+            if not data:
+                os._exit(0)  # nobody is there any more
+            descriptors += new
+            *lines, buffer = (buffer + data).split(b"\n")
+            for line in lines:
+                request = json.loads(line)
+                if "interrupt" not in request:
+                    count = len(request.get("tables", []))
+                    self.queue.put((request, descriptors[:count]))
+                    del descriptors[:count]
+                elif request["interrupt"] == self.running:
+                    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+
+class Kernel:
+    """The namespace, and running code in it."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._count = 0
+        self._module = types.ModuleType("__main__")
+        self.space = self._module.__dict__
+        self.space["display"] = self._display
+        sys.modules["__main__"] = self._module
+        self._own = frozenset(self.space)
+
+    def run(self, source: str, tables: list[str], descriptors: list[int]) -> None:
+        """Run code as a cell; its last expression is shown."""
+        self._count += 1
+        name = f"Cell In[{self._count}]"
+        linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+        self._channel.put("execute_input", execution_count=self._count)
+        try:
+            try:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+                for table, descriptor in zip(tables, descriptors):  # noqa: B905 - not in 3.9
+                    with open(descriptor, "rb") as file:  # noqa: PTH123 - it has no path
+                        self.space[table] = pickle.load(file)  # noqa: S301 - we are confined
+                self._execute(source, name)
+            finally:
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
+            self._show_figures()
+        except BaseException as error:
+            self._fail(error)
+
+    def look(self, source: str, name: str | None) -> None:
+        """Answer what is in the namespace, with the code that looks into kernels."""
+        looking: dict[str, Any] = {"__name__": "cowork_inside"}
+        exec(source, looking)  # noqa: S102 - our own
+        hidden = {name: self.space[name] for name in self._own if name in self.space}
+        self._channel.put("reply", text=looking["report_on"](self.space, hidden, name))
+
+    def _execute(self, source: str, name: str) -> None:
+        tree = ast.parse(source, name)
+        last = tree.body[-1] if tree.body else None
+        is_shown = isinstance(last, ast.Expr) and not source.rstrip().endswith(";")
+        if isinstance(last, ast.Expr) and is_shown:
+            tree.body.pop()
+        self._evaluate(tree, name, "exec")
+        if isinstance(last, ast.Expr) and is_shown:
+            value = self._evaluate(ast.Expression(last.value), name, "eval")
+            if value is not None:
+                self._channel.put("execute_result", data=_bundle(value), metadata={})
+
+    def _evaluate(self, tree: ast.AST, name: str, mode: str) -> Any:
+        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        code = compile(tree, name, mode, flags, dont_inherit=True)  # type: ignore[call-overload]
+        value = eval(code, self.space)  # noqa: S307 - this is what it is for
+        return asyncio.run(value) if code.co_flags & inspect.CO_COROUTINE else value
+
+    def _display(self, *values: Any, **_options: Any) -> None:
+        for value in values:
+            self._channel.put("display_data", data=_bundle(value), metadata={})
+
+    def _show_figures(self) -> None:
+        """What matplotlib has drawn and nobody has shown."""
+        pyplot: Any = sys.modules.get("matplotlib.pyplot")
+        for number in pyplot.get_fignums() if pyplot else ():
+            self._display(pyplot.figure(number))
+            pyplot.close(number)
+
+    def _fail(self, error: BaseException) -> None:
+        kind = type(error).__name__
+        lines = [_frame(frame) for frame in traceback.extract_tb(error.__traceback__)]
+        if isinstance(error, SyntaxError) and error.lineno:
+            lines.append(f"{error.filename}, line {error.lineno}")
+        try:
+            said = error.msg if isinstance(error, SyntaxError) else str(error)
+        except Exception:  # an exception may say anything, even nothing
+            said = ""
+        trace = [line for line in lines if line] + [f"{kind}: {said}"]
+        self._channel.put("error", ename=kind, evalue=said, traceback=trace)
+
+
+def _frame(frame: traceback.FrameSummary) -> str:
+    if frame.filename == _THIS:
+        return ""
+    if frame.filename.startswith("Cell In["):
+        return f"{frame.filename}, line {frame.lineno}"
+    return f"File {frame.filename}:{frame.lineno}, in {frame.name}"
+
+
+def _bundle(value: Any) -> dict[str, str]:
+    """A value in the forms that a notebook keeps."""
+    plain = type(value) in _WRAPPED
+    data = {"text/plain": pprint.pformat(value, sort_dicts=False) if plain else repr(value)}
+    if hasattr(value, "savefig"):
+        file = io.BytesIO()
+        value.savefig(file, format="png", bbox_inches="tight")
+        data["image/png"] = base64.b64encode(file.getvalue()).decode()
+    for kind, method in (("text/html", "_repr_html_"), ("text/markdown", "_repr_markdown_")):
+        make = getattr(type(value), method, None)
+        made = make(value) if callable(make) else None
+        if isinstance(made, str):
+            data[kind] = made
+    return data
+
+
+def _no_input(*_: Any, **__: Any) -> str:
+    raise StdinNotImplementedError("Nobody can answer.")
+
+
+def main() -> None:
+    """Serve the socket that is our input, until it is closed."""
+    connection = socket.socket(fileno=os.dup(0))
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    channel = Channel(connection)
+    pipe = Pipe(channel)
+    sys.stdout = Printed("stdout", channel, 1)
+    sys.stderr = Printed("stderr", channel, 2)
+    builtins.input = _no_input
+    sys.path.insert(0, "")
+    kernel = Kernel(channel)
+    requests = Requests(connection)
+    channel.put("ready")
+    while True:
+        request, descriptors = requests.queue.get()
+        channel.request = requests.running = request["id"]
+        if "code" in request:
+            kernel.run(request["code"], request["tables"], descriptors)
+        else:
+            kernel.look(request["source"], request["name"])
+        requests.running = 0
+        pipe.drain()
+        channel.put("status", execution_state="idle")
+
+
+if __name__ == "__main__":
+    main()
