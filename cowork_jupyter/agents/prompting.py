@@ -53,14 +53,16 @@ class PromptSources:
         runs_code = any(tool.name == RUN_CODE for tool in tools)
         protocol = protocol_for(self.settings.tool_protocol, model)
         profile = _profile(self.settings.prompt_profile, protocol)
-        if protocol == "code" and runs_code:  # a block of Python is how that one is called
+        if protocol == "code" and not (runs_code and role.spec.commands_may_write):
+            protocol = "json"  # plans, reviews and delegations are no blocks of Python
+        if protocol == "code":  # a block of Python is how that one is called
             tools = [tool for tool in tools if tool.name != RUN_CODE]
         parts = PromptParts(
             role=role,
             tools=[described(finder)],
             others=len(tools),
             base=_base_text(base, profile),
-            protocol="json" if protocol == "code" and not runs_code else protocol,
+            protocol=protocol,
             profile=profile,
             runs_code=runs_code,
             facts={**self._facts(context), **self.externals.facts(role)},

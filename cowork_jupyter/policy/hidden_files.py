@@ -21,10 +21,13 @@ _INSTALLED = _NOT_ENTERED | {"lib", "lib64", "include", "share", "pkgs"}
 """The same in an environment, where packages bring certificates of their own."""
 
 
-def hidden_files(anchors: AnchorDirs, rules: Sequence[Rule]) -> frozenset[str]:
-    """Files and whole folders that `is_secret`, or one of the rules, is about."""
+def hidden_files(anchors: AnchorDirs, rules: Sequence[Rule]) -> dict[str, int]:
+    """Files and whole folders that `is_secret`, or one of the rules, is about.
+
+    Each with its inode: what is put in its place is another one, and has to be hidden anew.
+    """
     about = [rule for rule in rules if not rule.is_bare]
-    found, waiting = set[str](), [anchors.root]
+    found, waiting = dict[str, int](), [anchors.root]
     while waiting:
         try:
             with os.scandir(waiting.pop()) as entries:
@@ -35,10 +38,10 @@ def hidden_files(anchors: AnchorDirs, rules: Sequence[Rule]) -> frozenset[str]:
         closed = _INSTALLED if is_environment else _NOT_ENTERED
         for entry in listed:
             if _is_hidden(entry, about, anchors):
-                found.add(entry.path)
+                found[entry.path] = entry.inode()
             elif entry.is_dir(follow_symlinks=False) and entry.name not in closed:
                 waiting.append(entry.path)
-    return frozenset(found)
+    return found
 
 
 def _is_hidden(entry: os.DirEntry[str], rules: Sequence[Rule], anchors: AnchorDirs) -> bool:

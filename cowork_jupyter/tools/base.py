@@ -93,7 +93,7 @@ class Clearance:
         anchors = AnchorDirs.of(workspace.root)
         return GuardedWorkspace(workspace, self.pins, lambda path: self._hides(path, anchors))
 
-    def hidden_files(self, workspace: Workspace) -> frozenset[str]:
+    def hidden_files(self, workspace: Workspace) -> dict[str, int]:
         """What code must not come across in the workspace: files that would ask to be read."""
         return hidden_files(AnchorDirs.of(workspace.root), self.unreadable)
 

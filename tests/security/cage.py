@@ -7,15 +7,18 @@ import contextlib
 import os
 import shlex
 import sys
+import textwrap
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from cowork_jupyter.domain.errors import CoworkError
 from cowork_jupyter.domain.roles import AgentRole
 from cowork_jupyter.domain.settings import SandboxChoice, Settings
 from cowork_jupyter.tools.base import Clearance, ToolContext
-from cowork_jupyter.tools.registry import default_tools
+from cowork_jupyter.tools.kernel.scratch_kernel import ScratchKernels
+from cowork_jupyter.tools.registry import default_tools, tools_without_kernels
 from cowork_jupyter.workspace import Workspace
 from cowork_jupyter.workspace.sandbox.bubblewrap import bubblewrap_program
 from cowork_jupyter.workspace.sandbox.landlock import landlock_version
@@ -131,6 +134,23 @@ class Cage:
     ) -> str:
         """What this program printed."""
         return await self.run(f"{python()} -c {shlex.quote(code)}", role=role, output=output)
+
+    async def in_scratch(
+        self, kernels: ScratchKernels, code: str, clearance: Clearance | None = None
+    ) -> str:
+        """What a planner is told whose code runs in scratch."""
+        context = ToolContext(
+            Workspace(self.root),
+            AgentRole.PLANNER,
+            clearance=clearance or Clearance(),
+            sandbox=self.sandbox,
+            scratch=kernels.of("c"),
+        )
+        raw = {"code": textwrap.dedent(code)}
+        try:
+            return (await tools_without_kernels(confined=True).call("run_code", raw, context)).text
+        except CoworkError as error:
+            return error.message
 
 
 def python() -> str:

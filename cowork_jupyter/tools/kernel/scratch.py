@@ -23,7 +23,7 @@ from .running import CodeText, RunCode, code_in, kernel_path, run_in
 from .state import Code, ScratchSetup, TableCopy
 
 MAX_TABLES = 8
-MAX_TABLE_SIZE = 256 * 1024 * 1024
+MAX_TABLE_SIZE = 256_000_000
 """Bytes of all copies that one call takes along."""
 
 Tables = Annotated[

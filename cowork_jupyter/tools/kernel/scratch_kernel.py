@@ -130,7 +130,7 @@ class ScratchKernel:
             await asyncio.gather(self._stopping, return_exceptions=True)
             self._stopping = None
         process = self._process
-        if process and process.usable and setup.hidden <= process.hidden:
+        if process and process.usable and setup.hidden.items() <= process.hidden.items():
             return process
         await self._end_process()
         if self._sandbox.kind == "none":

@@ -7,7 +7,7 @@ import json
 import os
 import signal
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -77,7 +77,7 @@ class ScratchProcess:
     """A process that runs, with what was hidden from it when it started."""
 
     command: ConfinedCommand
-    hidden: frozenset[str]
+    hidden: Mapping[str, int]
     _connection: socket.socket
     _closing: AsyncExitStack
     _buffer: bytearray
@@ -106,7 +106,7 @@ class ScratchProcess:
                     may_write=False,
                     network=False,
                     talks=True,
-                    hidden=setup.hidden,
+                    hidden=frozenset(setup.hidden),
                 )
                 command = await stack.enter_async_context(sandbox.running(launch))
             process = cls(command, setup.hidden, ours, stack, bytearray())

@@ -168,8 +168,8 @@ class ScratchSetup:
     python: str
     folder: str = "."
     """Where it runs, relative to the workspace."""
-    hidden: frozenset[str] = frozenset()
-    """Files of the workspace that it must not read."""
+    hidden: Mapping[str, int] = field(default_factory=dict)
+    """Files of the workspace that it must not read, with their inodes."""
     tables: Mapping[str, int] = field(default_factory=dict)
     """Names of tables, and open files with copies of them."""
     advice: Mapping[str, str] = field(default_factory=dict)

@@ -23,17 +23,24 @@ export function CodeBlock({ code, language }: { code: string; language: string }
 
 /** Copies the code, or makes a cell of it where the page around the card can. */
 export function CodeTools({ code, language }: { code: string; language: string }): VNode {
-  const { insertCell } = useHost();
-  const inserting = useAction();
   return (
     <div class="cw-snippet-tools">
       <CopyButton text={code} label={t('Copy this code')} />
-      {insertCell && !NOT_FOR_CELLS.test(language) && (
-        <Button busy={inserting.busy} onClick={() => void inserting.run(() => insertCell(code))}>
-          {t('Insert as cell')}
-        </Button>
-      )}
-      <Failure error={inserting.error} />
+      {!NOT_FOR_CELLS.test(language) && <InsertButton code={code} label={t('Insert as cell')} />}
     </div>
   );
+}
+
+/** Makes a cell of code; nothing where the page around the card cannot. */
+export function InsertButton({ code, label }: { code: string; label: string }): VNode | null {
+  const { insertCell } = useHost();
+  const inserting = useAction();
+  return insertCell ? (
+    <>
+      <Button busy={inserting.busy} onClick={() => void inserting.run(() => insertCell(code))}>
+        {label}
+      </Button>
+      <Failure error={inserting.error} />
+    </>
+  ) : null;
 }

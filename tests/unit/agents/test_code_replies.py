@@ -15,7 +15,7 @@ from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.tokens import estimate_tokens
 from cowork_jupyter.policy.rules import Effect, Scope
 from cowork_jupyter.tools.kernel.state import CellFailure, CodeRun, NoKernels, Ran
-from cowork_jupyter.tools.registry import tools_with_kernels
+from cowork_jupyter.tools.registry import tools_with_kernels, tools_without_kernels
 from cowork_jupyter.workspace import Workspace
 from tests.scripted import ScriptedServer, text
 
@@ -85,6 +85,7 @@ async def test_a_role_that_may_not_run_code_only_shows_it(
     bench: Bench, scripted: ScriptedServer, role: AgentRole
 ) -> None:
     kernel = kernel_of(bench)
+    bench.service.factory.tools.registry = tools_with_kernels(confined=False)
     scripted.add(text(BLOCK))
     await bench.tell("go", role)
     assert kernel.ran == []
@@ -94,6 +95,7 @@ async def test_a_role_that_may_not_run_code_only_shows_it(
 async def test_where_no_code_can_run_a_block_is_text(
     bench: Bench, scripted: ScriptedServer
 ) -> None:
+    bench.service.factory.tools.registry = tools_without_kernels(confined=False)
     scripted.add(text(BLOCK))
     await bench.tell("go")
     assert bench.messages()[-1].text == BLOCK
@@ -162,8 +164,9 @@ async def failing(workspace: Workspace, run: CodeRun) -> Ran:
 async def test_without_code_to_run_the_same_setting_means_json(
     asked_for_code: Bench, scripted: ScriptedServer, role: AgentRole
 ) -> None:
-    if role is AgentRole.PLANNER:
-        kernel_of(asked_for_code)
+    kernel_of(asked_for_code)
+    if role is AgentRole.ACTOR:
+        asked_for_code.service.factory.tools.registry = tools_without_kernels(confined=False)
     scripted.add(text("Well."))
     await asked_for_code.tell("go", role)
     system = sent(scripted, 0)[0]["content"]

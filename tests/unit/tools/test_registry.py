@@ -124,7 +124,8 @@ def test_a_tool_that_models_invent_is_answered_with_one_that_is_there(
 
 
 def test_the_tester_is_not_offered_what_would_refuse_each_of_its_calls() -> None:
-    offered = {tool.name for tool in tools_with_kernels().permitted(AgentRole.TESTER)}
+    unconfined = tools_with_kernels(confined=False)
+    offered = {tool.name for tool in unconfined.permitted(AgentRole.TESTER)}
     assert {"run_code", "run_cell"}.isdisjoint(offered)
     assert {"execute_command", "list_variables"} <= offered
     actors = {tool.name for tool in tools_with_kernels().permitted(AgentRole.ACTOR)}

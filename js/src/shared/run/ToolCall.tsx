@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 
 import { toolWords } from '../ask/words';
+import { InsertButton } from '../CodeBlock';
 import { CopyButton } from '../CopyButton';
 import { Diff, DiffCounts } from '../Diff';
 import { secondsBetween, duration } from '../figures';
@@ -10,7 +11,7 @@ import { Icon } from '../icons';
 import { t } from '../translate';
 import { bounded, oneLine, visible } from '../visible';
 import { readsSentence } from './fold';
-import type { CallEntry } from './state';
+import { isInScratch, type CallEntry } from './state';
 
 const MAX_SHOWN = 20_000;
 
@@ -25,6 +26,7 @@ export function ToolCall({ call }: { call: CallEntry }): VNode {
         <Fold summary={<CallLine call={call} />}>{() => <CallInside call={call} />}</Fold>
         {call.ok === null && call.output && <Output text={call.output} />}
         {call.refused === 'open_elsewhere' && <ProposedCell call={call} />}
+        {call.ok && isInScratch(call) && <KeepAsCell call={call} />}
       </div>
     ),
     [call]
@@ -97,6 +99,14 @@ function ProposedCell({ call: { tool, parameters } }: { call: CallEntry }): VNod
       </p>
     </div>
   );
+}
+
+/** Code that has left nothing in the notebook yet. */
+function KeepAsCell({ call: { parameters } }: { call: CallEntry }): VNode | null {
+  const code = parameters['code'];
+  return typeof code === 'string' ? (
+    <InsertButton code={code} label={t('Keep as cell')} />
+  ) : null;
 }
 
 /** The call as the model wrote it. */

@@ -261,8 +261,17 @@ const CELL_TOOLS = [
  */
 export function hasTouchedCells(state: RunState): boolean {
   return state.entries.some(
-    entry => entry.kind === 'call' && entry.ok === true && CELL_TOOLS.includes(entry.tool)
+    entry =>
+      entry.kind === 'call' &&
+      entry.ok === true &&
+      CELL_TOOLS.includes(entry.tool) &&
+      !isInScratch(entry)
   );
+}
+
+/** Whether code ran where it could change nothing, and left no trace in the notebook. */
+export function isInScratch({ parameters }: Pick<CallEntry, 'parameters'>): boolean {
+  return parameters['where'] === 'scratch';
 }
 
 export function isFinal(status: string): boolean {

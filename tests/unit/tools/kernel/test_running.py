@@ -73,7 +73,7 @@ async def test_code_runs_in_the_kernel_of_the_conversations_notebook(context: To
     assert asked(context).path == "n.ipynb"
     assert asked(context).code == Code("print('hello')")
     assert not asked(context).start
-    assert result.text == "hello\n[ran code in 1.0 s]"
+    assert result.text == "hello\n[ran code in n.ipynb, 1.0 s]"
 
 
 @pytest.mark.asyncio
@@ -135,7 +135,8 @@ async def test_a_role_whose_commands_must_not_write_runs_nothing_in_a_kernel(
     context: ToolContext,
 ) -> None:
     tester = replace(context, role=AgentRole.TESTER)
-    for name, raw in {"run_code": {"code": "1"}, "run_cell": {"cell_id": "c0"}}.items():
+    raws = {"run_code": {"code": "1", "where": "notebook"}, "run_cell": {"cell_id": "c0"}}
+    for name, raw in raws.items():
         with pytest.raises(CoworkError) as raised:
             await call(name, tester, **raw)
         assert raised.value.code == "kernel_unconfined"
