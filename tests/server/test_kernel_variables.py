@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import pickle
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -222,3 +224,32 @@ async def test_a_name_that_is_not_there_suggests_others(place: Place) -> None:
 async def test_names_of_our_own_do_not_disturb(place: Place) -> None:
     await place.run("exec = str = print = report = source = None\nkept = 5")
     assert (await names(place))["kept"].about == "5"
+
+
+# Copies of tables
+
+
+async def copied(place: Place, name: str, file: Path, room: int = 100_000) -> str:
+    async with asyncio.timeout(PATIENCE):
+        found = await place.kernels.copy_table(place.workspace, NOTEBOOK, name, str(file), room)
+    return found.problem
+
+
+async def test_a_table_is_copied_to_a_file_and_left_alone(place: Place, tmp_path: Path) -> None:
+    await place.run("import pandas as pd\ndf = pd.DataFrame({'a': [1, 2]})\nn = 3")
+    names_made = "sorted(name for name in globals() if name[0] != '_')"
+    before = await place.value(names_made)
+    assert await copied(place, "df", tmp_path / "df") == ""
+    table = pickle.loads((tmp_path / "df").read_bytes())
+    assert list(table["a"]) == [1, 2]
+    assert await place.value(names_made) == before
+    assert await copied(place, "n", tmp_path / "n") == "no_table"
+    await place.run("big = pd.DataFrame({'a': range(100_000)})")
+    assert await copied(place, "big", tmp_path / "big") == "too_large"
+    assert (tmp_path / "big").stat().st_size <= 100_000
+    with pytest.raises(CoworkError, match="Did you mean df"):
+        await copied(place, "df1", tmp_path / "none")
+
+
+async def test_the_python_of_the_notebooks_kernel_is_known(place: Place) -> None:
+    assert await place.kernels.python(place.workspace, NOTEBOOK) == sys.executable

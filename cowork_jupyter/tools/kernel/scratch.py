@@ -20,7 +20,7 @@ from ..base import SCRATCH, ToolContext, ToolParameters, ToolResult, tool
 from ..sizes import size_text
 from . import running
 from .running import CodeText, RunCode, code_in, kernel_path, run_in
-from .state import Code, ScratchSetup, TableCopy
+from .state import Code, ScratchSetup, TableCopy, no_sandbox
 
 MAX_TABLES = 8
 MAX_TABLE_SIZE = 256_000_000
@@ -63,11 +63,7 @@ async def run_code(parameters: ScratchCode, context: ToolContext) -> ToolResult:
     and has no network. It can change nothing, so it needs no approval.
     """
     if context.scratch is None:
-        raise Unavailable(
-            "Nothing can confine code here, so scratch is not available.",
-            code="sandbox_missing",
-            retryable=False,
-        )
+        raise no_sandbox()
     tables = parameters.tables if isinstance(parameters, ScratchCodeWithTables) else []
     async with _copies(tables, context) as copies:
         setup = ScratchSetup(

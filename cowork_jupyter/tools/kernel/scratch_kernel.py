@@ -20,7 +20,16 @@ from ...workspace.sandbox.sandbox import Sandbox
 from . import inside
 from .outputs import Live, Outputs
 from .scratch_process import ScratchProcess
-from .state import CellFailure, CodeRun, NoKernels, Ran, ScratchSetup, Variable, Variables
+from .state import (
+    CellFailure,
+    CodeRun,
+    NoKernels,
+    Ran,
+    ScratchSetup,
+    Variable,
+    Variables,
+    no_sandbox,
+)
 
 NAME = "scratch"
 MAX_SECONDS = 300.0
@@ -95,13 +104,12 @@ class ScratchKernel:
         """What our own code says about one variable here, or about all."""
         async with self._turn:
             process = self._process
-            if process is None or not process.usable:
-                raise Unavailable("Nothing runs in scratch.", code="no_kernel")
-            request = await process.send({"source": inside.source(), "name": name})
-            while message := await process.hear():
-                if message.id == request and message.msg_type == "reply":
-                    facts: dict[str, Any] = json.loads(message.content.text)
-                    return facts
+            if process and process.usable:
+                request = await process.send({"source": inside.source(), "name": name})
+                while message := await process.hear():
+                    if message.id == request and message.msg_type == "reply":
+                        facts: dict[str, Any] = json.loads(message.content.text)
+                        return facts
         raise Unavailable("Scratch does not answer.", code="no_kernel")
 
     async def close(self) -> None:
@@ -134,11 +142,7 @@ class ScratchKernel:
             return process
         await self._end_process()
         if self._sandbox.kind == "none":
-            raise Unavailable(
-                "Nothing can confine code on this machine, so scratch is not available.",
-                code="sandbox_missing",
-                retryable=False,
-            )
+            raise no_sandbox()
         await self._make_room()
         start = (self._sandbox, workspace)
         self._process = await ScratchProcess.start(*start, setup)

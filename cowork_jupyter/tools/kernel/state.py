@@ -226,6 +226,15 @@ class NoKernels:
         return None
 
 
+def no_sandbox() -> CoworkError:
+    """Code that nobody has approved runs confined, or not at all."""
+    return Unavailable(
+        "This machine has no sandbox, so code cannot run in scratch.",
+        code="sandbox_missing",
+        retryable=False,
+    )
+
+
 def _none_here() -> CoworkError:
     return Unavailable(
         "No kernel is available: Cowork runs without a Jupyter server. "

@@ -256,10 +256,10 @@ async def test_there_are_only_so_many_at_once(
 
 
 async def test_without_a_sandbox_nothing_runs(context: ToolContext) -> None:
-    assert "not available" in await fails(replace(context, scratch=None), "1")
+    assert "has no sandbox" in await fails(replace(context, scratch=None), "1")
     unconfined = Sandbox(Settings(context.workspace.root, context.workspace.root, sandbox="none"))
     kernel = ScratchKernels(unconfined).of("c")
-    assert "not available" in await fails(replace(context, scratch=kernel), "1")
+    assert "has no sandbox" in await fails(replace(context, scratch=kernel), "1")
 
 
 async def test_a_python_that_does_not_start_says_why(
