@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import lru_cache
 
 from .paths import AnchorDirs, Target
 from .protected import is_secret
@@ -45,8 +46,16 @@ def hidden_files(anchors: AnchorDirs, rules: Sequence[Rule]) -> dict[str, int]:
 
 
 def _is_hidden(entry: os.DirEntry[str], rules: Sequence[Rule], anchors: AnchorDirs) -> bool:
-    inside = entry.path[len(anchors.root) :]  # where the workspace itself lies says nothing
-    if is_secret(Target(inside, inside)):
+    # Of a file its name says it, since all folders above it were looked at; of a folder, where it
+    # lies in the workspace.
+    is_folder = entry.is_dir(follow_symlinks=False)
+    if _is_secret(entry.path[len(anchors.root) :] if is_folder else f"/{entry.name}"):
         return True
     target = Target(entry.path, entry.path)
     return any(matches_path(rule, target, anchors) for rule in rules)
+
+
+@lru_cache(maxsize=100_000)
+def _is_secret(path: str) -> bool:
+    """Kept, because the same names are looked at each time that code runs."""
+    return is_secret(Target(path, path))

@@ -9,10 +9,8 @@ descriptors 1 and 2 are a pipe of this program's own.
 from __future__ import annotations
 
 import ast
-import asyncio
 import base64
 import builtins
-import inspect
 import io
 import json
 import linecache
@@ -34,6 +32,8 @@ MAX_WAITING = 1_000
 """Messages that may wait to be sent; what prints more waits, too."""
 MAX_AT_ONCE = 200
 _PIECE = 65536
+_COROUTINE = 0x80
+"""The flag of code that awaits, as `inspect` knows it."""
 _THIS = "<scratch kernel>"
 """What this program's text is compiled as."""
 _WRAPPED = (dict, list, tuple, set, frozenset)
@@ -210,7 +210,11 @@ class Kernel:
         flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         code = compile(tree, name, mode, flags, dont_inherit=True)  # type: ignore[call-overload]
         value = eval(code, self.space)  # noqa: S307 - this is what it is for
-        return asyncio.run(value) if code.co_flags & inspect.CO_COROUTINE else value
+        if not code.co_flags & _COROUTINE:
+            return value
+        import asyncio  # it takes as long to load as all the rest
+
+        return asyncio.run(value)
 
     def _display(self, *values: Any, **_options: Any) -> None:
         for value in values:
