@@ -35,7 +35,7 @@ _ALLOWED = {
     Permission.WRITE_FILES: "change files",
     Permission.CREATE_FILES: "create files",
     Permission.DELETE_FILES: "delete files",
-    Permission.EXECUTE_COMMANDS: "run commands and code",
+    Permission.EXECUTE_COMMANDS: "run commands and cells",
 }
 
 

@@ -143,6 +143,8 @@ def _tool(tool: Tool) -> Iterator[str]:
     roles = [role for role in AgentRole if role.permits(tool.permissions)]
     yield from (f"### {tool.name}", "", tool.description, "")
     yield f"Needs {_codes(sorted(tool.permissions)) or 'no permission'}; roles: {_codes(roles)}."
+    if tool.read_only:
+        yield f'With `where="scratch"`: {_codes(sorted(tool.read_only.permissions))}; all roles.'
     yield ""
     schema = tool.parameters.model_json_schema()
     needed = schema.get("required", [])

@@ -30,7 +30,8 @@ from cowork_jupyter.domain.roles import AgentRole, Permission
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.llm.prompt import read_prompt
 from cowork_jupyter.tools.notebook.state import CellState
-from cowork_jupyter.tools.registry import default_tools
+from cowork_jupyter.tools.registry import tools_without_kernels
+from cowork_jupyter.workspace.sandbox.sandbox import available_sandbox
 from tests.scripted import Scripted, ScriptedServer, call, calls, plan, text
 from tests.unit.agents.conftest import Bench, make_bench
 from tests.unit.store.test_migrations import SEED_MESSAGES, make
@@ -40,7 +41,7 @@ pytestmark = pytest.mark.process
 READ, WRITE, CREATE, DELETE, EXECUTE = Permission
 PLANNER, ACTOR, COMMANDER, DESIGNER, REVIEWER, TESTER = AgentRole
 
-TOOLS = default_tools()
+TOOLS = tools_without_kernels(confined=available_sandbox("auto") != "none")
 CELLS = [CellState(f"cell-{number}", "code", f"x = {number}") for number in range(3)]
 WORKING_CALLS: dict[str, dict[str, Any]] = {
     "read_file": {"path": "a.py"},
@@ -72,6 +73,7 @@ WORKING_CALLS: dict[str, dict[str, Any]] = {
     },
     "create_notebook": {"path": "m.ipynb", "cells": [{"source": "z = 1"}]},
 }
+WORKING_CALLS |= {"run_code": {"code": "6 * 7"}} if "run_code" in TOOLS else {}
 """A call of each tool that works, and that leaves its mark if it changes anything."""
 
 NOTEBOOK = {
