@@ -31,6 +31,11 @@ or in a terminal:
 pip list
 ```
 """
+SUM = """import csv
+
+with open("orders.csv") as file:
+    total = sum(float(row["amount"]) for row in csv.DictReader(file))
+print(total)"""
 WHY = "I cannot do it, because:\n\n- the file is gone\n- the disk is full"
 
 
@@ -41,6 +46,10 @@ def answers(body: dict[str, Any]) -> Scripted:
         return Scripted(status=400, error={"error": {"message": WHY}})
     if "Run the first" in past and "[ran cell" not in past:
         return call("run_cell", cell_id="load")
+    if "Compute it" in past and "[ran code" not in past:
+        return call("run_code", code=SUM)
+    if "Compute it" in past:
+        return text("The orders add up to 42.5.")
     if "Plan it" in past:
         return plan("Clean", {"id": "1", "action": "Write a", "files": ["a.txt"]})
     return text(ANSWER)
@@ -77,6 +86,23 @@ def test_code_in_an_answer_becomes_a_cell_below_the_card(
     cells.nth(0).click()
     panel.get_by_role("button", name="Insert as cell").click()
     expect(cells.nth(1).locator(".cm-content")).to_have_text("total = 6 * 7print(total)")
+
+
+def test_what_was_computed_in_scratch_is_kept_as_a_cell(
+    page: Page, answering_lab: LabServer, screenshot: Screenshot
+) -> None:
+    (answering_lab.root / "orders.csv").write_text("amount\n40\n2.5\n")
+    run = run_cell(page, answering_lab, "scratch.ipynb", "%%ask planner\nCompute it")
+    expect(run).to_contain_text("The orders add up to 42.5.")
+    expect(run).to_contain_text("ran code in scratch")
+    expect(run.locator(".cw-card", has_text="Permission")).to_have_count(0)
+    screenshot(page, "scratch-run")
+    run.get_by_role("button", name="Keep as cell").click()
+    cells = page.locator(".jp-Notebook .jp-Cell")
+    expect(cells.nth(2).locator(".cm-content")).to_contain_text("csv.DictReader(file)")
+    page.keyboard.press("Control+Enter")
+    expect(cells.nth(2).locator(".jp-OutputArea-output")).to_have_text("42.5\n")
+    screenshot(page, "scratch-kept")
 
 
 def test_a_permission_says_which_cell_and_in_words_what(

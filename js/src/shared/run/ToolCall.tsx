@@ -104,7 +104,11 @@ function ProposedCell({ call: { tool, parameters } }: { call: CallEntry }): VNod
 /** Code that has left nothing in the notebook yet. */
 function KeepAsCell({ call: { parameters } }: { call: CallEntry }): VNode | null {
   const code = parameters['code'];
-  return typeof code === 'string' ? <InsertButton code={code} label={t('Keep as cell')} /> : null;
+  return typeof code === 'string' ? (
+    <div class="cw-snippet-tools">
+      <InsertButton code={code} label={t('Keep as cell')} />
+    </div>
+  ) : null;
 }
 
 /** The call as the model wrote it. */
