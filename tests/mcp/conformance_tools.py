@@ -84,7 +84,7 @@ TOOLS = (
 def _load_jupyter_server_extension(_app: Any) -> None:
     progress._LAST_WORDS = 60.0  # the suite wants to hear all of them, on a busy machine too
     ours = registry.tools_with_kernels
-    registry.tools_with_kernels = lambda *, confined=True: registry.ToolRegistry(  # type: ignore[misc]
+    registry.tools_with_kernels = lambda *, confined=True: registry.ToolRegistry(
         [*ours(confined=confined).values(), *TOOLS]
     )
 

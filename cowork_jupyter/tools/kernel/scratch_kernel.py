@@ -17,6 +17,7 @@ from typing import Any
 from ...domain.errors import Unavailable
 from ...workspace import Workspace
 from ...workspace.sandbox.sandbox import Sandbox
+from ..base import SCRATCH
 from . import inside
 from .outputs import Live, Outputs
 from .scratch_process import ScratchProcess
@@ -31,7 +32,6 @@ from .state import (
     no_sandbox,
 )
 
-NAME = "scratch"
 MAX_SECONDS = 300.0
 """How long code may run."""
 GRACE = 2.0
@@ -84,7 +84,8 @@ class ScratchKernel:
                 ended = await self._stop(process, request, outputs)
                 failure = _too_long(outputs, kept=ended)
             except asyncio.CancelledError:
-                self._stopping = asyncio.create_task(self._stop(process, request, outputs))
+                unheard = Outputs(Live(lambda _text: None))
+                self._stopping = asyncio.create_task(self._stop(process, request, unheard))
                 raise
             if not ended:
                 failure = failure or await _ended(process)
@@ -93,7 +94,7 @@ class ScratchKernel:
             outputs.finish()
             self._note_use()
         return Ran(
-            path=NAME,
+            path=SCRATCH,
             outputs=tuple(map(run.mask.everywhere, outputs.as_notebook())),
             failure=failure or outputs.failure,
             seconds=time.monotonic() - began,
@@ -156,10 +157,12 @@ class ScratchKernel:
 
     async def _stop(self, process: ScratchProcess, request: int, outputs: Outputs) -> bool:
         """Interrupt code; whether it has ended so. If not, its process is ended."""
+        process.usable = False  # also if nobody waits for this any more
         with suppress(TimeoutError, OSError):
             async with asyncio.timeout(GRACE):
                 await process.interrupt(request)
                 if await _follow(process, request, outputs):
+                    process.usable = True
                     return True
         await self._end_process()
         return False
@@ -186,7 +189,7 @@ class PreparedScratch(NoKernels):
 
     kernel: ScratchKernel
     setup: ScratchSetup
-    home = NAME
+    home = SCRATCH
 
     async def run(self, workspace: Workspace, run: CodeRun) -> Ran:
         """Run code; what fails because of the sandbox says what to do instead."""

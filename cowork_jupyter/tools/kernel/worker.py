@@ -156,8 +156,8 @@ class Requests:
                     signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
 
-class Kernel:
-    """The namespace, and running code in it."""
+class Namespace:
+    """Where code keeps its variables, and running it there."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
@@ -281,16 +281,16 @@ def main() -> None:
     sys.stderr = Printed("stderr", channel, 2)
     builtins.input = _no_input
     sys.path.insert(0, "")
-    kernel = Kernel(channel)
+    namespace = Namespace(channel)
     requests = Requests(connection)
     channel.put("ready")
     while True:
         request, descriptors = requests.queue.get()
         channel.request = requests.running = request["id"]
         if "code" in request:
-            kernel.run(request["code"], request["tables"], descriptors)
+            namespace.run(request["code"], request["tables"], descriptors)
         else:
-            kernel.look(request["source"], request["name"])
+            namespace.look(request["source"], request["name"])
         requests.running = 0
         pipe.drain()
         channel.put("status", execution_state="idle")

@@ -123,7 +123,7 @@ async def test_where_code_runs_that_does_not_say(
     bench: Bench,
     scripted: ScriptedServer,
     role: AgentRole,
-    parameters: dict[str, str],
+    parameters: dict[str, Any],
     where: str,
 ) -> None:
     with_kernel(bench)
