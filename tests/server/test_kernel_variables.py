@@ -12,8 +12,14 @@ from pathlib import Path
 import pytest
 
 from cowork_jupyter.domain.errors import CoworkError
+from cowork_jupyter.domain.roles import AgentRole
+from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.server import kernel_looking
+from cowork_jupyter.tools.base import ToolContext
+from cowork_jupyter.tools.kernel.scratch_kernel import ScratchKernels
 from cowork_jupyter.tools.kernel.state import Variable
+from cowork_jupyter.tools.registry import tools_with_kernels
+from cowork_jupyter.workspace.sandbox.sandbox import Sandbox
 
 from .notebook_kernel import NOTEBOOK, PATIENCE, Place
 from .notebook_kernel import a_patient_look as a_patient_look
@@ -249,6 +255,26 @@ async def test_a_table_is_copied_to_a_file_and_left_alone(place: Place, tmp_path
     assert (tmp_path / "big").stat().st_size <= 100_000
     with pytest.raises(CoworkError, match="Did you mean df"):
         await copied(place, "df1", tmp_path / "none")
+
+
+async def test_code_in_scratch_works_on_a_copy(place: Place, tmp_path: Path) -> None:
+    await place.run("import pandas as pd\ndf = pd.DataFrame({'a': [1, 2]})")
+    sandbox = Sandbox(Settings(workspace=place.workspace.root, data_dir=tmp_path))
+    kernels = ScratchKernels(sandbox)
+    context = ToolContext(
+        place.workspace,
+        AgentRole.PLANNER,
+        kernels=place.kernels,
+        scratch=kernels.of("c"),
+        notebook=NOTEBOOK,
+    )
+    raw = {"code": "df['a'] = 0\ndf['a'].sum()", "tables": ["df"]}
+    async with asyncio.timeout(PATIENCE):
+        result = await tools_with_kernels().call("run_code", raw, context)
+    assert result.text.startswith(("0\n", "np.int64(0)\n"))
+    assert await place.value("int(df['a'].sum())") == "3"
+    await kernels.close()
+    sandbox.close()
 
 
 async def test_the_python_of_the_notebooks_kernel_is_known(place: Place) -> None:

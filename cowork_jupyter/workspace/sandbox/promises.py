@@ -78,7 +78,8 @@ def missing(powers: Powers) -> list[str]:
     """What does not hold here."""
     if powers.kind == "none":
         return [
-            "This machine has no sandbox, so every command asks and the tester can run none. "
+            "This machine has no sandbox, so every command asks, the tester can run none, and there is "
+            "no scratch for code. "
             "Install bubblewrap, or use Linux 5.13 or newer with Landlock."
         ]
     gaps = {
