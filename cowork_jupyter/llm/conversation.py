@@ -138,7 +138,9 @@ def _parts(message: Message | list[Message], frame: Frame, *, fenced: bool) -> l
 def _code_of(calls: list[Message]) -> str | None:
     """The one call that ran code, as a block."""
     data = calls[0].data
-    if len(calls) > 1 or not isinstance(data, ToolCallData) or set(data.parameters) != {"code"}:
+    if len(calls) > 1 or not isinstance(data, ToolCallData):
+        return None
+    if data.parameters.keys() - {"where"} != {"code"}:  # where it ran was decided for the model
         return None
     return f"```python\n{data.parameters['code']}\n```"
 

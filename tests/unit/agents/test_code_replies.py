@@ -160,6 +160,20 @@ async def failing(workspace: Workspace, run: CodeRun) -> Ran:
     return Ran(run.path, failure=CellFailure("NameError", "name 'pd' is not defined"))
 
 
+@pytest.mark.process
+async def test_a_block_that_ran_in_scratch_is_a_block_in_the_history_too(
+    asked_for_code: Bench, scripted: ScriptedServer
+) -> None:
+    asked_for_code.service.factory.tools.registry = tools_with_kernels()
+    asked_for_code.service.factory.tools.kernels = NoKernels()
+    scripted.add(text(BLOCK), text("It is 42."))
+    await asked_for_code.tell("What is six times seven?")
+    (called,) = asked_for_code.messages(MessageType.TOOL_CALL)
+    assert called.data.model_dump()["parameters"]["where"] == "scratch"
+    assert BLOCK in sent(scripted, 1)[-2]["content"]
+    assert '"tool"' not in sent(scripted, 1)[-2]["content"]
+
+
 @pytest.mark.parametrize("role", [AgentRole.PLANNER, AgentRole.ACTOR])
 async def test_without_code_to_run_the_same_setting_means_json(
     asked_for_code: Bench, scripted: ScriptedServer, role: AgentRole
