@@ -75,6 +75,18 @@ async def test_it_writes_to_its_own_temporary_folder_only(cage: Cage, run: Run) 
     assert not (cage.home / ".bashrc").exists()
 
 
+async def test_homes_are_hidden_but_for_the_workspace(cage: Cage, run: Run) -> None:
+    (cage.home / "letters").mkdir()
+    (cage.home / "letters" / "one.txt").write_text(SECRET)
+    (cage.home / "diary.txt").write_text(SECRET)
+    (cage.root / "kept.csv").write_text("a,b\n1,2\n")
+    for name in ("letters/one.txt", "diary.txt"):
+        said = await run(f"print(open({str(cage.home / name)!r}).read() or 'nothing')")
+        assert SECRET not in said, name
+    assert "1,2" in await run("print(open('kept.csv').read())")
+    assert "Series" in await run("import pandas; pandas.Series")
+
+
 @pytest.mark.parametrize("name", [".env", "deploy/key.pem", ".aws/credentials", "linked.txt"])
 async def test_secrets_in_the_workspace_are_hidden(cage: Cage, run: Run, name: str) -> None:
     path = cage.root / name
@@ -203,7 +215,7 @@ async def test_nothing_outlives_the_conversation(
         subprocess.Popen([sys.executable, '-c', code, {mark!r}], start_new_session=True)
         """
     )
-    assert running_with(mark)
+    assert await becomes(lambda: bool(running_with(mark)))
     await kernels.end("c")
     assert not running_with(mark)
 

@@ -107,6 +107,7 @@ class ScratchProcess:
                     network=False,
                     talks=True,
                     hidden=frozenset(setup.hidden),
+                    reads_home=False,
                 )
                 command = await stack.enter_async_context(sandbox.running(launch))
             process = cls(command, setup.hidden, ours, stack, bytearray())

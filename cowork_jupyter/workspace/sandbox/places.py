@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import site
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -134,6 +135,24 @@ def homes_here(environment: Mapping[str, str]) -> list[str]:
         own += [entry.path for entry in entries if entry.is_dir()]
     found = dict.fromkeys(os.path.realpath(home) for home in own if home)
     return [home for home in found if home != "/"]
+
+
+def elsewhere(homes: Iterable[str], kept: Sequence[str]) -> Iterator[str]:
+    """What is in the homes beside the folders that are kept."""
+    for home in homes:
+        if any(is_inside(home, folder) for folder in kept):
+            continue
+        with contextlib.suppress(OSError), os.scandir(home) as entries:
+            for entry in entries:
+                yield from (path for path, is_split in around(entry.path, kept) if not is_split)
+
+
+def prefixes_of(python: str) -> tuple[str, ...]:
+    """Where the packages of an interpreter are: its environment, what that is made from, and
+    what the user has installed for themselves.
+    """
+    own, base = (Path(path).parent.parent for path in (python, os.path.realpath(python)))
+    return str(own), str(base), *filter(None, [site.USER_SITE or site.getusersitepackages()])
 
 
 def is_inside(path: str, folder: str) -> bool:

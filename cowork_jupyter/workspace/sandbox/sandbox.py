@@ -21,7 +21,7 @@ from .bubblewrap import bubblewrap_program, is_set_user_id, wrapped
 from .landlock import landlock_version
 from .namespaces import Bind
 from .orders import Descriptors, Orders, ProcessLimits
-from .places import Places, find_places, homes_here, withheld
+from .places import Places, elsewhere, find_places, homes_here, prefixes_of, withheld
 from .promises import Powers, missing, promises
 from .running import ConfinedCommand, Launcher
 from .scratch import Scratch, environment
@@ -55,6 +55,8 @@ class Launch:
     """Whether `output` is a socket, and its input too."""
     hidden: frozenset[str] = frozenset()
     """Files and folders of the workspace that it must not read, beside those that none may."""
+    reads_home: bool = True
+    """Whether it may read homes beside the workspace and its Python."""
 
 
 class Sandbox:
@@ -199,7 +201,8 @@ class Sandbox:
         if powers.kind == "bubblewrap":
             return None
         tcp = self._network(launch) or bool(powers.namespaces)
-        viewer = Viewer(launch.may_write, tcp, powers.namespaces, powers.landlock, launch.hidden)
+        unseen = (launch.hidden, launch.reads_home)
+        viewer = Viewer(launch.may_write, tcp, powers.namespaces, powers.landlock, *unseen)
         view = self._views.get(viewer)
         if view is None or not view.is_current(root):
             if view is not None:
@@ -234,8 +237,11 @@ class Sandbox:
             *withheld(self._settings.private),
             *launch.hidden,
         ]
+        root, homes = str(launch.workspace.root), homes_here(os.environ)
         programs = [sys.prefix, sys.base_prefix]
-        return find_places(str(launch.workspace.root), homes_here(os.environ), private, programs)
+        if not launch.reads_home:
+            private += elsewhere(homes, [root, *programs, *prefixes_of(launch.arguments[0])])
+        return find_places(root, homes, private, programs)
 
     @cached_property
     def _limits(self) -> ProcessLimits:

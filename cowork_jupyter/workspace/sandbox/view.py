@@ -33,6 +33,7 @@ class Viewer:
     """Of Landlock."""
     hidden: frozenset[str] = frozenset()
     """What it must not read beside what nobody may."""
+    reads_home: bool = True
 
 
 class View:
