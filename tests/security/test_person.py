@@ -45,8 +45,9 @@ def answer(body: dict[str, Any]) -> Scripted:
     if "PLANNER role" in system:
         return plan("Look around", STEP)
     words = str(said[-1]["content"])
-    if words.startswith("Run: "):
-        return call("run_code", code=json.loads(words.splitlines()[0].removeprefix("Run: ")))
+    _, asked, code = words.rpartition("Run: ")
+    if asked:
+        return call("run_code", code=json.loads(code.splitlines()[0]))
     return text("Done.")
 
 

@@ -14,7 +14,7 @@ from ...domain.errors import CoworkError, InvalidInput, Unavailable
 from ..base import ToolContext
 from ..kernel.hints import did_you_mean
 from ..shell import CommandOutput, follow, started
-from .confined.order import Answer, Order
+from .confined.order import Order, TableReply
 
 MEMORY_MB = 512
 """DuckDB's share; what it cannot hold there it puts into temporary files."""
@@ -41,7 +41,7 @@ def limits() -> dict[str, int]:
     return {"memory_mb": MEMORY_MB, "spill_mb": SPILL_MB, "threads": threads}
 
 
-async def ask(order: Order, context: ToolContext, seconds: float) -> Answer:
+async def ask(order: Order, context: ToolContext, seconds: float) -> TableReply:
     """The answer to an order; an error in plain words if there is none."""
     output = CommandOutput(lambda _text: None)
     async with started(_arguments(order), context) as (process, reader):
@@ -63,7 +63,7 @@ async def ask(order: Order, context: ToolContext, seconds: float) -> Answer:
             code="tables_failed",
             retryable=False,
         )
-    answer = cast("Answer", json.loads(said))
+    answer = cast("TableReply", json.loads(said))
     if "error" in answer:
         raise _failure(answer)
     return answer
@@ -78,7 +78,7 @@ def _arguments(order: Order) -> list[str]:
     return [sys.executable, "-I", "-X", "utf8", "-c", program, *pieces]
 
 
-def _failure(answer: Answer) -> CoworkError:
+def _failure(answer: TableReply) -> CoworkError:
     message, known = answer["error"].rstrip(".!"), answer.get("known", [])
     missing = [column or table for column, table in _QUOTED.findall(message)]
     hint = did_you_mean(missing, known)

@@ -13,7 +13,7 @@ from ...domain.roles import Permission
 from ..base import Tool, ToolContext, ToolParameters, ToolResult, tool
 from ..kernel.inside.plain import is_secret_name
 from ..table_facts import MISSING, TableColumn
-from .confined.order import Answer, Order, Source
+from .confined.order import Order, Source, TableReply
 from .process import ask, limits
 from .sources import find_source
 
@@ -128,7 +128,7 @@ def _paths(sources: Sequence[Source]) -> list[str]:
     return [file["path"] for source in sources for file in source["files"]]
 
 
-def _column_lines(answer: Answer) -> list[str]:
+def _column_lines(answer: TableReply) -> list[str]:
     lines = [
         TableColumn(
             column["name"],
@@ -146,13 +146,13 @@ def _column_lines(answer: Answer) -> list[str]:
     return [*lines, *([f"- and {len(more):,} more: {', '.join(more)}"[:2000]] if more else [])]
 
 
-def _first_rows(answer: Answer) -> list[str]:
+def _first_rows(answer: TableReply) -> list[str]:
     if any(map(is_secret_name, answer["columns"])) or not answer["head"]:
         return []
     return ["It begins with:", *_table(answer)]
 
 
-def _table(answer: Answer) -> list[str]:
+def _table(answer: TableReply) -> list[str]:
     """Rows as text; where there are too many, the first and the last."""
     head, tail = map(_lines, (answer["head"], answer.get("tail", [])))
     lines = [*_lines([answer["columns"]]), *head]
@@ -173,7 +173,7 @@ def _lines(rows: Iterable[Sequence[str | None]]) -> list[str]:
     ]
 
 
-def _notes(answer: Answer) -> list[str]:
+def _notes(answer: TableReply) -> list[str]:
     return [f"[{note}]" for note in answer.get("notes", [])]
 
 

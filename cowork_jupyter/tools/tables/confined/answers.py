@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import duckdb
 
-from .order import Answer, Column, Order
+from .order import DescribedColumn, Order, TableReply
 from .sources import Tables
 from .sql import identifier
 
@@ -29,13 +29,13 @@ _COUNT_REJECTED = "SELECT count(*), min(line) FROM reject_errors"
 T = TypeVar("T")
 
 
-def describe(tables: Tables, order: Order) -> Answer:
+def describe(tables: Tables, order: Order) -> TableReply:
     """The facts of one table, from one pass over all its rows."""
     loaded = [table for table in tables.found if table.scan]
     others = [table.label for table in tables.found if table.label]
     if not loaded:
         what = f"There is no table '{order['table']}' in it." if order["table"] else "It is empty."
-        return Answer(error=what, known=others)
+        return TableReply(error=what, known=others)
     table = loaded[0]
     found = _leniently_if_need_be(tables, lambda: _facts(tables.connection, table.name))
     found["table"] = table.label
@@ -43,11 +43,11 @@ def describe(tables: Tables, order: Order) -> Answer:
     return found
 
 
-def query(connection: duckdb.DuckDBPyConnection, tables: Tables, order: Order) -> Answer:
+def query(connection: duckdb.DuckDBPyConnection, tables: Tables, order: Order) -> TableReply:
     """The rows of a SELECT: the first of them, and the last where they are not too many."""
     statements = connection.extract_statements(order["sql"])
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-        return Answer(error="Only one SELECT is allowed.")
+        return TableReply(error="Only one SELECT is allowed.")
     found = _leniently_if_need_be(
         tables, lambda: _rows(connection.execute(statements[0]), order["max_rows"])
     )
@@ -55,15 +55,19 @@ def query(connection: duckdb.DuckDBPyConnection, tables: Tables, order: Order) -
     return found
 
 
-def explained(error: Exception, tables: Tables) -> Answer:
+def explained(error: Exception, tables: Tables) -> TableReply:
     """The error in few words, with the names that there are where one was not found."""
     said = str(error) or type(error).__name__
     if isinstance(error, MemoryError | duckdb.OutOfMemoryException):
-        return Answer(error="It needs more memory than there is. Select or aggregate less at once.")
+        return TableReply(
+            error="It needs more memory than there is. Select or aggregate less at once."
+        )
     if isinstance(error, duckdb.PermissionException):
         place = re.search(r'"(.*?)" - ', said)
         what = f"'{place[1]}'" if place else "That"
-        return Answer(error=f"{what} is none of the paths of this call, and nothing else is read.")
+        return TableReply(
+            error=f"{what} is none of the paths of this call, and nothing else is read."
+        )
     for copy, path in tables.copied.items():
         said = said.replace(copy, path)
     short = re.split(r"\nCandidate |\nDid you mean|\nPossible |\nThe search space|\n\n", said)[0]
@@ -73,10 +77,10 @@ def explained(error: Exception, tables: Tables) -> Answer:
         known = [table.name for table in tables.found]
     elif isinstance(error, duckdb.BinderException) and _NOT_FOUND.search(said):
         known = list(_columns(tables))
-    return Answer(error=short[:500], known=known[:_MAX_KNOWN])
+    return TableReply(error=short[:500], known=known[:_MAX_KNOWN])
 
 
-def _leniently_if_need_be(tables: Tables, ask: Callable[[], Answer]) -> Answer:
+def _leniently_if_need_be(tables: Tables, ask: Callable[[], TableReply]) -> TableReply:
     """Ask; if a text file turns out to be written otherwise than it begins, ask again."""
     try:
         tables.show()
@@ -100,7 +104,7 @@ def _rejected(tables: Tables) -> Iterator[str]:
         yield f"{number:,} rows could not be read and are left out, the first at line {line:,}"
 
 
-def _facts(connection: duckdb.DuckDBPyConnection, name: str) -> Answer:
+def _facts(connection: duckdb.DuckDBPyConnection, name: str) -> TableReply:
     scan = identifier(name)
     listed = connection.execute(f"DESCRIBE FROM {scan}").fetchall()
     columns = [(str(row[0]), str(row[1])) for row in listed[:MAX_COLUMNS]]
@@ -108,11 +112,11 @@ def _facts(connection: duckdb.DuckDBPyConnection, name: str) -> Answer:
     row = connection.execute(f"SELECT {', '.join(asked)} FROM {scan}").fetchall()[0]  # noqa: S608
     begins = connection.execute(f"FROM {scan} LIMIT {_FIRST_ROWS}").fetchall()
     each = [row[start : start + 5] for start in range(1, len(row), 5)]
-    return Answer(
+    return TableReply(
         columns=[str(column[0]) for column in listed],
         rows=row[0],
         described=[
-            Column(
+            DescribedColumn(
                 name=name,
                 type=kind,
                 missing=row[0] - present,
@@ -143,7 +147,7 @@ def _asked(name: str, kind: str) -> tuple[str, ...]:
     )
 
 
-def _rows(result: duckdb.DuckDBPyConnection, most: int) -> Answer:
+def _rows(result: duckdb.DuckDBPyConnection, most: int) -> TableReply:
     columns = [str(column[0]) for column in result.description or []]
     head: list[tuple[Any, ...]] = []
     tail: deque[tuple[Any, ...]] = deque(maxlen=min(MAX_TAIL, most))
@@ -154,7 +158,7 @@ def _rows(result: duckdb.DuckDBPyConnection, most: int) -> Answer:
         tail.extend(rows[room:])
         count += len(rows)
     is_all = count < MAX_COUNTED or not result.fetchmany(1)
-    return Answer(
+    return TableReply(
         columns=columns,
         head=[[_cell(value) for value in row] for row in head],
         tail=[[_cell(value) for value in row] for row in tail] if is_all else [],

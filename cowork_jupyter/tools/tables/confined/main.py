@@ -18,7 +18,7 @@ from typing import cast
 import duckdb
 
 from .answers import describe, explained, query
-from .order import Answer, File, Order
+from .order import File, Order, TableReply
 from .sources import Tables
 from .sql import text
 
@@ -34,7 +34,7 @@ def main(arguments: list[str]) -> None:
     sys.stdout.write(f"\n{_MARK}{json.dumps(answer(order))}\n")
 
 
-def answer(order: Order) -> Answer:
+def answer(order: Order) -> TableReply:
     """All that there is to say."""
     limit = order["memory_mb"] * 1024 * 1024 + _ROOM
     allowed = resource.getrlimit(resource.RLIMIT_DATA)[1]

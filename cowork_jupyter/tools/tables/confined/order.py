@@ -58,7 +58,7 @@ class Order(TypedDict):
     threads: int
 
 
-class Column(TypedDict):
+class DescribedColumn(TypedDict):
     """A column of a table that was described."""
 
     name: str
@@ -70,7 +70,7 @@ class Column(TypedDict):
     common: list[str]
 
 
-class Answer(TypedDict, total=False):
+class TableReply(TypedDict, total=False):
     """What was found; with `error`, why nothing was."""
 
     error: str
@@ -82,7 +82,7 @@ class Answer(TypedDict, total=False):
     rows: int
     """Rows of the table, or of the result as far as they were counted."""
     is_all: bool
-    described: list[Column]
+    described: list[DescribedColumn]
     table: str
     others: list[str]
     """The other tables that there are."""

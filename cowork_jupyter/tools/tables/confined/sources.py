@@ -31,7 +31,7 @@ _LENIENT = (
 
 
 @dataclass
-class Table:
+class LoadedTable:
     """Something that can be selected from."""
 
     name: str
@@ -53,7 +53,7 @@ class Tables:
     connection: duckdb.DuckDBPyConnection
     order: Order
     folder: Path
-    found: list[Table] = field(default_factory=list)
+    found: list[LoadedTable] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     """Files that DuckDB may open."""
     notes: list[str] = field(default_factory=list)
@@ -67,7 +67,7 @@ class Tables:
                 self._load_parts(source)
             else:
                 stem = Path(source["path"].rstrip("/")).name.partition(".")[0]
-                table = Table(self._name(stem), source["path"], "", source=source)
+                table = LoadedTable(self._name(stem), source["path"], "", source=source)
                 self._prepare(table, source)
                 self.found.append(table)
 
@@ -104,7 +104,7 @@ class Tables:
         names = (plain if number == 1 else f"{plain}_{number}" for number in range(1, 10_000))
         return next(name for name in names if name.lower() not in taken)
 
-    def _prepare(self, table: Table, source: Source) -> None:
+    def _prepare(self, table: LoadedTable, source: Source) -> None:
         """Let DuckDB open the files, or copies of them."""
         options = source["options"]
         for file in source["files"]:
@@ -174,12 +174,12 @@ class Tables:
         own_name = source["format"] == "excel" and len(parts) == 1
         for number, (label, rows) in enumerate(parts.items()):
             name = self._name(stem if own_name else label)
-            table = Table(name, source["path"] if number == 0 else "", label)
+            table = LoadedTable(name, source["path"] if number == 0 else "", label)
             if self._is_wanted(table, number):
                 table.scan = self._loaded(name, rows)
             self.found.append(table)
 
-    def _is_wanted(self, table: Table, number: int) -> bool:
+    def _is_wanted(self, table: LoadedTable, number: int) -> bool:
         sql = self.order["sql"].lower()
         if sql:
             names = (table.name, table.path, table.label)
