@@ -53,6 +53,8 @@ def _trait(kind: Any, declared: Field[Any]) -> TraitType[Any, Any]:
         return Integer(value, min=declared.metadata["min"], help=text)
     if kind is float:
         return Float(value, min=declared.metadata["min"], help=text)
+    if kind == float | None:
+        return Float(value, allow_none=True, min=declared.metadata["min"], help=text)
     if get_origin(kind) is tuple:
         return List(Unicode(), default_value=list(value), help=text)
     if get_origin(kind) is Mapping:

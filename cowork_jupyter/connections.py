@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -115,8 +115,10 @@ class Connections:
 class CurrentModel:
     """The model as agents know it: whatever is connected when they ask."""
 
-    def __init__(self, connections: Connections) -> None:
+    def __init__(self, connections: Connections, options: Mapping[str, Any] | None = None) -> None:
+        """`options`: what the user wants every request to say."""
         self._connections = connections
+        self._options = options
         self._made: dict[Connection, LanguageModel] = {}
         self._local: dict[Connection, LocalModel] = {}
 
@@ -165,7 +167,7 @@ class CurrentModel:
         if connection.local:
             from .local.model import LocalModel
 
-            self._local[connection] = LocalModel(connection.local)
+            self._local[connection] = LocalModel(connection.local, options=self._options)
             return self._local[connection]
         from .llm.client import Model
 
@@ -174,6 +176,7 @@ class CurrentModel:
             model=connection.model,
             api_key=connection.api_key,
             fields=connection.fields,
+            options=self._options,
         )
 
 

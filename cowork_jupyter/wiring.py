@@ -99,7 +99,7 @@ def build_service(
 
     sandbox = Sandbox(settings)
     closing.callback(sandbox.close)
-    model = CurrentModel(connections)
+    model = CurrentModel(connections, settings.request_options)
     closing.push_async_callback(lambda: factory.llm.model.aclose())
     mcp = servers_of(settings, trust, pins, lambda: factory.llm.model)
     closing.push_async_callback(mcp.close)

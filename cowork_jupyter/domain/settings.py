@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from .connection import CONFIGURATION, Connection, FieldNames
 
@@ -91,6 +91,21 @@ class Settings:
         "auto",
         "How much the system prompt says: all of it, or, for small models, only what helps them. "
         "'auto': thin with the tool protocol 'code', full with all others.",
+    )
+    temperature: float | None = setting(
+        None, "How freely the model words its replies. Default: what its server does.", least=0
+    )
+    reasoning_effort: str = setting(
+        "",
+        "How long the model thinks before it replies, such as low, medium or high, for servers "
+        "that know this option. Default: what the server does.",
+    )
+    extra_body: Mapping[str, Any] = field(
+        default_factory=dict,
+        metadata={
+            "help": "More fields of every request to the model, sent as they are: "
+            "{'top_p': 0.9, 'chat_template_kwargs': {'enable_thinking': False}}."
+        },
     )
     images: PictureChoice = setting(
         "auto",
@@ -208,6 +223,12 @@ class Settings:
     def connection(self) -> Connection:
         """The model server that is configured; the guide, where nothing is."""
         return Connection(self.base_url, self.model, self.api_key, fields=self.connection_fields)
+
+    @property
+    def request_options(self) -> dict[str, Any]:
+        """What every request to the model says beside its messages; nothing that was not set."""
+        named = {"temperature": self.temperature, "reasoning_effort": self.reasoning_effort or None}
+        return {**{name: one for name, one in named.items() if one is not None}, **self.extra_body}
 
     @property
     def database(self) -> Path:

@@ -7,7 +7,7 @@ are one typed error with one clear sentence.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -63,13 +63,15 @@ class Model:
         api_key: str = "",
         retries: RetryPolicy | None = None,
         fields: FieldNames = CONFIGURATION,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
-        """`fields`: what the user knows address, key and model by."""
+        """`fields`: what the user knows address, key and model by; `options`: of every request."""
         self.base_url = base_url
         self.name = model
         self._key = api_key.strip()
         self._retries = retries or RetryPolicy()
         self._fields = fields
+        self._options = options or {}
         self._client: AsyncOpenAI | None = None
         self._connecting = asyncio.Lock()
         self._refused: dict[str, set[str]] = {}
@@ -167,10 +169,10 @@ class Model:
         stream = await client.post(
             "/chat/completions",
             body={
+                **arguments,
                 "model": model,
                 "messages": without_surrogates(native or request.messages),
                 "stream": True,
-                **arguments,
             },
             cast_to=object,
             stream=True,
@@ -185,7 +187,8 @@ class Model:
             await stream.close()
 
     def _arguments(self, request: ModelRequest, model: str) -> dict[str, Any]:
-        arguments = {"stream_options": {"include_usage": True}, **request.arguments}
+        usage = {"stream_options": {"include_usage": True}}
+        arguments = {**usage, **self._options, **request.arguments}
         refused = self._refused.get(model, set())
         return {name: value for name, value in arguments.items() if name not in refused}
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from pathlib import Path
+from typing import Any
 
 from ..llm.chunks import Chunk, ModelRequest, Restarted
 from ..llm.client import Model
@@ -20,9 +21,12 @@ _PATIENT = RetryPolicy(attempts=1, first=1_800.0, idle=300.0)
 class LocalModel:
     """What `llm.client.Model` is for a server, for a model file."""
 
-    def __init__(self, file: Path, *, context: int = CONTEXT) -> None:
+    def __init__(
+        self, file: Path, *, context: int = CONTEXT, options: Mapping[str, Any] | None = None
+    ) -> None:
         self.server = LocalServer(file, context=context)
         self.name = self.server.name
+        self._options = options
         self._models: dict[Endpoint, Model] = {}
 
     async def aclose(self) -> None:
@@ -58,5 +62,6 @@ class LocalModel:
                 model=endpoint.model,
                 api_key=endpoint.api_key,
                 retries=_PATIENT,
+                options=self._options,
             )
         return self._models[endpoint]

@@ -92,7 +92,7 @@ def settings_page() -> str:
         "",
     ]
     for name, trait in sorted(Cowork.class_traits(config=True).items()):
-        default = "" if trait.default_value in ("", {}) else f"`{trait.default_value_repr()}`"
+        default = "" if trait.default_value in ("", {}, None) else f"`{trait.default_value_repr()}`"
         choices = _codes(getattr(trait, "values", None) or [])
         kind = f"One of {choices}" if choices else _KINDS.get(type(trait), type(trait).__name__)
         lines += [f"## {name}", "", str(trait.help), ""]

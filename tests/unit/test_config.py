@@ -122,3 +122,10 @@ def test_the_workspace_is_the_hosts_unless_configured() -> None:
 def test_the_key_is_not_in_what_gets_printed() -> None:
     config = Config({"Cowork": {"api_key": "sk-secret"}})
     assert "sk-secret" not in repr(settings(config))
+
+
+def test_what_a_request_says_is_only_what_was_set() -> None:
+    assert settings().request_options == {}
+    given = {"temperature": 0, "reasoning_effort": "low", "extra_body": {"top_k": 40}}
+    expected = {"temperature": 0, "reasoning_effort": "low", "top_k": 40}
+    assert settings(Config({"Cowork": given})).request_options == expected

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +17,7 @@ from cowork_jupyter.domain.errors import Conflict, InvalidInput
 from cowork_jupyter.domain.settings import Settings
 from cowork_jupyter.guide.model import GuideModel
 from cowork_jupyter.llm.chunks import ModelRequest, TextChunk
+from tests.scripted import ScriptedServer, text
 
 URL = "http://127.0.0.1:11434/v1"
 
@@ -144,3 +146,21 @@ async def test_agents_ask_whatever_is_connected_when_they_ask(settings: Settings
     connections.forget()
     assert current_model.name == BUILT_IN
     await current_model.aclose()
+
+
+@pytest.mark.asyncio
+async def test_every_request_says_what_the_user_set(
+    settings: Settings, scripted: ScriptedServer
+) -> None:
+    scripted.add(text("Hello."), text("Hello."))
+    connected = replace(settings, base_url=scripted.base_url, model="scripted")
+    wanted = replace(connected, temperature=0.0, reasoning_effort="low", extra_body={"top_k": 40})
+    request = ModelRequest([{"role": "user", "content": "Hello"}], arguments={"max_tokens": 9})
+    for one in (connected, wanted):
+        model = CurrentModel(Connections(one), one.request_options)
+        assert [chunk async for chunk in model.stream(request)]
+        await model.aclose()
+    own = {"model", "messages", "stream", "stream_options", "max_tokens"}
+    plain, asked = (exchange.body for exchange in scripted.requests)
+    assert set(plain) == own
+    assert {name: asked[name] for name in set(asked) - own} == wanted.request_options

@@ -41,6 +41,7 @@ class Bench:
             model=settings.model,
             api_key=settings.api_key,
             retries=retries,
+            options=settings.request_options,
         )
 
     async def tell(
