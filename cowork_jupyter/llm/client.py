@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ..domain.connection import CONFIGURATION, FieldNames
 from ..domain.surrogates import without_surrogates
 from .chunks import Chunk, Finished, ModelRequest, Restarted, UsageChunk, chunks_of
-from .failures import Failure, FailureClassifier, NotAStream, Refused
+from .failures import Failure, FailureClassifier, NotAStream, Refused, Unreachable
 from .protocols import refused_option
 from .retries import RetryPolicy
 
@@ -75,6 +75,7 @@ class Model:
         self._client: AsyncOpenAI | None = None
         self._connecting = asyncio.Lock()
         self._refused: dict[str, set[str]] = {}
+        self._has_answered = False
 
     def __repr__(self) -> str:
         return f"Model({self.name!r}, {self._classifier('').place!r})"
@@ -93,7 +94,7 @@ class Model:
         classifier = self._classifier(request.model)
         classifier.check()
         await self._connected()  # Before the clock starts: the first import takes its time.
-        attempt = 1
+        attempt, spent = 1, 0.0
         while True:
             try:
                 async with aclosing(self._attempt(request, classifier)) as chunks:
@@ -104,12 +105,21 @@ class Model:
                 failure = failed.failure
             if self._can_do_without(request, failure, classifier.model):
                 continue
-            if not failure.again or attempt >= self._retries.attempts:
+            spent += failure.seconds if attempt > 1 else 0.0
+            patience = self._patience(failure) - spent
+            if not failure.again or patience <= 0:
                 raise failure.error
-            delay = self._retries.delay(attempt, self._retries.retry_after(failure.headers))
-            attempt += 1
+            asked = self._retries.retry_after(failure.headers)
+            delay = min(self._retries.delay(attempt, asked), patience)
+            attempt, spent = attempt + 1, spent + delay
             yield Restarted(failure.error.message, attempt, delay)
             await self._retries.sleep(delay)
+
+    def _patience(self, failure: Failure) -> float:
+        """A server that was there comes back; where none ever was, none is waited for."""
+        is_unknown = isinstance(failure.error, Unreachable) and not self._has_answered
+        retries = self._retries
+        return min(retries.patience, retries.first_contact) if is_unknown else retries.patience
 
     async def _attempt(
         self, request: ModelRequest, classifier: FailureClassifier
@@ -121,6 +131,7 @@ class Model:
                 aclosing(self._chunks(events, classifier)) as chunks,
             ):
                 async for chunk in chunks:
+                    self._has_answered = True
                     if isinstance(chunk, Finished):
                         reason = chunk.reason
                     wrote = wrote or not isinstance(chunk, (Finished, UsageChunk))

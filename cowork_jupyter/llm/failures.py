@@ -90,6 +90,8 @@ class Failure:
     again: bool = False
     """Whether the same request may succeed a little later."""
     headers: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+    """How long nothing came, where that is what failed."""
     words: str = ""
     """All that the server said about it, to look for options that it does not know."""
 
@@ -160,7 +162,7 @@ class FailureClassifier:
     def stalled(self, seconds: float) -> Failure:
         """Nothing came for too long."""
         message = f"The model at {self.place} sent nothing for {seconds:g} seconds."
-        return Failure(Stalled(message), again=True)
+        return Failure(Stalled(message), again=True, seconds=seconds)
 
     def dropped(self) -> Failure:
         """The answer broke off."""
@@ -192,7 +194,7 @@ class FailureClassifier:
             return Failure(RateLimited(said), again, headers)
         said = f"The server at {self.place} answered with error {status}: {self._quote(words)}"
         known = ModelError(said, retryable=True) if again else Rejected(said)
-        return Failure(known, again, headers, words)
+        return Failure(known, again, headers, words=words)
 
     def _by_words(self, status: int, words: str) -> ModelError | None:
         """What cannot succeed on a second try. Words say more than the status does."""

@@ -1,4 +1,4 @@
-"""How often to try, and how long to wait in between."""
+"""How long to ride out a server's trouble, and how long to wait between two attempts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from email.utils import parsedate_to_datetime
 class RetryPolicy:
     """The patience of one model: limits in seconds, and the clock they run by."""
 
-    attempts: int = 4
+    patience: float = 120.0
+    """For one request whose attempts fail, waits and stalls together."""
+    first_contact: float = 4.0
+    """The same where nobody has ever answered: the address may be wrong."""
     connect: float = 10.0
     """For reaching the server."""
     first: float = 180.0
@@ -31,11 +34,15 @@ class RetryPolicy:
     random: Callable[[], float] = random.random
 
     def delay(self, attempt: int, retry_after: float | None) -> float:
-        """Seconds to wait after this attempt failed: what the server says, else our own guess."""
-        if retry_after is not None:
-            return min(max(retry_after, 0.0), self.longest)
+        """Seconds to wait after this attempt failed: what the server says, else our own guess.
+
+        A server that fails again sooner than it said is not believed to the letter.
+        """
         # Jitter keeps parallel tasks from coming back all at once.
-        return min(self.backoff * 2.0 ** (attempt - 1), self.longest) * (0.5 + self.random() / 2)
+        grown = min(self.backoff * 2.0 ** (attempt - 1), self.longest) * (0.5 + self.random() / 2)
+        if retry_after is None:
+            return grown
+        return min(max(retry_after, 0.0 if attempt == 1 else grown), self.longest)
 
     def retry_after(self, headers: Mapping[str, str]) -> float | None:
         """What the server's headers ask for, in seconds or as a date."""

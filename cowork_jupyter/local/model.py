@@ -14,7 +14,7 @@ from ..llm.retries import RetryPolicy
 from .process import Endpoint
 from .server import CONTEXT, LocalServer
 
-_PATIENT = RetryPolicy(attempts=1, first=1_800.0, idle=300.0)
+_PATIENT = RetryPolicy(patience=0, first=1_800.0, idle=300.0)
 """A small machine reads a long prompt for minutes, and nobody else can be asked instead."""
 
 

@@ -85,7 +85,7 @@ class House:
 
     def connect(self, base_url: str) -> None:
         """Let agents ask this server, which need not be given time to recover."""
-        retries = RetryPolicy(backoff=0.01)
+        retries = RetryPolicy(backoff=0.01, patience=0.05)
         name, key = self.settings.model, self.settings.api_key
         self.service.factory.llm.model = Model(
             base_url=base_url, model=name, api_key=key, retries=retries

@@ -265,7 +265,7 @@ class ModelSession:
     def _say_restarted(self, chunk: Restarted) -> None:
         """What was shown of this reply is void; the card takes it back."""
         self._flush()
-        said = f"{chunk.reason} Retrying in {chunk.delay:.1f} s."
+        said = f"{chunk.reason} Retrying in {chunk.delay:.2g} s (attempt {chunk.attempt})."
         self.log.event(Restart(message=said, attempt=chunk.attempt, delay=chunk.delay))
 
     async def _account(self, reader: ReplyReader, messages: list[dict[str, Any]]) -> None:

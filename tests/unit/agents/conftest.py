@@ -25,6 +25,10 @@ from tests.scripted import ScriptedServer
 from .agreeable import Agreeable
 
 
+QUICK = RetryPolicy(backoff=1 / 128, patience=7 / 128, random=lambda: 1.0)
+"""Four attempts."""
+
+
 class Bench:
     """A service, a context in it, and the questions that tests ask of them."""
 
@@ -110,6 +114,6 @@ async def make_bench(settings: Settings, **changes: Any) -> AsyncIterator[Bench]
     service = build_service(replace(settings, **changes))
     service.factory.tools.gate.approver = Agreeable()
     bench = Bench(service, service.conversations.create(), settings.workspace)
-    bench.connect(retries=RetryPolicy(backoff=0.01))
+    bench.connect(retries=QUICK)
     yield bench
     await service.close()

@@ -80,6 +80,7 @@ async def test_before_the_job_has_done_anything(bench: Bench, scripted: Scripted
 
 
 async def test_in_a_delay_before_the_next_try(bench: Bench, scripted: ScriptedServer) -> None:
+    bench.connect()
     scripted.add(rate_limited("3600"))
     job_id = bench.start("go")
     waits = await bench.until(EventType.NOTICE)

@@ -110,7 +110,7 @@ async def test_what_cannot_succeed_is_not_tried_again(
 
 CUT = replace(GOOD, tokens=["Grüße", " aus", " Köln."])
 PASSING = {
-    "too many requests": play.rate_limited("0.05"),
+    "too many requests": play.rate_limited(str(1 / 64)),
     "a server error": play.server_error(500),
     "a busy server": play.server_error(503),
     "a stall before the first byte": play.stall(after=0),
@@ -139,7 +139,8 @@ def add_faults(bench: Bench, scripted: ScriptedServer, fault: Scripted, times: i
             assert isinstance(model, Model)
             model._retries = RetryPolicy()
 
-    bench.connect(retries=RetryPolicy(idle=0.2, first=0.2, sleep=next_try))
+    patient = RetryPolicy(idle=0.2, first=0.2, patience=3.5, sleep=next_try, random=lambda: 1.0)
+    bench.connect(retries=patient)
     scripted.add(Stalling(fault, lambda: tries < times))
 
 
@@ -175,9 +176,9 @@ async def test_what_never_passes_is_given_up(
 
 
 async def test_the_server_says_how_long_to_wait(bench: Bench, scripted: ScriptedServer) -> None:
-    scripted.add(play.rate_limited("0.07"), GOOD)
+    scripted.add(play.rate_limited("0.05"), GOOD)
     await succeeding(bench)
-    assert bench.events(EventType.NOTICE)[0].data.model_dump()["delay"] == 0.07
+    assert bench.events(EventType.NOTICE)[0].data.model_dump()["delay"] == 0.05
 
 
 async def test_text_shown_before_a_cut_is_announced_void(

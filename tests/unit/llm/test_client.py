@@ -11,6 +11,7 @@ import traceback
 import tracemalloc
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from dataclasses import replace
 from email.utils import formatdate
 from typing import Any
 
@@ -294,12 +295,30 @@ async def test_a_restart_is_told_before_the_wait_and_forgets_what_came(bench: Be
 
 
 @pytest.mark.asyncio
-async def test_waits_grow_and_attempts_end(bench: Bench) -> None:
-    error = await bench.fail(*[play.server_error(503)] * 5)
+async def test_waits_grow_and_end_after_two_minutes(bench: Bench) -> None:
+    error = await bench.fail(*[play.server_error(503)] * 10)
     assert (error.code, error.retryable) == ("model_failed", True)
     assert "503" in error.message
-    assert bench.waits == [0.5, 1.0, 2.0]
-    assert len(bench.server.requests) == 4
+    assert bench.waits == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 56.5]
+    assert sum(bench.waits) == 120.0
+    assert len(bench.server.requests) == 9
+
+
+@pytest.mark.asyncio
+async def test_a_server_that_asks_for_no_wait_is_not_hammered(bench: Bench) -> None:
+    await bench.fail(*[play.rate_limited("0")] * 10)
+    assert bench.waits[:3] == [0.0, 1.0, 2.0]
+    assert sum(bench.waits) == 120.0
+
+
+@pytest.mark.asyncio
+async def test_a_server_that_goes_away_is_waited_for_once_it_has_answered(bench: Bench) -> None:
+    with ScriptedServer([play.text("Here.")]) as bench.server:
+        bench.model = bench.make()
+        await bench.chunks()
+    with pytest.raises(Unreachable):
+        await bench.chunks()
+    assert sum(bench.waits) == 120.0
 
 
 @pytest.mark.asyncio
@@ -404,6 +423,7 @@ async def test_what_does_not_pass_is_told_in_the_end(
     bench: Bench, fault: Scripted, code: str
 ) -> None:
     bench.add_faults(fault, 4)
+    bench.model._retries = replace(bench.model._retries, patience=3.5)
     error = await bench.fail()
     assert error.code == code
     assert bench.server.base_url in error.message
@@ -412,7 +432,7 @@ async def test_what_does_not_pass_is_told_in_the_end(
 @pytest.mark.asyncio
 @pytest.mark.parametrize("port", [1, 65000])
 async def test_no_server(port: int) -> None:
-    retries = RetryPolicy(backoff=0.01)
+    retries = RetryPolicy(backoff=0.01, first_contact=0.1)
     model = Model(base_url=f"http://user:pw@127.0.0.1:{port}/v1", model="m", retries=retries)
     with pytest.raises(Unreachable) as caught:
         async for _ in model.stream(ASK):
@@ -652,7 +672,7 @@ def test_odd_events_are_read_with_care(event: Any, expected: list[Chunk]) -> Non
     "data", ["42", "null", "{}", "[" * 5000, "1" * 5000, '{"choices": 5}', "é{", '"\\ud83c"']
 )
 async def test_events_that_are_nonsense_are_garbled(bench: Bench, data: str) -> None:
-    bench.model = bench.make(attempts=1)
+    bench.model = bench.make(patience=0)
     stream = {"content-type": "text/event-stream"}
     error = await bench.fail(Scripted(body=f"data: {data}\n\ndata: [DONE]\n\n", headers=stream))
     assert error.code == "model_garbled"
