@@ -35,6 +35,19 @@ class Restart(Data):
     delay: float
 
 
+class ReplyProgress(Data):
+    """How fast the model writes its reply, and what is left of the run's limits."""
+
+    code: Literal["reply_progress"] = "reply_progress"
+    tokens: int
+    """Written so far, about."""
+    rate: float
+    """Tokens a second."""
+    turns_left: int
+    seconds_left: float
+    """For waiting; a model that writes uses up none of them."""
+
+
 class ToolOutput(Data):
     """Output of a tool while it runs."""
 
@@ -89,6 +102,7 @@ class ReproductionProgress(Data):
 AnyNotice = Annotated[
     Notice
     | Restart
+    | ReplyProgress
     | ToolOutput
     | PlanDeviation
     | HeadlessDenial

@@ -129,7 +129,8 @@ class Settings:
     max_iterations: int = setting(30, "Model turns for each message or task.", least=1)
     max_seconds: float = setting(
         300.0,
-        "Seconds for each message or task, not counting waits for you or running cells.",
+        "Seconds of waiting for each message or task: for the model to begin its replies and "
+        "for tools. Waits for you and running cells do not count, nor does a model that writes.",
         least=1,
     )
     max_tokens: int = setting(

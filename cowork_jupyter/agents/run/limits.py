@@ -11,6 +11,12 @@ from ...domain.settings import Settings
 
 GO_ON, STOP = "go_on", "stop"
 
+MAX_REPLY_TOKENS = 32_000
+"""Of one reply, whatever the model: one that never ends would otherwise be progress for ever."""
+
+_PAUSE = 5.0
+"""Seconds between two pieces of a reply that still are writing; longer ones are waiting."""
+
 
 class LimitReached(Exception):
     """A limit was hit; its words name it."""
@@ -30,7 +36,7 @@ class RunLimits:
     """Counts model turns, seconds and tokens of one message or task.
 
     Time that the run spends waiting for the user, or for work that is counted elsewhere,
-    does not count.
+    does not count; nor does time in which the model writes, however slowly.
     """
 
     def __init__(self, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
@@ -40,6 +46,7 @@ class RunLimits:
         self._waits = 0
         self._wait_began = 0.0
         self._told = 0.0
+        self._last_piece: float | None = None
         self.extend()
 
     def extend(self) -> None:
@@ -57,6 +64,14 @@ class RunLimits:
     def seconds(self) -> float:
         return self._worked - self._counted_from
 
+    @property
+    def turns_left(self) -> int:
+        return max(0, self._settings.max_iterations - self.turns)
+
+    @property
+    def seconds_left(self) -> float:
+        return max(0.0, self._settings.max_seconds - self.seconds)
+
     def lap(self) -> float:
         """Seconds of work since this was asked last, for the job's account."""
         news = round(self._worked - self._told, 3)
@@ -68,15 +83,37 @@ class RunLimits:
         settings = self._settings
         if self.turns >= settings.max_iterations:
             raise LimitReached(f"{settings.max_iterations} model turns (max_iterations)")
-        self.check_seconds()
-        if 0 < settings.max_tokens <= self.tokens:
-            raise LimitReached(f"{settings.max_tokens} tokens (max_tokens)")
+        self._check_amounts(self.tokens)
+
+    def begin_reply(self) -> None:
+        """A reply is asked for: until its first piece comes, that is waiting."""
+        self._last_piece = None
+
+    def progressed(self, written: int) -> float:
+        """A piece of a reply came, which makes so many tokens by now; when that was.
+
+        Raises `LimitReached` in the middle of the turn: a model can write for ever.
+        """
+        now, before = self._clock(), self._last_piece
+        if before is not None and now - before <= _PAUSE:
+            self._counted_from += now - before
+        self._last_piece = now
+        if written >= MAX_REPLY_TOKENS:
+            raise LimitReached(f"{MAX_REPLY_TOKENS} tokens in one reply")
+        self._check_amounts(self.tokens + written)
+        return now
 
     def check_seconds(self) -> None:
-        """The same in the middle of a turn: a model can write for ever."""
+        """Raise `LimitReached` if it takes too long already."""
         limit = self._settings.max_seconds
         if self.seconds >= limit:
             raise LimitReached(f"{limit:g} seconds (max_seconds)")
+
+    def _check_amounts(self, tokens: int) -> None:
+        settings = self._settings
+        self.check_seconds()
+        if 0 < settings.max_tokens <= tokens:
+            raise LimitReached(f"{settings.max_tokens} tokens (max_tokens)")
 
     @contextmanager
     def waiting(self) -> Iterator[None]:

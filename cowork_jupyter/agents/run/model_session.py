@@ -37,6 +37,7 @@ from .answer_form import AnswerForm
 from .budget import Budget
 from .limits import LimitReached, RunLimits
 from .plan_text import standing_of, text_of
+from .writing import WritingProgress
 
 HISTORY_TOKENS = 24_000
 """What of the conversation is sent, unless the model turns out to read less."""
@@ -146,11 +147,11 @@ class ModelSession:
     async def _read(self, request: ModelRequest, reader: ReplyReader) -> None:
         """Read the stream to its end, or a moment beyond the end of a reply that is whole."""
         patience = asyncio.timeout(None)
+        progress = WritingProgress(self.limits, self.log)
         try:
             async with patience, aclosing(self.model.stream(request)) as chunks:
                 async for chunk in chunks:
-                    if not reader.finish_reason:
-                        self.limits.check_seconds()
+                    progress.watch(chunk)
                     if isinstance(chunk, Restarted):
                         self._say_restarted(chunk)
                     self._show(reader.feed(chunk))

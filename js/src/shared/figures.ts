@@ -37,6 +37,11 @@ export function tokens(count: number): string {
   return t('%1 tokens', short);
 }
 
+/** `9.5 tokens/s`, `120 tokens/s`. */
+export function speed(rate: number): string {
+  return t('%1 tokens/s', figure(rate, rate < 10 ? 1 : 0));
+}
+
 /** `812 kB`, `1.3 GB`: room on a disk. */
 export function size(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];

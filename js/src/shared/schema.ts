@@ -1396,7 +1396,7 @@ export interface components {
         NoticeEvent: {
             context_id: string;
             created_at: string;
-            data: components["schemas"]["Notice"] | components["schemas"]["Restart"] | components["schemas"]["ToolOutput"] | components["schemas"]["PlanDeviation"] | components["schemas"]["HeadlessDenial"] | components["schemas"]["PlanReordered"] | components["schemas"]["NotebookSeen"] | components["schemas"]["ReproductionProgress"];
+            data: components["schemas"]["Notice"] | components["schemas"]["Restart"] | components["schemas"]["ReplyProgress"] | components["schemas"]["ToolOutput"] | components["schemas"]["PlanDeviation"] | components["schemas"]["HeadlessDenial"] | components["schemas"]["PlanReordered"] | components["schemas"]["NotebookSeen"] | components["schemas"]["ReproductionProgress"];
             /** @default null */
             job_id: string | null;
             seq: number;
@@ -2144,6 +2144,21 @@ export interface components {
          */
         ReasoningStreamed: {
             text: string;
+        };
+        /**
+         * ReplyProgress
+         * @description How fast the model writes its reply, and what is left of the run's limits.
+         */
+        ReplyProgress: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            code: "reply_progress";
+            rate: number;
+            seconds_left: number;
+            tokens: number;
+            turns_left: number;
         };
         /**
          * Reproduce

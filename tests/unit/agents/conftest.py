@@ -24,7 +24,6 @@ from tests.scripted import ScriptedServer
 
 from .agreeable import Agreeable
 
-
 QUICK = RetryPolicy(backoff=1 / 128, patience=7 / 128, random=lambda: 1.0)
 """Four attempts."""
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cowork_jupyter.agents.ask.user import Nobody
-from cowork_jupyter.agents.run.limits import LimitReached, RunLimits
+from cowork_jupyter.agents.run.limits import MAX_REPLY_TOKENS, LimitReached, RunLimits
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.messages import MessageType
@@ -126,6 +126,45 @@ def test_each_lap_tells_the_work_since_the_last_also_after_going_on() -> None:
         clock.now += 100
     clock.now += 2
     assert (limits.lap(), limits.lap()) == (2, 0)
+
+
+def test_time_in_which_the_model_writes_does_not_count() -> None:
+    clock = Clock()
+    limits = made(clock, max_seconds=10)
+    limits.begin_reply()
+    clock.now += 3  # until it begins
+    for piece in range(1_000):
+        limits.progressed(piece)
+        clock.now += 0.5
+    assert (limits.seconds, limits.seconds_left) == (3.5, 6.5)
+    assert limits.lap() == 503, "the job's account still has it"
+
+
+def test_a_trickle_is_waiting() -> None:
+    clock = Clock()
+    limits = made(clock, max_seconds=10)
+    limits.begin_reply()
+    limits.progressed(1)
+    clock.now += 6
+    limits.progressed(2)
+    clock.now += 6
+    with pytest.raises(LimitReached, match="max_seconds"):
+        limits.progressed(3)
+
+
+def test_a_reply_has_an_end_also_where_nothing_else_limits_it() -> None:
+    limits = made(Clock())
+    limits.progressed(MAX_REPLY_TOKENS - 1)
+    with pytest.raises(LimitReached, match="tokens in one reply"):
+        limits.progressed(MAX_REPLY_TOKENS)
+
+
+def test_the_tokens_of_a_reply_count_while_it_is_written() -> None:
+    limits = made(Clock(), max_tokens=100)
+    limits.tokens = 90
+    limits.progressed(9)
+    with pytest.raises(LimitReached, match="max_tokens"):
+        limits.progressed(10)
 
 
 def test_a_wait_that_is_cancelled_does_not_count_either() -> None:
@@ -281,6 +320,32 @@ async def test_a_model_that_writes_for_ever_meets_the_time_limit_and_its_words_a
         assert kept.text.startswith("and")
         await eventually(scripted.requests[0].disconnected.is_set)
         check_ended_well(bench, JobStatus.FAILED)
+
+
+class Ticking(Clock):
+    """A second passes whenever somebody looks."""
+
+    def __call__(self) -> float:
+        self.now += 1
+        return self.now
+
+
+@pytest.mark.asyncio
+async def test_a_slow_model_that_writes_is_not_stuck_and_its_pace_is_told(
+    settings: Settings, scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = partial(RunLimits, clock=Ticking())
+    monkeypatch.setattr("cowork_jupyter.agents.agent.RunLimits", slow)
+    words = " ".join(f"word{number}" for number in range(500))
+    async with bench_with(settings, max_seconds=60.0) as bench:
+        scripted.add(text(words))
+        assert (await bench.tell("go")).status is JobStatus.COMPLETED
+        assert bench.messages()[-1].text == words
+        told = [one.data.model_dump() for one in bench.events(EventType.NOTICE)]
+    assert {one["code"] for one in told} == {"reply_progress"}
+    assert [one["tokens"] for one in told] == sorted(one["tokens"] for one in told)
+    assert 0 < told[-1]["rate"] < 2
+    assert (told[-1]["turns_left"], told[-1]["seconds_left"] > 0) == (29, True)
 
 
 @pytest.mark.asyncio

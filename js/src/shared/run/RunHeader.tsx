@@ -2,17 +2,25 @@ import type { VNode } from 'preact';
 
 import { useAction } from '../action';
 import { Button, Failure } from '../Button';
-import { clock, moment, money, secondsBetween, tokens } from '../figures';
+import { clock, moment, money, secondsBetween, speed, tokens } from '../figures';
 import { stepStatus } from '../plan/PlanView';
 import { RolePill } from '../role/RolePill';
 import { RoleSwitcher } from '../role/RoleSwitcher';
 import { roleLook } from '../role/roles';
-import { said, t } from '../translate';
+import { counted, said, t } from '../translate';
 import { oneLine } from '../visible';
 import { Clock } from './Clock';
 import { useRun } from './context';
 import { taskStart } from './fold';
-import { isFinal, isPlanReady, presentJob, roleOf, statusOf, type RunState } from './state';
+import {
+  isFinal,
+  isPlanReady,
+  presentJob,
+  roleOf,
+  statusOf,
+  type Pace,
+  type RunState
+} from './state';
 import type { Link } from './store';
 
 /** Who acts, and how it stands. */
@@ -101,6 +109,7 @@ export function RunFigures({ state, link }: { state: RunState; link: Link }): VN
           <>
             <Clock start={job.startedAt} end={isRunning ? null : job.endedAt} />
             {isRunning && <TimeLeft state={state} />}
+            {isRunning && state.pace && <Writing pace={state.pace} />}
             {parts.length > 0 && ' · '}
           </>
         )}
@@ -118,6 +127,13 @@ export function RunFigures({ state, link }: { state: RunState; link: Link }): VN
       <Failure error={stopping.error} />
     </span>
   );
+}
+
+/** How fast the model writes; behind it what is left of the limits, which few ever reach. */
+function Writing({ pace }: { pace: Pace }): VNode {
+  const turns = counted(pace.turnsLeft, '%1 turn', '%1 turns');
+  const left = t('%1 and %2 of waiting left', turns, clock(pace.secondsLeft));
+  return <> · {[speed(pace.rate), left].join(' · ')}</>;
 }
 
 /** A guess from the steps that are done; without any there is none. */

@@ -371,9 +371,13 @@ function withNotice(state: RunState, event: EventOf<'notice'>): RunState {
       return state;
     case 'reproduction':
       return { ...state, checks: state.checks + 1 };
+    case 'reply_progress': {
+      const { rate, turns_left: turnsLeft, seconds_left: secondsLeft } = data;
+      return { ...state, pace: { rate, turnsLeft, secondsLeft } };
+    }
     case 'restarted':
       // What had streamed of the reply is void when the model's server starts over.
-      return withNoticeLine(
+      return withRetry(
         dropDraft(state, draftKey(event.job_id, event.task_id)),
         event,
         data.message
@@ -381,6 +385,19 @@ function withNotice(state: RunState, event: EventOf<'notice'>): RunState {
     default:
       return withNoticeLine(state, event, data.message);
   }
+}
+
+/** One line for all attempts of a reply: the newest takes the place of the one before it. */
+function withRetry(state: RunState, event: EventOf<'notice'>, text: string): RunState {
+  const ofSameRun = state.entries.filter(
+    one => one.job === event.job_id && one.task === event.task_id
+  );
+  const last = ofSameRun[ofSameRun.length - 1];
+  if (last?.kind !== 'notice' || !last.retry) {
+    const place = { ...placeOf(state, event), id: `notice-${event.seq}` };
+    return withEntry(state, { ...place, kind: 'notice', text, retry: true });
+  }
+  return { ...state, entries: state.entries.map(one => (one === last ? { ...last, text } : one)) };
 }
 
 function withNoticeLine(

@@ -75,6 +75,8 @@ export interface CheckEntry extends Placed {
 export interface LineEntry extends Placed {
   kind: 'plan' | 'notice' | 'error' | 'role' | 'decision' | 'assignment' | 'outcome';
   text: string;
+  /** A notice that the next of its kind takes the place of. */
+  retry?: boolean;
   /** For decisions. */
   allowed?: boolean;
   /** The decision was to carry out the plan. */
@@ -154,10 +156,21 @@ export interface RunState {
   questions: readonly Question[];
   permissions: readonly PermissionRequest[];
   usage: Usage;
+  /** Of the reply that is being written, or was last. */
+  pace: Pace | null;
   /** Checkpoints that were made while the card looked on. */
   checkpoints: number;
   /** How often there was news of the notebook being run anew; whoever shows it then asks. */
   checks: number;
+}
+
+/** How fast the model writes, and what is left of the limits. */
+export interface Pace {
+  /** Tokens a second. */
+  rate: number;
+  turnsLeft: number;
+  /** For waiting; a model that writes uses up none. */
+  secondsLeft: number;
 }
 
 export const NO_USAGE: Usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
@@ -186,6 +199,7 @@ export function emptyRun(contextId: string, jobId: string): RunState {
     questions: [],
     permissions: [],
     usage: NO_USAGE,
+    pace: null,
     checkpoints: 0,
     checks: 0
   };

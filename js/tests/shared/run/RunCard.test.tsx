@@ -67,6 +67,20 @@ describe('a run card', () => {
     expect(one(screen, '.cw-said .cw-pill').textContent).toBe('Planner');
   });
 
+  it('says how fast the model writes and what is left, while it runs', async () => {
+    const { screen, server } = await show(runCard(RUNNING));
+    const left = { turns_left: 27, seconds_left: 290 };
+    await server.send(
+      event(11, 'notice', { code: 'reply_progress', tokens: 40, rate: 9.5, ...left })
+    );
+    const figures = (): string => one(screen, '.cw-figures').textContent ?? '';
+    expect(figures()).toContain('9.5 tokens/s · 27 turns and 4:50 of waiting left');
+    await server.send(
+      event(12, 'job-completed', { job_id: 'j1', status: 'completed', error: null })
+    );
+    expect(figures()).not.toContain('tokens/s');
+  });
+
   it("shows what a commander delegated, each in its row, between the commander's own words", async () => {
     const role = 'commander';
     const said = (text: string): ReturnType<typeof message> =>

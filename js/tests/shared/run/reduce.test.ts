@@ -98,6 +98,34 @@ describe('a reply', () => {
     expect(state.entries).toMatchObject([{ kind: 'notice', text: 'Lost. Trying again.' }]);
   });
 
+  it('has one line for all its attempts, and a new one for the next reply', () => {
+    const retry = (seq: number, text: string, task: string | null = null): Event =>
+      event(seq, 'notice', { code: 'restarted', message: text }, { task_id: task });
+    const once = after(running(), retry(11, 'In 1 s.'), retry(12, 'Other.', 't2'));
+    const twice = after(once, retry(13, 'In 2 s.'));
+    const lines = (state: RunState): string[] =>
+      state.entries.map(entry => (entry.kind === 'notice' ? entry.text : entry.kind));
+    expect(lines(once)).toEqual(['In 1 s.', 'Other.']);
+    expect(lines(twice)).toEqual(['In 2 s.', 'Other.']);
+    const answered = after(twice, event(14, 'message', { ...message('text', 'Hello') }));
+    expect(lines(after(answered, retry(15, 'Again.')))).toEqual([
+      'In 2 s.',
+      'Other.',
+      'text',
+      'Again.'
+    ]);
+  });
+
+  it('tells how fast it comes and what is left', () => {
+    const left = { turns_left: 27, seconds_left: 290 };
+    const state = after(
+      running(),
+      event(11, 'notice', { code: 'reply_progress', tokens: 40, rate: 9.5, ...left })
+    );
+    expect(state.pace).toEqual({ rate: 9.5, turnsLeft: 27, secondsLeft: 290 });
+    expect(state.entries).toEqual([]);
+  });
+
   it('stays, marked, when the job was stopped in the middle of it', () => {
     const state = after(
       running(),

@@ -1,0 +1,58 @@
+"""How fast a reply comes, told now and then while it is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...domain.notices import ReplyProgress
+from ...llm.chunks import Chunk, ReasoningChunk, Restarted, TextChunk, ToolCallChunk
+from ..log import RunLog
+from .limits import RunLimits
+
+_INTERVAL = 2.0
+"""Seconds between two reports; a reply that is there sooner needs none."""
+
+_CHARACTERS = 4
+"""About one token, for servers that send many in one piece."""
+
+
+@dataclass
+class WritingProgress:
+    """Watches one reply."""
+
+    limits: RunLimits
+    log: RunLog
+
+    def __post_init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        self.limits.begin_reply()
+        self._pieces = self._characters = 0
+        self._since = self._reported = 0.0
+
+    def watch(self, chunk: Chunk) -> None:
+        """Take notice of a chunk. Raises `LimitReached` where the reply is too much."""
+        match chunk:
+            case TextChunk(text) | ReasoningChunk(text) | ToolCallChunk(arguments=text):
+                self._add(text)
+            case Restarted():
+                self._begin()
+
+    def _add(self, text: str) -> None:
+        self._pieces += 1
+        self._characters += len(text)
+        written = max(self._pieces, self._characters // _CHARACTERS)
+        now = self.limits.progressed(written)
+        if self._pieces == 1:
+            self._since = self._reported = now
+        elif now - self._reported >= _INTERVAL:
+            self._reported = now
+            self.log.event(
+                ReplyProgress(
+                    tokens=written,
+                    rate=round(written / (now - self._since), 1),
+                    turns_left=self.limits.turns_left,
+                    seconds_left=round(self.limits.seconds_left, 1),
+                )
+            )
