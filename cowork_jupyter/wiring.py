@@ -31,6 +31,7 @@ from .domain.redaction import LogRedaction
 from .domain.settings import Settings
 from .llm.base_prompts import BasePrompts
 from .llm.frames import Frames
+from .llm.known_models import KnownModels
 from .llm.reachable import ModelProbe
 from .llm.tokens import TokenCounter
 from .llm.vision import VisionSupport
@@ -138,7 +139,14 @@ def build_service(
             kernels=kernels or NoKernels(),
             scratch=scratch,
         ),
-        llm=ModelAccess(model, TokenCounter(), VisionSupport(settings.images)),
+        llm=ModelAccess(
+            model,
+            TokenCounter(),
+            VisionSupport(settings.images),
+            KnownModels(
+                settings.data_dir / "models.json", connections.current, settings.context_size
+            ),
+        ),
         prompts=PromptSources(
             settings=settings,
             base=prompts,

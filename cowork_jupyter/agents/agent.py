@@ -13,6 +13,7 @@ from ..domain.roles import AgentRole
 from ..domain.settings import Settings
 from ..llm.base_prompts import BasePrompt
 from ..llm.client import LanguageModel
+from ..llm.known_models import KnownModels
 from ..llm.prompt import PromptParts, describe_tool, render_prompt, search_tools
 from ..llm.tokens import TokenCounter
 from ..llm.vision import VisionSupport
@@ -41,6 +42,7 @@ class ModelAccess:
     counter: TokenCounter = field(default_factory=TokenCounter)
     vision: VisionSupport = field(default_factory=VisionSupport)
     """Knows which models can be shown pictures."""
+    known: KnownModels = field(default_factory=KnownModels)
 
 
 @dataclass
@@ -88,6 +90,7 @@ class AgentFactory:
         limits = RunLimits(budget.settings)
         with limits.waiting():
             await registry.prepare(role)
+            await self.llm.known.look()
         base = self.prompts.base.usable(context.system_prompt_id)
         parts = self._parts(role, context, request, base, registry)
         if not parts.base:
@@ -107,6 +110,8 @@ class AgentFactory:
             asks_for_code=parts.protocol == "code",
             arguments=request_for(parts, in_task=task_id is not None),
             counter=self.llm.counter,
+            known=self.llm.known,
+            small_model=self.settings.small_model,
             vision=self.llm.vision,
             note="\n\n".join(filter(None, [where, tables.text])),
             form=AnswerForm.of(request) if step is None else AnswerForm(),

@@ -14,6 +14,8 @@ class Notice(Data):
 
     code: Literal[
         "context_overflow",
+        "truncated",
+        "left_out",
         "no_pictures",
         "no_price",
         "prompt_missing",
@@ -33,6 +35,18 @@ class Restart(Data):
     message: str
     attempt: int
     delay: float
+
+
+class HistorySummary(Data):
+    """What the model reads instead of messages that no longer fit, until the next summary."""
+
+    code: Literal["history_summary"] = "history_summary"
+    message: str
+    text: str
+    last: str
+    """The id of the newest message that it covers."""
+    count: int
+    """How many messages it covers."""
 
 
 class ReplyProgress(Data):
@@ -102,6 +116,7 @@ class ReproductionProgress(Data):
 AnyNotice = Annotated[
     Notice
     | Restart
+    | HistorySummary
     | ReplyProgress
     | ToolOutput
     | PlanDeviation

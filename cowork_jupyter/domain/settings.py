@@ -92,6 +92,17 @@ class Settings:
         "How much the system prompt says: all of it, or, for small models, only what helps them. "
         "'auto': thin with the tool protocol 'code', full with all others.",
     )
+    context_size: int = setting(
+        0,
+        "Tokens that the model takes in one request, its reply included. 0: what the server "
+        "says, or what errors and truncated prompts show.",
+        least=0,
+    )
+    small_model: str = setting(
+        "",
+        "Another model of the same server, cheaper or faster, that summarises what no longer "
+        "fits into a conversation. Default: the conversation's own model.",
+    )
     temperature: float | None = setting(
         None, "How freely the model words its replies. Default: what its server does.", least=0
     )

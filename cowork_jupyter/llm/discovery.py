@@ -64,11 +64,11 @@ def _knock(at: KnownServer) -> FoundServer | None:
         return None
     if not served:
         return None
-    sized = [_sized(at.provider, root, one) for one in served]
-    return FoundServer(at.provider, at.label, f"{root}/v1", tuple(sized))
+    models = [sized(at.provider, root, one) for one in served]
+    return FoundServer(at.provider, at.label, f"{root}/v1", tuple(models))
 
 
-def _sized(provider: str, root: str, model: ServedModel) -> ServedModel:
+def sized(provider: str, root: str, model: ServedModel) -> ServedModel:
     """With its context size, where the server has a place of its own for that."""
     size = model.context_size
     if size is None and provider == "ollama":

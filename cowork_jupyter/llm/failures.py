@@ -44,6 +44,8 @@ class ContextOverflow(ModelError):
     """The conversation is longer than the model can read; shorten it and ask again."""
 
     code = "context_overflow"
+    window: int | None = None
+    """How many tokens it takes, where the server says so."""
 
 
 class RateLimited(ModelError):
@@ -102,6 +104,13 @@ _OVERFLOW = re.compile(
     r"|inputs` (tokens|must have less)|reduce the length",
     re.IGNORECASE,
 )
+_WINDOW = re.compile(
+    r"(?:maximum context length (?:is|of)|context size \(|model length of|n_ctx['\"]?:|tokens >"
+    r"|context limit: \d+ \+ \d+ >|tokens allowed\s*\(|too large for model with"
+    r"|must be <=|prompt length is|context length \(|cannot exceed)\s*(\d{3,8})\b",
+    re.IGNORECASE,
+)
+"""Where servers say how many tokens they would have taken."""
 _NO_MODEL = re.compile(
     r"model_not_found|(unknown|invalid|no such) model|not a valid model"
     r"|model\b.{0,120}(not found|not exist|not available|no endpoints)",
@@ -201,9 +210,11 @@ class FailureClassifier:
         if status in (401, 403):
             return self._wrong_key(words)
         if status == 413 or _OVERFLOW.search(words):
-            return ContextOverflow(
+            error = ContextOverflow(
                 f"The conversation is too long for the model: {self._quote(words)}"
             )
+            error.window = _window_in(words)
+            return error
         if _NO_QUOTA.search(words):
             return RateLimited(
                 f"The quota of this API key is exhausted: {self._quote(words)}", retryable=False
@@ -270,11 +281,17 @@ def _is_web_address(text: str) -> bool:
         return False
 
 
+def _window_in(words: str) -> int | None:
+    found = _WINDOW.search(words.replace(",", ""))
+    return int(found[1]) if found else None
+
+
 def _words(error: Any) -> str:
     """What a server said: its message if it has one, else all there is."""
     body = error.body
     if isinstance(body, dict):
-        parts = [body.get("message") or body.get("detail") or body, body.get("code")]
+        window = f"(n_ctx: {body['n_ctx']})" if body.get("n_ctx") else None  # llama.cpp's
+        parts = [body.get("message") or body.get("detail") or body, body.get("code"), window]
         return " ".join(str(part) for part in parts if part)
     return str(body or "")
 

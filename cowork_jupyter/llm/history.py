@@ -6,7 +6,7 @@ functions: messages come newest first and are read only as far as they fit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..domain.message_data import CallData, ToolResultData
@@ -21,6 +21,10 @@ IMAGE_TOKENS = 1_000
 """What a picture costs, more or less, wherever it is sent."""
 _RESULT_SHARE = 4
 """No single tool result takes more than one part in this many of the budget."""
+
+
+_GAP = "note_gap_"
+"""How the ids of notes begin that stand where messages are missing."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +47,10 @@ def optimize_history_by_tokens(
     *,
     goal: Message | None = None,
     plan: str | None = None,
+    summary: str | None = None,
     total: int | None = None,
 ) -> list[Message]:
-    """The newest messages that fit the budget, oldest first, after the plan and the goal.
+    """The newest messages that fit the budget, oldest first, after plan, goal and summary.
 
     A tool call and its result stay together, and so do calls made in one turn; one without
     the other is left out. Where something is left out a note says so, with the number if
@@ -54,7 +59,7 @@ def optimize_history_by_tokens(
     cut in the middle. If the goal, the plan and the newest alone are too much, they are cut.
     """
     reading = _Reading(newest_first, budget // _RESULT_SHARE, count)
-    top = _Top(goal, plan, count)
+    top = _Top(goal, plan, summary, count)
     kept = _choose(reading, budget - top.cost, goal)
     history = _assemble(kept, top, reading, total)
     while sum(piece.cost for piece in history) > budget and _drop_oldest(kept, goal):
@@ -64,6 +69,25 @@ def optimize_history_by_tokens(
         piece.message if piece.cost <= share else _shorten(piece.message, share, count)
         for piece in history
     ]
+
+
+def older_half(newest_first: Sequence[Message], budget: int, count: Count) -> list[Message]:
+    """Oldest first, all but the newest that take half of the budget: what could be summarised.
+
+    No call is parted from its result.
+    """
+    waiting: set[str] = set()
+    cost = kept = 0
+    for number, message in enumerate(newest_first, 1):
+        cost += min(cost_of(message, count), budget // _RESULT_SHARE)
+        call_id = message.data.call_id if isinstance(message.data, CallData) else ""
+        if message.message_type is MessageType.TOOL_RESULT:
+            waiting.add(call_id)
+        waiting -= {call_id} if message.message_type is MessageType.TOOL_CALL else set()
+        if kept and cost > budget // 2:
+            break
+        kept = kept if waiting else number
+    return list(reversed(newest_first[kept:])) if kept else []
 
 
 class _Reading:
@@ -94,19 +118,24 @@ class _Reading:
 
 
 class _Top:
-    """What is always kept: the plan and the goal."""
+    """What is always kept: the plan, the goal, and what stands for messages further back."""
 
-    def __init__(self, goal: Message | None, plan: str | None, count: Count) -> None:
+    def __init__(
+        self, goal: Message | None, plan: str | None, summary: str | None, count: Count
+    ) -> None:
         self.goal = _Piece(goal, cost_of(goal, count)) if goal else None
-        self.plan = None
+        self.plan = self.summary = None
         if plan:
             message = _note("note_plan", plan, goal, MessageType.PLAN)
             self.plan = _Piece(message, cost_of(message, count))
+        if summary:
+            message = _note("note_summary", summary, goal)
+            self.summary = _Piece(message, cost_of(message, count))
 
     @property
     def cost(self) -> int:
         """What they cost together."""
-        return sum(piece.cost for piece in (self.goal, self.plan) if piece)
+        return sum(piece.cost for piece in (self.goal, self.plan, self.summary) if piece)
 
     def above(self, pieces: list[_Piece]) -> list[_Piece]:
         """Those of them that the pieces do not hold already.
@@ -114,7 +143,8 @@ class _Top:
         The plan comes first: many prompts share it, and a server can cache what they begin with.
         """
         known = {piece.message.id for piece in pieces}
-        return [each for each in (self.plan, self.goal) if each and each.message.id not in known]
+        top = (self.plan, self.goal, self.summary)
+        return [each for each in top if each and each.message.id not in known]
 
 
 def _units(pieces: Iterable[_Piece]) -> Iterator[_Unit]:
@@ -193,11 +223,16 @@ def _assemble(kept: list[_Unit], top: _Top, reading: _Reading, total: int | None
     return history
 
 
+def has_gaps(history: Iterable[Message]) -> bool:
+    """Whether something was left out of it."""
+    return any(message.id.startswith(_GAP) for message in history)
+
+
 def _left_out(number: int | None, before: _Piece, reading: _Reading) -> _Piece:
     """The note that stands where messages are missing."""
     noun = "message" if number == 1 else "messages"
     text = f"[{number} earlier {noun} left out]" if number else "[earlier messages left out]"
-    note = _note(f"note_{before.message.id}", text, before.message)
+    note = _note(f"{_GAP}{before.message.id}", text, before.message)
     return _Piece(note, cost_of(note, reading.count))
 
 

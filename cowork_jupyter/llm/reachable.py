@@ -29,9 +29,10 @@ HOW_TO_CONNECT = (
 _PROVIDERS_BY_PORT = {11434: "ollama", 1234: "lmstudio", 8000: "vllm", 8080: "llama.cpp"}
 _LOCAL_HOSTS = {"localhost", "127.0.0.1", "::1"}
 _CONTEXT_NAMES = (
-    *("loaded_context_length", "max_context_length", "max_model_len", "context_length"),
-    *("n_ctx", "n_ctx_train"),
+    *("loaded_context_length", "n_ctx", "max_model_len", "context_length", "context_window"),
+    *("max_context_length", "n_ctx_train"),
 )
+"""What is in use comes before what the model was made for."""
 _MAX_ANSWER = 4 * 1024 * 1024
 _ANSWER_IS_FRESH_FOR = 30.0
 _TIMEOUT = 3.0

@@ -96,13 +96,14 @@ class Reader(ABC):
             if row["data"] is not None or row["seq"] in messages
         ]
 
-    def newest_notice(self, context_id: str, code: str) -> Event | None:
-        """The newest notice of this kind."""
+    def newest_notice(self, context_id: str, code: str, task_id: str | None = "") -> Event | None:
+        """The newest notice of this kind; of one task, or with None of what is in no task."""
         sql = (
-            "SELECT * FROM events WHERE context_id=? AND type='notice'"
-            " AND json_extract(data, '$.code')=? ORDER BY seq DESC LIMIT 1"
+            "SELECT * FROM events WHERE context_id=?1 AND type='notice'"
+            " AND json_extract(data, '$.code')=?2 AND (?3='' OR task_id IS ?3)"
+            " ORDER BY seq DESC LIMIT 1"
         )
-        rows = self._rows(sql, context_id, code)
+        rows = self._rows(sql, context_id, code, task_id)
         return event_of(rows[0], None) if rows else None
 
     def moves(self, context_id: str, since: str = "") -> list[FileMoved]:

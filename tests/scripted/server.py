@@ -75,9 +75,12 @@ class ScriptedServer:
         self, script: Script = (), *, port: int = 0, rejects: Iterable[str] = (), models: str = ""
     ) -> None:
         self.requests: list[Exchange] = []
+        """All but those for the list of models, which are asked for at any time."""
         self.rejects = set(rejects)
         """Options that are answered with 400: any of `REJECTIONS`."""
         self.models = models.split() or ["scripted"]
+        self.listed: dict[str, Any] = {}
+        """What the list says of each model beside its name."""
         self.key = ""
         """The key that chats must bring; the models are listed to anybody, as on many servers."""
         self.port = port
@@ -131,7 +134,8 @@ class ScriptedServer:
         self._connections.add(task)
         try:
             while exchange := await _read_request(reader):
-                self.requests.append(exchange)
+                if not exchange.path.endswith("/models"):
+                    self.requests.append(exchange)
                 await self._answer(exchange, reader, writer)
         except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass
@@ -143,7 +147,7 @@ class ScriptedServer:
         self, exchange: Exchange, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         if exchange.path.endswith("/models"):
-            listed = [{"id": name, "object": "model"} for name in self.models]
+            listed = [{"id": name, "object": "model", **self.listed} for name in self.models]
             return _send(writer, 200, {"object": "list", "data": listed})
         if not exchange.path.endswith("/chat/completions"):
             return _send(writer, 404, {"detail": "Not Found"})

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import Iterator
+import json
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -15,7 +14,7 @@ from ...domain.contexts import Usage
 from ...domain.errors import CoworkError
 from ...domain.events import ReasoningStreamed, TextStreamed
 from ...domain.message_data import ToolResultData
-from ...domain.messages import Message, MessageType
+from ...domain.messages import Message
 from ...domain.notices import Notice, Restart
 from ...domain.roles import AgentRole
 from ...llm.chunks import Conversation, ModelRequest, Restarted
@@ -23,8 +22,9 @@ from ...llm.client import LanguageModel
 from ...llm.code_reply import with_code
 from ...llm.conversation import to_api_messages, to_native_messages
 from ...llm.failures import ContextOverflow, ModelError
-from ...llm.frames import Frame, spelled
-from ...llm.history import IMAGE_TOKENS, cost_of, optimize_history_by_tokens
+from ...llm.frames import Frame
+from ...llm.history import IMAGE_TOKENS, cost_of, has_gaps, older_half, optimize_history_by_tokens
+from ...llm.known_models import KnownModels
 from ...llm.protocols import NEXT_TEMPERATURE
 from ...llm.reader import ReplyReader
 from ...llm.reply import Delta, Reply, TextDelta
@@ -36,11 +36,25 @@ from ..log import RunLog
 from .answer_form import AnswerForm
 from .budget import Budget
 from .limits import LimitReached, RunLimits
+from .past import Past
 from .plan_text import standing_of, text_of
+from .summary import Summariser
 from .writing import WritingProgress
 
 HISTORY_TOKENS = 24_000
 """What of the conversation is sent, unless the model turns out to read less."""
+
+_REPLY_TOKENS, _REPLY_SHARE = 4_000, 4
+"""Of a window that is known, so much is left for the reply, at most one part in so many."""
+
+_LEAST = 300
+"""Tokens of a conversation that make no sense any more if they are cut further."""
+
+_MAX_SHORTENINGS = 6
+"""Times that a conversation is made shorter until it fits."""
+
+_TRUNCATED, _TOO_SHORT_TO_TRUNCATE = 0.5, 2_000
+"""A server that counts less than this part of so many tokens has not read them all."""
 
 _NOTE_SHARE = 4
 """The note about the notebook takes at most one part in this many of what is sent."""
@@ -84,6 +98,10 @@ class ModelSession:
     is_about_tables: bool = False
     """Whether the request names tables that the note tells of: its answer can be computed."""
     counter: TokenCounter = field(default_factory=TokenCounter)
+    known: KnownModels = field(default_factory=KnownModels)
+    """Knows how much each model reads."""
+    small_model: str = ""
+    """Who summarises what no longer fits; empty for the model itself."""
     vision: VisionSupport = field(default_factory=VisionSupport)
     note: str = ""
     """What is told beside the user's request: where they are in their notebook."""
@@ -92,40 +110,102 @@ class ModelSession:
     """Whether it works on a step of an approved plan: then its assignment says what is wanted."""
 
     def __post_init__(self) -> None:
-        self._past = _Past(self.log)
+        self._past = Past(self.log)
         if self._name == BUILT_IN:  # it answers as it can
             self.form = AnswerForm()
         self._aside = self.log.message("system", self.frame.around(spell_hidden(self.note)))
         self._unshown: list[Delta] = []
         self._failure: CoworkError | None = None
+        self._leaves_out = self._truncates = False
 
     async def ask(self) -> Reply:
-        """Ask once; a conversation too long for the model is shortened and sent once more."""
+        """Ask once; a conversation too long for the model is shortened until it fits."""
+        failed: list[int] = []
+        while True:
+            history = await self._make_room(self._history())
+            try:
+                reply = await self._ask_seeing(history)
+            except ContextOverflow as error:
+                if not self._shorten(error, failed):
+                    raise
+            else:
+                if failed:
+                    self.known.learn_window(self._name, min(failed))
+                return reply
+
+    def _shorten(self, error: ContextOverflow, failed: list[int]) -> bool:
+        """Send less from now on; false where no less can be sent.
+
+        `failed` gets the window as it seems now: as the server says, else somewhat less than this.
+        """
+        sent = sum(cost_of(message, self.counter) for message in self._history())
+        if len(failed) == _MAX_SHORTENINGS or (failed and sent <= _LEAST):
+            return False
+        window = error.window or (self._beside() + sent) * 3 // 4
+        failed.append(window)
+        room = self._room(window)
+        # Where that would have fitted, by our count, our count is wrong.
+        self.history_tokens = room if room < sent else sent // 2
+        said = f"{error.message} Retrying with a shorter history."
+        self.log.event(Notice(code="context_overflow", message=said))
+        return True
+
+    def _room(self, window: int | None) -> int:
+        """What of a window is there for the conversation."""
+        if window is None:
+            return self.history_tokens
+        reply = min(_REPLY_TOKENS, window // _REPLY_SHARE)
+        return max(_LEAST, min(self.history_tokens, window - self._beside() - reply))
+
+    def _beside(self) -> int:
+        """What a request costs beside the conversation: the prompt and the tools."""
+        more = json.dumps(self.arguments) if self.arguments else ""
+        return self.counter(self.system) + self.counter(more)
+
+    async def _make_room(self, history: list[Message]) -> list[Message]:
+        """Have what no longer fits summarised, with room for the turns to come."""
+        if self._leaves_out or self._name == BUILT_IN or not has_gaps(history):
+            return history
+        room = self._room(self.known.window(self._name))
+        older = older_half(list(self._past.newest_first()), room, self.counter)
+        if not older:
+            return history
+        name = self.small_model or self.model_name
+        summariser = Summariser(self.model, name, self.frame, self.counter)
         try:
-            return await self._ask()
-        except ContextOverflow as error:
-            sent = sum(cost_of(message, self.counter) for message in self._history())
-            self.history_tokens = min(self.history_tokens, sent) // 2
-            said = f"{error.message} Retrying with a shorter history."
-            self.log.event(Notice(code="context_overflow", message=said))
-            return await self._ask()
+            summary, spent = await summariser.summarise(older, self._past.summary, room)
+        except ModelError as error:
+            said = f"{len(older)} earlier messages no longer fit and are left out. {error.message}"
+            self.log.event(Notice(code="left_out", message=said))
+            self._leaves_out = True
+            return history
+        self.log.event(summary)
+        self._past.summary = summary
+        self.limits.tokens += spent.total_tokens
+        await self.budget.spend(spent, name or self._name, self.log.task_id)
+        return self._history()
+
+    async def _ask_seeing(self, history: list[Message]) -> Reply:
+        """Ask; a model that turns out not to see is asked again without pictures."""
+        try:
+            return await self._ask(history)
+        except ContextOverflow:
+            raise
         except ModelError as error:
             name = self._name
-            if not self._shows_pictures() or not self.vision.is_lost(name, error):
+            shows_pictures = any(message.pictures for message in history)
+            if not shows_pictures or not self.vision.is_lost(name, error):
                 raise
             said = f"{error.message} Retrying without pictures; {name} gets none from now on."
             self.log.event(Notice(code="no_pictures", message=said))
-            return await self._ask()
+            return await self._ask(self._history())
 
     @property
     def _name(self) -> str:
         return self.model_name or self.model.name
 
-    def _shows_pictures(self) -> bool:
-        return any(message.pictures for message in self._history())
-
-    async def _ask(self) -> Reply:
-        request = self._request()
+    async def _ask(self, history: list[Message]) -> Reply:
+        request = self._request(history)
         messages = request.messages
         reader = ReplyReader(ends_with_code=self.asks_for_code)
         self.limits.turns += 1
@@ -161,8 +241,7 @@ class ModelSession:
             if not patience.expired():  # another's, which is a failure
                 raise
 
-    def _request(self) -> ModelRequest:
-        history = self._history()
+    def _request(self, history: list[Message]) -> ModelRequest:
         native = "tools" in self.arguments
         return ModelRequest(
             to_api_messages(self.system, history, self.frame, fenced=self.asks_for_code),
@@ -188,6 +267,9 @@ class ModelSession:
         return Conversation(log.role, self.tools, log.notebook, plan, messages)
 
     def _history(self) -> list[Message]:
+        return self._fitting(self._room(self.known.window(self._name)))
+
+    def _fitting(self, room: int) -> list[Message]:
         """The plan and what fits of the past; last comes what changes from turn to turn."""
         revision, goal = self._plan(), self._goal()
         progress = standing_of(revision.plan) if revision else self._what_next()
@@ -195,17 +277,26 @@ class ModelSession:
         pictures = MAX_SENT if self.vision.sees(self._name) else 0
         aside = cost_of(self._aside, self.counter)
         # A model that reads little should rather read what was said.
-        is_told = bool(self.note) and aside * _NOTE_SHARE <= self.history_tokens
+        is_told = bool(self.note) and aside * _NOTE_SHARE <= room
         beside = sum(cost_of(one, self.counter) for one in standing) + (aside if is_told else 0)
         history = optimize_history_by_tokens(
             with_pictures(self._past.newest_first(), pictures),
-            self.history_tokens - beside,
+            room - beside,
             self.counter,
             goal=goal,
             plan=text_of(revision.plan) if revision else None,
+            summary=self._summary(),
         )
         noted = self._with_note(history, goal) if is_told else history
         return [*noted, *standing]
+
+    def _summary(self) -> str | None:
+        """What stands for the turns before those that are sent; it tells what others wrote."""
+        known = self._past.summary
+        if known is None:
+            return None
+        text = self.frame.around(spell_hidden(known.text))
+        return f"Summary of the {known.count} messages before these:\n{text}"
 
     def _what_next(self) -> str:
         """Small models forget what to do once they see an output."""
@@ -273,13 +364,29 @@ class ModelSession:
         spent = reader.usage
         if spent.total_tokens:
             # What a picture costs is not to be learnt for words.
-            if self.limits.turns in _LESSONS and not sum(map(_pictures_in, messages)):
+            is_lesson = self.limits.turns in _LESSONS and not sum(map(_pictures_in, messages))
+            if not self._was_truncated(spent, messages) and is_lesson:
                 self.counter.learn(map(_words_of, messages), spent.prompt_tokens)
         elif self._name != BUILT_IN and (reader.reply.raw or reader.reply.reasoning):
             spent = self._estimate(reader.reply, messages)
         self.limits.tokens += spent.total_tokens
         turn = spent.model_copy(update={"turns": 1, "seconds": self.limits.lap()})
         await self.budget.spend(turn, self._name, self.log.task_id)
+
+    def _was_truncated(self, spent: Usage, messages: list[dict[str, Any]]) -> bool:
+        """Some servers cut off what is too long, and only their count of it tells."""
+        sent, read = sum(self.counter(_words_of(one)) for one in messages), spent.prompt_tokens
+        if sent < _TOO_SHORT_TO_TRUNCATE or not _LEAST <= read < sent * _TRUNCATED:
+            return False
+        self.known.learn_window(self._name, read)
+        said = (
+            f"{self._name} read only {read:,} of about {sent:,} tokens: its server cuts off what "
+            "is longer. Less is sent from now on. Give the server a larger context if you can."
+        )
+        if not self._truncates:
+            self.log.event(Notice(code="truncated", message=said))
+        self._truncates = True
+        return True
 
     def _estimate(self, reply: Reply, messages: list[dict[str, Any]]) -> Usage:
         """Keep limits also with a server that does not tell what was spent."""
@@ -294,46 +401,6 @@ class ModelSession:
         )
 
 
-class _Past:
-    """The messages that may be sent, newest first, each read from the store once in a run."""
-
-    def __init__(self, log: RunLog) -> None:
-        self._log = log
-        self._store = log.journal.store
-        self._known: deque[Message] = deque()
-        self._older: Iterator[Message] | None = None
-        self._last = 0
-
-    def newest_first(self) -> Iterator[Message]:
-        """What is new since the last time, what was read before, and on from there."""
-        older = self._read_news()
-        yield from self._known
-        for message in map(spelled, filter(self._is_sent, older)):
-            self._known.append(message)
-            yield message
-
-    def _is_sent(self, message: Message) -> bool:
-        """Of others' tasks only what came of them; how they went about it, `recall` finds.
-
-        What came of a task that was delegated in this job is a result of that call already.
-        """
-        is_own = message.task_id == self._log.task_id
-        is_news = message.job_id != self._log.job_id
-        is_outcome = is_news and message.message_type is MessageType.TASK_RESULT
-        return _is_sendable(message) and (is_own or is_outcome)
-
-    def _read_news(self) -> Iterator[Message]:
-        context_id, task_id = self._log.context_id, self._log.task_id
-        before, self._last = self._last, self._store.last_seq(context_id)
-        if self._older is None:
-            self._older = self._store.newest_messages(context_id, task_id)
-        else:
-            news = self._store.messages(context_id, before).items
-            news = [one for one in news if task_id in (None, one.task_id)]
-            self._known.extendleft(map(spelled, filter(self._is_sent, news)))
-        return self._older
-
-
 def _words_of(message: dict[str, Any]) -> str:
     """The text of a message as the model's API has it."""
     content = message["content"]
@@ -345,10 +412,3 @@ def _words_of(message: dict[str, Any]) -> str:
 def _pictures_in(message: dict[str, Any]) -> int:
     content = message["content"]
     return 0 if isinstance(content, str) else sum(part["type"] != "text" for part in content)
-
-
-def _is_sendable(message: Message) -> bool:
-    """Errors were told to the user, not to the model; thoughts without words are no turn."""
-    if message.message_type is MessageType.TEXT:
-        return bool(message.content)
-    return message.message_type is not MessageType.ERROR

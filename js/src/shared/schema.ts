@@ -888,6 +888,21 @@ export interface components {
             name: string;
         };
         /**
+         * HistorySummary
+         * @description What the model reads instead of messages that no longer fit, until the next summary.
+         */
+        HistorySummary: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            code: "history_summary";
+            count: number;
+            last: string;
+            message: string;
+            text: string;
+        };
+        /**
          * ImagePart
          * @description A picture, as base64 with its media type.
          */
@@ -1389,14 +1404,14 @@ export interface components {
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
-            code: "context_overflow" | "external-call" | "external-permission" | "no_checkpoint" | "no_pictures" | "no_price" | "prompt_missing" | "waiting_for_worker" | "worker_lost";
+            code: "context_overflow" | "external-call" | "external-permission" | "left_out" | "no_checkpoint" | "no_pictures" | "no_price" | "prompt_missing" | "truncated" | "waiting_for_worker" | "worker_lost";
             message: string;
         };
         /** NoticeEvent */
         NoticeEvent: {
             context_id: string;
             created_at: string;
-            data: components["schemas"]["Notice"] | components["schemas"]["Restart"] | components["schemas"]["ReplyProgress"] | components["schemas"]["ToolOutput"] | components["schemas"]["PlanDeviation"] | components["schemas"]["HeadlessDenial"] | components["schemas"]["PlanReordered"] | components["schemas"]["NotebookSeen"] | components["schemas"]["ReproductionProgress"];
+            data: components["schemas"]["Notice"] | components["schemas"]["Restart"] | components["schemas"]["HistorySummary"] | components["schemas"]["ReplyProgress"] | components["schemas"]["ToolOutput"] | components["schemas"]["PlanDeviation"] | components["schemas"]["HeadlessDenial"] | components["schemas"]["PlanReordered"] | components["schemas"]["NotebookSeen"] | components["schemas"]["ReproductionProgress"];
             /** @default null */
             job_id: string | null;
             seq: number;

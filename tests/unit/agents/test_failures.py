@@ -8,6 +8,7 @@ import re
 import socket
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -28,6 +29,8 @@ from .helpers import bench_with, check_ended_well, ended
 pytestmark = pytest.mark.asyncio
 
 KEY = "sk-very-secret-1234"
+SUMMARISE = "memory of an agent"
+"""In the prompt of who summarises what no longer fits."""
 GOOD = text("Grüße aus Köln.")
 ATTEMPTS = 4
 
@@ -142,6 +145,12 @@ def add_faults(bench: Bench, scripted: ScriptedServer, fault: Scripted, times: i
     patient = RetryPolicy(idle=0.2, first=0.2, patience=3.5, sleep=next_try, random=lambda: 1.0)
     bench.connect(retries=patient)
     scripted.add(Stalling(fault, lambda: tries < times))
+
+
+def asked(scripted: ScriptedServer) -> list[dict[str, Any]]:
+    """What the agent itself asked."""
+    bodies = [one.body for one in scripted.requests]
+    return [body for body in bodies if SUMMARISE not in str(body["messages"][0])]
 
 
 def check_asked(scripted: ScriptedServer, fault: Scripted, times: int) -> None:
@@ -271,16 +280,32 @@ async def test_a_conversation_that_is_too_long_is_shortened_and_sent_once_more(
 async def test_the_second_try_really_is_shorter(
     bench: Bench, scripted: ScriptedServer, words: int
 ) -> None:
+    scripted.add(Rule(text("Parts were read."), system=SUMMARISE))
     for part in range(8):
         (bench.workspace / f"{part}.txt").write_text(f"part {part} " * words)
         scripted.add(call("read_file", path=f"{part}.txt"))
     scripted.add(play.overflow(), text("I see."))
     await ended(bench, bench.start("read it all"))
     check_ended_well(bench, JobStatus.COMPLETED)
-    long, short = (str(one.body["messages"][1:]) for one in scripted.requests[-2:])
+    long, short = (str(one["messages"][1:]) for one in asked(scripted)[-2:])
     assert len(short) < 0.7 * len(long)
     assert "read it all" in short
     assert "part 7" in short
+
+
+async def test_a_conversation_is_shortened_until_it_fits(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    replies = [call("read_file", path=f"{part}.txt") for part in range(8)]
+    for part in range(8):
+        (bench.workspace / f"{part}.txt").write_text(f"part {part} " * 500)
+    scripted.add(Rule(text("Parts were read."), system=SUMMARISE), *replies)
+    scripted.add(*[play.overflow("bedrock")] * 3, text("I see."))
+    await ended(bench, bench.start("read it all"))
+    check_ended_well(bench, JobStatus.COMPLETED)
+    sizes = [len(str(one["messages"][1:])) for one in asked(scripted)[-4:]]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[-1] < sizes[0] / 4
 
 
 async def test_too_long_twice_is_the_end(bench: Bench, scripted: ScriptedServer) -> None:

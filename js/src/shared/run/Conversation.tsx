@@ -151,6 +151,14 @@ function Line({ entry }: { entry: LineEntry }): VNode {
   if (entry.kind === 'error') {
     return <Reason text={entry.text} />;
   }
+  const { detail } = entry;
+  if (detail) {
+    return (
+      <Fold summary={<span class="cw-dim">{visible(entry.text)}</span>}>
+        {() => <p class="cw-thoughts">{visible(detail)}</p>}
+      </Fold>
+    );
+  }
   const look = entry.allowed === false ? { icon: 'cross', colour: 'error' } : LINES[entry.kind];
   return (
     <p class={`cw-line cw-colour-${look.colour}`}>

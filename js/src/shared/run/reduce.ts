@@ -371,6 +371,8 @@ function withNotice(state: RunState, event: EventOf<'notice'>): RunState {
       return state;
     case 'reproduction':
       return { ...state, checks: state.checks + 1 };
+    case 'history_summary':
+      return withNoticeLine(state, event, data.message, data.text);
     case 'reply_progress': {
       const { rate, turns_left: turnsLeft, seconds_left: secondsLeft } = data;
       return { ...state, pace: { rate, turnsLeft, secondsLeft } };
@@ -403,14 +405,16 @@ function withRetry(state: RunState, event: EventOf<'notice'>, text: string): Run
 function withNoticeLine(
   state: RunState,
   event: Event,
-  message: string | null | undefined
+  message: string | null | undefined,
+  detail?: string
 ): RunState {
   return message
     ? withEntry(state, {
         ...placeOf(state, event),
         id: `notice-${event.seq}`,
         kind: 'notice',
-        text: message
+        text: message,
+        ...(detail ? { detail } : {})
       })
     : state;
 }

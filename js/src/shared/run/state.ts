@@ -75,6 +75,8 @@ export interface CheckEntry extends Placed {
 export interface LineEntry extends Placed {
   kind: 'plan' | 'notice' | 'error' | 'role' | 'decision' | 'assignment' | 'outcome';
   text: string;
+  /** What stands behind a notice, for whoever opens it. */
+  detail?: string;
   /** A notice that the next of its kind takes the place of. */
   retry?: boolean;
   /** For decisions. */

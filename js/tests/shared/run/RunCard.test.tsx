@@ -81,6 +81,21 @@ describe('a run card', () => {
     expect(figures()).not.toContain('tokens/s');
   });
 
+  it('opens what was summarised', async () => {
+    const { screen, server } = await show(runCard(RUNNING));
+    const summary = { message: 'Summarised 9 messages.', text: 'The mean is 4.25.' };
+    await server.send(
+      event(11, 'notice', { code: 'history_summary', last: 'm1', count: 9, ...summary })
+    );
+    const fold = one<HTMLDetailsElement>(screen, '.cw-fold');
+    expect(fold.textContent).toBe('Summarised 9 messages.');
+    await act(async () => {
+      fold.open = true;
+      fold.dispatchEvent(new Event('toggle'));
+    });
+    expect(fold.textContent).toContain('The mean is 4.25.');
+  });
+
   it("shows what a commander delegated, each in its row, between the commander's own words", async () => {
     const role = 'commander';
     const said = (text: string): ReturnType<typeof message> =>

@@ -1,0 +1,72 @@
+"""What came before in a conversation, as far as one run may send it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from itertools import chain
+
+from ...domain.messages import Message, MessageType
+from ...domain.notices import HistorySummary
+from ...llm.frames import spelled
+from ..log import RunLog
+
+
+class Past:
+    """The messages that may be sent, newest first, each read from the store once in a run."""
+
+    def __init__(self, log: RunLog) -> None:
+        self._log = log
+        self._store = log.journal.store
+        self.summary = self._stored_summary()
+        """Of all that came before the messages that are read."""
+        self._known: deque[Message] = deque()
+        self._older: Iterator[Message] | None = None
+        self._last = 0
+
+    def newest_first(self) -> Iterator[Message]:
+        """What is new since the last time, what was read before, and on from there."""
+        older = self._read_news()
+        for message in chain(self._known, self._read_on(older)):
+            if self.summary and message.id == self.summary.last:
+                return
+            yield message
+
+    def _read_on(self, older: Iterator[Message]) -> Iterator[Message]:
+        for message in map(spelled, filter(self._is_sent, older)):
+            self._known.append(message)
+            yield message
+
+    def _stored_summary(self) -> HistorySummary | None:
+        log = self._log
+        notice = self._store.newest_notice(log.context_id, "history_summary", log.task_id)
+        data = notice.data if notice else None
+        return data if isinstance(data, HistorySummary) else None
+
+    def _is_sent(self, message: Message) -> bool:
+        """Of others' tasks only what came of them; how they went about it, `recall` finds.
+
+        What came of a task that was delegated in this job is a result of that call already.
+        """
+        is_own = message.task_id == self._log.task_id
+        is_news = message.job_id != self._log.job_id
+        is_outcome = is_news and message.message_type is MessageType.TASK_RESULT
+        return _is_sendable(message) and (is_own or is_outcome)
+
+    def _read_news(self) -> Iterator[Message]:
+        context_id, task_id = self._log.context_id, self._log.task_id
+        before, self._last = self._last, self._store.last_seq(context_id)
+        if self._older is None:
+            self._older = self._store.newest_messages(context_id, task_id)
+        else:
+            news = self._store.messages(context_id, before).items
+            news = [one for one in news if task_id in (None, one.task_id)]
+            self._known.extendleft(map(spelled, filter(self._is_sent, news)))
+        return self._older
+
+
+def _is_sendable(message: Message) -> bool:
+    """Errors were told to the user, not to the model; thoughts without words are no turn."""
+    if message.message_type is MessageType.TEXT:
+        return bool(message.content)
+    return message.message_type is not MessageType.ERROR
