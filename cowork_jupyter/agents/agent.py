@@ -10,7 +10,7 @@ from ..domain.contexts import Context, Job
 from ..domain.notices import Notice
 from ..domain.plan import PlanStep
 from ..domain.roles import AgentRole
-from ..domain.settings import Settings
+from ..domain.settings import Settings, ToolProtocol
 from ..llm.base_prompts import BasePrompt
 from ..llm.client import LanguageModel
 from ..llm.known_models import KnownModels
@@ -30,6 +30,7 @@ from .run.budget import Budget, JobBudget
 from .run.limits import RunLimits
 from .run.loop import AgentLoop, Outcome
 from .run.model_session import ModelSession
+from .run.request_form import RequestForm
 from .run.table_lookup import describe_tables
 from .run.tool_runner import ToolEnvironment, ToolRunner
 
@@ -43,6 +44,30 @@ class ModelAccess:
     vision: VisionSupport = field(default_factory=VisionSupport)
     """Knows which models can be shown pictures."""
     known: KnownModels = field(default_factory=KnownModels)
+
+
+@dataclass
+class CurrentParts:
+    """What a run's prompt is made of now: it may find tools, or change the protocol."""
+
+    parts: PromptParts
+    log: RunLog
+
+    def become(self, parts: PromptParts) -> RequestForm:
+        self.parts = parts
+        return self.form
+
+    @property
+    def form(self) -> RequestForm:
+        """The same as requests have it."""
+        parts = self.parts
+        return RequestForm(
+            system=render_prompt(parts),
+            protocol=parts.protocol,
+            arguments=request_for(parts, in_task=self.log.task_id is not None),
+            tools=frozenset(tool.spec.name for tool in parts.tools),
+            runs_code=parts.runs_code,
+        )
 
 
 @dataclass
@@ -84,16 +109,22 @@ class AgentFactory:
         `registry` has the tools where a step's run elsewhere.
         """
         log = RunLog(self.journal, context.id, job_id, role, task_id)
-        if registry is None:
-            registry = self.pool.with_large_tables(self.tools.registry, log)
+        offered = (
+            self.pool.with_large_tables(self.tools.registry, log) if registry is None else registry
+        )
         context = context.model_copy(update={"notebook": log.notebook})
         limits = RunLimits(budget.settings)
         with limits.waiting():
-            await registry.prepare(role)
+            await offered.prepare(role)
             await self.llm.known.look()
         base = self.prompts.base.usable(context.system_prompt_id)
-        parts = self._parts(role, context, request, base, registry)
-        if not parts.base:
+        current = CurrentParts(self._parts(role, context, request, base, offered), log)
+
+        def reform(protocol: ToolProtocol) -> RequestForm:
+            parts = self._parts(role, context, request, base, offered, protocol)
+            return current.become(parts)
+
+        if not current.parts.base:
             log.event(_prompt_missing(context.system_prompt_id))
         where = await describe_notebook_context(self.tools, log, self.settings, self.llm.counter)
         tables = await describe_tables(self.tools, log, request)
@@ -102,13 +133,10 @@ class AgentFactory:
             log=log,
             limits=limits,
             budget=budget,
-            system=render_prompt(parts),
+            request_form=current.form,
+            reform=reform,
             frame=self.prompts.frames.of(context.id),
             model_name=context.model or "",
-            tools=frozenset(tool.spec.name for tool in parts.tools),
-            runs_code=parts.runs_code,
-            asks_for_code=parts.protocol == "code",
-            arguments=request_for(parts, in_task=task_id is not None),
             counter=self.llm.counter,
             known=self.llm.known,
             small_model=self.settings.small_model,
@@ -118,9 +146,9 @@ class AgentFactory:
             is_about_tables=tables.is_asked_about,
             is_step=step is not None,
         )
-        registry = self._with_delegation(registry, context, log, limits, budget)
-        if parts.others:
-            registry = self._with_find_tools(registry, parts, session)
+        registry = self._with_delegation(offered, context, log, limits, budget)
+        if current.parts.others:
+            registry = self._with_find_tools(registry, current, session)
         runner = ToolRunner(replace(self.tools, registry=registry), log, step, limits.waiting)
         async with self.tools.recorded_job(job_id, role):
             return await AgentLoop(log, session, runner, self.tools.user, limits, budget).run()
@@ -132,6 +160,7 @@ class AgentFactory:
         request: str,
         base: BasePrompt | None,
         registry: ToolRegistry,
+        protocol: ToolProtocol | None = None,
     ) -> PromptParts:
         log = RunLog(self.journal, context.id, "", role)
         nothing = self.budget(Job(context_id=context.id), role)
@@ -142,7 +171,8 @@ class AgentFactory:
         tools = [tool for tool in permitted if tool.name not in denied]
         finder = find_tools_in(registry, lambda _query, _tools: {})  # only to describe it
         model = context.model or self.llm.model.name
-        return self.prompts.parts(role, context, request, base, tools, finder, model)
+        protocol = protocol or self.llm.known.protocol(self.settings.tool_protocol, model)
+        return self.prompts.parts(role, context, request, base, tools, finder, protocol)
 
     def _with_delegation(
         self,
@@ -160,18 +190,17 @@ class AgentFactory:
         return registry.plus(delegation.tool())
 
     def _with_find_tools(
-        self, registry: ToolRegistry, parts: PromptParts, session: ModelSession
+        self, registry: ToolRegistry, current: CurrentParts, session: ModelSession
     ) -> ToolRegistry:
         """All tools, and the one that finds them."""
-        known = parts
 
         def search(query: str, tools: Sequence[Tool]) -> dict[str, str]:
-            nonlocal known
             found = search_tools([described(tool) for tool in tools], query)
             # Some servers let the model call only what the request names, so it names these too.
-            new = [one for one in found if one not in known.tools]
-            known = replace(known, tools=[*known.tools, *new])
-            session.arguments = request_for(known, in_task=session.log.task_id is not None)
+            new = [one for one in found if one not in current.parts.tools]
+            grown = current.become(replace(current.parts, tools=[*current.parts.tools, *new]))
+            # The prompt stays as it is, for servers that cache it.
+            session.request_form = replace(grown, system=session.request_form.system)
             return {one.spec.name: describe_tool(one.spec) for one in found}
 
         return registry.plus(find_tools_in(registry, search))

@@ -15,7 +15,7 @@ from ..llm.base_prompts import DEFAULT_PROMPT, BasePrompt, BasePrompts
 from ..llm.code_reply import RUN_CODE
 from ..llm.frames import Frames
 from ..llm.prompt import DescribedTool, PromptParts, choose_tools, room_for_tools
-from ..llm.protocols import ToolSpec, protocol_for, request_arguments
+from ..llm.protocols import ToolSpec, request_arguments
 from ..llm.relevance import closest
 from ..tools.base import Tool, ToolParameters
 from ..workflows.templates import Templates
@@ -47,11 +47,10 @@ class PromptSources:
         base: BasePrompt | None,
         tools: Sequence[Tool],
         finder: Tool,
-        model: str,
+        protocol: ToolProtocol,
     ) -> PromptParts:
         """What the prompt is made of; with the `finder` if not all tools fit into it."""
         runs_code = any(tool.name == RUN_CODE for tool in tools)
-        protocol = protocol_for(self.settings.tool_protocol, model)
         profile = _profile(self.settings.prompt_profile, protocol)
         if protocol == "code" and not (runs_code and role.spec.commands_may_write):
             protocol = "json"  # plans, reviews and delegations are no blocks of Python

@@ -17,6 +17,7 @@ class Notice(Data):
         "truncated",
         "left_out",
         "no_pictures",
+        "no_native_calls",
         "no_price",
         "prompt_missing",
         "worker_lost",

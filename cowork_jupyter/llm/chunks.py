@@ -31,15 +31,12 @@ class ModelRequest:
     """One question to the model."""
 
     messages: list[dict[str, Any]]
-    """Plain text, which every server takes."""
     model: str = ""
     """Another model on the same server; empty for the configured one."""
     arguments: dict[str, Any] = field(default_factory=dict)
     """More arguments of the API, such as those of the tool protocol."""
     conversation: Callable[[], Conversation] | None = None
     """The same as values, put together only if asked for; None where there is no agent."""
-    native_messages: list[dict[str, Any]] | None = None
-    """The same with calls and results in the form of the API, for a server that takes `tools`."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +51,8 @@ class ReasoningChunk:
     """More reasoning, from a field of its own."""
 
     text: str
+    field: str = "reasoning_content"
+    """The field's name, by which some servers want it back."""
 
 
 @dataclass(frozen=True)
@@ -113,9 +112,10 @@ def chunks_of(event: Any) -> Iterator[Chunk]:
 
 def _content(delta: Any) -> Iterator[Chunk]:
     # Some servers send the same reasoning under both names.
-    reasoning = _text(delta, "reasoning_content") or _text(delta, "reasoning")
-    if reasoning:
-        yield ReasoningChunk(reasoning)
+    for name in ("reasoning_content", "reasoning"):
+        if reasoning := _text(delta, name):
+            yield ReasoningChunk(reasoning, name)
+            break
     # What a model says when it refuses is its answer, in the only words there are.
     text = _text(delta, "content") or _text(delta, "refusal")
     if text:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ..domain.connection import CONFIGURATION, FieldNames
 from ..domain.surrogates import without_surrogates
 from .chunks import Chunk, Finished, ModelRequest, Restarted, UsageChunk, chunks_of
-from .failures import Failure, FailureClassifier, NotAStream, Refused, Unreachable
+from .failures import Failure, FailureClassifier, NotAStream, Refused, ToolsRefused, Unreachable
 from .protocols import refused_option
 from .retries import RetryPolicy
 
@@ -175,14 +175,12 @@ class Model:
 
         # Events as plain JSON: making the library's own objects of them costs four times as much.
         client = await self._connected()
-        arguments = self._arguments(request, model)
-        native = request.native_messages if "tools" in arguments else None
         stream = await client.post(
             "/chat/completions",
             body={
-                **arguments,
+                **self._arguments(request, model),
                 "model": model,
-                "messages": without_surrogates(native or request.messages),
+                "messages": without_surrogates(request.messages),
                 "stream": True,
             },
             cast_to=object,
@@ -199,13 +197,18 @@ class Model:
 
     def _arguments(self, request: ModelRequest, model: str) -> dict[str, Any]:
         usage = {"stream_options": {"include_usage": True}}
-        arguments = {**usage, **self._options, **request.arguments}
+        arguments = {**usage, **request.arguments, **self._options}  # the user's word comes last
         refused = self._refused.get(model, set())
         return {name: value for name, value in arguments.items() if name not in refused}
 
     def _can_do_without(self, request: ModelRequest, failure: Failure, model: str) -> bool:
-        """Whether the server only minds an option that it can be spared, from now on."""
+        """Whether the server only minds an option that it can be spared, from now on.
+
+        Without tools, other words would have to be sent: that is for whoever asked.
+        """
         option = refused_option(failure.words, self._arguments(request, model))
+        if option == "tools":
+            raise ToolsRefused(failure.error.message)
         if option:
             self._refused.setdefault(model, set()).add(option)
         return option is not None

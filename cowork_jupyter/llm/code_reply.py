@@ -9,17 +9,22 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections.abc import Collection
 from dataclasses import dataclass, replace
+
+from pydantic import ValidationError
 
 from ..domain.replies import ToolCall, ToolCalls
 from .fences import PYTHON
 from .reply import Reply
+from .structured import MalformedReply, load_object
 
 RUN_CODE = "run_code"
 MAX_LEAD = 300
 """Characters that may introduce a block; what explains more is an answer with an example in it."""
 
 _FENCE = re.compile(r"^(?P<ticks>`{3,})[ \t]*(?P<language>[^\s`]*)[^\n`]*\n", re.MULTILINE)
+_TAGGED = re.compile(r"<tool_call>\s*(\{.*?\})\s*(?:</tool_call>|$)", re.DOTALL)
 _COMMAND = re.compile(r"^([ \t]*)[%!].*$", re.MULTILINE)
 _MAX_LINE = 120
 _DOING = (ast.Call, ast.Assign, ast.Import, ast.ImportFrom, ast.Subscript)
@@ -70,6 +75,31 @@ def with_code(reply: Reply, *, expected: bool) -> Reply:
         return replace(reply, problem=problem)
     call = ToolCall(tool=RUN_CODE, parameters={"code": block.code})
     return replace(reply, text=block.before, structured=ToolCalls(tools=[call]))
+
+
+def with_tagged_calls(reply: Reply, tools: Collection[str]) -> Reply:
+    """The reply with calls that a server should have taken out of its text, and did not.
+
+    Many models are trained to write them so: `<tool_call>{"name", "arguments"}</tool_call>`.
+    """
+    if reply.structured or reply.problem or reply.cut:
+        return reply
+    found = [_tagged_call(match[1], tools) for match in _TAGGED.finditer(reply.text)]
+    calls = [call for call in found if call]
+    if not calls:
+        return reply
+    text = _TAGGED.sub("", reply.text).strip()
+    return replace(reply, text=text, structured=ToolCalls(tools=calls))
+
+
+def _tagged_call(source: str, tools: Collection[str]) -> ToolCall | None:
+    try:
+        value = load_object(source)
+        if value.get("name") not in tools:
+            return None
+        return ToolCall(tool=value["name"], parameters=value.get("arguments") or {})
+    except (MalformedReply, ValidationError):
+        return None
 
 
 def syntax_problem(code: str) -> str | None:

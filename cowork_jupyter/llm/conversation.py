@@ -9,7 +9,7 @@ says nothing is left out: what is noted beside a text, such as the model's reaso
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -41,11 +41,17 @@ def to_api_messages(
 
 
 def to_native_messages(
-    system: str, history: Sequence[Message], frame: Frame
+    system: str,
+    history: Sequence[Message],
+    frame: Frame,
+    reasoning_field: str = "",
+    thoughts: Mapping[str, str] | None = None,
 ) -> list[dict[str, Any]]:
     """The same for a server that knows tools: each call with its result behind it.
 
     What was said between the two follows them. One without the other is told as plain text.
+    `thoughts`: what the model thought before a call, by the call's id. A server that tells them
+    in a field of its own wants them back in it, as long as the model works on the same request.
     """
     turns: list[dict[str, Any]] = []
     said: list[Message] = []
@@ -57,7 +63,10 @@ def to_native_messages(
         before = turns.pop() if turns and turns[-1]["role"] == "assistant" else None
         calls = [_native_call(call) for call, _ in item]
         content = before["content"] if before else None
-        turns.append({"role": "assistant", "content": content, "tool_calls": calls})
+        turn = {"role": "assistant", "content": content, "tool_calls": calls}
+        if thought := (thoughts or {}).get(calls[0]["id"]):
+            turn[reasoning_field] = thought
+        turns.append(turn)
         turns += [_native_result(call, result) for call, result in item]
         said = [_pictures_of(result) for _, result in item if result.pictures]
     return [{"role": "system", "content": system}, *turns, *to_api_messages("", said, frame)[1:]]

@@ -61,6 +61,12 @@ class Rejected(ModelError):
     code = "model_rejected"
 
 
+class ToolsRefused(ModelError):
+    """The server takes no tools; ask for calls in the model's text instead."""
+
+    code = "model_rejected"
+
+
 class Refused(ModelError):
     """The provider's filter withheld the answer."""
 

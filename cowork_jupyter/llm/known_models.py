@@ -16,7 +16,9 @@ from pathlib import Path
 from pydantic import BaseModel, TypeAdapter
 
 from ..domain.connection import BUILT_IN, Connection
+from ..domain.settings import ProtocolChoice, ToolProtocol
 from .discovery import sized
+from .protocols import protocol_for
 from .reachable import NotReachable, ServedModel, provider_of, read_models
 
 _LISTING = 1.0
@@ -29,6 +31,8 @@ class Learnt(BaseModel):
 
     window: int | None = None
     """Tokens that it takes, question and answer together."""
+    protocol: ToolProtocol | None = None
+    """How it calls tools, where the API's own way did not work."""
     at: float = 0.0
     """When that was, in seconds since 1970."""
 
@@ -51,7 +55,7 @@ class KnownModels:
         self._connection = connection
         self._context_size = context_size
         self._clock = clock
-        self._listed: dict[Connection, dict[str, int]] = {}
+        self._listed: dict[Connection, dict[str, ServedModel]] = {}
         self._learnt: dict[str, Learnt] | None = None
 
     async def look(self) -> None:
@@ -61,22 +65,33 @@ class KnownModels:
             return
         self._listed[connection] = {}
         served = await asyncio.to_thread(_served, connection)
-        sizes = {one.name: one.context_size for one in served if one.context_size}
-        if len(served) == 1 and sizes:  # many servers take any name for their one model
-            sizes |= dict.fromkeys([connection.model, ""], next(iter(sizes.values())))
-        self._listed[connection] = sizes
+        listed = {one.name.removesuffix(":latest"): one for one in served}
+        if len(served) == 1:  # many servers take any name for their one model
+            listed[connection.model] = served[0]
+        self._listed[connection] = listed
 
     def window(self, model: str) -> int | None:
         """How many tokens the model takes, as far as anybody knows."""
-        listed = self._listed.get(self._connection(), {})
-        said = listed.get(model) or listed.get(f"{model}:latest")
-        known = [self._context_size or said, self._of(model).window]
+        known = [self._context_size or self._said(model).context_size, self._of(model).window]
         return min((size for size in known if size), default=None)
+
+    def protocol(self, choice: ProtocolChoice, model: str) -> ToolProtocol:
+        """How to let it call tools: as was chosen, as worked before, else as is known of it."""
+        learnt = self._of(model).protocol if choice == "auto" else None
+        return learnt or protocol_for(choice, model, calls_tools=self._said(model).calls_tools)
 
     def learn_window(self, model: str, window: int) -> None:
         """Trying has shown that it takes no more than this."""
-        if model != BUILT_IN:
-            self._keep(model, Learnt(window=window, at=self._clock()))
+        self._keep(model, window=window)
+
+    def learn_protocol(self, model: str, protocol: ToolProtocol) -> None:
+        """Trying has shown that it calls tools better in this way."""
+        self._keep(model, protocol=protocol)
+
+    def _said(self, model: str) -> ServedModel:
+        """What its server says of it."""
+        listed = self._listed.get(self._connection(), {})
+        return listed.get(model.removesuffix(":latest")) or ServedModel(model)
 
     def _of(self, model: str) -> Learnt:
         if self._learnt is None:
@@ -87,10 +102,11 @@ class KnownModels:
     def _key(self, model: str) -> str:
         return f"{self._connection().place} {model}".strip()
 
-    def _keep(self, model: str, learnt: Learnt) -> None:
+    def _keep(self, model: str, **news: object) -> None:
         """Other processes write there too, so the file is read again before."""
+        learnt = self._of(model).model_copy(update={**news, "at": self._clock()})
         self._learnt = {**(self._learnt or {}), **self._read(), self._key(model): learnt}
-        if self._file is None:
+        if self._file is None or model == BUILT_IN:
             return
         with suppress(OSError):  # what cannot be kept is learnt again
             self._file.parent.mkdir(parents=True, exist_ok=True)

@@ -86,7 +86,9 @@ def _thin_sections(parts: PromptParts) -> list[str]:
         parts.base or read_prompt("base", "thin.md"),
         _role_text(spec) if delivers or parts.protocol != "code" else "",
         f"# Replies\n{_formats(parts, delivers)}",
-        f"# {'Other tools' if parts.protocol == 'code' else 'Tools'}\n{_tools(parts)}",
+        f"# {'Other tools' if parts.protocol == 'code' else 'Tools'}\n{_tools(parts)}"
+        if _describes_tools(parts)
+        else "",
         f"# Facts\n{_facts(parts.facts)}" if parts.facts else "",
         parts.frame.explained if parts.frame else "",
     ]
@@ -98,7 +100,7 @@ def _sections(parts: PromptParts) -> list[str]:
         parts.base or read_prompt("base", "default.md"),
         f"# Role\n{_role_text(spec)}",
         f"# Permissions\n{_permissions(parts.role)}",
-        f"# Tools\n{_tools(parts)}" if parts.tools else "",
+        f"# Tools\n{_tools(parts)}" if _describes_tools(parts) else "",
         f"# Replies\n{_formats(parts, [*spec.formats, 'diagram'])}",
         _examples(parts),
         f"# Templates\n{_templates(parts.templates)}" if parts.templates else "",
@@ -174,9 +176,15 @@ def _permissions(role: AgentRole) -> str:
     return "\n".join(lines)
 
 
+def _describes_tools(parts: PromptParts) -> bool:
+    """With native calls the request itself does, and the prompt tells only of what it lacks."""
+    return bool(parts.others if parts.protocol == "native" else parts.tools)
+
+
 def _tools(parts: PromptParts) -> str:
     lines = []
-    for category in dict.fromkeys(tool.category for tool in parts.tools):
+    described = () if parts.protocol == "native" else parts.tools
+    for category in dict.fromkeys(tool.category for tool in described):
         group = [tool.spec for tool in parts.tools if tool.category == category]
         lines += [_heading(category), *map(describe_tool, group)]
     if parts.others:

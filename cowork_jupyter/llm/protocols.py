@@ -7,8 +7,9 @@ call of `run_code` (see `code_reply`). Whatever comes back ends as the same `Rep
 
 The history is plain text in all but one: the assistant's calls as the JSON or the code it wrote,
 tool results as framed user messages. With `native`, calls and results go by their ids in the API's
-own form; a server that refuses `tools` gets the plain text. Both are made from the same stored
-messages, so a conversation survives a change of protocol.
+own form. Both are made from the same stored messages, so a conversation survives a change of
+protocol: where native calls turn out not to work, the run goes on with another one, which is
+remembered for the model (see `known_models`).
 """
 
 from __future__ import annotations
@@ -29,12 +30,29 @@ FIRST_TEMPERATURE, NEXT_TEMPERATURE = 0.0, 0.6
 _BILLIONS = re.compile(r"(?<![a-z\d.])(\d+x)?(\d+(?:\.\d+)?)b(?![a-z\d])", re.IGNORECASE)
 
 
-def protocol_for(choice: ProtocolChoice, model: str) -> ToolProtocol:
-    """The protocol to use with a model of this name, unless one was chosen."""
+_CALLING = re.compile(
+    r"gpt-(?:4|5|6|oss)|(?:^|/)o[134](?:$|-)|claude|gemini-[2-9]|grok-[3-9]|deepseek-(?:chat|v[3-9])"
+    r"|qwen-?(?:3|max|plus)|kimi-k|glm-(?:4\.[5-9]|[5-9])|minimax-m|command-[ar]\b"
+    r"|(?:mistral|devstral|magistral)-(?:large|medium|small)",
+    re.IGNORECASE,
+)
+"""Names of models that are known to call tools well with the API's own means."""
+
+
+def protocol_for(
+    choice: ProtocolChoice, model: str, *, calls_tools: bool | None = None
+) -> ToolProtocol:
+    """The protocol to use with a model of this name, unless one was chosen.
+
+    `calls_tools`: what its server says, where it says so.
+    """
     if choice != "auto":
         return choice
     sizes = [float(size) * (10 if experts else 1) for experts, size in _BILLIONS.findall(model)]
-    return "code" if sizes and max(sizes) <= SMALL else "json"
+    if sizes and max(sizes) <= SMALL:
+        return "code"
+    calls_tools = _CALLING.search(model) is not None if calls_tools is None else calls_tools
+    return "native" if calls_tools else "json"
 
 
 class ToolSpec(NamedTuple):
@@ -148,7 +166,7 @@ _OPTIONAL = {
     ),
     "tools": re.compile(
         r"tool.?choice|tool.?call|(support|unknown|unrecognized|extra|permitted).{0,60}\btools?\b"
-        r"|\btools?\b.{0,60}(support|not permitted|not allowed)|\brole.{0,30}\btool\b"
+        r"|\btools?\b.{0,60}(support|requires?|not permitted|not allowed)|\brole.{0,30}\btool\b"
         r"|roles must alternate",
         re.IGNORECASE | re.DOTALL,
     ),

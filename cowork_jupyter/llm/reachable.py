@@ -47,6 +47,8 @@ class ServedModel:
     name: str
     context_size: int | None = None
     """How many tokens it takes, where the server tells."""
+    calls_tools: bool | None = None
+    """Whether it takes `tools`, where the server tells."""
 
 
 class ModelProbe:
@@ -163,7 +165,8 @@ def read_models(connection: Connection, timeout: float = _TIMEOUT) -> list[Serve
         with open_url(_request(connection, "models"), timeout) as answer:
             body = answer.read(_MAX_ANSWER)
         return [
-            ServedModel(str(entry["id"]), context_size(entry)) for entry in json.loads(body)["data"]
+            ServedModel(str(entry["id"]), context_size(entry), _calls_tools(entry))
+            for entry in json.loads(body)["data"]
         ]
     except urllib.error.HTTPError as error:
         with error:
@@ -222,6 +225,16 @@ def context_size(entry: dict[str, Any]) -> int | None:
             if isinstance(facts.get(name), int):
                 return int(facts[name])
     return None
+
+
+def _calls_tools(entry: dict[str, Any]) -> bool | None:
+    """As OpenRouter, Mistral and LM Studio say it."""
+    parameters, abilities = entry.get("supported_parameters"), entry.get("capabilities")
+    if isinstance(parameters, list):
+        return "tools" in parameters
+    if isinstance(abilities, dict) and isinstance(abilities.get("function_calling"), bool):
+        return bool(abilities["function_calling"])
+    return True if isinstance(abilities, list) and {"tool_use", "tools"} & {*abilities} else None
 
 
 def _refusal(connection: Connection, status: int) -> NotReachable:

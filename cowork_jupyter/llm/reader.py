@@ -64,6 +64,11 @@ class ReplyReader:
         """Whether the rest of the stream can be spared: all is said, or said over and over."""
         return self._parser.is_whole or self._run_on.found
 
+    @property
+    def has_native_calls(self) -> bool:
+        """Whether the model called tools by the API's own means."""
+        return bool(self._calls)
+
     def feed(self, chunk: Chunk) -> list[Delta]:
         """Take in a chunk; returns what can be shown now."""
         match chunk:

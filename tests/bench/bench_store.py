@@ -14,6 +14,7 @@ from cowork_jupyter.agents.log import RunLog
 from cowork_jupyter.agents.run.budget import JobBudget
 from cowork_jupyter.agents.run.limits import RunLimits
 from cowork_jupyter.agents.run.model_session import HISTORY_TOKENS, ModelSession
+from cowork_jupyter.agents.run.request_form import RequestForm
 from cowork_jupyter.bus import Journal
 from cowork_jupyter.domain.contexts import Context, Job
 from cowork_jupyter.domain.events import TextStreamed
@@ -77,9 +78,8 @@ def shortened(store: Store, context_id: str, folder: Path) -> list[Message]:
     settings = Settings(workspace=folder, data_dir=folder)
     budget = JobBudget(Job(context_id=context_id), settings, log, Nobody())
     model = Model(base_url="http://localhost/v1", model="none")
-    talk = ModelSession(
-        model=model, log=log, limits=RunLimits(settings), budget=budget, system="", frame=Frame("0")
-    )
+    limits, form = RunLimits(settings), RequestForm("")
+    talk = ModelSession(model, log, limits, budget, form, Frame("0"))
     return talk._history()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -16,12 +17,14 @@ from ...domain.events import ReasoningStreamed, TextStreamed
 from ...domain.message_data import ToolResultData
 from ...domain.messages import Message
 from ...domain.notices import Notice, Restart
+from ...domain.replies import ToolCalls
 from ...domain.roles import AgentRole
-from ...llm.chunks import Conversation, ModelRequest, Restarted
+from ...domain.settings import ToolProtocol
+from ...llm.chunks import Conversation, ModelRequest, ReasoningChunk, Restarted
 from ...llm.client import LanguageModel
-from ...llm.code_reply import with_code
+from ...llm.code_reply import with_code, with_tagged_calls
 from ...llm.conversation import to_api_messages, to_native_messages
-from ...llm.failures import ContextOverflow, ModelError
+from ...llm.failures import ContextOverflow, ModelError, ToolsRefused
 from ...llm.frames import Frame
 from ...llm.history import IMAGE_TOKENS, cost_of, has_gaps, older_half, optimize_history_by_tokens
 from ...llm.known_models import KnownModels
@@ -38,6 +41,7 @@ from .budget import Budget
 from .limits import LimitReached, RunLimits
 from .past import Past
 from .plan_text import standing_of, text_of
+from .request_form import RequestForm
 from .summary import Summariser
 from .writing import WritingProgress
 
@@ -80,19 +84,12 @@ class ModelSession:
     log: RunLog
     limits: RunLimits
     budget: Budget
-    system: str
-    """The system prompt."""
+    request_form: RequestForm
     frame: Frame
     """Stands around what others wrote; the prompt explains it."""
     model_name: str = ""
-    arguments: dict[str, Any] = field(default_factory=dict)
-    """What the tool protocol adds to each request."""
-    tools: frozenset[str] = frozenset()
-    """The tools that the prompt describes."""
-    runs_code: bool = False
-    """Whether a block of Python in a reply is a call of `run_code`."""
-    asks_for_code: bool = False
-    """Whether the prompt asks for such blocks."""
+    reform: Callable[[ToolProtocol], RequestForm] | None = None
+    """Makes the form for another protocol, should this one not work."""
     form: AnswerForm = field(default_factory=AnswerForm)
     """The form in which the user wants the answer."""
     is_about_tables: bool = False
@@ -117,6 +114,7 @@ class ModelSession:
         self._unshown: list[Delta] = []
         self._failure: CoworkError | None = None
         self._leaves_out = self._truncates = False
+        self._reasoning_field = ""
 
     async def ask(self) -> Reply:
         """Ask once; a conversation too long for the model is shortened until it fits."""
@@ -145,7 +143,7 @@ class ModelSession:
         failed.append(window)
         room = self._room(window)
         # Where that would have fitted, by our count, our count is wrong.
-        self.history_tokens = room if room < sent else sent // 2
+        self.history_tokens = room if error.window and room < sent else sent // 2
         said = f"{error.message} Retrying with a shorter history."
         self.log.event(Notice(code="context_overflow", message=said))
         return True
@@ -159,8 +157,8 @@ class ModelSession:
 
     def _beside(self) -> int:
         """What a request costs beside the conversation: the prompt and the tools."""
-        more = json.dumps(self.arguments) if self.arguments else ""
-        return self.counter(self.system) + self.counter(more)
+        more = json.dumps(self.request_form.arguments) if self.request_form.arguments else ""
+        return self.counter(self.request_form.system) + self.counter(more)
 
     async def _make_room(self, history: list[Message]) -> list[Message]:
         """Have what no longer fits summarised, with room for the turns to come."""
@@ -186,11 +184,14 @@ class ModelSession:
         return self._history()
 
     async def _ask_seeing(self, history: list[Message]) -> Reply:
-        """Ask; a model that turns out not to see is asked again without pictures."""
+        """Ask; what the server turns out not to take, tools or pictures, is not sent again."""
         try:
             return await self._ask(history)
         except ContextOverflow:
             raise
+        except ToolsRefused as error:
+            self._fall_back("json", f"{error.message} Retrying with calls in the text.")
+            return await self._ask(self._history())
         except ModelError as error:
             name = self._name
             shows_pictures = any(message.pictures for message in history)
@@ -199,6 +200,11 @@ class ModelSession:
             said = f"{error.message} Retrying without pictures; {name} gets none from now on."
             self.log.event(Notice(code="no_pictures", message=said))
             return await self._ask(self._history())
+
+    @property
+    def asks_for_code(self) -> bool:
+        """Whether the prompt asks for blocks of Python."""
+        return self.request_form.protocol == "code"
 
     @property
     def _name(self) -> str:
@@ -220,9 +226,30 @@ class ModelSession:
         finally:
             self._flush()
             await self._account(reader, messages)
-        if self.runs_code and self._name != BUILT_IN:
-            return with_code(reader.reply, expected=self.asks_for_code)
-        return reader.reply
+        return self._understood(reader)
+
+    def _understood(self, reader: ReplyReader) -> Reply:
+        """The reply, with calls that it holds in another form than was asked for."""
+        reply = reader.reply
+        if self._name == BUILT_IN:
+            return reply
+        if self.request_form.is_native and not reader.has_native_calls:
+            reply = with_tagged_calls(reply, self.request_form.tools)
+        was_called = isinstance(reply.structured, ToolCalls)
+        if self.request_form.runs_code:
+            reply = with_code(reply, expected=self.asks_for_code)
+        if isinstance(reply.structured, ToolCalls) and not reader.has_native_calls:
+            said = f"{self._name} writes its calls into the text; it is asked for that from now on."
+            self._fall_back("json" if was_called else "code", said)
+        return reply
+
+    def _fall_back(self, protocol: ToolProtocol, said: str) -> None:
+        """Native calls do not work here: use another protocol from now on, and remember it."""
+        if not self.request_form.is_native or self.reform is None:
+            return
+        self.known.learn_protocol(self._name, protocol)
+        self.request_form = self.reform(protocol)
+        self.log.event(Notice(code="no_native_calls", message=said))
 
     async def _read(self, request: ModelRequest, reader: ReplyReader) -> None:
         """Read the stream to its end, or a moment beyond the end of a reply that is whole."""
@@ -234,6 +261,8 @@ class ModelSession:
                     progress.watch(chunk)
                     if isinstance(chunk, Restarted):
                         self._say_restarted(chunk)
+                    if isinstance(chunk, ReasoningChunk):
+                        self._reasoning_field = chunk.field
                     self._show(reader.feed(chunk))
                     if reader.is_whole and patience.when() is None:
                         patience.reschedule(asyncio.get_running_loop().time() + _LAST_WORDS)
@@ -242,20 +271,22 @@ class ModelSession:
                 raise
 
     def _request(self, history: list[Message]) -> ModelRequest:
-        native = "tools" in self.arguments
-        return ModelRequest(
-            to_api_messages(self.system, history, self.frame, fenced=self.asks_for_code),
-            self.model_name,
-            self._arguments(),
-            self._conversation,
-            to_native_messages(self.system, history, self.frame) if native else None,
-        )
+        form = self.request_form
+        if form.is_native:
+            thoughts = self._past.thoughts() if self._reasoning_field else {}
+            messages = to_native_messages(
+                form.system, history, self.frame, self._reasoning_field, thoughts
+            )
+        else:
+            fenced = self.asks_for_code
+            messages = to_api_messages(form.system, history, self.frame, fenced=fenced)
+        return ModelRequest(messages, self.model_name, self._arguments(), self._conversation)
 
     def _arguments(self) -> dict[str, Any]:
         """Where code has failed, the likeliest would be the same again."""
         if self.asks_for_code and (result := self._newest_result()) and not result.ok:
-            return {**self.arguments, "temperature": NEXT_TEMPERATURE}
-        return self.arguments
+            return {**self.request_form.arguments, "temperature": NEXT_TEMPERATURE}
+        return self.request_form.arguments
 
     def _conversation(self) -> Conversation:
         log, store = self.log, self.log.journal.store
@@ -264,7 +295,7 @@ class ModelSession:
             message for message in store.job_messages(log.job_id) if message.task_id == log.task_id
         ]
         plan = revision.plan if revision else None
-        return Conversation(log.role, self.tools, log.notebook, plan, messages)
+        return Conversation(log.role, self.request_form.tools, log.notebook, plan, messages)
 
     def _history(self) -> list[Message]:
         return self._fitting(self._room(self.known.window(self._name)))
@@ -403,12 +434,13 @@ class ModelSession:
 
 def _words_of(message: dict[str, Any]) -> str:
     """The text of a message as the model's API has it."""
-    content = message["content"]
+    content = message["content"] or ""
     if isinstance(content, str):
-        return content
+        calls = [call["function"]["arguments"] for call in message.get("tool_calls", [])]
+        return "\n".join([content, *calls])
     return "\n\n".join(part["text"] for part in content if part["type"] == "text")
 
 
 def _pictures_in(message: dict[str, Any]) -> int:
-    content = message["content"]
+    content = message["content"] or ""
     return 0 if isinstance(content, str) else sum(part["type"] != "text" for part in content)

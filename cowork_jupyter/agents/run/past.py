@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from itertools import chain
 
+from ...domain.message_data import TextData, ToolCallData
 from ...domain.messages import Message, MessageType
 from ...domain.notices import HistorySummary
 from ...llm.frames import spelled
@@ -31,6 +32,24 @@ class Past:
             if self.summary and message.id == self.summary.last:
                 return
             yield message
+
+    def thoughts(self) -> dict[str, str]:
+        """What the model thought before each call of this job, by the call's id.
+
+        Calls of one turn share the thought that was stored just before them.
+        """
+        found: dict[str, str] = {}
+        thought = ""
+        for message in self._store.job_messages(self._log.job_id):
+            if message.task_id != self._log.task_id:
+                continue
+            if isinstance(message.data, ToolCallData):
+                found[message.data.call_id] = thought
+            elif isinstance(message.data, TextData) and message.role == "assistant":
+                thought = message.data.reasoning or ""
+            else:
+                thought = ""
+        return found
 
     def _read_on(self, older: Iterator[Message]) -> Iterator[Message]:
         for message in map(spelled, filter(self._is_sent, older)):

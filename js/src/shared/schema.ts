@@ -1404,7 +1404,7 @@ export interface components {
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
-            code: "context_overflow" | "external-call" | "external-permission" | "left_out" | "no_checkpoint" | "no_pictures" | "no_price" | "prompt_missing" | "truncated" | "waiting_for_worker" | "worker_lost";
+            code: "context_overflow" | "external-call" | "external-permission" | "left_out" | "no_checkpoint" | "no_native_calls" | "no_pictures" | "no_price" | "prompt_missing" | "truncated" | "waiting_for_worker" | "worker_lost";
             message: string;
         };
         /** NoticeEvent */

@@ -35,7 +35,7 @@ from cowork_jupyter.llm.chunks import (
     chunks_of,
 )
 from cowork_jupyter.llm.client import Model
-from cowork_jupyter.llm.failures import ModelError, Refused, UnknownModel, Unreachable
+from cowork_jupyter.llm.failures import ModelError, Refused, ToolsRefused, UnknownModel, Unreachable
 from cowork_jupyter.llm.reader import ReplyReader
 from cowork_jupyter.llm.retries import RetryPolicy
 from tests import scripted as play
@@ -170,14 +170,12 @@ async def test_native_calls_are_read(bench: Bench) -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_server_without_tools_gets_the_conversation_as_plain_text(bench: Bench) -> None:
-    plain, native = ([{"role": "user", "content": word}] for word in ("plain", "native"))
-    request = ModelRequest(plain, arguments={"tools": []}, native_messages=native)
-    refused = Scripted(status=400, error={"message": "this model does not support tools"})
-    bench.server.add(refused, play.text("Hi"), play.text("Hi"))
-    await bench.chunks(request)
-    await bench.chunks(request)
-    assert [one.body["messages"] for one in bench.server.requests] == [native, plain, plain]
+async def test_a_server_that_takes_no_tools_is_not_asked_twice(bench: Bench) -> None:
+    request = ModelRequest(ASK.messages, arguments={"tools": []})
+    bench.server.add(Scripted(status=400, error={"message": "this model does not support tools"}))
+    with pytest.raises(ToolsRefused, match="does not support tools"):
+        await bench.chunks(request)
+    assert len(bench.server.requests) == 1
 
 
 @pytest.mark.asyncio

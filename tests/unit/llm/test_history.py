@@ -109,7 +109,7 @@ def test_a_call_and_its_result_stay_together() -> None:
         say(3, "end"),
     ]
     assert ids(choose(history, 100)) == ["m0", "m1", "m2", "m3"]
-    assert ids(choose(history, 28)) == ["note_m3", "m3"]
+    assert ids(choose(history, 28)) == ["note_gap_m3", "m3"]
 
 
 def test_the_calls_of_one_turn_stay_together() -> None:
@@ -121,7 +121,7 @@ def test_the_calls_of_one_turn_stay_together() -> None:
         say(4, "end"),
     ]
     assert ids(choose(history, 100)) == ["m0", "m1", "m2", "m3", "m4"]
-    assert ids(choose(history, 36)) == ["note_m4", "m4"]
+    assert ids(choose(history, 36)) == ["note_gap_m4", "m4"]
 
 
 def test_a_call_without_result_and_a_result_without_call_are_left_out() -> None:
@@ -143,7 +143,7 @@ def test_a_call_without_result_and_a_result_without_call_are_left_out() -> None:
 def test_a_lost_result_does_not_take_older_pairs_with_it() -> None:
     pair = [tool(0, CALL, "a"), tool(1, RESULT, "a")]
     kept = choose([*pair, tool(2, RESULT, "lost"), say(3, "end")], 1000)
-    assert ids(kept) == ["m0", "m1", "note_m3", "m3"]
+    assert ids(kept) == ["m0", "m1", "note_gap_m3", "m3"]
 
 
 def test_ids_that_a_model_uses_again_are_paired_with_the_nearest() -> None:

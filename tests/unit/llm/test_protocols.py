@@ -186,13 +186,18 @@ def answer(protocol: ToolProtocol) -> Scripted:
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("protocol", ["json", "json_schema", "native"])
-@pytest.mark.parametrize("able", [True, False])
+@pytest.mark.parametrize(
+    ("protocol", "able"),
+    [
+        *(("json", True), ("json", False), ("json_schema", True), ("json_schema", False)),
+        ("native", True),
+    ],
+)
 async def test_every_protocol_ends_as_the_same_reply(
     scripted: ScriptedServer, protocol: ToolProtocol, able: bool
 ) -> None:
     scripted.add(answer(protocol) if able else answer("json"))
-    scripted.rejects = set() if able else {"response_format", "tools"}
+    scripted.rejects = set() if able else {"response_format"}
     model = Model(base_url=scripted.base_url, model="m")
     reader = ReplyReader()
     arguments = request_arguments(protocol, [READ], ["question"])
@@ -214,8 +219,11 @@ async def test_every_protocol_ends_as_the_same_reply(
         ("llama3.2:3b", "code"),
         ("llama-3.1-70b", "json"),
         ("mixtral-8x7b", "json"),
-        ("qwen3-30b-a3b", "json"),
-        ("gpt-5", "json"),
+        ("qwen3-30b-a3b", "native"),
+        ("qwen3-4b", "code"),
+        ("gpt-5", "native"),
+        ("anthropic/claude-sonnet-4", "native"),
+        ("mistral-large-latest", "native"),
         ("4bit-model", "json"),
         ("", "json"),
     ],
@@ -226,3 +234,18 @@ def test_a_small_model_is_asked_for_code_unless_a_protocol_is_chosen(
     assert protocol_for("auto", model) == protocol
     assert protocol_for("native", model) == "native"
     assert protocol_for("json", model) == "json"
+
+
+@pytest.mark.parametrize(
+    ("model", "calls_tools", "protocol"),
+    [
+        ("unheard-of", True, "native"),
+        ("unheard-of", None, "json"),
+        ("gpt-5", False, "json"),
+        ("qwen2.5-coder-1.5b", True, "code"),
+    ],
+)
+def test_what_the_server_says_of_its_tools_counts(
+    model: str, calls_tools: bool | None, protocol: str
+) -> None:
+    assert protocol_for("auto", model, calls_tools=calls_tools) == protocol
