@@ -85,7 +85,9 @@ class Settings:
         "How the model calls tools: as JSON in its text, as JSON under a schema that the server "
         "enforces, with the API's own tool calls, or, for small models, as one block of Python "
         "in its text (roles that may not run code use JSON). 'auto': code for a model whose name "
-        "says that it is small, such as qwen2.5-coder-1.5b, JSON for all others.",
+        "says that it is small, such as qwen2.5-coder-1.5b; the API's own calls for models that "
+        "are known for them or whose server lists them as able to; JSON for all others. Where "
+        "the API's own calls do not work, another way is used and remembered for that model.",
     )
     prompt_profile: ProfileChoice = setting(
         "auto",

@@ -7,16 +7,11 @@ import json
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from itertools import groupby
-from typing import Any
 
 from ...domain.connection import BUILT_IN
-from ...domain.contexts import Usage
-from ...domain.errors import CoworkError
-from ...domain.events import ReasoningStreamed, TextStreamed
 from ...domain.message_data import ToolResultData
 from ...domain.messages import Message
-from ...domain.notices import Notice, Restart
+from ...domain.notices import Notice
 from ...domain.replies import ToolCalls
 from ...domain.roles import AgentRole
 from ...domain.settings import ToolProtocol
@@ -26,21 +21,23 @@ from ...llm.code_reply import with_code, with_tagged_calls
 from ...llm.conversation import to_api_messages, to_native_messages
 from ...llm.failures import ContextOverflow, ModelError, ToolsRefused
 from ...llm.frames import Frame
-from ...llm.history import IMAGE_TOKENS, cost_of, has_gaps, older_half, optimize_history_by_tokens
+from ...llm.history import cost_of, has_gaps, older_half, optimize_history_by_tokens
 from ...llm.known_models import KnownModels
 from ...llm.protocols import NEXT_TEMPERATURE
 from ...llm.reader import ReplyReader
-from ...llm.reply import Delta, Reply, TextDelta
+from ...llm.reply import Reply
 from ...llm.tokens import TokenCounter
 from ...llm.vision import MAX_SENT, VisionSupport, with_pictures
 from ...policy.visible import spell_hidden
 from ...store import PlanRevision
 from ..log import RunLog
+from .accounting import Accounting
 from .answer_form import AnswerForm
 from .budget import Budget
 from .limits import LimitReached, RunLimits
 from .past import Past
 from .plan_text import standing_of, text_of
+from .reply_events import ReplyEvents
 from .request_form import RequestForm
 from .summary import Summariser
 from .writing import WritingProgress
@@ -57,9 +54,6 @@ _LEAST = 300
 _MAX_SHORTENINGS = 6
 """Times that a conversation is made shorter until it fits."""
 
-_TRUNCATED, _TOO_SHORT_TO_TRUNCATE = 0.5, 2_000
-"""A server that counts less than this part of so many tokens has not read them all."""
-
 _NOTE_SHARE = 4
 """The note about the notebook takes at most one part in this many of what is sent."""
 
@@ -71,9 +65,6 @@ _CHECK_OUTPUT = (
     "block corrected."
 )
 _CORRECT = "Reply with the whole block corrected."
-
-_LESSONS = (1, 2, 4, 8, 16, 32)
-"""Turns after which the counter compares: what it can learn, it has learnt soon."""
 
 
 @dataclass
@@ -111,9 +102,10 @@ class ModelSession:
         if self._name == BUILT_IN:  # it answers as it can
             self.form = AnswerForm()
         self._aside = self.log.message("system", self.frame.around(spell_hidden(self.note)))
-        self._unshown: list[Delta] = []
-        self._failure: CoworkError | None = None
-        self._leaves_out = self._truncates = False
+        self._events = ReplyEvents(self.log)
+        counting = (self.limits, self.budget, self.counter, self.known)
+        self._accounting = Accounting(self.log, *counting)
+        self._leaves_out = False
         self._reasoning_field = ""
 
     async def ask(self) -> Reply:
@@ -217,15 +209,15 @@ class ModelSession:
         self.limits.turns += 1
         try:
             await self._read(request, reader)
-            self._show(reader.finish())
+            self._events.show(reader.finish())
         except LimitReached as limit:
-            self._flush()
+            self._events.flush()
             cut = reader.reply
             self.log.say("assistant", cut.raw, cut.beside_text(f"cut off at {limit}"))
             raise
         finally:
-            self._flush()
-            await self._account(reader, messages)
+            self._events.flush()
+            await self._accounting.charge(reader, messages, self._name)
         return self._understood(reader)
 
     def _understood(self, reader: ReplyReader) -> Reply:
@@ -260,10 +252,10 @@ class ModelSession:
                 async for chunk in chunks:
                     progress.watch(chunk)
                     if isinstance(chunk, Restarted):
-                        self._say_restarted(chunk)
+                        self._events.say_restarted(chunk)
                     if isinstance(chunk, ReasoningChunk):
                         self._reasoning_field = chunk.field
-                    self._show(reader.feed(chunk))
+                    self._events.show(reader.feed(chunk))
                     if reader.is_whole and patience.when() is None:
                         patience.reschedule(asyncio.get_running_loop().time() + _LAST_WORDS)
         except TimeoutError:
@@ -362,85 +354,3 @@ class ModelSession:
         ids = [message.id for message in history]
         place = ids.index(goal.id) if goal and goal.id in ids else 0
         return [*history[:place], self._aside, *history[place:]]
-
-    def _show(self, deltas: list[Delta]) -> None:
-        """Show soon: what arrived in one piece from the network becomes one event."""
-        if self._failure:
-            raise self._failure
-        if deltas and not self._unshown:
-            asyncio.get_running_loop().call_soon(self._flush_soon)
-        self._unshown += deltas
-
-    def _flush_soon(self) -> None:
-        """Nobody catches what the event loop's callbacks raise, so the next piece raises it."""
-        try:
-            self._flush()
-        except CoworkError as error:
-            self._failure = error
-
-    def _flush(self) -> None:
-        unshown, self._unshown = self._unshown, []
-        for kind, group in groupby(unshown, key=type):
-            text = "".join(delta.text for delta in group)
-            streamed = TextStreamed if kind is TextDelta else ReasoningStreamed
-            self.log.event(streamed(text=text))
-
-    def _say_restarted(self, chunk: Restarted) -> None:
-        """What was shown of this reply is void; the card takes it back."""
-        self._flush()
-        said = f"{chunk.reason} Retrying in {chunk.delay:.2g} s (attempt {chunk.attempt})."
-        self.log.event(Restart(message=said, attempt=chunk.attempt, delay=chunk.delay))
-
-    async def _account(self, reader: ReplyReader, messages: list[dict[str, Any]]) -> None:
-        spent = reader.usage
-        if spent.total_tokens:
-            # What a picture costs is not to be learnt for words.
-            is_lesson = self.limits.turns in _LESSONS and not sum(map(_pictures_in, messages))
-            if not self._was_truncated(spent, messages) and is_lesson:
-                self.counter.learn(map(_words_of, messages), spent.prompt_tokens)
-        elif self._name != BUILT_IN and (reader.reply.raw or reader.reply.reasoning):
-            spent = self._estimate(reader.reply, messages)
-        self.limits.tokens += spent.total_tokens
-        turn = spent.model_copy(update={"turns": 1, "seconds": self.limits.lap()})
-        await self.budget.spend(turn, self._name, self.log.task_id)
-
-    def _was_truncated(self, spent: Usage, messages: list[dict[str, Any]]) -> bool:
-        """Some servers cut off what is too long, and only their count of it tells."""
-        sent, read = sum(self.counter(_words_of(one)) for one in messages), spent.prompt_tokens
-        if sent < _TOO_SHORT_TO_TRUNCATE or not _LEAST <= read < sent * _TRUNCATED:
-            return False
-        self.known.learn_window(self._name, read)
-        said = (
-            f"{self._name} read only {read:,} of about {sent:,} tokens: its server cuts off what "
-            "is longer. Less is sent from now on. Give the server a larger context if you can."
-        )
-        if not self._truncates:
-            self.log.event(Notice(code="truncated", message=said))
-        self._truncates = True
-        return True
-
-    def _estimate(self, reply: Reply, messages: list[dict[str, Any]]) -> Usage:
-        """Keep limits also with a server that does not tell what was spent."""
-        sent = sum(self.counter(_words_of(message)) for message in messages)
-        sent += sum(map(_pictures_in, messages)) * IMAGE_TOKENS
-        written = self.counter(reply.raw) + self.counter(reply.reasoning)
-        return Usage(
-            prompt_tokens=sent,
-            completion_tokens=written,
-            total_tokens=sent + written,
-            estimated=True,
-        )
-
-
-def _words_of(message: dict[str, Any]) -> str:
-    """The text of a message as the model's API has it."""
-    content = message["content"] or ""
-    if isinstance(content, str):
-        calls = [call["function"]["arguments"] for call in message.get("tool_calls", [])]
-        return "\n".join([content, *calls])
-    return "\n\n".join(part["text"] for part in content if part["type"] == "text")
-
-
-def _pictures_in(message: dict[str, Any]) -> int:
-    content = message["content"] or ""
-    return 0 if isinstance(content, str) else sum(part["type"] != "text" for part in content)
