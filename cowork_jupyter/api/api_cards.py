@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 
 from pydantic import BaseModel
 
 from ..domain.messages import Message
+from ..domain.notices import HistorySummary
 from ..record import Audit
 from ..record.card import RunCard, run_card
 from ..record.card_model import CardJob, CardTask, RunCardData, UserDecision
 from ..record.decided import decisions
 from ..record.run import RecordedRun, run_of
+from ..store import Store
 from .api_kernels import ReproductionAnswer, reproduction_answer
 from .api_plans import plan_answer
 from .api_trust import PermissionView
@@ -30,6 +33,17 @@ class CardQuery(RequestBody):
     """With all that a page needs to draw the card live, so that it has to ask only once."""
     notebook: Name | None = None
     """The path of the notebook in which the page shows it."""
+
+
+class SummaryView(BaseModel):
+    """What the model reads instead of messages that no longer fitted."""
+
+    id: str
+    job_id: str | None
+    task_id: str | None
+    at: str
+    message: str
+    text: str
 
 
 class CardState(BaseModel):
@@ -51,6 +65,8 @@ class CardState(BaseModel):
     """How many were made by the card's jobs that have something to take back."""
     decisions: list[UserDecision]
     """What the user has allowed or denied on the card, oldest first."""
+    summaries: list[SummaryView]
+    """Of what no longer fitted, oldest first."""
     questions: list[QuestionView] | None = None
     """Those that wait in the conversation; null for a kernel, which may not answer them."""
     permissions: list[PermissionView] | None = None
@@ -108,6 +124,19 @@ def _original(call: Call, run: RecordedRun) -> str | None:
     return home if home and here and call.host.is_elsewhere(home, here) else None
 
 
+def _summaries(store: Store, context_id: str, jobs: list[str]) -> Iterator[SummaryView]:
+    for event in store.notices(context_id, "history_summary"):
+        if isinstance(event.data, HistorySummary) and event.job_id in jobs:
+            yield SummaryView(
+                id=f"notice-{event.seq}",
+                job_id=event.job_id,
+                task_id=event.task_id,
+                at=event.created_at,
+                message=event.data.message,
+                text=event.data.text,
+            )
+
+
 def _state(call: Call, run: RecordedRun, seq: int, left_out: int) -> CardState:
     service, context_id = call.service, run.context.id
     store, ids = service.journal.store, [job.id for job in run.jobs]
@@ -124,6 +153,7 @@ def _state(call: Call, run: RecordedRun, seq: int, left_out: int) -> CardState:
             for checkpoint in store.checkpoints(context_id)
         ),
         decisions=decisions(run),
+        summaries=[*_summaries(store, context_id, ids)],
     )
     if call.caller.kernel_id is None:
         running = service.reproductions.state(context_id)

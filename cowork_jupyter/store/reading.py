@@ -106,6 +106,14 @@ class Reader(ABC):
         rows = self._rows(sql, context_id, code, task_id)
         return event_of(rows[0], None) if rows else None
 
+    def notices(self, context_id: str, code: str) -> list[Event]:
+        """All notices of this kind, oldest first."""
+        sql = (
+            "SELECT * FROM events WHERE context_id=? AND type='notice'"
+            " AND json_extract(data, '$.code')=? ORDER BY seq"
+        )
+        return [event_of(row, None) for row in self._rows(sql, context_id, code)]
+
     def moves(self, context_id: str, since: str = "") -> list[FileMoved]:
         """What a conversation was told of files that were renamed or moved, oldest first."""
         sql = (

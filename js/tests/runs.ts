@@ -227,6 +227,7 @@ export class FakeServer implements Channel {
   subscriptions = 0;
   /** What the server says of a card that stands in a copy. */
   copiedFrom: string | null = null;
+  summaries: CardState['summaries'] = [];
 
   constructor(public card: RunCardData | null = null) {}
 
@@ -296,6 +297,7 @@ export class FakeServer implements Channel {
       copied_from: this.copiedFrom,
       checkpoints: 0,
       decisions: [],
+      summaries: this.summaries,
       questions: get<Page<Record<string, unknown>>>('questions')?.items ?? null,
       permissions: get<Page<Record<string, unknown>>>('permissions')?.items ?? null,
       reproduction: get<ReproductionAnswer>('reproduce'),

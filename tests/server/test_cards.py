@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.scripted import ScriptedServer, call, plan, stall, text
+from tests.scripted import Rule, ScriptedServer, call, plan, stall, text
 
 from .api import Api
 
@@ -179,3 +179,19 @@ async def test_a_message_can_choose_the_model_to_go_on_with(
     await api.ended(sent["job_id"])
     assert scripted.requests[-1].body["model"] == "other"
     assert (await api.get(f"context/{context}"))["model"] == "other"
+
+
+async def test_a_page_that_is_opened_later_shows_what_was_summarised(
+    api: Api, scripted: ScriptedServer
+) -> None:
+    scripted.listed = {"max_model_len": 6_000}
+    scripted.add(Rule(text("Many lines were read."), system="memory of an agent"))
+    wrong = [call("grep", pattern=f"nothing {number} " * 200) for number in range(12)]
+    scripted.add(*wrong, text("Done."))
+    context = await api.new_context()
+    sent = await api.post(f"context/{context}/messages", {"content": "a"}, status=202)
+    await api.ended(sent["job_id"])
+    state = (await api.get(f"jobs/{sent['job_id']}/card", whole="true"))["state"]
+    (first, *_) = state["summaries"]
+    assert (first["job_id"], first["text"]) == (sent["job_id"], "Many lines were read.")
+    assert "earlier messages" in first["message"]

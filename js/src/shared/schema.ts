@@ -258,6 +258,7 @@ export interface components {
             /** @default null */
             reproduction: components["schemas"]["ReproductionAnswer"] | null;
             seq: number;
+            summaries: components["schemas"]["SummaryView"][];
             tasks: components["schemas"]["CardTask"][];
         };
         /**
@@ -2644,6 +2645,18 @@ export interface components {
          * @enum {string}
          */
         StepStatus: "pending" | "running" | "waiting" | "completed" | "failed" | "skipped" | "cancelled" | "interrupted";
+        /**
+         * SummaryView
+         * @description What the model reads instead of messages that no longer fitted.
+         */
+        SummaryView: {
+            at: string;
+            id: string;
+            job_id: string | null;
+            message: string;
+            task_id: string | null;
+            text: string;
+        };
         /**
          * Task
          * @description One plan step being executed.

@@ -5,7 +5,7 @@
 
 import type { Channel } from '../channel';
 import type { Message, Page, PlanAnswer, WholeCardAnswer } from '../types';
-import { inOrder, withDecision, withMessage } from './messages';
+import { inOrder, withDecision, withMessage, withSummary } from './messages';
 import { permissionOf, planOf, questionOf } from './reading';
 import { fromCard } from './snapshot';
 import type { CallEntry, Entry, RunState } from './state';
@@ -39,7 +39,8 @@ export function fromWhole({ card, state: whole }: WholeCardAnswer): RunState {
     permissions: whole.permissions?.map(permissionOf).filter(isFollowed) ?? planned.permissions,
     questions: whole.questions?.map(questionOf).filter(isFollowed) ?? planned.questions
   };
-  const decided = inOrder(whole.decisions.reduce(withDecision, state));
+  const summarised = whole.summaries.reduce(withSummary, state);
+  const decided = inOrder(whole.decisions.reduce(withDecision, summarised));
   return whole.messages ? withWholeRecord(decided, whole.messages) : decided;
 }
 

@@ -1,6 +1,6 @@
 /** Stored messages become entries; a message that comes twice changes nothing the second time. */
 
-import type { EventOf, Message, MessageOf, UserDecision } from '../types';
+import type { CardState, EventOf, Message, MessageOf, UserDecision } from '../types';
 import { t } from '../translate';
 import { questionOf } from './reading';
 import type { CallEntry, Entry, LineEntry, RunState, TextEntry } from './state';
@@ -137,6 +137,19 @@ export function withDecision(
     at,
     allowed,
     text
+  });
+}
+
+/** What the model reads instead of messages that no longer fitted: the line opens. */
+export function withSummary(
+  state: RunState,
+  { id, job_id: job, task_id: task, at, message, text: detail }: CardState['summaries'][number]
+): RunState {
+  return withEntry(state, {
+    ...{ id, job, task, at, detail },
+    kind: 'notice',
+    role: null,
+    text: message
   });
 }
 

@@ -148,12 +148,35 @@ describe('opening a run', () => {
     expect(server.asked.map(({ path }) => path)).toEqual(['jobs/j1/card?whole=true']);
   });
 
+  it('shows what was summarised before the page was opened', async () => {
+    const server = new FakeServer(planned());
+    const seen = { id: 'notice-4', job_id: 'j1', task_id: null, at: '2026-01-01T00:00:00Z' };
+    server.summaries = [{ ...seen, message: 'Summarised 9 messages.', text: 'The mean is 4.' }];
+    const store = await opened(server);
+    await server.send(
+      event(11, 'notice', { code: 'history_summary', message: 'More.', text: 'Again.' })
+    );
+    const lines = store.state.entries.filter(entry => entry.kind === 'notice');
+    expect(lines).toMatchObject([
+      { text: 'Summarised 9 messages.', detail: 'The mean is 4.' },
+      { text: 'More.', detail: 'Again.' }
+    ]);
+  });
+
   it('asks again once something has happened since, and only then', async () => {
     const server = new FakeServer(planned());
     server.answers.set('GET jobs/j1/card?whole=true', {
       ...{ card: planned(), markdown: '' },
       state: {
-        ...{ seq: 12, busy: null, messages: null, plan: null, checkpoints: 0, decisions: [] },
+        ...{
+          seq: 12,
+          busy: null,
+          messages: null,
+          plan: null,
+          checkpoints: 0,
+          decisions: [],
+          summaries: []
+        },
         ...{ questions: [], permissions: [], reproduction: null, audit: { steps: [] } }
       }
     });
