@@ -56,14 +56,19 @@ class KnownModels:
         self._context_size = context_size
         self._clock = clock
         self._listed: dict[Connection, dict[str, ServedModel]] = {}
+        self._looks: dict[Connection, asyncio.Task[None]] = {}
         self._learnt: dict[str, Learnt] | None = None
 
     async def look(self) -> None:
-        """Ask the server for its models, once; one that does not say is as good as unknown."""
+        """Ask the server for its models, once; one that does not say soon is as good as unknown."""
         connection = self._connection()
-        if connection in self._listed or not connection.base_url:
+        if not connection.base_url:
             return
-        self._listed[connection] = {}
+        if connection not in self._looks:
+            self._looks[connection] = asyncio.create_task(self._list(connection))
+        await asyncio.wait([self._looks[connection]], timeout=_LISTING)
+
+    async def _list(self, connection: Connection) -> None:
         served = await asyncio.to_thread(_served, connection)
         listed = {one.name.removesuffix(":latest"): one for one in served}
         if len(served) == 1:  # many servers take any name for their one model

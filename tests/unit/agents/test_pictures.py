@@ -35,7 +35,7 @@ async def draw(_parameters: Nothing, _context: ToolContext) -> ToolResult:
 
 @pytest_asyncio.fixture
 async def seeing(settings: Settings) -> AsyncIterator[Bench]:
-    async with bench_with(settings, model="gpt-4o", images="auto") as bench:
+    async with bench_with(settings, model="gpt-4o", tool_protocol="json") as bench:
         add_tools(bench, draw)
         yield bench
 
