@@ -11,7 +11,7 @@ from ...domain.settings import Settings
 
 GO_ON, STOP = "go_on", "stop"
 
-MAX_REPLY_TOKENS = 32_000
+MAX_REPLY_TOKENS = 100_000
 """Of one reply, whatever the model: one that never ends would otherwise be progress for ever."""
 
 _PAUSE = 5.0
@@ -89,7 +89,7 @@ class RunLimits:
         """A reply is asked for: until its first piece comes, that is waiting."""
         self._last_piece = None
 
-    def progressed(self, written: int) -> float:
+    def progressed(self, written: int, most: int = MAX_REPLY_TOKENS) -> float:
         """A piece of a reply came, which makes so many tokens by now; when that was.
 
         Raises `LimitReached` in the middle of the turn: a model can write for ever.
@@ -98,8 +98,8 @@ class RunLimits:
         if before is not None and now - before <= _PAUSE:
             self._counted_from += now - before
         self._last_piece = now
-        if written >= MAX_REPLY_TOKENS:
-            raise LimitReached(f"{MAX_REPLY_TOKENS} tokens in one reply")
+        if written >= most:
+            raise LimitReached(f"{most} tokens in one reply")
         self._check_amounts(self.tokens + written)
         return now
 

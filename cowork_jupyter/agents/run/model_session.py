@@ -246,7 +246,7 @@ class ModelSession:
     async def _read(self, request: ModelRequest, reader: ReplyReader) -> None:
         """Read the stream to its end, or a moment beyond the end of a reply that is whole."""
         patience = asyncio.timeout(None)
-        progress = WritingProgress(self.limits, self.log)
+        progress = WritingProgress(self.limits, self.log, self.known.window(self._name))
         try:
             async with patience, aclosing(self.model.stream(request)) as chunks:
                 async for chunk in chunks:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ...domain.notices import ReplyProgress
 from ...llm.chunks import Chunk, ReasoningChunk, Restarted, TextChunk, ToolCallChunk
 from ..log import RunLog
-from .limits import RunLimits
+from .limits import MAX_REPLY_TOKENS, RunLimits
 
 _INTERVAL = 2.0
 """Seconds between two reports; a reply that is there sooner needs none."""
@@ -22,6 +22,8 @@ class WritingProgress:
 
     limits: RunLimits
     log: RunLog
+    window: int | None = None
+    """What the model takes in all, if that is known."""
 
     def __post_init__(self) -> None:
         self._begin()
@@ -43,7 +45,9 @@ class WritingProgress:
         self._pieces += 1
         self._characters += len(text)
         written = max(self._pieces, self._characters // _CHARACTERS)
-        now = self.limits.progressed(written)
+        # Tokens are guessed here, so nobody is cut off who keeps to the window.
+        most = min(MAX_REPLY_TOKENS, 2 * (self.window or MAX_REPLY_TOKENS))
+        now = self.limits.progressed(written, most)
         if self._pieces == 1:
             self._since = self._reported = now
         elif now - self._reported >= _INTERVAL:

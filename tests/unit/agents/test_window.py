@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from cowork_jupyter.agents.ask.user import Nobody
 from cowork_jupyter.domain.contexts import JobStatus
 from cowork_jupyter.domain.events import EventType
 from cowork_jupyter.domain.notices import HistorySummary
@@ -74,6 +75,16 @@ async def test_a_window_that_is_set_is_kept(settings: Settings, scripted: Script
     async with bench_with(settings, context_size=WINDOW) as bench:
         await read_parts(bench, scripted)
     assert max(map(size_of, asked(scripted))) < WINDOW
+
+
+async def test_a_reply_that_is_longer_than_the_window_never_ends(
+    settings: Settings, scripted: ScriptedServer
+) -> None:
+    scripted.add(text(" ".join(f"word{number}" for number in range(1_000))))
+    async with bench_with(settings, context_size=300) as bench:
+        bench.service.factory.tools.user = Nobody()
+        job = await bench.tell("Write.")
+    assert "600 tokens in one reply" in (job.error or "")
 
 
 async def test_without_a_window_all_of_it_is_sent(bench: Bench, scripted: ScriptedServer) -> None:
