@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from typing import Any
 
 from ...domain.connection import BUILT_IN
 from ...domain.message_data import ToolResultData
