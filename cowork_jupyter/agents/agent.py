@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from ..bus import Journal
+from ..domain.connection import BUILT_IN
 from ..domain.contexts import Context, Job
 from ..domain.notices import Notice
 from ..domain.plan import PlanStep
-from ..domain.roles import AgentRole
+from ..domain.roles import AgentRole, Permission
 from ..domain.settings import Settings, ToolProtocol
 from ..llm.base_prompts import BasePrompt
 from ..llm.client import LanguageModel
@@ -33,6 +34,7 @@ from .run.model_session import ModelSession
 from .run.request_form import RequestForm
 from .run.table_lookup import describe_tables
 from .run.tool_runner import ToolEnvironment, ToolRunner
+from .run.wanted_files import wanted_files
 
 
 @dataclass
@@ -151,7 +153,15 @@ class AgentFactory:
             registry = self._with_find_tools(registry, current, session)
         runner = ToolRunner(replace(self.tools, registry=registry), log, step, limits.waiting)
         async with self.tools.recorded_job(job_id, role):
-            return await AgentLoop(log, session, runner, self.tools.user, limits, budget).run()
+            wanted = self._wanted_files(request, runner) if step is None else ()
+            loop = AgentLoop(log, session, runner, self.tools.user, limits, budget, wanted)
+            return await loop.run()
+
+    def _wanted_files(self, request: str, runner: ToolRunner) -> tuple[str, ...]:
+        """The guide says itself what it wrote; who may not write is asked for nothing."""
+        is_guide = self.llm.model.name == BUILT_IN
+        may_write = runner.log.role.permits([Permission.CREATE_FILES])
+        return wanted_files(request, runner.exists) if may_write and not is_guide else ()
 
     def _parts(
         self,

@@ -15,7 +15,7 @@ from typing import Any
 from ..domain.roles import AgentRole, Permission, RoleSpec
 from ..domain.settings import PromptProfile, ToolProtocol
 from ..policy.visible import visible
-from .frames import Frame
+from .frames import EXPLAINED, Frame
 from .protocols import ToolSpec
 from .relevance import fitness
 from .tokens import Count, estimate_tokens
@@ -90,7 +90,7 @@ def _thin_sections(parts: PromptParts) -> list[str]:
         if _describes_tools(parts)
         else "",
         f"# Facts\n{_facts(parts.facts)}" if parts.facts else "",
-        parts.frame.explained if parts.frame else "",
+        EXPLAINED if parts.frame else "",
     ]
 
 

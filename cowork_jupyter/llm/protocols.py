@@ -24,8 +24,8 @@ from .structured import FORMATS
 SMALL = 9.0
 """Billions of parameters up to which a model writes code better than code inside JSON."""
 
-FIRST_TEMPERATURE, NEXT_TEMPERATURE = 0.0, 0.6
-"""Of models that write code: the likeliest is the best, until it has failed."""
+CODE_TEMPERATURES = (0.0, 0.6, 1.0)
+"""Of models that write code: the likeliest is the best, until it has failed once, or again."""
 
 _BILLIONS = re.compile(r"(?<![a-z\d.])(\d+x)?(\d+(?:\.\d+)?)b(?![a-z\d])", re.IGNORECASE)
 
@@ -79,7 +79,7 @@ def request_arguments(
     if protocol == "native" and tools:
         return {"tools": [{"type": "function", "function": tool._asdict()} for tool in tools]}
     if protocol == "code":
-        return {"temperature": FIRST_TEMPERATURE}
+        return {"temperature": CODE_TEMPERATURES[0]}
     return {}
 
 

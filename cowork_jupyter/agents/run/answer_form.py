@@ -39,6 +39,13 @@ class AnswerForm:
         """The forms as they should stand in the answer."""
         return self.missing("")
 
+    def repaired(self, answer: str) -> str:
+        """The answer with the sign that small models forget: `count[7]` for `@count[7]`."""
+        for opening in self.slots:
+            if opening.startswith("@") and opening not in answer:
+                answer = re.sub(rf"(?<![\w@]){re.escape(opening[1:])}", opening, answer)
+        return answer
+
     def is_met(self, answer: str) -> bool:
         """Whether there are forms, and the answer has all of them with their values."""
         return bool(self.slots) and not self.missing(answer)

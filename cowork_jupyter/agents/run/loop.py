@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field, replace
 
 from ...domain.contexts import JobStatus, Usage
 from ...domain.message_data import ReviewData
@@ -39,6 +39,7 @@ _FILL_IN = (
     "Your answer lacks {forms}, which the user asked for. Reply with only that, with the computed "
     "value in the place of the dots; if it has not been computed yet, with code that prints it."
 )
+_WRITE = "{files} is not there, which the user asked for. Write it; if you cannot, say why."
 _CONTINUE = "Your reply was cut off at the server's limit. Go on exactly where it stopped."
 _GIVEN_UP = "The server cut the answer off at its limit for one reply, again and again."
 _EMPTY = "The reply was empty."
@@ -78,6 +79,8 @@ class AgentLoop:
     user: User
     limits: RunLimits
     budget: Budget
+    wanted_files: InitVar[tuple[str, ...]] = ()
+    """Files that the request asks to be written."""
     _guard: CircleGuard = field(default_factory=CircleGuard)
     _strikes: int = 0
     _nudged: bool = False
@@ -87,6 +90,9 @@ class AgentLoop:
     """Whether it was told which form its answer lacks."""
     _begun: list[str] = field(default_factory=list)
     """Parts of an answer that the server cut off."""
+
+    def __post_init__(self, wanted_files: tuple[str, ...]) -> None:
+        self._wanted_files = wanted_files
 
     async def run(self) -> Outcome:
         """Take turns until one of them is the last."""
@@ -129,6 +135,7 @@ class AgentLoop:
         if reply.problem or reply.is_empty:
             problem = _CUT[reply.cut] + (reply.problem or _EMPTY)
             return await self._strike(reply, problem)
+        reply = replace(reply, text=self.session.form.repaired(reply.text))
         self._say(reply)
         if problem := self._objection(reply.text):
             self.log.say("system", problem)
@@ -136,11 +143,17 @@ class AgentLoop:
         return self._go_on_writing(reply) if reply.cut == "length" else self._done(reply)
 
     def _objection(self, answer: str) -> str:
-        """Why an answer is sent back, each reason once: it is a guess, or not in its form."""
+        """Why an answer is sent back, each reason once: it is a guess, it says that a file was
+        written that is not there, or it is not in its form.
+        """
         is_guess = self.session.is_about_tables and self.session.asks_for_code
         if is_guess and not self._computed:
             self._computed = True
             return _COMPUTE
+        unwritten = [path for path in self._wanted_files if not self.runner.exists(path)]
+        if unwritten:
+            self._wanted_files = ()
+            return _WRITE.format(files=" and ".join(map(repr, unwritten)))
         missing = self.session.form.missing("\n".join([*self._begun, answer]))
         if not missing or self._reminded:
             return ""
@@ -179,6 +192,7 @@ class AgentLoop:
     def _printed_answer(self, handled: list[Handled]) -> str:
         """What code printed, if that is an answer in the form that was asked for."""
         printed = "\n".join(one.result.output for one in handled if one.result)
+        printed = self.session.form.repaired(printed)
         return printed if self.session.form.is_met(printed) else ""
 
     def _terminated(self, reply: Reply, handled: list[Handled]) -> Outcome:

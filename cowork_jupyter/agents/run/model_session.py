@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...domain.connection import BUILT_IN
-from ...domain.message_data import ToolResultData
 from ...domain.messages import Message
 from ...domain.notices import Notice
 from ...domain.replies import ToolCalls
@@ -24,7 +23,7 @@ from ...llm.failures import ContextOverflow, ModelError, ToolsRefused
 from ...llm.frames import Frame
 from ...llm.history import cost_of, has_gaps, older_half, optimize_history_by_tokens
 from ...llm.known_models import KnownModels
-from ...llm.protocols import NEXT_TEMPERATURE
+from ...llm.protocols import CODE_TEMPERATURES
 from ...llm.reader import ReplyReader
 from ...llm.reply import Reply
 from ...llm.tokens import TokenCounter
@@ -66,6 +65,7 @@ _CHECK_OUTPUT = (
     "block corrected."
 )
 _CORRECT = "Reply with the whole block corrected."
+_CHANGE = "The same code fails again. Do as the hint says, or compute it in another way."
 
 
 @dataclass
@@ -277,9 +277,11 @@ class ModelSession:
 
     def _arguments(self) -> dict[str, Any]:
         """Where code has failed, the likeliest would be the same again."""
-        if self.asks_for_code and (result := self._newest_result()) and not result.ok:
-            return {**self.request_form.arguments, "temperature": NEXT_TEMPERATURE}
-        return self.request_form.arguments
+        failures = len(self._past.failed_calls()) if self.asks_for_code else 0
+        if not failures:
+            return self.request_form.arguments
+        temperature = CODE_TEMPERATURES[min(failures, len(CODE_TEMPERATURES) - 1)]
+        return {**self.request_form.arguments, "temperature": temperature}
 
     def _conversation(self) -> Conversation:
         log, store = self.log, self.log.journal.store
@@ -324,16 +326,13 @@ class ModelSession:
 
     def _what_next(self) -> str:
         """Small models forget what to do once they see an output."""
-        result = self._newest_result() if self.asks_for_code else None
-        if result is None:
+        if not self.asks_for_code or not self._past.ends_with_result():
             return ""
+        if failed := self._past.failed_calls():
+            return _CORRECT if failed.count(failed[0]) == 1 else _CHANGE
         form = " and ".join(self.form.wanted)
         as_asked = f", ending with {form}, the dots being the computed value" if form else ""
-        return _CHECK_OUTPUT.format(form=as_asked) if result.ok else _CORRECT
-
-    def _newest_result(self) -> ToolResultData | None:
-        newest = next(iter(self._past.newest_first()), None)
-        return newest.data if newest and isinstance(newest.data, ToolResultData) else None
+        return _CHECK_OUTPUT.format(form=as_asked)
 
     def _goal(self) -> Message | None:
         """What is wanted, which is never left out."""

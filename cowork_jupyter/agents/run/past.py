@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Iterator
 from itertools import chain
 
-from ...domain.message_data import TextData, ToolCallData
+from ...domain.message_data import TextData, ToolCallData, ToolResultData
 from ...domain.messages import Message, MessageType
 from ...domain.notices import HistorySummary
 from ...llm.frames import spelled
@@ -32,6 +33,21 @@ class Past:
             if self.summary and message.id == self.summary.last:
                 return
             yield message
+
+    def ends_with_result(self) -> bool:
+        """Whether the newest message is what came of a call."""
+        newest = next(self.newest_first(), None)
+        return newest is not None and isinstance(newest.data, ToolResultData)
+
+    def failed_calls(self) -> list[str]:
+        """What was called and failed since anything else happened, the newest first."""
+        failed: list[str] = []
+        for message in self.newest_first():
+            if isinstance(message.data, ToolCallData):
+                failed.append(json.dumps(message.data.parameters, sort_keys=True))
+            elif not isinstance(message.data, ToolResultData) or message.data.ok:
+                break
+        return failed
 
     def thoughts(self) -> dict[str, str]:
         """What the model thought before each call of this job, by the call's id.

@@ -180,7 +180,7 @@ class ToolRunner:
 
     def _real_path(self, path: str) -> str:
         real = unspell(path)
-        if real == path or self._exists(path) or not self._exists(real):
+        if real == path or self.exists(path) or not self.exists(real):
             return path
         return real
 
@@ -195,7 +195,8 @@ class ToolRunner:
             return call
         return call.model_copy(update={"parameters": {**given, "where": SCRATCH}})
 
-    def _exists(self, path: str) -> bool:
+    def exists(self, path: str) -> bool:
+        """Whether there is such a file in the workspace."""
         with suppress(CoworkError), self.tools.workspace.locate(path) as place:
             return place.exists()
         return False

@@ -43,6 +43,18 @@ _WITHOUT = {
     "sklearn": "numpy.polyfit and numpy.linalg.lstsq fit linear models.",
 }
 """How else to do what a library is mostly wanted for."""
+_MEANINGS = (
+    (r"format string passed to (Series|DataFrame|numpy\.ndarray)", "It is a {}, not one number: "
+     "reduce the whole expression to one first, as in (a * b).sum()."),
+    (r"Can only use \.(dt) accessor", 'Make dates of it first: pd.to_datetime(df["column"]).'),
+    (r"could not convert string to float: '\d[\d.]*(,)\d", "The numbers have decimal commas: read "
+     'the file with decimal=",".'),
+    (r"truth value of an? (Series|DataFrame|array)", "Combine conditions with & and |, each in "
+     "parentheses."),
+    (r"Can only compare (identically)-labeled", "Compare with the other's values, as in "
+     'a["id"].isin(b["id"]).'),
+)  # fmt: skip
+"""What messages that say little to a beginner mean."""
 _SIMILAR_MODULE, _SIMILAR_NAME = 0.8, 0.7
 """How much a name must be like another: `copy` and `ascii` are no scipy."""
 
@@ -57,6 +69,9 @@ async def hint_for(failure: CellFailure, code: str, path: str, context: ToolCont
 
 
 async def _hint(failure: CellFailure, code: str, path: str, context: ToolContext) -> str:
+    for pattern, meaning in _MEANINGS:
+        if found := re.search(pattern, failure.message):
+            return meaning.format(found[1])
     missing = [
         name.removeprefix("Column not found: ")
         for name in _QUOTED.findall(_DTYPE.sub("", failure.message))

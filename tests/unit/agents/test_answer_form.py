@@ -54,6 +54,12 @@ def test_most_requests_ask_for_no_form(request_text: str) -> None:
     assert not form.is_met("Done.")
 
 
+def test_a_forgotten_sign_costs_no_turn() -> None:
+    form = AnswerForm.of(ASKED)
+    assert form.repaired("So product[42].") == "So @product[42]."
+    assert form.repaired("byproduct[1] @product[42]") == "byproduct[1] @product[42]"
+
+
 @pytest.mark.asyncio
 async def test_an_answer_without_its_form_is_sent_back_once(
     bench: Bench, scripted: ScriptedServer

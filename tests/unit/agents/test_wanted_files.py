@@ -1,0 +1,40 @@
+"""Files that a request asks to be written: an answer without them is sent back."""
+
+from __future__ import annotations
+
+import pytest
+
+from cowork_jupyter.agents.run.wanted_files import wanted_files
+from tests.scripted import ScriptedServer, call, text
+
+from .conftest import Bench
+
+
+@pytest.mark.parametrize(
+    ("request_text", "wanted"),
+    [
+        ("Write monthly.csv from sales.csv.", ("monthly.csv",)),
+        ("Save sales.csv as out/plain.csv, with points.", ("out/plain.csv",)),
+        ("Why is chart.png so small?", ()),
+        ("Look at report.md, then write a word about it.", ()),
+        ("Create a table.", ()),
+    ],
+)
+def test_files_behind_a_verb_of_writing_are_wanted(
+    request_text: str, wanted: tuple[str, ...]
+) -> None:
+    assert wanted_files(request_text, {"sales.csv"}.__contains__) == wanted
+
+
+@pytest.mark.asyncio
+async def test_an_answer_without_the_file_is_sent_back_once(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    write = call("create_file", path="notes.md", content="x")
+    scripted.add(text("I wrote it."), write, text("Now I did."))
+    await bench.tell("Write notes.md.")
+    assert "'notes.md' is not there" in scripted.requests[1].body["messages"][-1]["content"]
+    assert (bench.workspace / "notes.md").read_text() == "x"
+    scripted.add(text("I cannot."), text("I cannot."))
+    await bench.tell("Write other.md.")
+    assert len(scripted.requests) == 5
