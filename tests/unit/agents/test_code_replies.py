@@ -126,6 +126,19 @@ async def test_the_thin_prompt_asks_for_a_block_and_the_history_shows_blocks(
     assert '"tool"' not in sent(scripted, 1)[-2]["content"]
 
 
+@pytest.mark.parametrize("role", AgentRole)
+async def test_the_thin_prompt_is_short_and_the_same_for_every_request(
+    asked_for_code: Bench, scripted: ScriptedServer, role: AgentRole
+) -> None:
+    kernel_of(asked_for_code)
+    for request in ("Find a symbol and delete a file.", "Which notebooks are there?"):
+        scripted.add(text("Well."))
+        await asked_for_code.tell(request, role)
+    first, second = (request.body["messages"][0]["content"] for request in scripted.requests)
+    assert first == second
+    assert estimate_tokens(first) <= 900
+
+
 async def test_what_code_prints_is_the_answer_if_it_has_the_form_asked_for(
     asked_for_code: Bench, scripted: ScriptedServer
 ) -> None:
