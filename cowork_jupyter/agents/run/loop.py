@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import InitVar, dataclass, field, replace
 
 from ...domain.contexts import JobStatus, Usage
+from ...domain.errors import Forbidden
 from ...domain.message_data import ReviewData
 from ...domain.plan import Plan
 from ...domain.replies import Question, Review, StepResult, ToolCalls
@@ -177,6 +178,8 @@ class AgentLoop:
         self._say(reply)
         self._computed = True
         handled = await self.runner.run(calls.tools)
+        if any(isinstance(call.error, Forbidden) for call in handled):
+            self._wanted_files = ()  # the user does not want them so
         misused = [one for one in handled if one.misused]
         self._strikes = self._strikes + 1 if len(misused) == len(handled) else 0
         if self._strikes >= MAX_STRIKES:

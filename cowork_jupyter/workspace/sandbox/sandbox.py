@@ -29,6 +29,8 @@ from .seccomp import families, filter_program, seccomp_works_here
 from .view import COVERED_WITH_NOTHING, View, Viewer, mounts, read_only
 
 _MEBIBYTE = 1024 * 1024
+_PACKAGE = str(Path(__file__).parents[2])
+"""Ours, which may be installed elsewhere than in the environment that runs it."""
 _KEEPER = Launcher()
 
 
@@ -238,7 +240,7 @@ class Sandbox:
             *launch.hidden,
         ]
         root, homes = str(launch.workspace.root), homes_here(os.environ)
-        programs = [sys.prefix, sys.base_prefix]
+        programs = [sys.prefix, sys.base_prefix, _PACKAGE]
         if not launch.reads_home:
             private += elsewhere(homes, [root, *programs, *prefixes_of(launch.arguments[0])])
         return find_places(root, homes, private, programs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cowork_jupyter.agents.run.wanted_files import wanted_files
+from cowork_jupyter.policy.rules import Effect, Scope
 from tests.scripted import ScriptedServer, call, text
 
 from .conftest import Bench
@@ -38,3 +39,13 @@ async def test_an_answer_without_the_file_is_sent_back_once(
     scripted.add(text("I cannot."), text("I cannot."))
     await bench.tell("Write other.md.")
     assert len(scripted.requests) == 5
+
+
+@pytest.mark.asyncio
+async def test_what_was_denied_is_not_asked_for_again(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    bench.service.rules.add(Effect.DENY, "create_file", Scope.SESSION, bench.context.id)
+    scripted.add(call("create_file", path="notes.md", content="x"), text("I may not."))
+    await bench.tell("Write notes.md.")
+    assert len(scripted.requests) == 2
