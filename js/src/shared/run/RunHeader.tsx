@@ -131,8 +131,8 @@ export function RunFigures({ state, link }: { state: RunState; link: Link }): VN
 
 /** How fast the model writes; behind it what is left of the limits, which few ever reach. */
 function Writing({ pace }: { pace: Pace }): VNode {
-  const turns = counted(pace.turnsLeft, '%1 turn', '%1 turns');
-  const left = t('%1 and %2 of waiting left', turns, clock(pace.secondsLeft));
+  const turns = counted(pace.turns_left, '%1 turn', '%1 turns');
+  const left = t('%1 and %2 of waiting left', turns, clock(pace.seconds_left));
   return <> · {[speed(pace.rate), left].join(' · ')}</>;
 }
 

@@ -26,7 +26,11 @@ export function ToolCall({ call }: { call: CallEntry }): VNode {
         <Fold summary={<CallLine call={call} />}>{() => <CallInside call={call} />}</Fold>
         {call.ok === null && call.output && <Output text={call.output} />}
         {call.refused === 'open_elsewhere' && <ProposedCell call={call} />}
-        {call.ok && isInScratch(call) && <KeepAsCell call={call} />}
+        {call.ok && isInScratch(call) && (
+          <div class="cw-snippet-tools">
+            <InsertButton code={String(call.parameters['code'])} label={t('Keep as cell')} />
+          </div>
+        )}
       </div>
     ),
     [call]
@@ -99,16 +103,6 @@ function ProposedCell({ call: { tool, parameters } }: { call: CallEntry }): VNod
       </p>
     </div>
   );
-}
-
-/** Code that has left nothing in the notebook yet. */
-function KeepAsCell({ call: { parameters } }: { call: CallEntry }): VNode | null {
-  const code = parameters['code'];
-  return typeof code === 'string' ? (
-    <div class="cw-snippet-tools">
-      <InsertButton code={code} label={t('Keep as cell')} />
-    </div>
-  ) : null;
 }
 
 /** The call as the model wrote it. */

@@ -373,10 +373,8 @@ function withNotice(state: RunState, event: EventOf<'notice'>): RunState {
       return { ...state, checks: state.checks + 1 };
     case 'history_summary':
       return withNoticeLine(state, event, data.message, data.text);
-    case 'reply_progress': {
-      const { rate, turns_left: turnsLeft, seconds_left: secondsLeft } = data;
-      return { ...state, pace: { rate, turnsLeft, secondsLeft } };
-    }
+    case 'reply_progress':
+      return { ...state, pace: data };
     case 'restarted':
       // What had streamed of the reply is void when the model's server starts over.
       return withRetry(
@@ -391,10 +389,9 @@ function withNotice(state: RunState, event: EventOf<'notice'>): RunState {
 
 /** One line for all attempts of a reply: the newest takes the place of the one before it. */
 function withRetry(state: RunState, event: EventOf<'notice'>, text: string): RunState {
-  const ofSameRun = state.entries.filter(
-    one => one.job === event.job_id && one.task === event.task_id
-  );
-  const last = ofSameRun[ofSameRun.length - 1];
+  const last = state.entries
+    .filter(({ job, task }) => job === event.job_id && task === event.task_id)
+    .at(-1);
   if (last?.kind !== 'notice' || !last.retry) {
     const place = { ...placeOf(state, event), id: `notice-${event.seq}` };
     return withEntry(state, { ...place, kind: 'notice', text, retry: true });

@@ -166,13 +166,12 @@ export interface RunState {
   checks: number;
 }
 
-/** How fast the model writes, and what is left of the limits. */
+/** How fast the model writes, and what is left of the limits: writing uses up no waiting. */
 export interface Pace {
   /** Tokens a second. */
   rate: number;
-  turnsLeft: number;
-  /** For waiting; a model that writes uses up none. */
-  secondsLeft: number;
+  turns_left: number;
+  seconds_left: number;
 }
 
 export const NO_USAGE: Usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };

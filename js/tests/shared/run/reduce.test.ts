@@ -122,7 +122,7 @@ describe('a reply', () => {
       running(),
       event(11, 'notice', { code: 'reply_progress', tokens: 40, rate: 9.5, ...left })
     );
-    expect(state.pace).toEqual({ rate: 9.5, turnsLeft: 27, secondsLeft: 290 });
+    expect(state.pace).toMatchObject({ rate: 9.5, turns_left: 27, seconds_left: 290 });
     expect(state.entries).toEqual([]);
   });
 
