@@ -58,7 +58,8 @@ async def test_a_planner_sees_what_reads_and_cannot_write(
     async with over_http(server, name=name, mode=mode) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert {"read_file", "grep", "read_notebook", "list_variables"} <= set(tools)
-        assert not {"update_file", "create_file", "execute_command", "run_code"} & set(tools)
+        assert not {"update_file", "create_file", "execute_command"} & set(tools)
+        assert tools["run_code"].input_schema["properties"]["where"]["const"] == "scratch"
         assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools.values())
         assert tools["read_file"].input_schema["required"] == ["path"]
         assert "one" in said(await client.call_tool("read_file", {"path": "a.txt"}))

@@ -31,10 +31,15 @@ async def test_it_reads_and_does_not_write(home: Path) -> None:
     async with over_stdio(home) as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
         assert "read_file" in names
-        assert not names & {"update_file", "execute_command", "run_code"}
+        assert not names & {"update_file", "execute_command"}
         assert "one" in said(await client.call_tool("read_file", {"path": "a.txt"}))
         refused = await client.call_tool("update_file", CHANGE)
+        code = {"code": "open('a.txt', 'w').write('two')"}
+        in_scratch = await client.call_tool("run_code", code)
+        elsewhere = await client.call_tool("run_code", {**code, "where": "notebook"})
     assert refused.is_error
+    assert elsewhere.is_error
+    assert "read-only in scratch" in said(in_scratch)
     assert (home / "workspace" / "a.txt").read_text() == "one\n"
 
 

@@ -22,7 +22,7 @@ _LESSONS = (1, 2, 4, 8, 16, 32)
 
 _TRUNCATED, _TOO_SHORT_TO_TRUNCATE = 0.5, 2_000
 """A server that counts less than this part of so many tokens has not read them all."""
-_TOO_LITTLE = 300
+_TOO_LITTLE = 1_000
 """No window is that small: such a server does not count what it had cached."""
 
 
