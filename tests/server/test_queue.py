@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from tests.scripted import ScriptedServer, stall
 
-from .api import Api
+from .api import PATIENCE, Api
 
 pytestmark = pytest.mark.usefixtures("connected")
+
+
+async def asked(scripted: ScriptedServer) -> None:
+    """Until the model was asked: what is said before that goes with the question."""
+    async with asyncio.timeout(PATIENCE):
+        while not scripted.requests:
+            await asyncio.sleep(0.01)
 
 
 async def test_what_is_said_while_a_job_runs_is_queued_and_taken_back(
@@ -20,6 +29,7 @@ async def test_what_is_said_while_a_job_runs_is_queued_and_taken_back(
     words = {"content": "Only owls"}
     await api.refused("POST", queue, words, status=409, code="not_running")
     sent = await api.post(f"context/{context}/messages", {"content": "Count birds"}, status=202)
+    await asked(scripted)
     queued = await api.post(queue, words, status=201)
     assert queued["content"] == "Only owls"
     assert (await api.get(queue))["items"] == [queued]

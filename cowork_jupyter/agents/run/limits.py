@@ -12,7 +12,7 @@ from ...domain.settings import Settings
 GO_ON, STOP = "go_on", "stop"
 
 MAX_REPLY_TOKENS = 100_000
-"""Of one reply, whatever the model: one that never ends would otherwise be progress for ever."""
+"""Of one reply that are progress; beyond them its time counts, because it may never end."""
 
 _PAUSE = 5.0
 """Seconds between two pieces of a reply that still are writing; longer ones are waiting."""
@@ -89,16 +89,16 @@ class RunLimits:
         """A reply is asked for: until its first piece comes, that is waiting."""
         self._last_piece = None
 
-    def progressed(self, written: int, most: int = MAX_REPLY_TOKENS) -> float:
+    def progressed(self, written: int, most: int | None = None) -> float:
         """A piece of a reply came, which makes so many tokens by now; when that was.
 
         Raises `LimitReached` in the middle of the turn: a model can write for ever.
         """
         now, before = self._clock(), self._last_piece
-        if before is not None and now - before <= _PAUSE:
+        if before is not None and now - before <= _PAUSE and written < MAX_REPLY_TOKENS:
             self._counted_from += now - before
         self._last_piece = now
-        if written >= most:
+        if most is not None and written >= most:
             raise LimitReached(f"{most} tokens in one reply")
         self._check_amounts(self.tokens + written)
         return now

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ...domain.notices import ReplyProgress
 from ...llm.chunks import Chunk, ReasoningChunk, Restarted, TextChunk, ToolCallChunk
 from ..log import RunLog
-from .limits import MAX_REPLY_TOKENS, RunLimits
+from .limits import RunLimits
 
 _INTERVAL = 2.0
 """Seconds between two reports; a reply that is there sooner needs none."""
@@ -46,8 +46,7 @@ class WritingProgress:
         self._characters += len(text)
         written = max(self._pieces, self._characters // _CHARACTERS)
         # Tokens are guessed here, so nobody is cut off who keeps to the window.
-        most = min(MAX_REPLY_TOKENS, 2 * (self.window or MAX_REPLY_TOKENS))
-        now = self.limits.progressed(written, most)
+        now = self.limits.progressed(written, 2 * self.window if self.window else None)
         if self._pieces == 1:
             self._since = self._reported = now
         elif now - self._reported >= _INTERVAL:

@@ -153,10 +153,18 @@ def test_a_trickle_is_waiting() -> None:
 
 
 def test_a_reply_has_an_end_also_where_nothing_else_limits_it() -> None:
-    limits = made(Clock())
-    limits.progressed(MAX_REPLY_TOKENS - 1)
-    with pytest.raises(LimitReached, match="tokens in one reply"):
-        limits.progressed(MAX_REPLY_TOKENS)
+    clock = Clock()
+    limits = made(clock, max_seconds=10)
+    limits.begin_reply()
+    for written in range(0, MAX_REPLY_TOKENS, 1_000):
+        clock.now += 4
+        limits.progressed(written)
+    for more in range(2):
+        clock.now += 4
+        limits.progressed(MAX_REPLY_TOKENS + more)
+    clock.now += 4
+    with pytest.raises(LimitReached, match="max_seconds"):
+        limits.progressed(MAX_REPLY_TOKENS + 2)
 
 
 def test_the_tokens_of_a_reply_count_while_it_is_written() -> None:
