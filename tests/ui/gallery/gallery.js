@@ -29,7 +29,7 @@ class Kernel {
 
 function wholeState({ snapshot: { jobs, tasks, plan, revision, made_at, stale, permissions, questions, messages } }) {
   const busy = jobs.find(({ status }) => status === 'running')?.id ?? null;
-  return { seq: 0, busy, messages, jobs, tasks, plan: { plan, revision, made_at, stale }, checkpoints: 0, decisions: [], permissions, questions, reproduction: null, audit: null };
+  return { seq: 0, busy, messages, jobs, tasks, plan: { plan, revision, made_at, stale }, checkpoints: 0, decisions: [], summaries: [], permissions, questions, reproduction: null, audit: null };
 }
 
 const frame = () => new Promise(requestAnimationFrame);
