@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import InitVar, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 
 from ...domain.contexts import JobStatus, Usage
 from ...domain.errors import Forbidden
@@ -80,8 +80,8 @@ class AgentLoop:
     user: User
     limits: RunLimits
     budget: Budget
-    wanted_files: InitVar[tuple[str, ...]] = ()
-    """Files that the request asks to be written."""
+    wanted_files: tuple[str, ...] = ()
+    """Files that the request asks to be written, until they were asked for again."""
     _guard: CircleGuard = field(default_factory=CircleGuard)
     _strikes: int = 0
     _nudged: bool = False
@@ -91,9 +91,6 @@ class AgentLoop:
     """Whether it was told which form its answer lacks."""
     _begun: list[str] = field(default_factory=list)
     """Parts of an answer that the server cut off."""
-
-    def __post_init__(self, wanted_files: tuple[str, ...]) -> None:
-        self._wanted_files = wanted_files
 
     async def run(self) -> Outcome:
         """Take turns until one of them is the last."""
@@ -138,10 +135,12 @@ class AgentLoop:
             return await self._strike(reply, problem)
         reply = replace(reply, text=self.session.form.repaired(reply.text))
         self._say(reply)
+        if reply.cut == "length":
+            return self._go_on_writing(reply)
         if problem := self._objection(reply.text):
             self.log.say("system", problem)
             return None
-        return self._go_on_writing(reply) if reply.cut == "length" else self._done(reply)
+        return self._done(reply)
 
     def _objection(self, answer: str) -> str:
         """Why an answer is sent back, each reason once: it is a guess, it says that a file was
@@ -151,9 +150,9 @@ class AgentLoop:
         if is_guess and not self._computed:
             self._computed = True
             return _COMPUTE
-        unwritten = [path for path in self._wanted_files if not self.runner.exists(path)]
+        unwritten = [path for path in self.wanted_files if not self.runner.exists(path)]
         if unwritten:
-            self._wanted_files = ()
+            self.wanted_files = ()
             return _WRITE.format(files=" and ".join(map(repr, unwritten)))
         missing = self.session.form.missing("\n".join([*self._begun, answer]))
         if not missing or self._reminded:
@@ -179,7 +178,7 @@ class AgentLoop:
         self._computed = True
         handled = await self.runner.run(calls.tools)
         if any(isinstance(call.error, Forbidden) for call in handled):
-            self._wanted_files = ()  # the user does not want them so
+            self.wanted_files = ()  # the user does not want them so
         misused = [one for one in handled if one.misused]
         self._strikes = self._strikes + 1 if len(misused) == len(handled) else 0
         if self._strikes >= MAX_STRIKES:

@@ -15,6 +15,7 @@ from contextlib import (
 )
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 from ...checkpoints import Recorder, ToolUse
 from ...domain.errors import CoworkError, Interrupted
@@ -171,11 +172,16 @@ class ToolRunner:
         named = {path: self._real_path(path) for path in paths_of(call.parameters)}
         if all(path == real for path, real in named.items()):
             return call
+
+        def real(value: Any) -> Any:
+            """Whatever else a model may have written there is refused where it is checked."""
+            return named.get(value, value) if isinstance(value, str) else value
+
         parameters = dict(call.parameters)
         if "path" in parameters:
-            parameters["path"] = named.get(parameters["path"])
-        if "paths" in parameters:
-            parameters["paths"] = [named.get(path) for path in parameters["paths"]]
+            parameters["path"] = real(parameters["path"])
+        if isinstance(parameters.get("paths"), list):
+            parameters["paths"] = [real(path) for path in parameters["paths"]]
         return call.model_copy(update={"parameters": parameters})
 
     def _real_path(self, path: str) -> str:

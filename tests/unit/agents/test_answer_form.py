@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cowork_jupyter.agents.run.answer_form import AnswerForm
-from tests.scripted import ScriptedServer, text
+from tests.scripted import Scripted, ScriptedServer, text
 
 from .conftest import Bench
 
@@ -72,3 +72,13 @@ async def test_an_answer_without_its_form_is_sent_back_once(
     await bench.tell(ASKED)
     assert len(scripted.requests) == 4
     assert bench.messages()[-1].text == "I said so."
+
+
+@pytest.mark.asyncio
+async def test_an_answer_that_was_cut_off_is_continued_before_it_is_judged(
+    bench: Bench, scripted: ScriptedServer
+) -> None:
+    scripted.add(Scripted(text="It is", finish="length"), text("42. @product[42]"))
+    await bench.tell(ASKED)
+    assert len(scripted.requests) == 2
+    assert "Go on exactly where" in scripted.requests[1].body["messages"][-1]["content"]

@@ -72,6 +72,10 @@ async def test_what_hides_in_a_name_can_be_spelled_out_in_each_path(
     (result,) = with_sales.results()
     assert result["ok"], result
     assert result["facts"]["paths"] == ["sales.csv", "odd\u202e.csv"]
+    odd = ["odd⟨U+202E⟩.csv", {"no": "path"}]
+    scripted.add(call("query_table", paths=odd, sql="SELECT 1"), text("Ok."))
+    assert (await with_sales.tell("Again", AgentRole.PLANNER)).status is JobStatus.COMPLETED
+    assert with_sales.results()[-1]["error"]["code"] == "bad_parameters"
 
 
 @pytest.mark.parametrize("role", [AgentRole.ACTOR, AgentRole.PLANNER])
